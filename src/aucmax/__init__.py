@@ -1,0 +1,35 @@
+"""Models that rank: the area under the ROC curve itself, with certificates.
+
+Importing ``aucmax`` is cheap: each public name loads its module on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aucmax import datasets, metrics, plots, risks
+    from aucmax.linear import AUCSVC
+    from aucmax.persistence import load, save
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "AUCSVC": "aucmax.linear",
+    "load": "aucmax.persistence",
+    "save": "aucmax.persistence",
+}
+_MODULES = ("datasets", "metrics", "plots", "risks")
+
+__all__ = ["AUCSVC", "datasets", "load", "metrics", "plots", "risks", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return import_module(f"aucmax.{name}")
+    raise AttributeError(f"module 'aucmax' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

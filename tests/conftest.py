@@ -1,0 +1,25 @@
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+# one of scikit-learn's estimator checks is skipped without it
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
+# a first call compiles, so no example can be held to a deadline
+settings.register_profile("default", deadline=None)
+settings.register_profile("thorough", deadline=None, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """Return the folder of real data sets, or skip."""
+    folder = Path(os.environ.get("AUCMAX_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no data sets in {folder}; name their folder in AUCMAX_DATA")
+    return folder
