@@ -1,0 +1,148 @@
+"""AUCSVC: passes to a certified gap, time outside the passes, memory, start-up."""
+
+import statistics
+import subprocess
+import sys
+import time
+import tracemalloc
+
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from aucmax import AUCSVC
+from aucmax.metrics import roc_auc_score
+from benchmarks.harness import Report, main, time_in_turn
+
+TITLE = "AUCSVC against LogisticRegression and against bare products with the data"
+PASSES = {1.0: 10, 100.0: 25, 10_000.0: 60}
+FIRST_FIT = """
+import time, numpy as np
+start = time.perf_counter()
+import aucmax
+imported = time.perf_counter() - start
+X = np.random.default_rng(0).normal(size=(1000, 20))
+y = X[:, 0] + X[:, 1] > 1.0
+aucmax.AUCSVC().fit(X, y)
+print(imported, time.perf_counter() - start)
+"""
+
+
+def run(report: Report) -> None:
+    for name, make in {
+        "overlapping classes": overlapping,
+        "linear rule": linear,
+    }.items():
+        passes(report, name, *make(50_000, 100, 0.15))
+    against_logistic_regression(report)
+    memory(report)
+    start_up(report)
+
+
+def overlapping(n_rows: int, n_features: int, share: float) -> tuple[np.ndarray, ...]:
+    X, y = make_classification(
+        n_rows,
+        n_features,
+        n_informative=20,
+        n_redundant=20,
+        weights=[1.0 - share],
+        flip_y=0.05,
+        random_state=0,
+    )
+    return StandardScaler().fit_transform(X), y
+
+
+def linear(n_rows: int, n_features: int, share: float) -> tuple[np.ndarray, ...]:
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n_rows, n_features))
+    score = X @ generator.normal(size=n_features) / np.sqrt(n_features)
+    score += 0.5 * generator.normal(size=n_rows)
+    y = (score > np.quantile(score, 1.0 - share)).astype(int)
+    return StandardScaler().fit_transform(X), y
+
+
+def passes(report: Report, name: str, X: np.ndarray, y: np.ndarray) -> None:
+    ones, scores = np.ones(X.shape[1]), np.ones(X.shape[0])
+    for C, most in PASSES.items():
+        model = AUCSVC(C)
+        times = time_in_turn(
+            {
+                "fit": lambda model=model: model.fit(X, y),
+                "pass": lambda: (X @ ones, X.T @ scores),
+            }
+        )
+        gap = model.dual_gap_ / model.objective_
+        label = f"{name}, C = {C:g}"
+        remark = f"relative gap {gap:.1e}"
+        report.add(label, model.n_passes_, "passes", at_most=most, remark=remark)
+        inside = model.n_passes_ * times["pass"].best
+        outside = times["fit"].best - inside
+        report.add(
+            f"{label}: time outside / in the passes", outside / inside, at_most=1.0
+        )
+
+
+def against_logistic_regression(report: Report) -> None:
+    X, y = overlapping(200_000, 50, 0.1)
+    train, test = slice(100_000), slice(100_000, None)
+    ours, theirs = AUCSVC(), LogisticRegression(class_weight="balanced")
+    times = time_in_turn(
+        {
+            "ours": lambda: ours.fit(X[train], y[train]),
+            "theirs": lambda: theirs.fit(X[train], y[train]),
+        }
+    )
+    report.add(
+        "100,000 x 50: time / balanced logistic regression",
+        times["ours"].best / times["theirs"].best,
+        at_most=4.0,
+    )
+    auc = [
+        roc_auc_score(y[test], model.decision_function(X[test]))
+        for model in (ours, theirs)
+    ]
+    report.add(
+        "100,000 x 50: test AUC - balanced logistic regression's",
+        auc[0] - auc[1],
+        "",
+        at_least=0.0,
+        remark=f"{auc[0]:.5f} and {auc[1]:.5f}",
+    )
+
+
+def memory(report: Report) -> None:
+    X, y = linear(100_000, 50, 0.1)
+    allowed = 0.25 * X.nbytes + 40 * len(y)
+    for C in (1.0, 10_000.0):
+        tracemalloc.start()
+        AUCSVC(C).fit(X, y)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        report.add(
+            f"peak extra memory / (25% of X + 40 bytes a row), C = {C:g}",
+            peak / allowed,
+            at_most=1.0,
+        )
+
+
+def start_up(report: Report) -> None:
+    runs = []
+    for _ in range(5):
+        start = time.perf_counter()
+        answer = subprocess.run(
+            [sys.executable, "-c", FIRST_FIT],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        whole = time.perf_counter() - start
+        runs.append((*map(float, answer.stdout.split()), whole))
+    imported, fitted, whole = (statistics.median(column) for column in zip(*runs))
+    report.add("import aucmax", imported, "s", at_most=1.0)
+    report.add("import and first fit, 1,000 rows", fitted, "s", at_most=3.0)
+    report.add("whole process", whole, "s")
+
+
+if __name__ == "__main__":
+    main(TITLE, run)

@@ -1,0 +1,394 @@
+"""The only door for labels, scores, weights and query ids.
+
+Everything behind it may assume contiguous one-dimensional arrays of the right length,
+finite and of one type. Rows in messages are counted from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax.exceptions import NotEnoughClassesError
+
+__all__ = [
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Queries",
+    "check_binary_labels",
+    "check_class_weights",
+    "check_levels",
+    "check_qid",
+    "check_relevance",
+    "check_sample_weight",
+    "check_scores",
+    "first_positive_level",
+    "reject_lazy_frame",
+]
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+
+_LABEL_KINDS = "biufUSOT"
+_EXACT_INTEGER = 2**53  # beyond it float64 skips integers
+
+
+def check_binary_labels(
+    labels: ArrayLike, name: str = "y_true"
+) -> tuple[NDArray[Any], BoolArray]:
+    """Split two-valued labels into their classes and a mask of the positive one.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_rows,)
+        Booleans, numbers or strings, with exactly two distinct values.
+    name : str
+        What messages call the argument.
+
+    Returns
+    -------
+    classes : ndarray of shape (2,)
+        The two values in sorted order; the second is the positive class.
+    is_positive : ndarray of bool of shape (n_rows,)
+        Where a row belongs to ``classes[1]``.
+
+    Raises
+    ------
+    NotEnoughClassesError
+        If all rows carry the same label.
+    ValueError
+        If there are more than two values, a missing one, no row, or a wrong shape.
+    """
+    array = _one_dimensional(labels, name)
+    _reject_missing_labels(array, name)
+    first = array[0]
+    is_first = np.asarray(array == first, dtype=bool)
+    n_first = np.count_nonzero(is_first)
+    if n_first == array.size:
+        raise NotEnoughClassesError(
+            f"{name} holds one class only: all {array.size} labels are "
+            f"{_shown(first)}. Rows of two classes are needed to rank one above "
+            "the other."
+        )
+    other = int(np.argmin(is_first))  # the first row that differs from row 0
+    second = array[other]
+    is_second = np.asarray(array == second, dtype=bool)
+    if n_first + np.count_nonzero(is_second) != array.size:
+        raise ValueError(_too_many_classes(array, name))
+    # indexing keeps the dtype of the labels: '<U6' stays '<U6', object stays object
+    if _is_larger(second, first, name):
+        return array[[0, other]], is_second
+    return array[[other, 0]], is_first
+
+
+def check_levels(
+    labels: ArrayLike, name: str = "y_true"
+) -> tuple[NDArray[Any], IntArray]:
+    """Replace labels by their places among the sorted distinct labels.
+
+    Returns
+    -------
+    levels : ndarray of shape (n_levels,)
+        The distinct labels, ascending; at least two.
+    codes : ndarray of int64 of shape (n_rows,)
+        ``levels[codes]`` are the labels.
+
+    Raises
+    ------
+    NotEnoughClassesError
+        If all rows carry the same label.
+    """
+    array = _one_dimensional(labels, name)
+    _reject_missing_labels(array, name)
+    try:
+        levels, codes = _sorted_codes(array)
+    except TypeError:
+        raise _unordered(array, name) from None
+    if levels.size < 2:
+        raise NotEnoughClassesError(
+            f"{name} holds one level only: all {array.size} labels are "
+            f"{_shown(array[0])}. At least two are needed to rank one above the other."
+        )
+    return levels, codes
+
+
+def check_relevance(labels: ArrayLike, name: str = "y_true") -> BoolArray:
+    """Tell which rows are relevant: numbers above 0, or the larger of two strings.
+
+    Whether a number is relevant does not depend on the other rows, so that a query
+    is judged alike by itself and among others.
+    """
+    array = _one_dimensional(labels, name)
+    if array.dtype.kind in "UST" or isinstance(array[0], str):
+        return check_binary_labels(labels, name)[1]
+    return check_scores(labels, name=name) > 0
+
+
+def first_positive_level(levels: NDArray[Any]) -> int:
+    """Return the place of the lowest relevant level: see :func:`check_relevance`."""
+    if isinstance(levels[0], str | bytes):
+        return 1
+    return int(np.searchsorted(levels, 0, side="right"))
+
+
+def check_scores(
+    scores: ArrayLike, n_rows: int | None = None, name: str = "y_score"
+) -> FloatArray:
+    """Return the scores as a contiguous float64 vector of finite numbers.
+
+    The input is returned itself, not a copy, where it already is one. Integers that
+    float64 cannot tell apart are refused, because they would become ties.
+    """
+    array = _one_dimensional(scores, name)
+    _check_length(array, n_rows, name)
+    numbers = _as_float64(array, name)
+    if not np.isfinite(numbers).all():
+        row = int(np.argmin(np.isfinite(numbers)))
+        raise ValueError(
+            f"{name} must be finite, but row {row} is {_shown(array[row])}. "
+            "Drop or repair such rows before ranking."
+        )
+    return numbers
+
+
+def check_sample_weight(
+    sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
+) -> FloatArray | None:
+    """Return nonnegative finite float64 weights with a positive finite sum, or None."""
+    if sample_weight is None:
+        return None
+    weights = check_scores(sample_weight, n_rows, name)
+    if weights.min() < 0:
+        row = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"{name} must not be negative, but row {row} weighs {weights[row]:g}."
+        )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if total == 0:
+        raise ValueError(f"{name} is zero in every row; some weight must be positive.")
+    if not np.isfinite(total):
+        raise ValueError(
+            f"{name} sums to more than float64 holds (largest weight "
+            f"{weights.max():g}). Divide all weights by a constant."
+        )
+    return weights
+
+
+def check_class_weights(
+    classes: NDArray[Any], is_positive: BoolArray, sample_weight: FloatArray | None
+) -> None:
+    """Refuse weights that leave one of the two classes without any weight."""
+    if sample_weight is None:
+        return
+    for value, rows in zip(classes, (~is_positive, is_positive), strict=True):
+        if not sample_weight[rows].any():
+            raise NotEnoughClassesError(
+                f"sample_weight is zero in every row of class {_shown(value)}, "
+                "so only one class is left. Give some row of it a positive weight."
+            )
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Which query each row belongs to.
+
+    Attributes
+    ----------
+    codes : ndarray of int64 of shape (n_rows,)
+        Query numbers 0 .. n_queries - 1; rows of one query need not be neighbours.
+    ids : ndarray or list of length n_queries
+        ``ids[codes[row]]`` is the id that the caller gave.
+    """
+
+    codes: IntArray
+    ids: NDArray[Any] | list[Any]
+
+    @property
+    def n_queries(self) -> int:
+        """Number of distinct ids."""
+        return len(self.ids)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Whether the rows already stand query by query, in the order of the codes."""
+        return bool((np.diff(self.codes) >= 0).all())
+
+
+def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
+    """Turn per-row query ids of any hashable kind into query numbers.
+
+    Numbers, booleans and strings are numbered in sorted order, anything else
+    (tuples, mixed types) by first appearance.
+    """
+    if isinstance(qid, list | tuple) and any(isinstance(value, tuple) for value in qid):
+        # numpy would make a matrix of equally long tuples
+        array = np.empty(len(qid), dtype=object)
+        array[:] = qid
+    else:
+        array = _one_dimensional(qid, name)
+    _check_length(array, n_rows, name)
+    _reject_missing_labels(array, name)
+    if array.dtype.kind != "O":
+        ids, codes = _sorted_codes(array)
+        return Queries(codes, ids)
+    seen: dict[Any, int] = {}
+    try:
+        numbers = [seen.setdefault(value, len(seen)) for value in array]
+    except TypeError as error:
+        raise TypeError(f"{name} must hold hashable ids: {error}.") from None
+    return Queries(np.array(numbers, dtype=np.int64), list(seen))
+
+
+def reject_lazy_frame(values: Any, name: str) -> None:
+    """Refuse a lazy frame, which holds a query plan and not yet any rows."""
+    if any(base.__name__ == "LazyFrame" for base in type(values).__mro__):
+        raise TypeError(
+            f"{name} is a LazyFrame, which holds no rows yet: call collect() first."
+        )
+
+
+def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
+    reject_lazy_frame(values, name)
+    if values is None:
+        raise TypeError(f"{name} is None; an array with one value per row is needed.")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} is not one value per row: {error}") from None
+    if array.dtype.kind == "U" and isinstance(values, list | tuple):
+        # numpy turns a NaN among strings into the string 'nan': keep it recognisable
+        only_strings = all(isinstance(value, str) for value in values)
+        array = array if only_strings else np.array(values, dtype=object)
+    if array.ndim != 1:
+        hint = " Use ravel() on a single column." if array.shape[1:] == (1,) else ""
+        raise ValueError(
+            f"{name} must be one-dimensional, one value per row, "
+            f"got shape {array.shape}.{hint}"
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} is empty; at least one row is needed.")
+    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        row = int(np.argmax(np.ma.getmaskarray(values)))
+        raise ValueError(f"{name} is masked in row {row}; drop or fill masked rows.")
+    return array
+
+
+def _check_length(array: NDArray[Any], n_rows: int | None, name: str) -> None:
+    if n_rows is not None and array.size != n_rows:
+        raise ValueError(
+            f"{name} has {array.size} rows, but the labels have {n_rows}; "
+            "both need one value per row."
+        )
+
+
+def _reject_missing_labels(array: NDArray[Any], name: str) -> None:
+    kind = array.dtype.kind
+    if kind not in _LABEL_KINDS:
+        raise TypeError(
+            f"{name} must hold booleans, numbers or strings, got dtype {array.dtype}."
+        )
+    if kind == "f":
+        bad = ~np.isfinite(array)
+    elif kind in "OT":
+        bad = np.fromiter((_is_missing(value) for value in array), bool, array.size)
+    else:
+        return
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{name} is {_shown(array[row])} in row {row}; drop rows without a value."
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, NaN, NaT and pandas.NA, none of which equals itself."""
+    if value is None:
+        return True
+    same = value == value
+    return not isinstance(same, bool | np.bool_) or not same
+
+
+def _sorted_codes(array: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    levels, codes = np.unique(array, return_inverse=True)
+    return levels, codes.astype(np.int64, copy=False)
+
+
+def _is_larger(second: Any, first: Any, name: str) -> bool:
+    try:
+        return bool(second > first)
+    except TypeError:
+        raise _unordered(np.array([first, second], dtype=object), name) from None
+
+
+def _unordered(array: NDArray[Any], name: str) -> TypeError:
+    kinds = sorted({type(value).__name__ for value in array})
+    return TypeError(
+        f"{name} mixes labels that cannot be ordered ({', '.join(kinds)}). "
+        "Use one type throughout; the larger label is the positive class."
+    )
+
+
+def _too_many_classes(array: NDArray[Any], name: str) -> str:
+    distinct = list(dict.fromkeys(array.tolist()))
+    examples = ", ".join(_shown(value) for value in distinct[:3])
+    kind = ""
+    if array.dtype.kind == "f" and any(value != round(value) for value in distinct):
+        kind = ", which look continuous"
+    return (
+        f"Only binary classification is supported, but {name} has {len(distinct)} "
+        f"distinct values{kind}, such as {examples}. Reduce it to two, for example "
+        f"{name} == {_shown(distinct[-1])}."
+    )
+
+
+def _as_float64(array: NDArray[Any], name: str) -> FloatArray:
+    kind = array.dtype.kind
+    if kind in "fb":
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(array, dtype=np.float64)
+    if kind in "iu":
+        numbers = np.ascontiguousarray(array, dtype=np.float64)
+        if np.abs(numbers).max() >= _EXACT_INTEGER:
+            _reject_rounded(array.tolist(), numbers, name)
+        return numbers
+    if kind == "O":
+        return _objects_as_float64(array, name)
+    raise TypeError(
+        f"{name} must hold real numbers, got dtype {array.dtype} "
+        f"(row 0 is {_shown(array[0])})."
+    )
+
+
+def _objects_as_float64(array: NDArray[Any], name: str) -> FloatArray:
+    numbers = np.empty(array.size)
+    for row, value in enumerate(array):
+        try:
+            if isinstance(value, str | bytes):
+                raise TypeError
+            numbers[row] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(
+                f"{name} must hold real numbers, but row {row} is {_shown(value)}."
+            ) from None
+    _reject_rounded(array.tolist(), numbers, name)
+    return numbers
+
+
+def _reject_rounded(values: list[Any], numbers: FloatArray, name: str) -> None:
+    for row, (value, number) in enumerate(zip(values, numbers.tolist(), strict=True)):
+        if isinstance(value, int) and int(number) != value:
+            raise ValueError(
+                f"{name} holds integers that float64 rounds, which would make ties: "
+                f"row {row} is {value}. Rank them first, for example with "
+                "scipy.stats.rankdata."
+            )
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

@@ -1,0 +1,5 @@
+"""Linear models: scores are ``X @ w``."""
+
+from aucmax.linear.auc_svc import AUCSVC
+
+__all__ = ["AUCSVC"]

@@ -1,0 +1,125 @@
+"""A linear model under a risk: what a solver sees of the data."""
+
+import time
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.exceptions import IncompatibleError
+from aucmax.risks.base import Risk, SmoothableRisk, Support
+from aucmax.solvers.base import Point, inner
+
+__all__ = ["LinearObjective"]
+
+
+class LinearObjective:
+    """C times the risk of ``X @ w``.
+
+    The data are read through ``X @ w`` and ``X.T @ g`` alone, never copied, in their
+    own precision; scores and slopes are float64.
+
+    Parameters
+    ----------
+    X : ndarray, memmap or sparse array of shape (n_rows, n_features)
+        The data, float32 or float64.
+    labels : ndarray of bool of shape (n_rows,)
+        True for positives.
+    risk : Risk
+        What to minimise.
+    C : float
+        The weight of the risk.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Row weights; a pair weighs the product of its rows'.
+
+    Attributes
+    ----------
+    n_passes : float
+        Passes over the data so far; a product in one direction is half a pass.
+    pass_seconds : float
+        Time spent in those products.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        labels: BoolArray,
+        risk: Risk,
+        C: float,
+        sample_weight: FloatArray | None = None,
+    ) -> None:
+        self.X = X
+        self.labels = labels
+        self.risk = risk
+        self.C = C
+        self.sample_weight = sample_weight
+        self.n_passes = 0.0
+        self.pass_seconds = 0.0
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def at(self, parameters: FloatArray) -> Point:
+        """Score the parameters: the forward half of a pass."""
+        if not parameters.any():
+            return Point(parameters, np.zeros(self.X.shape[0]))
+        return Point(parameters, self._product(self.X, parameters))
+
+    def support(self, point: Point, width: float = 0.0) -> Support:
+        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
+        if width > 0.0:
+            return self._smoothable().smoothed(
+                point.scores, self.labels, self.sample_weight, width=width
+            )
+        value, subgradient = self.risk.value_and_subgradient(
+            point.scores, self.labels, self.sample_weight
+        )
+        return Support(value, subgradient, value - inner(subgradient, point.scores))
+
+    def pull_back(self, support: Support) -> FloatArray:
+        """Turn a slope over scores into one over features: the backward half."""
+        return self._product(self.X.T, support.subgradient)
+
+    def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
+        """Estimate the risk's Hessian over features from a sample of the rows.
+
+        Up to `rows_per_class` rows of each class are drawn, always the same ones. With
+        all rows in the sample this is the Hessian of the smoothed risk itself.
+        """
+        generator = np.random.default_rng(0)
+        drawn = [
+            generator.choice(rows, min(rows_per_class, rows.size), replace=False)
+            for rows in (np.flatnonzero(self.labels), np.flatnonzero(~self.labels))
+        ]
+        rows = np.sort(np.concatenate(drawn))
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        drawn_rows = self.X[rows]
+        if sparse.issparse(self.X):
+            drawn_rows = drawn_rows.toarray()
+        sample = drawn_rows.astype(np.float64, copy=False)
+        product = self._smoothable().curvature(
+            point.scores[rows], self.labels[rows], weight, width=width
+        )
+        return np.asarray(sample.T @ product(sample))
+
+    def _smoothable(self) -> SmoothableRisk:
+        if not isinstance(self.risk, SmoothableRisk):
+            raise IncompatibleError(
+                f"{type(self.risk).__name__} cannot be smoothed, which a second-order "
+                "solver needs. Try solver='bundle'."
+            )
+        return self.risk
+
+    def _product(self, matrix: Any, vector: FloatArray) -> FloatArray:
+        start = time.perf_counter()
+        with np.errstate(over="ignore", invalid="ignore"):
+            narrow = vector.astype(matrix.dtype, copy=False)
+            result = np.asarray(matrix @ narrow, dtype=np.float64)
+        self.pass_seconds += time.perf_counter() - start
+        self.n_passes += 0.5
+        if not np.isfinite(result).all():
+            raise FloatingPointError("a product with the data is not finite")
+        return result

@@ -1,0 +1,57 @@
+"""Where to cut a ranking into two classes."""
+
+import numpy as np
+
+from aucmax._sorting import sort_with_order
+from aucmax._validation import BoolArray, FloatArray
+
+__all__ = ["balanced_threshold"]
+
+_ROUNDING = 1e-12  # sums in another order must not choose another threshold
+
+
+def balanced_threshold(
+    scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None = None
+) -> float:
+    r"""Find the threshold of the best balanced accuracy on these rows.
+
+    It maximises Youden's :math:`J = \mathrm{TPR} - \mathrm{FPR}`, the point of the ROC
+    curve farthest above the diagonal, which depends on the ranking alone and not on how
+    rare the positives are. The threshold lies halfway between the two scores that it
+    separates; of equally good ones the highest is taken. One sort, O(m log m).
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,)
+        Scores, higher for positives.
+    labels : ndarray of bool of shape (n_rows,)
+        True for positives; both classes are present.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Row weights.
+
+    Returns
+    -------
+    float
+        A row is predicted positive if its score is above this. If all scores are
+        equal, the score itself, so that none is.
+    """
+    order = sort_with_order(scores)[0][::-1]
+    if sample_weight is not None:
+        order = order[sample_weight[order] > 0.0]
+    falling = scores[order]
+    positive = labels[order].astype(np.float64)
+    negative = 1.0 - positive
+    if sample_weight is not None:
+        positive *= sample_weight[order]
+        negative *= sample_weight[order]
+    # what is gained by predicting the first k + 1 rows positive
+    youden = np.cumsum(positive / positive.sum() - negative / negative.sum())
+    # equal scores cannot be separated
+    ends = np.flatnonzero(falling[:-1] > falling[1:])
+    if ends.size == 0:
+        return float(falling[0])
+    gains = youden[ends]
+    best = ends[np.argmax(gains >= gains.max() - _ROUNDING)]
+    middle = falling[best] / 2.0 + falling[best + 1] / 2.0
+    # two neighbouring floats have no number between them
+    return float(middle if middle < falling[best] else falling[best + 1])

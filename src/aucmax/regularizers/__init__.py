@@ -1,0 +1,6 @@
+"""What do we hold down? Parameters in; price out, and what solvers need of it."""
+
+from aucmax.regularizers.base import Regularizer, RegularizerWithMaster
+from aucmax.regularizers.l2 import L2
+
+__all__ = ["L2", "Regularizer", "RegularizerWithMaster"]

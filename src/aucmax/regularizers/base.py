@@ -1,0 +1,54 @@
+r"""What a regularizer is: the price of the parameters, and how a solver works with it.
+
+Contract: :math:`\Omega` is convex, nonnegative and 0 at the origin; ``value`` is its
+definition. The other methods are abilities; a solver asks for the one it needs.
+"""
+
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from aucmax._validation import FloatArray
+
+__all__ = ["MasterSolution", "Regularizer", "RegularizerWithMaster"]
+
+
+class MasterSolution(NamedTuple):
+    """The minimiser of a regularizer plus a piecewise-linear model of the risk.
+
+    Attributes
+    ----------
+    parameters : ndarray of shape (n_parameters,)
+        Where the model's minimum lies.
+    multipliers : ndarray of shape (n_cuts,)
+        The share of each cut at that minimum: nonnegative, of sum 1.
+    lower_bound : float
+        The minimum, from the dual: the true objective is nowhere below it.
+    """
+
+    parameters: FloatArray
+    multipliers: FloatArray
+    lower_bound: float
+
+
+class Regularizer(Protocol):
+    """What every regularizer offers."""
+
+    def value(self, parameters: FloatArray) -> float:
+        """Return the price of these parameters."""
+
+    def gradient(self, parameters: FloatArray) -> FloatArray:
+        """Return a (sub)gradient of the price."""
+
+
+@runtime_checkable
+class RegularizerWithMaster(Regularizer, Protocol):
+    """A regularizer that cutting-plane methods can work with."""
+
+    def minimize_model(
+        self,
+        gradients: FloatArray,
+        offsets: FloatArray,
+        gram: FloatArray,
+        C: float,
+        start: FloatArray,
+    ) -> MasterSolution:
+        r"""Minimise :math:`\Omega(w) + C \max_k (o_k + \langle a_k, w \rangle)`."""

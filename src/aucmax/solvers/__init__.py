@@ -1,0 +1,23 @@
+"""How do we get there? Objective and regularizer in; a certified solution out."""
+
+from aucmax.solvers.base import (
+    Objective,
+    Point,
+    Progress,
+    Solution,
+    Start,
+    StoppingRule,
+)
+from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
+
+__all__ = [
+    "BundleSolver",
+    "Objective",
+    "Point",
+    "Progress",
+    "SmoothedNewtonSolver",
+    "Solution",
+    "Start",
+    "StoppingRule",
+]

@@ -1,0 +1,224 @@
+r"""What solvers share: the objective they see, the stopping rule, the solution.
+
+Every solver minimises ``regularizer(w) + C * risk(scores(w))`` and sees the data only
+through an :class:`Objective`. Its cost is counted in **passes**: one product of the
+data with parameters (forward) plus one with row weights (back). Scores are linear in
+the parameters, so points between two known ones cost no pass.
+"""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from aucmax._validation import FloatArray
+from aucmax.risks.base import Support
+from aucmax.solvers.cuts import Cuts
+
+__all__ = [
+    "Callback",
+    "Objective",
+    "Point",
+    "Progress",
+    "Solution",
+    "Start",
+    "StoppingRule",
+    "inner",
+]
+
+
+_MOST_IDLE = 50  # iterations without a smaller gap
+
+
+def inner(a: FloatArray, b: FloatArray) -> float:
+    """Return the inner product of two score vectors.
+
+    Not by BLAS, which wakes its threads for a product that takes microseconds.
+    """
+    return float(np.einsum("i,i->", a, b))
+
+
+class Point(NamedTuple):
+    """Parameters together with the scores they give; a point or a direction."""
+
+    parameters: FloatArray
+    scores: FloatArray
+
+    def moved(self, direction: "Point", step: float) -> "Point":
+        """Return this point plus `step` times a direction: no pass."""
+        return Point(
+            self.parameters + step * direction.parameters,
+            self.scores + step * direction.scores,
+        )
+
+    def towards(self, target: "Point") -> "Point":
+        """Return the direction from here to a target: no pass."""
+        return Point(target.parameters - self.parameters, target.scores - self.scores)
+
+
+class Objective(Protocol):
+    """What a solver sees of the data, the model and the risk."""
+
+    C: float
+    n_passes: float
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of the parameter vector."""
+
+    def at(self, parameters: FloatArray) -> Point:
+        """Score the parameters: the forward half of a pass."""
+
+    def support(self, point: Point, width: float = 0.0) -> Support:
+        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
+
+    def pull_back(self, support: Support) -> FloatArray:
+        """Turn a slope over scores into one over parameters: the backward half."""
+
+
+class Progress(NamedTuple):
+    """Where a solver stands; what a callback receives after each iteration.
+
+    Attributes
+    ----------
+    n_iter : int
+        Iterations so far.
+    n_passes : float
+        Passes over the data so far.
+    value : float
+        The best objective found.
+    gap : float
+        Best objective minus the certified lower bound.
+    seconds : float
+        Time since the start.
+    """
+
+    n_iter: int
+    n_passes: float
+    value: float
+    gap: float
+    seconds: float
+
+    def __str__(self) -> str:
+        relative = self.gap / abs(self.value) if self.value else np.inf
+        return (
+            f"iteration {self.n_iter}, {self.n_passes:g} passes, {self.seconds:.2f} s, "
+            f"objective {self.value:.6g}, relative gap {relative:.1e}"
+        )
+
+
+Callback = Callable[[Progress], object]
+
+
+class Start(NamedTuple):
+    """Where a solver begins: a point, and cuts that hold for the same risk."""
+
+    point: Point
+    cuts: Cuts | None = None
+
+
+@dataclass
+class Solution:
+    """What a solver returns.
+
+    Attributes
+    ----------
+    point : Point
+        The best parameters and their scores.
+    value : float
+        The objective there.
+    gap : float
+        `value` minus the certified lower bound of the optimum.
+    cuts : Cuts
+        The cuts that certify it; they bound the risk alone, so they serve every C.
+    n_iter : int
+        Iterations used.
+    converged : bool
+        Whether the relative gap fell to the tolerance.
+    history : list of Progress
+        One record an iteration.
+    """
+
+    point: Point
+    value: float
+    gap: float
+    cuts: Cuts
+    n_iter: int
+    converged: bool
+    history: list[Progress] = field(default_factory=list, repr=False)
+
+    def warn_if_unfinished(self, rule: "StoppingRule") -> None:
+        """Warn with the gap reached when the tolerance was missed."""
+        if self.converged:
+            return
+        relative = self.gap / abs(self.value) if self.value else np.inf
+        warnings.warn(
+            f"stopped at a relative gap of {relative:.2g} after {self.n_iter} "
+            f"iterations and {self.history[-1].seconds:.1f} s; tol={rule.tol:g} was "
+            "not reached. "
+            "Allow more max_iter or max_time, scale the columns, or accept the gap.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+@dataclass
+class StoppingRule:
+    """When to stop, and whom to tell.
+
+    Parameters
+    ----------
+    tol : float
+        The gap to reach, relative to the objective's value.
+    max_iter : int
+        The most iterations.
+    max_time : float or None
+        The most seconds.
+    callback : callable or None
+        Called with a :class:`Progress` after each iteration; a true answer stops.
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_time: float | None = None
+    callback: Callback | None = None
+
+    def watch(self) -> "Watch":
+        """Start the clock."""
+        return Watch(self)
+
+
+class Watch:
+    """A stopping rule at work: keeps time and history."""
+
+    def __init__(self, rule: StoppingRule) -> None:
+        self.rule = rule
+        self.history: list[Progress] = []
+        self.converged = False
+        self._start = time.perf_counter()
+        self._last_gain = 0
+
+    def says_stop(self, objective: Objective, value: float, lower_bound: float) -> bool:
+        """Record one iteration; tell whether to stop after it."""
+        rule = self.rule
+        seconds = time.perf_counter() - self._start
+        gap = max(value - lower_bound, 0.0)
+        n_iter = len(self.history) + 1
+        progress = Progress(n_iter, objective.n_passes, value, gap, seconds)
+        self.history.append(progress)
+        self.converged = gap <= rule.tol * abs(value)
+        asked = rule.callback is not None and bool(rule.callback(progress))
+        late = rule.max_time is not None and seconds >= rule.max_time
+        return self.converged or asked or late or self._is_exhausted(progress)
+
+    def _is_exhausted(self, progress: Progress) -> bool:
+        """Tell whether iterations ran out, or rounding leaves nothing to gain."""
+        record = self.history[self._last_gain]
+        if progress.gap < (1.0 - 1e-6) * record.gap:
+            self._last_gain = len(self.history) - 1
+        idle = len(self.history) - 1 - self._last_gain
+        return progress.n_iter >= self.rule.max_iter or idle >= _MOST_IDLE

@@ -1,0 +1,190 @@
+"""The definitions, literal and slow. Imports numpy alone, nothing of aucmax.
+
+Ties are settled on purpose: a tied pair counts one half; where an order of tied rows
+would matter, the mean over all orders is taken.
+"""
+
+from itertools import pairwise, permutations
+
+import numpy as np
+
+
+def pair_wins(s, t):
+    """Matrix of 1 where s_i > t_j, 1/2 where equal, 0 elsewhere."""
+    s, t = np.asarray(s, dtype=float)[:, None], np.asarray(t, dtype=float)[None, :]
+    return (s > t) + 0.5 * (s == t)
+
+
+def roc_auc(y, scores, weights=None):
+    y = np.asarray(y, dtype=bool)
+    scores = np.asarray(scores, dtype=float)
+    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
+    pairs = w[y][:, None] * w[~y][None, :]
+    return float((pairs * pair_wins(scores[y], scores[~y])).sum() / pairs.sum())
+
+
+def mean_over_queries(metric, qid, *columns):
+    """Mean of metric over the queries for which it is defined (is not None)."""
+    qid = np.asarray(qid)
+    columns = [np.asarray(column) for column in columns]
+    values = [
+        metric(*(column[qid == query] for column in columns))
+        for query in np.unique(qid)
+    ]
+    return float(np.mean([value for value in values if value is not None]))
+
+
+def roc_polyline(y, scores, weights=None):
+    """Corner points (fpr, tpr), one per distinct score, by counting at each one."""
+    y = np.asarray(y, dtype=bool)
+    scores = np.asarray(scores, dtype=float)
+    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
+    points = [(0.0, 0.0)]
+    for threshold in sorted(set(scores.tolist()), reverse=True):
+        called = scores >= threshold
+        points.append(
+            (w[called & ~y].sum() / w[~y].sum(), w[called & y].sum() / w[y].sum())
+        )
+    return np.array(points)
+
+
+def partial_auc(y, scores, fpr_range, tpr_range=(0.0, 1.0), weights=None):
+    """Area of the box under the ROC polyline, cut at every place where it bends."""
+    (a, b), (c, d) = fpr_range, tpr_range
+    points = roc_polyline(y, scores, weights)
+    area = 0.0
+    for (x0, y0), (x1, y1) in pairwise(points):
+        if x1 == x0:
+            continue
+        cuts = {x0, x1, min(max(a, x0), x1), min(max(b, x0), x1)}
+        for level in (c, d):
+            if y0 < level < y1:
+                cuts.add(x0 + (level - y0) * (x1 - x0) / (y1 - y0))
+        cuts = sorted(cuts)
+        for left, right in pairwise(cuts):
+            middle = 0.5 * (left + right)
+            if a <= middle <= b:
+                # linear on the piece, so its mean is the value in the middle
+                height = y0 + (middle - x0) * (y1 - y0) / (x1 - x0)
+                area += (right - left) * (min(max(height, c), d) - c)
+    return area
+
+
+def partial_auc_by_ranks(y, scores, fpr_range):
+    """Rank weights c_j of the negatives, sorted from the top; for untied scores."""
+    y = np.asarray(y, dtype=bool)
+    scores = np.asarray(scores, dtype=float)
+    a, b = fpr_range
+    s, t = scores[y], -np.sort(-scores[~y])
+    n = t.size
+    total = 0.0
+    for j in range(1, n + 1):
+        c = n * max(0.0, min(b, j / n) - max(a, (j - 1) / n))
+        total += c * (s > t[j - 1]).sum()
+    return total / (s.size * n * (b - a))
+
+
+def multiclass_auc(levels, scores, first_level, weights=None):
+    """Weighted mean of AUC(c against the rest) over the levels from first_level on."""
+    levels = np.asarray(levels)
+    w = np.ones(levels.size) if weights is None else np.asarray(weights, dtype=float)
+    present = [c for c in np.unique(levels) if w[levels == c].sum() > 0]
+    if len(present) < 2:
+        return None
+    chosen = [c for c in present if c >= first_level]
+    mass = np.array([w[levels == c].sum() for c in chosen])
+    aucs = np.array([roc_auc(levels == c, scores, w) for c in chosen])
+    return float(mass @ aucs / mass.sum())
+
+
+def ordinal_auc(levels, scores, weights=None):
+    levels = np.asarray(levels)
+    w = np.ones(levels.size) if weights is None else np.asarray(weights, dtype=float)
+    pairs = w[:, None] * w[None, :] * (levels[:, None] > levels[None, :])
+    if pairs.sum() == 0:
+        return None
+    return float((pairs * pair_wins(scores, scores)).sum() / pairs.sum())
+
+
+def tie_orders(scores):
+    """All orders of the rows, from the highest score down, that respect the scores."""
+    scores = np.asarray(scores, dtype=float)
+    for order in permutations(range(scores.size)):
+        if all(scores[i] >= scores[j] for i, j in pairwise(order)):
+            yield np.array(order)
+
+
+def precision_at_k(relevant, scores, k):
+    """Mean share of relevant rows among the first min(k, m), over all tie orders."""
+    relevant = np.asarray(relevant, dtype=float)
+    return float(np.mean([relevant[order][:k].mean() for order in tie_orders(scores)]))
+
+
+def average_precision(relevant, scores):
+    relevant = np.asarray(relevant, dtype=bool)
+    if not relevant.any():
+        return None
+    values = []
+    for order in tie_orders(scores):
+        ranked = relevant[order]
+        precision = np.cumsum(ranked) / np.arange(1, ranked.size + 1)
+        values.append(precision[ranked].mean())
+    return float(np.mean(values))
+
+
+def ndcg(gain, scores, k=None):
+    gain = np.asarray(gain, dtype=float)
+    discount = 1.0 / np.log2(np.arange(gain.size) + 2.0)
+    discount[gain.size if k is None else k :] = 0.0
+    best = discount @ -np.sort(-gain)
+    if best == 0:
+        return None
+    return float(
+        np.mean([discount @ gain[order] for order in tie_orders(scores)]) / best
+    )
+
+
+def delong_covariance(y, scores_a, scores_b):
+    """Covariance of two AUCs from the pair matrices, by rows and by columns."""
+    y = np.asarray(y, dtype=bool)
+    wins = [
+        pair_wins(np.asarray(scores)[y], np.asarray(scores)[~y])
+        for scores in (scores_a, scores_b)
+    ]
+    p, n = wins[0].shape
+    by_positive = np.cov(wins[0].mean(axis=1), wins[1].mean(axis=1))[0, 1]
+    by_negative = np.cov(wins[0].mean(axis=0), wins[1].mean(axis=0))[0, 1]
+    return float(by_positive / p + by_negative / n)
+
+
+def pair_hinge(scores, labels, weight=None, margin=1.0):
+    """Mean pair hinge and its subgradient; a pair exactly margin apart adds nothing."""
+    return _pair_risk(scores, labels, weight, margin, lambda gap: float(gap > 0.0))[:2]
+
+
+def pair_ramp(scores, labels, weight, margin, width):
+    """Slope and constant of the line below the hinge, smoothed to a width."""
+    _, slope, offset = _pair_risk(
+        scores,
+        labels,
+        weight,
+        margin,
+        lambda gap: min(max(gap / width + 0.5, 0.0), 1.0),
+    )
+    return slope, offset
+
+
+def _pair_risk(scores, labels, weight, margin, share_of):
+    weight = np.ones(len(scores)) if weight is None else weight
+    value, offset, slope, total = 0.0, 0.0, np.zeros(len(scores)), 0.0
+    for i in np.flatnonzero(labels):
+        for j in np.flatnonzero(~labels):
+            pair = weight[i] * weight[j]
+            gap = margin + scores[j] - scores[i]
+            share = pair * share_of(gap)
+            total += pair
+            value += pair * max(0.0, gap)
+            offset += share * margin
+            slope[i] -= share
+            slope[j] += share
+    return value / total, slope / total, offset / total

@@ -1,0 +1,138 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import reference
+from aucmax.risks import PairHinge
+
+pytestmark = pytest.mark.kernel
+
+SIZE = 9
+LABELS = np.array([True, False, True, True, False, False, False, True, False])
+# few distinct values, so that ties are the rule and not the exception
+tied_scores = arrays(float, SIZE, elements=st.integers(-6, 6).map(lambda k: k / 2.0))
+any_scores = st.one_of(
+    tied_scores,
+    arrays(float, SIZE, elements=st.floats(-1e3, 1e3)),
+    arrays(float, SIZE, elements=st.floats(-1e-12, 1e-12)),
+)
+weights = st.one_of(
+    st.none(), arrays(float, SIZE, elements=st.sampled_from([0.5, 1.0, 2.0, 7.0]))
+)
+margins = st.sampled_from([0.5, 1.0, 3.0])
+widths = st.sampled_from([0.25, 1.0, 4.0])
+
+
+@given(any_scores, weights, margins)
+def test_value_and_subgradient_are_the_definition(scores, weight, margin):
+    value, subgradient = PairHinge(margin).value_and_subgradient(scores, LABELS, weight)
+    expected, slope = reference.pair_hinge(scores, LABELS, weight, margin)
+    assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(subgradient, slope, rtol=1e-12, atol=1e-14)
+
+
+@given(tied_scores, tied_scores, weights)
+def test_subgradient_supports_the_risk_from_below(here, there, weight):
+    value, subgradient = PairHinge().value_and_subgradient(here, LABELS, weight)
+    bound = value + subgradient @ (there - here)
+    assert reference.pair_hinge(there, LABELS, weight)[0] >= bound - 1e-12
+
+
+@given(any_scores, any_scores, weights, widths)
+def test_smoothed_line_is_the_definition_and_below_the_risk(here, there, weight, width):
+    support = PairHinge().smoothed(here, LABELS, weight, width=width)
+    slope, offset = reference.pair_ramp(here, LABELS, weight, 1.0, width)
+    np.testing.assert_allclose(support.subgradient, slope, rtol=1e-9, atol=1e-12)
+    assert support.offset == pytest.approx(offset, rel=1e-9, abs=1e-12)
+    assert support.value == pytest.approx(
+        reference.pair_hinge(here, LABELS, weight)[0], rel=1e-12, abs=1e-12
+    )
+    line = support.offset + support.subgradient @ there
+    risk = reference.pair_hinge(there, LABELS, weight)[0]
+    assert line <= risk + 1e-9 * (1.0 + np.abs(there).max())
+
+
+@given(tied_scores, widths)
+def test_smoothing_loses_at_most_a_sixteenth_of_the_width(scores, width):
+    support = PairHinge().smoothed(scores, LABELS, width=width)
+    line = support.offset + support.subgradient @ scores
+    assert -1e-12 <= support.value - line <= width / 16.0 + 1e-12
+
+
+@given(any_scores, weights)
+def test_risk_is_at_least_one_minus_auc(scores, weight):
+    value, _ = PairHinge().value_and_subgradient(scores, LABELS, weight)
+    positive, negative = scores[LABELS], scores[~LABELS]
+    wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
+    if weight is None:
+        weight = np.ones(SIZE)
+    pair = np.outer(weight[LABELS], weight[~LABELS])
+    assert value >= 1.0 - (wins * pair).sum() / pair.sum() - 1e-12
+
+
+@given(tied_scores, st.integers(-1000, 1000))
+def test_a_constant_added_to_every_score_changes_nothing(scores, constant):
+    value, subgradient = PairHinge().value_and_subgradient(scores, LABELS)
+    moved, moved_slope = PairHinge().value_and_subgradient(scores + constant, LABELS)
+    assert moved == pytest.approx(value, rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(moved_slope, subgradient, atol=1e-13)
+
+
+def test_large_equal_scores_keep_their_digits():
+    scores = 1e8 + np.array([0.25, 0.5, 0.0, 2.0])
+    labels = np.array([True, False, False, True])
+    value, _ = PairHinge().value_and_subgradient(scores, labels)
+    assert value == pytest.approx((1.25 + 0.75) / 4.0, rel=1e-7)
+
+
+@given(tied_scores)
+def test_a_weight_of_two_is_a_row_repeated(scores):
+    weight = np.where(np.arange(SIZE) % 3 == 0, 2.0, 1.0)
+    repeat = weight.astype(int)
+    once, _ = PairHinge().value_and_subgradient(scores, LABELS, weight)
+    twice, _ = PairHinge().value_and_subgradient(
+        np.repeat(scores, repeat), np.repeat(LABELS, repeat)
+    )
+    assert once == pytest.approx(twice, rel=1e-12, abs=1e-12)
+
+
+@given(
+    st.one_of(tied_scores, arrays(float, SIZE, elements=st.floats(-3.0, 3.0))), widths
+)
+def test_curvature_is_the_laplacian_of_the_pairs_in_the_window(scores, width):
+    product = PairHinge().curvature(scores, LABELS, width=width)
+    positive, negative = np.flatnonzero(LABELS), np.flatnonzero(~LABELS)
+    laplacian = np.zeros((SIZE, SIZE))
+    for i in positive:
+        for j in negative:
+            # the window's ends may be counted or not: skip examples that touch them
+            distance = abs(1.0 - scores[i] + scores[j]) - width / 2.0
+            if abs(distance) < 1e-9:
+                return
+            if distance < 0.0:
+                difference = np.zeros(SIZE)
+                difference[[i, j]] = 1.0, -1.0
+                laplacian += np.outer(difference, difference)
+    laplacian /= positive.size * negative.size * width
+    np.testing.assert_allclose(product(np.eye(SIZE)), laplacian, atol=1e-12)
+
+
+def test_curvature_is_the_derivative_of_the_smoothed_gradient():
+    generator = np.random.default_rng(0)
+    scores, labels = generator.normal(size=200), generator.random(200) < 0.3
+    step = 1e-6 * generator.normal(size=200)
+    risk = PairHinge()
+    after = risk.smoothed(scores + step, labels, width=2.0).subgradient
+    before = risk.smoothed(scores - step, labels, width=2.0).subgradient
+    product = risk.curvature(scores, labels, width=2.0)
+    expected = product(2.0 * step[:, None])[:, 0]
+    np.testing.assert_allclose(after - before, expected, atol=1e-5 * np.abs(step).max())
+
+
+def test_inputs_may_be_read_only():
+    scores, labels = np.array([1.0, 0.0, 0.5]), np.array([True, False, False])
+    scores.flags.writeable = labels.flags.writeable = False
+    value, _ = PairHinge().value_and_subgradient(scores, labels)
+    assert value == pytest.approx(0.25)
