@@ -38,14 +38,12 @@ def balanced_threshold(
     order = sort_with_order(scores)[0][::-1]
     if sample_weight is not None:
         order = order[sample_weight[order] > 0.0]
-    falling = scores[order]
-    positive = labels[order].astype(np.float64)
-    negative = 1.0 - positive
-    if sample_weight is not None:
-        positive *= sample_weight[order]
-        negative *= sample_weight[order]
+    falling, positive = scores[order], labels[order]
+    weight = 1.0 if sample_weight is None else sample_weight[order]
+    gain = np.where(positive, weight, 0.0)
+    loss = weight - gain
     # what is gained by predicting the first k + 1 rows positive
-    youden = np.cumsum(positive / positive.sum() - negative / negative.sum())
+    youden = np.cumsum(gain / gain.sum() - loss / loss.sum())
     # equal scores cannot be separated
     ends = np.flatnonzero(falling[:-1] > falling[1:])
     if ends.size == 0:

@@ -138,18 +138,20 @@ class PairHinge(BaseEstimator):
         lifted = _sorted_class(scores, ~labels, level - self.margin, sample_weight)
         scale = 1.0 / (positive.weights.sum() * lifted.weights.sum() * width)
         sides = [
-            (own, other, *_partners(own.values, other.values, width / 2.0))
+            (own.rows, other.rows, *_partners(own, other, width / 2.0))
             for own, other in ((positive, lifted), (lifted, positive))
         ]
+        mass = np.empty((scores.size, 1))
+        mass[positive.rows, 0] = positive.weights
+        mass[lifted.rows, 0] = lifted.weights
 
         def product(columns: FloatArray) -> FloatArray:
+            weighted = mass * columns
             result = np.empty_like(columns)
-            for own, other, first, last in sides:
-                degree = _prefix_sums(other.weights[:, None])
-                pulled = _prefix_sums(other.weights[:, None] * columns[other.rows])
-                joined = (degree[last] - degree[first]) * columns[own.rows]
-                joined -= pulled[last] - pulled[first]
-                result[own.rows] = scale * own.weights[:, None] * joined
+            for own, other, first, last, degree in sides:
+                pulled = _prefix_sums(weighted[other])
+                result[own] = degree * columns[own] - (pulled[last] - pulled[first])
+            result *= scale * mass
             return result
 
         return product
@@ -179,10 +181,13 @@ def _nearest_to_zero(scores: FloatArray) -> float:
 
 
 def _partners(
-    own: FloatArray, other: FloatArray, half: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    first = np.searchsorted(other, own - half)
-    return first, np.searchsorted(other, own + half)
+    own: _SortedClass, other: _SortedClass, half: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64], FloatArray]:
+    """Find, for each row, the run of the other class in the window, and its weight."""
+    first = np.searchsorted(other.values, own.values - half)
+    last = np.searchsorted(other.values, own.values + half)
+    mass = _prefix_sums(other.weights[:, None])
+    return first, last, mass[last] - mass[first]
 
 
 def _prefix_sums(rows: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ __all__ = ["CurvedObjective", "SmoothedNewtonSolver"]
 
 _WIDEST = 2.2  # every pair lies on the slope when all scores are equal
 _WARM = 0.5  # a first width that does not undo a good start
-_SMOOTHING_SHARE = 0.03  # of the gap; measured: smaller needs fewer passes
+_SMOOTHING_SHARE = 0.01  # of the gap; measured: smaller needs fewer passes
 _PATIENCE = 10  # steps on one sample before a larger one is drawn
 _NARROWEST_SAMPLE = 0.25  # a sample needs a window with pairs in it
 
@@ -128,7 +128,7 @@ class SmoothedNewtonSolver:
             return float(slope), (there, support)
 
         slope = float(gradient @ direction.parameters)
-        return search(evaluate, slope, accuracy=0.9).found
+        return search(evaluate, slope, accuracy=0.9, max_evaluations=6).found
 
 
 class _Metric:
@@ -137,7 +137,7 @@ class _Metric:
     def __init__(self, objective: CurvedObjective, memory: int) -> None:
         self._objective = objective
         self._memory = memory
-        self._rows_per_class = max(1000, 5 * objective.n_parameters)
+        self._rows_per_class = max(700, 5 * objective.n_parameters)
         self._sampled_width = np.inf
         self._age = 0
         self._solve: Callable[[FloatArray], FloatArray]
@@ -153,7 +153,7 @@ class _Metric:
         if self._age > _PATIENCE:
             self._rows_per_class *= 2
             self._sample(point, width)
-        elif width < 0.25 * self._sampled_width:
+        elif width < 0.15 * self._sampled_width:
             self._sample(point, width)
         elif self._last is not None and self._last[2] <= 4.0 * width:
             moved = point.parameters - self._last[0]
