@@ -9,7 +9,7 @@ def expected_failures(estimator):
     if estimator.solver != "newton":
         return {}
     # The checks ask two fits on 15 rows to agree in seven digits. Here they agree
-    # within the certified gap only: on so few rows the smoothed risk is nearly as kinked
+    # within the certified gap only: on so few rows the smoothed risk is about as kinked
     # as the risk itself, and rounding decides on which side of a kink a step ends.
     # "auto" does not choose this solver for fewer than 10 rows a feature.
     reason = "agrees within the certified gap, not in seven digits"

@@ -261,6 +261,17 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left."""
+        if not hasattr(self, "coef_"):
+            return
+        if (
+            self.coef_.shape != (1, self.n_features_in_)
+            or self.intercept_.shape != (1,)
+            or self.classes_.shape != (2,)
+        ):
+            raise ValueError("coef_, intercept_ and classes_ do not fit together")
+
     def _check_parameters(self) -> None:
         for name in ("C", "tol", "max_iter"):
             value = getattr(self, name)

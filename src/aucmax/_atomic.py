@@ -1,0 +1,267 @@
+"""Write a file whole or not at all."""
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+try:
+    import fcntl
+except ImportError:
+    # Windows: an open file cannot be removed there, see _remove_if_dead
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["atomic_output"]
+
+_SUFFIX = ".aucmax-partial"
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@contextmanager
+def atomic_output(
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    mode: str = "wb",
+    encoding: str | None = None,
+) -> Iterator[IO[Any]]:
+    """Open a file that appears under its name only when it is complete.
+
+    The bytes go to a hidden file in the same folder, are flushed to the disk, and
+    the finished file then takes the name in one step. If the block raises (Ctrl-C
+    included) the hidden file is removed and whatever had the name before is
+    untouched. What a killed process left behind for this name is removed by the
+    next writer; a file that another process is still writing is left alone.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where the file shall be. A symbolic link is followed.
+    overwrite : bool, default=False
+        Whether a file that is already there may be replaced.
+    mode : {"wb", "w"}, default="wb"
+        Bytes or text.
+    encoding : str, optional
+        For text; UTF-8 if not given. Line ends are written as they are.
+
+    Yields
+    ------
+    file
+        The open file.
+
+    Raises
+    ------
+    FileExistsError
+        There is a file of that name and `overwrite` is False.
+    FileNotFoundError, NotADirectoryError
+        The folder does not exist.
+    PermissionError
+        The folder or the old file may not be written.
+    IsADirectoryError
+        The path is a folder.
+    OSError
+        The disk is full, or the path is a device or a pipe.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from aucmax._atomic import atomic_output
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with atomic_output(os.path.join(folder, "a.txt"), mode="w") as file:
+    ...         _ = file.write("whole")
+    ...     os.listdir(folder)
+    ['a.txt']
+    """
+    if mode not in ("wb", "w"):
+        raise ValueError(f"mode must be 'wb' or 'w', got {mode!r}.")
+    target = Path(os.path.realpath(path))
+    permissions = _check_target(target, overwrite)
+    _remove_dead_partials(target)
+    partial, descriptor = _create_partial(target)
+    try:
+        with _open(descriptor, mode, encoding) as file:
+            if permissions is not None and hasattr(os, "fchmod"):
+                os.fchmod(descriptor, permissions)
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+            # On Windows a file must be closed before it can be renamed. Elsewhere it
+            # stays open, and so locked, until it has its name.
+            if os.name == "nt":
+                file.close()
+            _publish(partial, target, overwrite)
+    except BaseException as error:
+        with suppress(OSError):
+            partial.unlink()
+        if isinstance(error, OSError) and error.errno in _DISK_FULL:
+            raise OSError(
+                error.errno,
+                "no room left on the disk; nothing was written. Free some space, or "
+                "choose another folder",
+                str(target),
+            ) from error
+        raise
+    _sync_folder(target.parent)
+
+
+def _open(descriptor: int, mode: str, encoding: str | None) -> IO[Any]:
+    if mode == "wb":
+        return open(descriptor, "wb")
+    return open(descriptor, "w", encoding=encoding or "utf-8", newline="")
+
+
+def _check_target(target: Path, overwrite: bool) -> int | None:
+    """Refuse a target that cannot be written; return the old file's permissions."""
+    try:
+        status = target.stat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        _raise_unwritable(error, target)
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(
+            errno.EISDIR, "this is a folder; give the name of a file in it", str(target)
+        )
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(
+            errno.EINVAL, "not a regular file, so it cannot be replaced", str(target)
+        )
+    if not overwrite:
+        _raise_exists(target)
+    if not os.access(target, os.W_OK):
+        raise PermissionError(
+            errno.EACCES,
+            "the old file is write-protected; choose another name, or change its "
+            "permissions",
+            str(target),
+        )
+    return stat.S_IMODE(status.st_mode)
+
+
+def _raise_exists(target: Path) -> NoReturn:
+    raise FileExistsError(
+        errno.EEXIST,
+        "there is a file of this name already; choose another name, or allow "
+        "overwriting it (overwrite=True)",
+        str(target),
+    )
+
+
+def _raise_unwritable(error: OSError, target: Path) -> NoReturn:
+    """Say in words why no file can be made beside `target`."""
+    folder = str(target.parent)
+    hints = {
+        errno.ENOENT: f"the folder {folder!r} does not exist; create it first",
+        errno.ENOTDIR: f"{folder!r} is not a folder; choose another path",
+        errno.EACCES: f"no permission to write in {folder!r}; choose another folder",
+        errno.EPERM: f"no permission to write in {folder!r}; choose another folder",
+        errno.EROFS: f"{folder!r} is on a read-only disk; choose another folder",
+        errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+    }
+    if error.errno not in hints:
+        raise error
+    # OSError picks the fitting subclass from the number
+    raise OSError(error.errno, hints[error.errno], str(target)) from error
+
+
+def _create_partial(target: Path) -> tuple[Path, int]:
+    """Create and lock a hidden file beside `target` under a name nobody else has."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        partial = target.with_name(_prefix(target) + secrets.token_hex(8) + _SUFFIX)
+        try:
+            # 0o666 less the umask: what `open` would give
+            descriptor = os.open(partial, flags, 0o666)
+        except OSError as error:
+            _raise_unwritable(error, target)
+        if _lock(descriptor) is not False and partial.exists():
+            return partial, descriptor
+        # a cleaner saw the file before it was locked and took it for a dead one
+        os.close(descriptor)
+
+
+def _prefix(target: Path) -> str:
+    # a long name is cut so that the longer hidden name still fits
+    return f".{target.name.encode()[:180].decode(errors='ignore')}."
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Lock a file: True if done, False if another holds it, None if impossible."""
+    if fcntl is None:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some network file systems have no locks
+        return None
+    return True
+
+
+def _remove_dead_partials(target: Path) -> None:
+    prefix = _prefix(target)
+    try:
+        names = os.listdir(target.parent)
+    except OSError:  # a folder may be writable and yet not listable
+        return
+    for name in names:
+        token = name[len(prefix) : -len(_SUFFIX)]
+        if name == f"{prefix}{token}{_SUFFIX}" and _is_token(token):
+            _remove_if_dead(target.with_name(name))
+
+
+def _is_token(token: str) -> bool:
+    return len(token) == 16 and set(token) <= set("0123456789abcdef")
+
+
+def _remove_if_dead(partial: Path) -> None:
+    """Remove a hidden file unless its writer lives.
+
+    A writer holds a lock, which the system frees when the process dies, however it
+    dies. So a lock that can be had belongs to nobody. On Windows removing a file that
+    is open fails by itself.
+    """
+    with suppress(OSError):
+        if fcntl is None:
+            partial.unlink()
+            return
+        descriptor = os.open(partial, os.O_RDWR | os.O_NOFOLLOW)
+        try:
+            if _lock(descriptor):
+                partial.unlink()
+        finally:
+            os.close(descriptor)
+
+
+def _publish(partial: Path, target: Path, overwrite: bool) -> None:
+    if overwrite:
+        os.replace(partial, target)
+        return
+    # Both refuse a name that appeared while we wrote; rename does so on Windows only.
+    take_name = os.rename if os.name == "nt" else os.link
+    try:
+        take_name(partial, target)
+    except FileExistsError:
+        _raise_exists(target)
+    except OSError:  # a file system without hard links
+        if target.exists():
+            _raise_exists(target)
+        os.replace(partial, target)
+    with suppress(OSError):
+        partial.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name survive a power cut, where the system can promise that."""
+    if os.name == "nt":
+        return
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,267 @@
+"""A tree of JSON tags back to values; only what the format knows can come out."""
+
+import inspect
+import re
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aucmax.exceptions import ModelFileError
+from aucmax.persistence.arrays import parse_array, parse_scalar
+from aucmax.persistence.encode import is_free_name, unsaved_attributes
+from aucmax.persistence.registry import RETIRED, find_class
+
+__all__ = ["Decoder"]
+
+_HEX_INTEGER = re.compile(r"-?0x[1-9a-f][0-9a-f]*")
+_HEX_DOUBLE = re.compile(r"[0-9a-f]{16}")
+_PLAIN = (str, int, float, bool, type(None))
+
+
+class Decoder:
+    """Rebuilds values from a tagged tree.
+
+    Parameters
+    ----------
+    members : dict of str to bytes
+        What the tree refers to. Each must be used once: see `check_all_used`.
+    made_with : dict of str to str
+        Package versions of the writer, for error messages.
+    """
+
+    def __init__(self, members: dict[str, bytes], made_with: dict[str, str]) -> None:
+        self._unused = dict(members)
+        self._made_with = made_with
+        self._by_tag: dict[str, Callable[[Any, str], Any]] = {
+            "int": _integer,
+            "float": _float,
+            "text": self._text,
+            "tuple": lambda items, path: tuple(self._list(items, path)),
+            "dict": self._dict,
+            "array": self._array,
+            "object_array": self._object_array,
+            "numpy": _scalar,
+            "numpy_str": _numpy_str,
+            "csr_array": lambda parts, path: self._csr("csr_array", parts, path),
+            "csr_matrix": lambda parts, path: self._csr("csr_matrix", parts, path),
+            "estimator": self._estimator,
+        }
+
+    def decode(self, tree: Any, path: str) -> Any:
+        """Return the value of a tree; `path` says where it stands."""
+        if isinstance(tree, list):
+            return self._list(tree, path)
+        if not isinstance(tree, dict):
+            return tree
+        if len(tree) != 1:
+            raise ModelFileError(f"{path} has {len(tree)} tags where one belongs")
+        ((tag, content),) = tree.items()
+        if tag not in self._by_tag:
+            raise ModelFileError(f"{path} has the unknown tag {tag[:40]!r}")
+        return self._by_tag[tag](content, path)
+
+    def check_all_used(self) -> None:
+        """Refuse a file with members that nothing refers to."""
+        if self._unused:
+            raise ModelFileError(f"nothing refers to its member {min(self._unused)!r}")
+
+    def _take(self, name: Any, suffix: str, path: str) -> bytes:
+        if not isinstance(name, str) or not name.endswith(suffix):
+            raise ModelFileError(f"{path} does not name a {suffix} member")
+        if name not in self._unused:
+            raise ModelFileError(
+                f"{path} names the member {name[:40]!r}, which is "
+                "missing or was used before"
+            )
+        return self._unused.pop(name)
+
+    def _text(self, name: Any, path: str) -> str:
+        try:
+            return self._take(name, ".txt", path).decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise ModelFileError(f"{name} is not UTF-8 text ({error})") from error
+
+    def _array(self, name: Any, path: str) -> Any:
+        return parse_array(self._take(name, ".npy", path), name)
+
+    def _list(self, items: Any, path: str) -> list[Any]:
+        if not isinstance(items, list):
+            raise ModelFileError(f"{path} is not a list")
+        return [self.decode(item, f"{path}[{i}]") for i, item in enumerate(items)]
+
+    def _dict(self, pairs: Any, path: str) -> dict[Any, Any]:
+        result: dict[Any, Any] = {}
+        for pair in self._list(pairs, path):
+            if not isinstance(pair, list) or len(pair) != 2:
+                raise ModelFileError(f"{path} does not consist of pairs")
+            key, value = pair
+            if type(key) not in _PLAIN or key in result:
+                raise ModelFileError(f"{path} has a wrong or repeated key")
+            result[key] = value
+        return result
+
+    def _object_array(self, content: Any, path: str) -> Any:
+        shape, items = _fields(content, ("shape", "items"), path)
+        values = self._list(items, path)
+        if any(type(value) not in _PLAIN for value in values):
+            raise ModelFileError(f"{path} holds more than text, numbers and None")
+        _check_shape(shape, path)
+        flat = np.empty(len(values), dtype=object)
+        flat[:] = values
+        try:
+            return flat.reshape(shape)
+        except (ValueError, OverflowError) as error:
+            raise ModelFileError(f"{path} has {len(values)} items ({error})") from error
+
+    def _csr(self, kind: str, content: Any, path: str) -> Any:
+        import scipy.sparse
+
+        names = ("shape", "data", "indices", "indptr")
+        shape, *trees = _fields(content, names, path)
+        _check_shape(shape, path)
+        if len(shape) != 2:
+            raise ModelFileError(
+                f"{path} is a sparse matrix of {len(shape)} dimensions"
+            )
+        data, indices, indptr = (self.decode(tree, path) for tree in trees)
+        for part in (data, indices, indptr):
+            if not isinstance(part, np.ndarray) or part.ndim != 1:
+                raise ModelFileError(f"{path} is not made of vectors")
+        if indices.dtype != indptr.dtype or indices.dtype not in (np.int32, np.int64):
+            raise ModelFileError(f"{path} has indices of a wrong type")
+        if data.dtype.kind == "U":
+            raise ModelFileError(f"{path} is not made of numbers")
+        try:
+            matrix = getattr(scipy.sparse, kind)((data, indices, indptr), tuple(shape))
+            matrix.check_format(full_check=True)
+        except (ValueError, TypeError, IndexError, OverflowError) as error:
+            raise ModelFileError(f"{path} is no CSR matrix ({error})") from error
+        # scipy narrows 64-bit indices where it can; give back what was saved
+        matrix.indices, matrix.indptr = indices, indptr
+        return matrix
+
+    def _estimator(self, content: Any, path: str) -> Any:
+        name, params, state = _fields(content, ("class", "params", "state"), path)
+        cls = self._find_class(name, path)
+        if not isinstance(params, dict) or not isinstance(state, dict):
+            raise ModelFileError(f"{path} has no parameters or no state")
+        estimator = self._construct(cls, _without_retired(cls, name, params), path)
+        left_out = {*inspect.signature(cls).parameters, *unsaved_attributes(cls)}
+        for attribute, tree in state.items():
+            if attribute in left_out or not is_free_name(cls, attribute):
+                raise ModelFileError(
+                    f"{path} has a fitted attribute {attribute[:40]!r}, which "
+                    f"{cls.__name__} does not allow{self._version_hint()}"
+                )
+            value = self.decode(tree, f"{path}.{attribute}")
+            setattr(estimator, attribute, value)
+        self._check_state(estimator, path)
+        return estimator
+
+    def _find_class(self, name: Any, path: str) -> type[Any]:
+        if not isinstance(name, str):
+            raise ModelFileError(f"{path} does not name a class")
+        try:
+            return find_class(name[:80])
+        except LookupError as error:
+            raise ModelFileError(f"{error.args[0]}{self._version_hint()}") from error
+        except ImportError as error:
+            raise ModelFileError(
+                f"it holds a {name}, which needs a package that is not installed "
+                f"({error}). Install it, then load again."
+            ) from error
+
+    def _construct(self, cls: type[Any], trees: dict[str, Any], path: str) -> Any:
+        known = inspect.signature(cls).parameters
+        unknown = [name for name in trees if name not in known]
+        if unknown:
+            raise ModelFileError(
+                f"{cls.__name__} has no parameter {unknown[0][:40]!r}"
+                f"{self._version_hint()}"
+            )
+        params = {
+            name: self.decode(tree, f"{path}.{name}") for name, tree in trees.items()
+        }
+        try:
+            return cls(**params)
+        except (TypeError, ValueError) as error:
+            raise ModelFileError(
+                f"{cls.__name__} refuses its parameters ({error}){self._version_hint()}"
+            ) from error
+
+    def _check_state(self, estimator: Any, path: str) -> None:
+        """Let the class itself judge what was restored, if it has an opinion."""
+        check = getattr(estimator, "_check_state", None)
+        if check is None:
+            return
+        try:
+            check()
+        except ModelFileError:
+            raise
+        except Exception as error:
+            # the state may be a stranger's: whatever the check trips over, it is wrong
+            raise ModelFileError(f"{path} is not consistent ({error})") from error
+
+    def _version_hint(self) -> str:
+        from aucmax import __version__
+
+        maker = self._made_with.get("aucmax", "unknown")[:40]
+        return (
+            f". The file was made by aucmax {maker}, this is {__version__}: load it "
+            "with the version that made it, or fit and save the model again."
+        )
+
+
+def _without_retired(
+    cls: type[Any], name: str, params: dict[str, Any]
+) -> dict[str, Any]:
+    """Drop parameters that the class no longer has, and that said nothing."""
+    known, retired = inspect.signature(cls).parameters, RETIRED.get(name, {}).items()
+    return {
+        key: tree
+        for key, tree in params.items()
+        if key in known or (key, tree) not in retired
+    }
+
+
+def _fields(content: Any, names: tuple[str, ...], path: str) -> tuple[Any, ...]:
+    if not isinstance(content, dict) or tuple(content) != names:
+        raise ModelFileError(f"{path} does not have the fields {', '.join(names)}")
+    return tuple(content.values())
+
+
+def _check_shape(shape: Any, path: str) -> None:
+    if (
+        not isinstance(shape, list)
+        or len(shape) > 32
+        or any(type(length) is not int or length < 0 for length in shape)
+    ):
+        raise ModelFileError(f"{path} has no proper shape")
+
+
+def _integer(text: Any, path: str) -> int:
+    if not isinstance(text, str) or not _HEX_INTEGER.fullmatch(text):
+        raise ModelFileError(f"{path} is not a hexadecimal integer")
+    return int(text, 16)
+
+
+def _float(text: Any, path: str) -> float:
+    if not isinstance(text, str) or not _HEX_DOUBLE.fullmatch(text):
+        raise ModelFileError(f"{path} is not a double in hexadecimal digits")
+    value: float = struct.unpack(">d", bytes.fromhex(text))[0]
+    return value
+
+
+def _scalar(content: Any, path: str) -> Any:
+    dtype, hexadecimal = _fields(content, ("dtype", "bytes"), path)
+    if not isinstance(dtype, str) or not isinstance(hexadecimal, str):
+        raise ModelFileError(f"{path} is not a numpy number")
+    return parse_scalar(dtype, hexadecimal, path)
+
+
+def _numpy_str(text: Any, path: str) -> np.str_:
+    if not isinstance(text, str):
+        raise ModelFileError(f"{path} is not a text")
+    return np.str_(text)

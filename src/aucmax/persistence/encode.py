@@ -1,0 +1,216 @@
+"""Values to a tree of JSON tags, with arrays and long texts set aside."""
+
+import inspect
+import math
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from aucmax.persistence.arrays import dump_array, dump_scalar, is_plain
+from aucmax.persistence.registry import REGISTRY, public_name
+from aucmax.persistence.strict_json import MAX_DEPTH
+
+__all__ = ["Encoder", "is_free_name", "unsaved_attributes"]
+
+LONG_TEXT = 4096
+#: integers up to here are plain JSON numbers, which every language reads exactly
+MAX_PLAIN_INT = 2**53
+#: no tag opens more than three brackets before the values inside it
+MAX_LEVELS = MAX_DEPTH // 3
+
+
+def is_free_name(cls: type[Any], name: str) -> bool:
+    """Whether a fitted attribute may have this name: no method or property has it."""
+    return name.isidentifier() and not name.startswith("__") and not hasattr(cls, name)
+
+
+def unsaved_attributes(cls: type[Any]) -> frozenset[str]:
+    """Names of instance attributes that are left out of a file.
+
+    scikit-learn's metadata requests and callbacks concern the next fit only; a class
+    adds caches of its own in ``_unsaved_attributes``.
+    """
+    own = getattr(cls, "_unsaved_attributes", ())
+    return frozenset({"_metadata_request", "_skl_callbacks", *own})
+
+
+class Encoder:
+    """Turns one estimator into a tagged tree and the members it refers to.
+
+    Attributes
+    ----------
+    members : dict of str to bytes
+        Arrays and long texts, by the member name used in the tree.
+    """
+
+    def __init__(self) -> None:
+        self.members: dict[str, bytes] = {}
+        self._depth = 0
+        self._by_type: dict[type[Any], Callable[[Any, str], Any]] = {
+            type(None): _itself,
+            bool: _itself,
+            int: _integer,
+            float: _float,
+            str: self._text,
+            list: self._list,
+            tuple: self._tuple,
+            dict: self._dict,
+            np.ndarray: self._array,
+            np.memmap: self._array,
+            np.str_: lambda value, path: {"numpy_str": str(value)},
+        }
+
+    def encode(self, value: Any, path: str) -> Any:
+        """Return the tagged tree of a value; `path` says where it was found."""
+        handler = self._by_type.get(type(value)) or self._by_kind(value, path)
+        self._depth += 1
+        if self._depth > MAX_LEVELS:
+            raise TypeError(
+                f"cannot save {path[:200]}: values are nested more than {MAX_LEVELS} "
+                "deep, or a value contains itself. Nothing was written."
+            )
+        tree = handler(value, path)
+        self._depth -= 1
+        return tree
+
+    def _by_kind(self, value: Any, path: str) -> Callable[[Any, str], Any]:
+        """Find the handler of a value whose type alone does not tell."""
+        if isinstance(value, np.generic) and is_plain(value.dtype):
+            return _scalar
+        if type(value).__module__.startswith("scipy.sparse"):
+            return self._sparse
+        if public_name(type(value)) is not None:
+            return self._estimator
+        raise TypeError(
+            f"cannot save {path}: {_describe(value)}. A model file holds None, bool, "
+            "int, float, str, list, tuple, dict, numpy arrays of numbers or text, "
+            f"scipy CSR matrices, and the estimators {', '.join(sorted(REGISTRY))}. "
+            "Replace or remove that value, then save again; nothing was written."
+        )
+
+    def _put(self, suffix: str, content: bytes) -> str:
+        name = f"data/{len(self.members)}.{suffix}"
+        self.members[name] = content
+        return name
+
+    def _text(self, value: str, path: str) -> Any:
+        if len(value) <= LONG_TEXT:
+            return value
+        # "surrogatepass": half a surrogate pair, which UTF-8 forbids, survives too
+        return {"text": self._put("txt", value.encode("utf-8", "surrogatepass"))}
+
+    def _list(self, value: list[Any], path: str) -> list[Any]:
+        return [self.encode(item, f"{path}[{i}]") for i, item in enumerate(value)]
+
+    def _tuple(self, value: tuple[Any, ...], path: str) -> Any:
+        return {"tuple": self._list(list(value), path)}
+
+    def _dict(self, value: dict[Any, Any], path: str) -> Any:
+        for key in value:
+            if type(key) not in (str, int, float, bool, type(None)):
+                raise TypeError(
+                    f"cannot save {path}: its key {key!r} is {_describe(key)}. Keys "
+                    "must be text or numbers; nothing was written."
+                )
+        return {
+            "dict": [
+                [self.encode(key, path), self.encode(item, f"{path}[{key!r}]")]
+                for key, item in value.items()
+            ]
+        }
+
+    def _array(self, value: np.ndarray[Any, Any], path: str) -> Any:
+        if value.dtype == object:
+            return self._object_array(value, path)
+        if not is_plain(value.dtype):
+            raise TypeError(
+                f"cannot save {path}: an array of type {value.dtype}. Arrays must hold "
+                "bool, integers, floats of at most 64 bits, or text; convert it, then "
+                "save again. Nothing was written."
+            )
+        return {"array": self._put("npy", dump_array(np.asarray(value)))}
+
+    def _object_array(self, value: np.ndarray[Any, Any], path: str) -> Any:
+        for index, item in np.ndenumerate(value):
+            if type(item) not in (str, int, float, bool, type(None)):
+                raise TypeError(
+                    f"cannot save {path}{list(index)}: {_describe(item)}. An object "
+                    "array may hold text, plain numbers and None only; nothing was "
+                    "written."
+                )
+        items = self._list(value.ravel().tolist(), path)
+        return {"object_array": {"shape": list(value.shape), "items": items}}
+
+    def _sparse(self, value: Any, path: str) -> Any:
+        from scipy.sparse import csr_array, csr_matrix
+
+        if type(value) not in (csr_array, csr_matrix) or value.ndim != 2:
+            raise TypeError(
+                f"cannot save {path}: {_describe(value)}. Convert it with .tocsr(), "
+                "then save again; nothing was written."
+            )
+        parts = {
+            name: self.encode(getattr(value, name), f"{path}.{name}")
+            for name in ("data", "indices", "indptr")
+        }
+        return {type(value).__name__: {"shape": list(value.shape), **parts}}
+
+    def _estimator(self, value: Any, path: str) -> Any:
+        params = self._named(saved_params(value), path)
+        state = self._named(_saved_state(value, path), path)
+        name = public_name(type(value))
+        return {"estimator": {"class": name, "params": params, "state": state}}
+
+    def _named(self, values: Mapping[str, Any], path: str) -> dict[str, Any]:
+        return {
+            name: self.encode(value, f"{path}.{name}") for name, value in values.items()
+        }
+
+
+def saved_params(estimator: Any) -> dict[str, Any]:
+    """Return the parameters as they go into a file: unsaved ones at their default."""
+    # the class's method, whatever the instance may have under that name
+    params: dict[str, Any] = type(estimator).get_params(estimator, deep=False)
+    signature = inspect.signature(type(estimator)).parameters
+    for name in getattr(type(estimator), "_unsaved_params", ()):
+        params[name] = signature[name].default
+    return params
+
+
+def _saved_state(estimator: Any, path: str) -> dict[str, Any]:
+    cls = type(estimator)
+    left_out = {*inspect.signature(cls).parameters, *unsaved_attributes(cls)}
+    state = {k: v for k, v in vars(estimator).items() if k not in left_out}
+    for name in state:
+        if not is_free_name(cls, name):
+            raise TypeError(
+                f"cannot save {path}.{name}: a fitted attribute may not hide a method "
+                f"or property of {cls.__name__}; nothing was written."
+            )
+    return state
+
+
+def _describe(value: Any) -> str:
+    kind = type(value)
+    if callable(value):
+        return f"a function or callable ({kind.__module__}.{kind.__qualname__})"
+    return f"an object of type {kind.__module__}.{kind.__qualname__}"
+
+
+def _itself(value: Any, path: str) -> Any:
+    return value
+
+
+def _integer(value: int, path: str) -> Any:
+    return value if abs(value) <= MAX_PLAIN_INT else {"int": hex(value)}
+
+
+def _float(value: float, path: str) -> Any:
+    # JSON has no infinity and no NaN; eight bytes keep even the NaN's own bits
+    return value if math.isfinite(value) else {"float": struct.pack(">d", value).hex()}
+
+
+def _scalar(value: np.generic, path: str) -> Any:
+    return {"numpy": dump_scalar(value)}

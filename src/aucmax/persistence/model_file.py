@@ -1,0 +1,259 @@
+"""Save an estimator to a file and load it again, without pickle."""
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from aucmax._atomic import atomic_output
+from aucmax.exceptions import ModelFileError
+from aucmax.persistence.container import (
+    MAX_FILE_BYTES,
+    open_container,
+    seal_container,
+)
+from aucmax.persistence.decode import Decoder
+from aucmax.persistence.encode import Encoder
+from aucmax.persistence.registry import REGISTRY, public_name
+from aucmax.persistence.strict_json import dump_json, parse_json
+
+__all__ = ["ModelFileInfo", "describe", "load", "save"]
+
+_STATE = "state.json"
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ModelFileInfo:
+    """What a model file says about itself.
+
+    Attributes
+    ----------
+    class_name : str
+        Public name of the estimator's class.
+    format_version : int
+        Version of the file format.
+    made_with : dict of str to str
+        Package versions of the writer: aucmax, numpy, scikit-learn.
+    file_bytes : int
+        Length of the file.
+    members : dict of str to int
+        Unpacked length of each member.
+    """
+
+    class_name: str
+    format_version: int
+    made_with: dict[str, str]
+    file_bytes: int
+    members: dict[str, int]
+
+
+def save(
+    estimator: Any, path: str | os.PathLike[str], *, overwrite: bool = False
+) -> None:
+    """Save an estimator, fitted or not, to one file.
+
+    The file holds the parameters and the fitted attributes, exactly: what `load`
+    returns gives the same scores bit for bit. It is written whole or not at all, and
+    it is read back in memory before it is written, so that a file which exists can
+    be loaded. Costs time and memory proportional to the size of the model.
+
+    Parameters
+    ----------
+    estimator : estimator
+        An aucmax estimator, or a scikit-learn ``LogisticRegression``.
+    path : str or path-like
+        Where to save it; ``.aucmax`` is the customary ending.
+    overwrite : bool, default=False
+        Whether a file that is already there may be replaced.
+
+    Raises
+    ------
+    TypeError
+        The estimator's class is not known, or one of its values cannot be saved, such
+        as a function; the message names it. Nothing is written.
+    ValueError
+        Its state is not consistent, or it is too large. Nothing is written.
+    FileExistsError
+        There is a file of that name and `overwrite` is False.
+    OSError
+        The folder does not exist or cannot be written, or the disk is full.
+
+    See Also
+    --------
+    load : The way back.
+
+    Examples
+    --------
+    >>> import os, tempfile, aucmax
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression(C=2.0).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     aucmax.save(model, os.path.join(folder, "model.aucmax"))
+    ...     again = aucmax.load(os.path.join(folder, "model.aucmax"))
+    >>> again
+    LogisticRegression(C=2.0)
+    >>> bool((again.coef_ == model.coef_).all())
+    True
+    """
+    name = public_name(type(estimator))
+    if name is None:
+        raise TypeError(
+            f"cannot save {_article(type(estimator).__qualname__)}: a model file holds "
+            f"one of {', '.join(sorted(REGISTRY))}, and no subclass of them."
+        )
+    content = _pack(estimator, name)
+    with atomic_output(path, overwrite=overwrite) as file:
+        file.write(content)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Load an estimator that `save` wrote.
+
+    Every byte of the file is checked before it is used, and nothing in it is ever
+    executed: it can name only classes that this version of aucmax lists.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        With the parameters and attributes that were saved.
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, altered, not a model file, made by a newer version, or
+        holds something unknown. The message says which, and what to do.
+    FileNotFoundError, PermissionError
+        The file is not there, or may not be read.
+
+    See Also
+    --------
+    save : Write such a file.
+    describe : Look at a file without building anything.
+    """
+    return _read(path, _unpack)
+
+
+def describe(path: str | os.PathLike[str]) -> ModelFileInfo:
+    """Tell what a model file holds, without building anything from it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. Its seal and its hashes are checked, as in `load`.
+
+    Returns
+    -------
+    ModelFileInfo
+        Class name, versions and sizes.
+
+    Raises
+    ------
+    ModelFileError
+        The file is damaged, altered, or not a model file.
+    FileNotFoundError, PermissionError
+        The file is not there, or may not be read.
+    """
+
+    def summarise(content: bytes) -> ModelFileInfo:
+        manifest, members = open_container(content)
+        return ModelFileInfo(
+            class_name=manifest["class"],
+            format_version=manifest["format_version"],
+            made_with=manifest["made_with"],
+            file_bytes=len(content),
+            members={name: len(member) for name, member in members.items()},
+        )
+
+    return _read(path, summarise)
+
+
+def _pack(estimator: Any, name: str) -> bytes:
+    """Return the bytes of a file that is known to load."""
+    import sklearn
+
+    from aucmax import __version__
+
+    encoder = Encoder()
+    tree = encoder.encode(estimator, name)
+    versions = {
+        "aucmax": __version__,
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    members = {_STATE: dump_json(tree), **encoder.members}
+    content = seal_container(members, name, versions)
+    try:
+        if len(content) > MAX_FILE_BYTES:
+            raise ModelFileError(
+                f"it needs {len(content)} bytes, and {MAX_FILE_BYTES} are allowed"
+            )
+        _unpack(content)
+    except ModelFileError as error:
+        raise ValueError(
+            f"cannot save this {name}, since it could not be loaded: {error}. Nothing "
+            "was written."
+        ) from error
+    return content
+
+
+def _unpack(content: bytes) -> Any:
+    manifest, members = open_container(content)
+    if _STATE not in members:
+        raise ModelFileError(f"it has no member {_STATE}")
+    tree = parse_json(members.pop(_STATE), _STATE)
+    if not isinstance(tree, dict) or list(tree) != ["estimator"]:
+        raise ModelFileError("it does not hold an estimator")
+    name = manifest["class"]
+    decoder = Decoder(members, manifest["made_with"])
+    estimator = decoder.decode(tree, name[:80])
+    decoder.check_all_used()
+    if public_name(type(estimator)) != name:
+        raise ModelFileError("its manifest names another class than its state")
+    return estimator
+
+
+def _read(path: str | os.PathLike[str], use: Callable[[bytes], T]) -> T:
+    try:
+        return use(_read_bytes(path))
+    except ModelFileError as error:
+        reason = str(error)
+        # a reason that already says what to do ends with a full stop
+        advice = ". Get a fresh copy of the file, or fit and save the model again."
+        raise ModelFileError(
+            f"cannot load {os.fspath(path)!r}: {reason}"
+            f"{'' if reason.endswith('.') else advice}"
+        ) from error
+
+
+def _read_bytes(path: str | os.PathLike[str]) -> bytes:
+    # not blocking, or opening a pipe would wait for a writer for ever
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags)
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise ModelFileError("it is a folder; give the name of a file in it.")
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelFileError("it is not a regular file; give the name of one.")
+        if status.st_size > MAX_FILE_BYTES:
+            raise ModelFileError(
+                f"it has {status.st_size} bytes, more than the {MAX_FILE_BYTES} allowed"
+            )
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(MAX_FILE_BYTES + 1)
+    finally:
+        os.close(descriptor)
+
+
+def _article(name: str) -> str:
+    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"

@@ -1,0 +1,99 @@
+"""Models of whole tables come back with their preparation, trees included."""
+
+import json
+import random
+
+import numpy as np
+import polars as pl
+import pytest
+
+from aucmax.exceptions import ModelFileError
+from aucmax.persistence.model_file import _pack, _unpack
+from aucmax.tabular import MODELS, TableModel
+from persistence.equality import same, through_file
+from persistence.forgery import compact, forge, take_apart
+
+RNG = np.random.default_rng(4)
+N = 300
+SIZE = np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(size=N))
+KIND = RNG.choice(np.array(["red", "größe", "x=y", None], dtype=object), N)
+TABLE = pl.DataFrame(
+    {"size": SIZE, "kind": KIND, "count": RNG.integers(0, 9, N)}, strict=False
+).with_columns(pl.col("size").fill_nan(None))
+TARGET = np.where(np.nan_to_num(SIZE) + (KIND == "red") > 0.4, "yes", "no")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_table_model_scores_raw_rows_alike(name, tmp_path):
+    model = TableModel.by_name(name, target="bought").fit(TABLE, TARGET)
+    again = through_file(model, tmp_path)
+    assert same(vars(again), vars(model))
+    scores = model.decision_function(TABLE)
+    assert (again.decision_function(TABLE) == scores).all()
+    assert np.unique(scores).size > 10
+
+
+def booster_file():
+    model = TableModel.by_name("lightgbm").fit(TABLE, TARGET)
+    members = take_apart(_pack(model, "TableModel"))
+    del members["manifest.json"]
+    (text,) = [name for name in members if name.endswith(".txt")]
+    return members, text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"left_child=", b"left_child=9"),
+        (b"num_leaves=", b"num_leaves=9"),
+        (b"split_feature=", b"split_feature=9"),
+        (b"end of trees", b""),
+    ],
+)
+def test_hostile_trees_do_not_reach_lightgbm(old, new, monkeypatch):
+    members, text = booster_file()
+    assert old in members[text]
+    members[text] = members[text].replace(old, new, 1)
+    monkeypatch.setattr("lightgbm.Booster", None)
+    with pytest.raises(ModelFileError, match="not a valid LightGBM model text"):
+        _unpack(forge(members, **{"class": "TableModel"}))
+
+
+def test_trees_of_another_type_are_refused():
+    members, text = booster_file()
+    state = members["state.json"].replace(compact({"text": text}), b"5")
+    assert state != members["state.json"]
+    del members[text]
+    with pytest.raises(ModelFileError, match="no text"):
+        _unpack(forge({**members, "state.json": state}, **{"class": "TableModel"}))
+
+
+ODD = [None, True, 0, -1, 1e300, "", "x", [], [[]], {"tuple": []}, {"dict": []}]
+ODD += [{"float": "7ff8000000000000"}, {"int": hex(2**70)}, {"numpy_str": "a"}]
+
+
+def places(tree):
+    """Yield each (container, key) of a JSON tree."""
+    keys = tree if isinstance(tree, dict) else range(len(tree))
+    for key in keys:
+        yield tree, key
+        if isinstance(tree[key], dict | list):
+            yield from places(tree[key])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_odd_values_under_right_hashes_raise_only_our_exception(name):
+    model = TableModel.by_name(name).fit(TABLE, TARGET)
+    members = take_apart(_pack(model, "TableModel"))
+    del members["manifest.json"]
+    rng, refused = random.Random(name), 0
+    for _ in range(150):
+        tree = json.loads(members["state.json"])
+        container, key = rng.choice(list(places(tree)))
+        container[key] = rng.choice(ODD)
+        changed = {**members, "state.json": compact(tree)}
+        try:
+            _unpack(forge(changed, **{"class": "TableModel"}))
+        except ModelFileError:
+            refused += 1
+    assert refused > 50
