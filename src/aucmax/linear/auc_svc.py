@@ -98,7 +98,7 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         `objective_` minus a certified lower bound of the optimum.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if the training data had names that are all strings.
 
     See Also

@@ -8,7 +8,12 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from aucmax._validation import FloatArray
 
-__all__ = ["MasterSolution", "Regularizer", "RegularizerWithMaster"]
+__all__ = [
+    "MasterSolution",
+    "QuadraticRegularizer",
+    "Regularizer",
+    "RegularizerWithMaster",
+]
 
 
 class MasterSolution(NamedTuple):
@@ -52,3 +57,9 @@ class RegularizerWithMaster(Regularizer, Protocol):
         start: FloatArray,
     ) -> MasterSolution:
         r"""Minimise :math:`\Omega(w) + C \max_k (o_k + \langle a_k, w \rangle)`."""
+
+
+class QuadraticRegularizer(RegularizerWithMaster, Protocol):
+    """A regularizer whose Hessian is a multiple of the identity."""
+
+    curvature: float

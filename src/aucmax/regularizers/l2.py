@@ -23,6 +23,8 @@ class L2(BaseEstimator):
     a quadratic program as small as the number of cuts.
     """
 
+    curvature = 1.0
+
     def value(self, parameters: FloatArray) -> float:
         """Return half the squared norm."""
         return float(parameters @ parameters) / 2.0

@@ -4,7 +4,7 @@ A risk :math:`R` maps the scores of all rows to a number that is small when posi
 stand above negatives. A solver uses it only through the methods below, so one risk
 serves dense, sparse, boosted and structured models alike.
 
-Contract, kept by the tests in ``tests/contracts/test_risks.py``:
+Contract, kept by the tests of each risk:
 
 - the value equals the literal definition in ``tests/reference.py``;
 - a subgradient :math:`g` at :math:`s` supports the risk from below:

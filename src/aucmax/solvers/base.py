@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._validation import FloatArray
+from aucmax.regularizers.base import Regularizer
 from aucmax.risks.base import Support
 from aucmax.solvers.cuts import Cuts
 
@@ -31,7 +32,8 @@ __all__ = [
 ]
 
 
-_MOST_IDLE = 50  # iterations without a smaller gap
+_MOST_IDLE = 50  # iterations without a smaller gap,
+_ROUNDING = 1e-4  # where the gap is so small that rounding may be the reason
 
 
 def inner(a: FloatArray, b: FloatArray) -> float:
@@ -78,6 +80,18 @@ class Objective(Protocol):
 
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over parameters: the backward half."""
+
+
+def slope_along(
+    direction: Point,
+    point: Point,
+    support: Support,
+    objective: Objective,
+    regularizer: Regularizer,
+) -> float:
+    """Return how fast the objective grows along a direction: no pass."""
+    slope = float(regularizer.gradient(point.parameters) @ direction.parameters)
+    return slope + objective.C * inner(support.subgradient, direction.scores)
 
 
 class Progress(NamedTuple):
@@ -220,5 +234,6 @@ class Watch:
         record = self.history[self._last_gain]
         if progress.gap < (1.0 - 1e-6) * record.gap:
             self._last_gain = len(self.history) - 1
-        idle = len(self.history) - 1 - self._last_gain
-        return progress.n_iter >= self.rule.max_iter or idle >= _MOST_IDLE
+        idle = len(self.history) - 1 - self._last_gain >= _MOST_IDLE
+        done = idle and progress.gap <= _ROUNDING * abs(progress.value)
+        return progress.n_iter >= self.rule.max_iter or done

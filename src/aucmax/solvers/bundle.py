@@ -3,7 +3,14 @@
 import numpy as np
 
 from aucmax.regularizers.base import Regularizer
-from aucmax.solvers.base import Objective, Point, Solution, Start, StoppingRule, inner
+from aucmax.solvers.base import (
+    Objective,
+    Point,
+    Solution,
+    Start,
+    StoppingRule,
+    slope_along,
+)
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.line_search import search
 
@@ -81,7 +88,9 @@ class BundleSolver:
             moved, moved_value = self._improve(objective, regularizer, best, goal)
             if moved_value < value:
                 best, value = moved, moved_value
-            probe = best.moved(best.towards(goal), self.reach)
+                probe = best.moved(best.towards(goal), self.reach)
+            else:
+                probe = goal  # a cut there is sure to raise the lower bound
             support = objective.support(probe)
         return Solution(
             best,
@@ -102,12 +111,13 @@ class BundleSolver:
         def evaluate(step: float) -> tuple[float, tuple[Point, float]]:
             point = best.moved(direction, step)
             support = objective.support(point)
-            slope = regularizer.gradient(point.parameters) @ direction.parameters
-            slope += objective.C * inner(support.subgradient, direction.scores)
+            slope = slope_along(direction, point, support, objective, regularizer)
             value = regularizer.value(point.parameters) + objective.C * support.value
-            return float(slope), (point, value)
+            return slope, (point, value)
 
-        slope, _ = evaluate(0.0)
+        slope, found = evaluate(0.0)
         if slope >= 0.0:
-            return best, np.inf
-        return search(evaluate, slope, longest=1.0, accuracy=0.1).found
+            return found
+        return search(
+            evaluate, slope, longest=1.0, accuracy=0.1, max_evaluations=30
+        ).found

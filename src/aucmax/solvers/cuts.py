@@ -30,12 +30,17 @@ class Cuts:
 
     def __init__(self, n_parameters: int, capacity: int = 100) -> None:
         self.capacity = capacity
-        self.gradients = np.empty((0, n_parameters))
+        self._rows = np.empty((0, n_parameters))  # grows ahead of what is in use
         self.offsets = np.empty(0)
         self.gram = np.empty((0, 0))
         self.multipliers = np.empty(0)
         self._last_used = np.empty(0, dtype=np.int64)
         self._clock = 0
+
+    @property
+    def gradients(self) -> FloatArray:
+        """Slopes of the cuts, shape (n_cuts, n_parameters)."""
+        return self._rows[: len(self)]
 
     def __len__(self) -> int:
         return self.offsets.size
@@ -49,14 +54,18 @@ class Cuts:
         self._clock += 1
         if len(self) >= self.capacity:
             self._drop(int(np.argmin(self._last_used)))
-        products = self.gradients @ gradient
         k = len(self)
+        if k == self._rows.shape[0]:
+            room = min(max(8, k + k // 2), self.capacity)
+            more = np.empty((room - k, gradient.size))
+            self._rows = np.concatenate([self._rows, more])
+        products = self.gradients @ gradient
+        self._rows[k] = gradient
         gram = np.empty((k + 1, k + 1))
         gram[:k, :k] = self.gram
         gram[k, :k] = gram[:k, k] = products
         gram[k, k] = square
         self.gram = gram
-        self.gradients = np.vstack([self.gradients, gradient])
         self.offsets = np.append(self.offsets, offset)
         self.multipliers = np.append(self.multipliers, 0.0 if k else 1.0)
         self._last_used = np.append(self._last_used, self._clock)
@@ -77,7 +86,7 @@ class Cuts:
 
     def _drop(self, index: int) -> None:
         keep = np.arange(len(self)) != index
-        self.gradients = self.gradients[keep]
+        self._rows[index : len(self) - 1] = self._rows[index + 1 : len(self)]
         self.offsets = self.offsets[keep]
         self.gram = self.gram[np.ix_(keep, keep)]
         self.multipliers = self.multipliers[keep]

@@ -46,7 +46,7 @@ def search(
     -------
     Step
         The last step evaluated. Between a falling and a rising end the next trial is
-        the secant's, kept off the ends so that the bracket shrinks.
+        the secant's, by the Illinois variant of regula falsi.
     """
     low, low_slope = 0.0, slope
     high, high_slope = float("inf"), 0.0
@@ -56,21 +56,21 @@ def search(
         close = abs(here) <= accuracy * abs(slope)
         if close or remaining == 0 or (here < 0.0 and length >= longest):
             break
+        # an end that stays where it is pulls less and less, so that the other moves
         if here < 0.0:
-            low, low_slope = length, here
+            low, low_slope, high_slope = length, here, high_slope / 2.0
         else:
-            high, high_slope = length, here
-        length = min(_next_trial(low, low_slope, high, high_slope, slope), longest)
+            high, high_slope, low_slope = length, here, low_slope / 2.0
+        if high < float("inf"):
+            share = low_slope / (low_slope - high_slope)
+            length = low + min(max(share, 1e-3), 0.999) * (high - low)
+        else:
+            length = min(_farther(low, low_slope, slope), longest)
     return Step(length, here, found)
 
 
-def _next_trial(
-    low: float, low_slope: float, high: float, high_slope: float, slope: float
-) -> float:
-    if high == float("inf"):
-        # no rise seen yet: extrapolate the slope, within reason
-        steepening = (low_slope - slope) / low
-        reach = -low_slope / steepening if steepening > 0.0 else 3.0 * low
-        return low + min(max(reach, 0.5 * low), 9.0 * low)
-    share = low_slope / (low_slope - high_slope)
-    return low + min(max(share, 0.05), 0.95) * (high - low)
+def _farther(length: float, here: float, slope: float) -> float:
+    """Extrapolate the slope to 0, within reason, where no rise has been seen yet."""
+    steepening = (here - slope) / length
+    reach = -here / steepening if steepening > 0.0 else 3.0 * length
+    return length + min(max(reach, 0.5 * length), 9.0 * length)

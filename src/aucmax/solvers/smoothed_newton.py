@@ -7,9 +7,17 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from aucmax._validation import FloatArray
-from aucmax.regularizers.l2 import L2
+from aucmax.regularizers.base import QuadraticRegularizer
 from aucmax.risks.base import Support
-from aucmax.solvers.base import Objective, Point, Solution, Start, StoppingRule, inner
+from aucmax.solvers.base import (
+    Objective,
+    Point,
+    Solution,
+    Start,
+    StoppingRule,
+    inner,
+    slope_along,
+)
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.line_search import search
 
@@ -51,7 +59,8 @@ class SmoothedNewtonSolver:
     Notes
     -----
     Memory beyond the data is O(n_parameters^2): meant for up to about a thousand
-    parameters. Only the L2 regularizer, whose Hessian is the identity, is served.
+    parameters. Only a regularizer like L2, whose Hessian is a multiple of the identity,
+    is served.
     """
 
     def __init__(
@@ -64,7 +73,7 @@ class SmoothedNewtonSolver:
     def minimize(
         self,
         objective: CurvedObjective,
-        regularizer: L2,
+        regularizer: QuadraticRegularizer,
         start: Start | None = None,
     ) -> Solution:
         """Minimise ``regularizer(w) + objective.C * risk``; see ``BundleSolver``."""
@@ -75,7 +84,7 @@ class SmoothedNewtonSolver:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
         point = start.point
         cuts = start.cuts or Cuts(objective.n_parameters, self.max_cuts)
-        metric = _Metric(objective, self.memory)
+        metric = _Metric(objective, regularizer.curvature, self.memory)
         support = objective.support(point, width)
         best, best_value = point, np.inf
         while True:
@@ -87,11 +96,14 @@ class SmoothedNewtonSolver:
             lower_bound = cuts.minimize(regularizer, C).lower_bound
             if watch.says_stop(objective, best_value, lower_bound):
                 break
-            gradient = point.parameters + C * pulled
+            gradient = regularizer.gradient(point.parameters) + C * pulled
             direction = objective.at(metric.step(point, gradient, width))
             gap = (best_value - lower_bound) / best_value
             width = self._narrowed(width, point, support, C / best_value, gap)
-            point, support = self._walk(objective, point, direction, gradient, width)
+            slope = float(gradient @ direction.parameters)
+            point, support = _walk(
+                objective, regularizer, point, direction, slope, width
+            )
         return Solution(
             best,
             best_value,
@@ -112,30 +124,34 @@ class SmoothedNewtonSolver:
         # what smoothing loses falls with the square of the width
         return width * max(np.sqrt(allowed / lost), 0.1) if lost > allowed else width
 
-    def _walk(
-        self,
-        objective: CurvedObjective,
-        point: Point,
-        direction: Point,
-        gradient: FloatArray,
-        width: float,
-    ) -> tuple[Point, Support]:
-        def evaluate(step: float) -> tuple[float, tuple[Point, Support]]:
-            there = point.moved(direction, step)
-            support = objective.support(there, width)
-            slope = there.parameters @ direction.parameters
-            slope += objective.C * inner(support.subgradient, direction.scores)
-            return float(slope), (there, support)
 
-        slope = float(gradient @ direction.parameters)
-        return search(evaluate, slope, accuracy=0.9, max_evaluations=6).found
+def _walk(
+    objective: CurvedObjective,
+    regularizer: QuadraticRegularizer,
+    point: Point,
+    direction: Point,
+    slope: float,
+    width: float,
+) -> tuple[Point, Support]:
+    """Step along a direction in which the smoothed objective falls."""
+
+    def evaluate(step: float) -> tuple[float, tuple[Point, Support]]:
+        there = point.moved(direction, step)
+        support = objective.support(there, width)
+        here = slope_along(direction, there, support, objective, regularizer)
+        return here, (there, support)
+
+    return search(evaluate, slope, accuracy=0.9, max_evaluations=6).found
 
 
 class _Metric:
     """The inverse Hessian as known so far: a factored sample, and recent steps."""
 
-    def __init__(self, objective: CurvedObjective, memory: int) -> None:
+    def __init__(
+        self, objective: CurvedObjective, curvature: float, memory: int
+    ) -> None:
         self._objective = objective
+        self._curvature = curvature
         self._memory = memory
         self._rows_per_class = max(700, 5 * objective.n_parameters)
         self._sampled_width = np.inf
@@ -173,11 +189,11 @@ class _Metric:
             point, max(width, _NARROWEST_SAMPLE), self._rows_per_class
         )
         hessian *= self._objective.C
-        hessian[np.diag_indices(n)] += 1.0
+        hessian[np.diag_indices(n)] += self._curvature
         try:
             factor = cho_factor(hessian, overwrite_a=True)
         except LinAlgError:
-            factor = cho_factor(np.eye(n))
+            factor = cho_factor(self._curvature * np.eye(n))
         self._solve = lambda vector: cho_solve(factor, vector)
         self._sampled_width = width
         self._age = 0
