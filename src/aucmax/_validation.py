@@ -214,11 +214,6 @@ class Queries:
         """Number of distinct ids."""
         return len(self.ids)
 
-    @property
-    def is_grouped(self) -> bool:
-        """Whether the rows already stand query by query, in the order of the codes."""
-        return bool((np.diff(self.codes) >= 0).all())
-
 
 def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
     """Turn per-row query ids of any hashable kind into query numbers.

@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 import reference
 from aucmax.risks import PairHinge
+from aucmax.risks.pair_hinge import _Grid
 
 pytestmark = pytest.mark.kernel
 
@@ -30,6 +31,7 @@ def test_value_and_subgradient_are_the_definition(scores, weight, margin):
     value, subgradient = PairHinge(margin).value_and_subgradient(scores, LABELS, weight)
     expected, slope = reference.pair_hinge(scores, LABELS, weight, margin)
     assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert PairHinge(margin).value(scores, LABELS, weight) == value
     np.testing.assert_allclose(subgradient, slope, rtol=1e-12, atol=1e-14)
 
 
@@ -102,7 +104,7 @@ def test_a_weight_of_two_is_a_row_repeated(scores):
     st.one_of(tied_scores, arrays(float, SIZE, elements=st.floats(-3.0, 3.0))), widths
 )
 def test_curvature_is_the_laplacian_of_the_pairs_in_the_window(scores, width):
-    product = PairHinge().curvature(scores, LABELS, width=width)
+    form = PairHinge().curvature(scores, LABELS, width=width)
     positive, negative = np.flatnonzero(LABELS), np.flatnonzero(~LABELS)
     laplacian = np.zeros((SIZE, SIZE))
     for i in positive:
@@ -116,18 +118,17 @@ def test_curvature_is_the_laplacian_of_the_pairs_in_the_window(scores, width):
                 difference[[i, j]] = 1.0, -1.0
                 laplacian += np.outer(difference, difference)
     laplacian /= positive.size * negative.size * width
-    np.testing.assert_allclose(product(np.eye(SIZE)), laplacian, atol=1e-12)
+    np.testing.assert_allclose(form(np.eye(SIZE)), laplacian, atol=1e-12)
 
 
 def test_curvature_is_the_derivative_of_the_smoothed_gradient():
     generator = np.random.default_rng(0)
-    scores, labels = generator.normal(size=200), generator.random(200) < 0.3
-    step = 1e-6 * generator.normal(size=200)
+    scores, labels = generator.normal(size=60), generator.random(60) < 0.3
+    step = 1e-6 * generator.normal(size=60)
     risk = PairHinge()
     after = risk.smoothed(scores + step, labels, width=2.0).subgradient
     before = risk.smoothed(scores - step, labels, width=2.0).subgradient
-    product = risk.curvature(scores, labels, width=2.0)
-    expected = product(2.0 * step[:, None])[:, 0]
+    expected = risk.curvature(scores, labels, width=2.0)(np.eye(60)) @ (2.0 * step)
     np.testing.assert_allclose(after - before, expected, atol=1e-5 * np.abs(step).max())
 
 
@@ -136,3 +137,49 @@ def test_inputs_may_be_read_only():
     scores.flags.writeable = labels.flags.writeable = False
     value, _ = PairHinge().value_and_subgradient(scores, labels)
     assert value == pytest.approx(0.25)
+
+
+def many_rows(kind, seed, n_rows=800):
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=n_rows)
+    if kind == "tied":
+        scores = np.round(scores, 1)
+    if kind == "constant":
+        scores = np.full(n_rows, 3.5)
+    if kind == "shifted":
+        scores = scores - 1e6
+    labels = generator.random(n_rows) < 0.2
+    weight = generator.uniform(0.5, 3.0, n_rows) if kind == "weighted" else None
+    return scores, labels, weight
+
+
+@pytest.mark.parametrize("width", [0.7, 2.2, 5.0])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["spread", "tied", "constant", "shifted", "weighted"])
+def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, seed, width):
+    scores, labels, weight = many_rows(kind, seed)
+    risk = PairHinge()
+    assert _Grid.cover(scores, risk.margin, width) is not None
+    exact = risk._by_sorting(scores, labels, weight, width)
+    support = risk.smoothed(scores, labels, weight, width=width)
+
+    assert exact.value - 1e-9 <= support.value <= exact.value + width / 64.0
+    assert support.offset == pytest.approx(exact.offset, abs=0.04)
+    np.testing.assert_allclose(
+        support.subgradient, exact.subgradient, atol=0.1 * exact.subgradient.max()
+    )
+    # pair shares cancel, and the line stays below the risk wherever it is asked
+    assert support.subgradient.sum() == pytest.approx(0.0, abs=1e-12)
+    generator = np.random.default_rng(seed)
+    for there in (np.zeros_like(scores), scores, generator.normal(size=scores.size)):
+        line = support.offset + support.subgradient @ there
+        value, _ = risk.value_and_subgradient(there, labels, weight)
+        assert line <= value + 1e-8
+
+
+def test_scores_too_far_spread_for_cells_are_sorted():
+    scores = np.r_[np.zeros(50), 1e9]
+    assert _Grid.cover(scores, 1.0, 1.0) is None
+    labels = np.arange(51) % 2 == 0
+    support = PairHinge().smoothed(scores, labels, width=1.0)
+    assert support.value == pytest.approx(reference.pair_hinge(scores, labels)[0])

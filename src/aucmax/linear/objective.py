@@ -1,6 +1,5 @@
 """A linear model under a risk: what a solver sees of the data."""
 
-import time
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,6 @@ class LinearObjective:
     ----------
     n_passes : float
         Passes over the data so far; a product in one direction is half a pass.
-    pass_seconds : float
-        Time spent in those products.
     """
 
     def __init__(
@@ -55,7 +52,6 @@ class LinearObjective:
         self.C = C
         self.sample_weight = sample_weight
         self.n_passes = 0.0
-        self.pass_seconds = 0.0
 
     @property
     def n_parameters(self) -> int:
@@ -67,6 +63,10 @@ class LinearObjective:
         if not parameters.any():
             return Point(parameters, np.zeros(self.X.shape[0]))
         return Point(parameters, self._product(self.X, parameters))
+
+    def risk_value(self, point: Point) -> float:
+        """Evaluate the risk itself: no pass."""
+        return self.risk.value(point.scores, self.labels, self.sample_weight)
 
     def support(self, point: Point, width: float = 0.0) -> Support:
         """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
@@ -100,10 +100,10 @@ class LinearObjective:
         if sparse.issparse(self.X):
             drawn_rows = drawn_rows.toarray()
         sample = drawn_rows.astype(np.float64, copy=False)
-        product = self._smoothable().curvature(
+        form = self._smoothable().curvature(
             point.scores[rows], self.labels[rows], weight, width=width
         )
-        return np.asarray(sample.T @ product(sample))
+        return form(sample)
 
     def _smoothable(self) -> SmoothableRisk:
         if not isinstance(self.risk, SmoothableRisk):
@@ -114,11 +114,9 @@ class LinearObjective:
         return self.risk
 
     def _product(self, matrix: Any, vector: FloatArray) -> FloatArray:
-        start = time.perf_counter()
         with np.errstate(over="ignore", invalid="ignore"):
             narrow = vector.astype(matrix.dtype, copy=False)
             result = np.asarray(matrix @ narrow, dtype=np.float64)
-        self.pass_seconds += time.perf_counter() - start
         self.n_passes += 0.5
         if not np.isfinite(result).all():
             raise FloatingPointError("a product with the data is not finite")

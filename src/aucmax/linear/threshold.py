@@ -35,15 +35,18 @@ def balanced_threshold(
         A row is predicted positive if its score is above this. If all scores are
         equal, the score itself, so that none is.
     """
-    order = sort_with_order(scores)[0][::-1]
-    if sample_weight is not None:
-        order = order[sample_weight[order] > 0.0]
-    falling, positive = scores[order], labels[order]
-    weight = 1.0 if sample_weight is None else sample_weight[order]
-    gain = np.where(positive, weight, 0.0)
-    loss = weight - gain
+    order, rising = sort_with_order(scores)
+    order, falling = order[::-1], rising[::-1]
+    if sample_weight is None:
+        n_positive = np.count_nonzero(labels)
+        gain = np.where(labels, 1.0 / n_positive, -1.0 / (labels.size - n_positive))
+    else:
+        kept = sample_weight[order] > 0.0
+        order, falling = order[kept], falling[kept]
+        totals = sample_weight[labels].sum(), -sample_weight[~labels].sum()
+        gain = sample_weight / np.where(labels, *totals)
     # what is gained by predicting the first k + 1 rows positive
-    youden = np.cumsum(gain / gain.sum() - loss / loss.sum())
+    youden = np.cumsum(gain[order])
     # equal scores cannot be separated
     ends = np.flatnonzero(falling[:-1] > falling[1:])
     if ends.size == 0:

@@ -49,3 +49,84 @@ def hinge_total(queries, query_weights, values, weights):
             j += 1
         total += query_weights[i] * (query * mass - moment)
     return total
+
+
+@njit(cache=True, nogil=True)
+def cell_masses(scores, labels, weights, low, scale, masses, moments):
+    """Add up weight and weight * place of each class in each cell of a grid.
+
+    A row's place is (score - low) * scale; its cell is the whole part. Row 0 of
+    `masses` and `moments` is for negatives, row 1 for positives. Empty weights stand
+    for ones.
+    """
+    for i in range(scores.size):
+        place = (scores[i] - low) * scale
+        weight = weights[i] if weights.size else 1.0
+        side = 1 if labels[i] else 0
+        masses[side, int(place)] += weight
+        moments[side, int(place)] += weight * place
+
+
+@njit(cache=True, nogil=True)
+def cell_shares(masses, lift, reach, shares):
+    """For each cell: the weight of the other class that a row there is paired with.
+
+    A negative `lift` cells up meets a positive in the cell d cells below it with the
+    share clip((d + reach) / (2 reach), 0, 1). That is the mean over the 2 reach cells
+    around it of the positives up to there, so one running sum serves all cells.
+    """
+    n = masses.shape[1]
+    for side in range(2):
+        # from the far end, negatives above a positive look like positives below
+        total = 0.0
+        below = np.empty(n)
+        for k in range(n):
+            total += masses[1, k] if side == 0 else masses[0, n - 1 - k]
+            below[k] = total
+        window = 0.0
+        first = lift - reach
+        for k in range(first, first + 2 * reach):
+            window += below[min(k, n - 1)] if k >= 0 else 0.0
+        for k in range(n):
+            shares[side, k if side == 0 else n - 1 - k] = window / (2 * reach)
+            enters, leaves = first + k + 2 * reach, first + k
+            window += below[min(enters, n - 1)] if enters >= 0 else 0.0
+            window -= below[min(leaves, n - 1)] if leaves >= 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def cell_hinge_bound(masses, moments, lift):
+    """Sum over pairs of max(0, negative + lift - positive), in cells, from above.
+
+    Pairs in different cells are exact; pairs in one cell, at most one cell apart, are
+    bounded by the chord of the hinge.
+    """
+    mass = moment = total = 0.0
+    n = masses.shape[1]
+    for k in range(-lift, n):
+        here = k + lift
+        # mass and moment cover the positives in the cells below `here`
+        if here >= n:
+            own_mass = own_moment = 0.0
+        else:
+            own_mass, own_moment = masses[1, here], moments[1, here]
+        if k >= 0:
+            lifted = moments[0, k] + lift * masses[0, k]
+            total += lifted * mass - masses[0, k] * moment
+            chord = lifted * own_mass - masses[0, k] * own_moment
+            total += 0.5 * (chord + masses[0, k] * own_mass)
+        mass += own_mass
+        moment += own_moment
+    return total
+
+
+@njit(cache=True, nogil=True)
+def cell_subgradient(scores, labels, weights, low, scale, shares, subgradient):
+    """Spread the cells' shares over the rows: up for negatives, down for positives."""
+    for i in range(scores.size):
+        cell = int((scores[i] - low) * scale)
+        weight = weights[i] if weights.size else 1.0
+        if labels[i]:
+            subgradient[i] = -weight * shares[1, cell]
+        else:
+            subgradient[i] = weight * shares[0, cell]

@@ -28,7 +28,7 @@ class Support(NamedTuple):
     Attributes
     ----------
     value : float
-        The risk itself at the scores asked for.
+        The risk at the scores asked for, or a bound a little above it.
     subgradient : ndarray of shape (n_rows,)
         The slope :math:`g`.
     offset : float
@@ -43,6 +43,14 @@ class Support(NamedTuple):
 
 class Risk(Protocol):
     """What every risk offers."""
+
+    def value(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None = None,
+    ) -> float:
+        """Return the risk of these scores."""
 
     def value_and_subgradient(
         self,
@@ -75,4 +83,4 @@ class SmoothableRisk(Risk, Protocol):
         *,
         width: float,
     ) -> Callable[[FloatArray], FloatArray]:
-        """Return the product of the smoothed risk's Hessian with (m, k) matrices."""
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""

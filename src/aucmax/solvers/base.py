@@ -75,6 +75,9 @@ class Objective(Protocol):
     def at(self, parameters: FloatArray) -> Point:
         """Score the parameters: the forward half of a pass."""
 
+    def risk_value(self, point: Point) -> float:
+        """Evaluate the risk itself: no pass."""
+
     def support(self, point: Point, width: float = 0.0) -> Support:
         """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
 

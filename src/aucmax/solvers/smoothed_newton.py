@@ -104,10 +104,12 @@ class SmoothedNewtonSolver:
             point, support = _walk(
                 objective, regularizer, point, direction, slope, width
             )
+        # on the way a bound on the risk was enough
+        exact = regularizer.value(best.parameters) + C * objective.risk_value(best)
         return Solution(
             best,
-            best_value,
-            watch.history[-1].gap,
+            exact,
+            max(exact - lower_bound, 0.0),
             cuts,
             len(watch.history),
             watch.converged,
