@@ -10,7 +10,7 @@ def expected_failures(estimator):
         return {}
     # Two checks ask a fit with weights and a fit with repeated rows to agree in seven
     # digits. Two fits agree within their certified gaps, and rounding decides where
-    # within it each ends: seven digits are owed, and checked, at a tight tolerance only.
+    # within it each ends: seven digits are owed, and checked, at a tight tolerance.
     reason = "agrees within tol, not always in seven digits"
     return {
         "check_sample_weight_equivalence_on_dense_data": reason,

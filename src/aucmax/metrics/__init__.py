@@ -1,0 +1,68 @@
+"""How good is this ranking? Scores and labels in, one number out."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from aucmax.metrics.bootstrap import (
+    BootstrapInterval,
+    ROCBand,
+    bootstrap_interval,
+    roc_band,
+)
+from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
+from aucmax.metrics.partial import partial_auc_score
+from aucmax.metrics.retrieval import (
+    mean_average_precision,
+    ndcg_score,
+    precision_at_k,
+)
+from aucmax.metrics.roc import ROCPoints, roc_auc_score, roc_points
+from aucmax.metrics.uncertainty import (
+    AUCComparison,
+    AUCInterval,
+    auc_interval,
+    compare_auc,
+)
+
+if TYPE_CHECKING:
+    from aucmax.metrics.scorers import (
+        MissingQueriesError,
+        make_query_scorer,
+        partial_auc_scorer,
+        roc_auc_scorer,
+    )
+
+__all__ = [
+    "AUCComparison",
+    "AUCInterval",
+    "BootstrapInterval",
+    "MissingQueriesError",
+    "ROCBand",
+    "ROCPoints",
+    "auc_interval",
+    "bootstrap_interval",
+    "compare_auc",
+    "make_query_scorer",
+    "mean_average_precision",
+    "multiclass_auc_score",
+    "ndcg_score",
+    "ordinal_auc_score",
+    "partial_auc_score",
+    "partial_auc_scorer",
+    "precision_at_k",
+    "roc_auc_score",
+    "roc_auc_scorer",
+    "roc_band",
+    "roc_points",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # scorers need scikit-learn, which takes seconds to import; metrics do not
+    if name in __all__:
+        return getattr(import_module("aucmax.metrics.scorers"), name)
+    raise AttributeError(f"module 'aucmax.metrics' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

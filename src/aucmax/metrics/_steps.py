@@ -1,0 +1,179 @@
+"""The ROC curve as steps: the mass of each class at each place of the ranking.
+
+A step is either one score value (where both masses may be positive: a tie, drawn as a
+diagonal) or a run of rows of one class with none of the other between them, whose order
+among themselves changes nothing. From the highest score down, every step moves the
+curve right by its share of the negative mass and up by its share of the positive mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Queries,
+    check_binary_labels,
+    check_class_weights,
+    check_qid,
+    check_sample_weight,
+    check_scores,
+)
+from aucmax.metrics import _kernels
+from aucmax.metrics._queries import mean_over_queries, sort_rows, tie_starts
+
+WHOLE_SQUARE = (0.0, 1.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Masses of consecutive steps, the highest scores of each query first.
+
+    Query q owns the steps ``offsets[q] .. offsets[q + 1] - 1``.
+    """
+
+    negative: FloatArray
+    positive: FloatArray
+    offsets: IntArray
+
+    def areas(self, box: Sequence[float] = WHOLE_SQUARE) -> FloatArray:
+        """Return per query the area under the ROC curve within a box of the square.
+
+        The box is (low FPR, high FPR, low TPR, high TPR). A query without mass in one
+        of the classes has no curve and gets NaN.
+        """
+        areas: FloatArray = _kernels.box_areas(
+            self.negative, self.positive, self.offsets, tuple(map(float, box))
+        )
+        return areas
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The step of each row, counted from the lowest score up, class by class."""
+
+    positive: IntArray
+    negative: IntArray
+    n_steps: int
+
+    def masses(
+        self, positive_weights: FloatArray | None, negative_weights: FloatArray | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the positive and the negative mass of each step, lowest first."""
+        positive = np.bincount(self.positive, positive_weights, self.n_steps)
+        negative = np.bincount(self.negative, negative_weights, self.n_steps)
+        return positive.astype(np.float64), negative.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class RankingTask:
+    """Checked arguments of a metric of two classes."""
+
+    scores: FloatArray
+    is_positive: BoolArray
+    sample_weight: FloatArray | None = None
+    queries: Queries | None = None
+
+    @property
+    def n_positive(self) -> int:
+        """Number of positive rows."""
+        return int(np.count_nonzero(self.is_positive))
+
+    def class_weights(self) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return the weights of the positive and of the negative rows."""
+        if self.sample_weight is None:
+            return None, None
+        weights = self.sample_weight
+        return weights[self.is_positive], weights[~self.is_positive]
+
+    def mean_area(self, box: Sequence[float] = WHOLE_SQUARE) -> float:
+        """Return the area under the ROC curve in a box, as a mean over the queries."""
+        if self.queries is None:
+            return float(self.steps().areas(box)[0])
+        return mean_over_queries(self.sorted_steps()[0].areas(box))
+
+    def place(self) -> Placement:
+        """Place the rows on the 2 d + 1 steps that d distinct scores bound.
+
+        The scores are those of the smaller class, the only one that is sorted. The
+        odd steps are these scores themselves, the even ones the gaps between them.
+        Costs O(m) after the sort, O(m log m) where scores cluster densely.
+        """
+        positive, negative = self._keys(True), self._keys(False)
+        grid, _ = _distinct(positive if positive.size <= negative.size else negative)
+        return Placement(
+            _kernels.locate(positive, grid),
+            _kernels.locate(negative, grid),
+            2 * grid.size + 1,
+        )
+
+    def steps(self) -> Steps:
+        """Return the steps of all rows as one query, as cheaply as they can be had."""
+        if self.sample_weight is None:
+            positive, negative = self._counts()
+        else:
+            positive, negative = self.place().masses(*self.class_weights())
+        offsets = np.array([0, positive.size])
+        return Steps(negative[::-1].copy(), positive[::-1].copy(), offsets)
+
+    def sorted_steps(self) -> tuple[Steps, FloatArray]:
+        """Return one step per distinct score of each query, and these scores."""
+        order, offsets = sort_rows(self.queries, -self.scores)
+        ranked = self.scores[order]
+        starts = tie_starts(ranked, offsets)
+        weights: FloatArray | float = 1.0
+        if self.sample_weight is not None:
+            weights = self.sample_weight[order]
+        is_positive = self.is_positive[order]
+        positive = np.add.reduceat(weights * is_positive, starts)
+        negative = np.add.reduceat(weights * ~is_positive, starts)
+        steps = Steps(negative, positive, np.searchsorted(starts, offsets))
+        return steps, ranked[starts]
+
+    def _counts(self) -> tuple[FloatArray, FloatArray]:
+        smaller = 2 * self.n_positive <= self.is_positive.size
+        grid, counts = _distinct(self._keys(smaller))
+        few = np.zeros(2 * grid.size + 1)
+        few[1::2] = counts
+        many: FloatArray = _kernels.count_located(
+            self.scores.view(np.int64), self.is_positive, not smaller, grid
+        )
+        return (few, many) if smaller else (many, few)
+
+    def _keys(self, of_positives: bool) -> IntArray:
+        n_negative = self.is_positive.size - self.n_positive
+        keys: IntArray = _kernels.class_keys(
+            self.scores.view(np.int64),
+            self.is_positive,
+            of_positives,
+            self.n_positive if of_positives else n_negative,
+        )
+        return keys
+
+
+def check_task(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> RankingTask:
+    """Check the arguments that all metrics of two classes share."""
+    classes, is_positive = check_binary_labels(y_true)
+    scores = check_scores(y_score, is_positive.size)
+    weights = check_sample_weight(sample_weight, is_positive.size)
+    check_class_weights(classes, is_positive, weights)
+    queries = None if qid is None else check_qid(qid, is_positive.size)
+    return RankingTask(scores, is_positive, weights, queries)
+
+
+def _distinct(keys: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the distinct keys, ascending, and how often each occurs."""
+    ascending = np.sort(keys)
+    starts = tie_starts(ascending, np.array([0, keys.size]))
+    return ascending[starts], np.diff(starts, append=keys.size)

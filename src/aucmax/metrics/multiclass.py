@@ -1,0 +1,161 @@
+"""AUC for more than two levels of relevance, with one score per row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._validation import (
+    FloatArray,
+    IntArray,
+    check_levels,
+    check_qid,
+    check_sample_weight,
+    check_scores,
+    first_positive_level,
+)
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import _kernels
+from aucmax.metrics._queries import mean_over_queries, sort_rows
+
+__all__ = ["multiclass_auc_score", "ordinal_auc_score"]
+
+_NEEDED = "rows of two levels"
+
+
+def multiclass_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    classes: str = "positive",
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> float:
+    r"""Mean of the AUC of each class against the rest, weighted by class size.
+
+    .. math:: \mathrm{MAUC} = \frac{\sum_c p(c) \mathrm{AUC}(c)}{\sum_c p(c)}
+
+    where :math:`\mathrm{AUC}(c)` is the AUC of the single score with the rows of
+    level c as positives and all others, higher levels too, as negatives, and p(c) is
+    the share (of the weight) of level c. A perfect ranking therefore does not reach
+    1 when there are more than two levels: see :func:`ordinal_auc_score` for a
+    measure that does. Tied pairs count one half. Costs O(m log m) for any number of
+    levels.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Levels of relevance, ordered as numbers or strings are; at least two.
+    y_score : array-like of shape (n_rows,)
+        One finite score per row.
+    classes : {"positive", "all"}
+        Levels that enter the mean: those above 0 (of strings, all but the lowest),
+        or every level. For labels 0 and 1, ``"positive"`` gives
+        :func:`roc_auc_score`.
+    sample_weight, qid : array-like of shape (n_rows,), optional
+        As in :func:`roc_auc_score`; a query needs rows of two levels to count.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    References
+    ----------
+    .. [1] T. Fawcett. Using rule sets to maximize ROC performance. ICDM 2001.
+    .. [2] S. Welleck. Efficient AUC optimization for information ranking
+       applications. ECIR 2016, equation 5.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import multiclass_auc_score
+    >>> multiclass_auc_score([0, 0, 1, 2], [1, 2, 3, 4])
+    0.8333333333333333
+    """
+    if classes not in ("positive", "all"):
+        raise ValueError(f"classes must be 'positive' or 'all', got {classes!r}.")
+    names, ranked = _check_and_sort(y_true, y_score, sample_weight, qid)
+    first = 0 if classes == "all" else first_positive_level(names)
+    if first == names.size:
+        raise NotEnoughClassesError(
+            f"y_true has no level above 0, the largest is {names[-1]}. "
+            "Use classes='all' if every level counts."
+        )
+    means = _kernels.class_reference_aucs(*ranked, first)
+    return mean_over_queries(means, _NEEDED)
+
+
+def ordinal_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> float:
+    r"""Share of correctly ordered pairs among all pairs of different levels.
+
+    .. math::
+        \frac{\sum_{y_i > y_j} [s_i > s_j] + \tfrac12 [s_i = s_j]}
+        {\sum_{y_i > y_j} 1}
+
+    With weights, a pair counts as much as the product of its weights. Any number of
+    levels, up to one per row, costs O(m log m). With two levels this is
+    :func:`roc_auc_score`; it is also known as the concordance index.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Levels, ordered as numbers or strings are; at least two.
+    y_score : array-like of shape (n_rows,)
+        One finite score per row.
+    sample_weight, qid : array-like of shape (n_rows,), optional
+        As in :func:`roc_auc_score`; a query needs rows of two levels to count.
+
+    Returns
+    -------
+    float
+        1 for a perfect ranking, 0.5 for constant scores.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import ordinal_auc_score
+    >>> ordinal_auc_score([0, 0, 1, 2], [1, 2, 3, 4])
+    1.0
+    >>> ordinal_auc_score([0, 1, 2], [1, 3, 3])
+    0.8333333333333334
+    """
+    _, ranked = _check_and_sort(y_true, y_score, sample_weight, qid)
+    return mean_over_queries(_kernels.ordered_pair_shares(*ranked), _NEEDED)
+
+
+def _check_and_sort(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+) -> tuple[NDArray[Any], tuple[FloatArray, IntArray, FloatArray, IntArray]]:
+    """Return the levels, then the rows by query, score and level, and the offsets.
+
+    The rows come as scores, places among the levels, and weights.
+    """
+    names, levels = check_levels(y_true)
+    scores = check_scores(y_score, levels.size)
+    weights = check_sample_weight(sample_weight, levels.size)
+    if weights is None:
+        weights = np.ones(levels.size)
+    else:
+        _check_level_weights(names, levels[weights > 0])
+        weights = weights / weights.max()  # so that no product of two overflows
+    queries = None if qid is None else check_qid(qid, levels.size)
+    order, offsets = sort_rows(queries, scores, levels)
+    return names, (scores[order], levels[order], weights[order], offsets)
+
+
+def _check_level_weights(names: NDArray[Any], weighted: IntArray) -> None:
+    if (weighted == weighted[0]).all():
+        raise NotEnoughClassesError(
+            f"sample_weight is zero outside of level {names[weighted[0]]}, so there "
+            "is nothing to compare it with. Give rows of two levels a positive weight."
+        )

@@ -1,0 +1,151 @@
+"""The area under the ROC curve, and the curve itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._validation import FloatArray, IntArray
+from aucmax.metrics._steps import check_task
+
+__all__ = ["ROCPoints", "roc_auc_score", "roc_points"]
+
+
+def roc_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> float:
+    r"""Share of positive-negative pairs that the scores put in the right order.
+
+    .. math::
+        \mathrm{AUC} = \frac{1}{pn} \sum_{i \in P} \sum_{j \in N}
+        [s_i > s_j] + \tfrac12 [s_i = s_j]
+
+    With weights, a pair counts as much as the product of its weights. Only the smaller
+    class is sorted; with query ids all rows are.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes; the larger label is the positive class.
+    y_score : array-like of shape (n_rows,)
+        Finite scores, higher for rows more likely to be positive. Only their order
+        matters. They are compared as float64.
+    sample_weight : array-like of shape (n_rows,), optional
+        Nonnegative weights of the rows.
+    qid : array-like of shape (n_rows,), optional
+        Query of each row. The result is the plain mean of the AUC of every query that
+        has rows of both classes; other queries are left out.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0.5 for scores that carry no information.
+
+    Raises
+    ------
+    NotEnoughClassesError
+        If one class is missing or has no weight, or no query has both classes.
+
+    References
+    ----------
+    .. [1] J. A. Hanley, B. J. McNeil. The meaning and use of the area under a receiver
+       operating characteristic (ROC) curve. Radiology 143(1), 1982.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import roc_auc_score
+    >>> roc_auc_score([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    0.75
+    >>> roc_auc_score([0, 1, 0, 1], [1, 2, 9, 8], qid=["a", "a", "b", "b"])
+    0.5
+    """
+    return check_task(y_true, y_score, sample_weight, qid).mean_area()
+
+
+@dataclass(frozen=True)
+class ROCPoints:
+    """Corner points of a ROC curve, from (0, 0) to (1, 1).
+
+    Attributes
+    ----------
+    fpr, tpr : ndarray of shape (n_points,)
+        False and true positive rates, both ascending.
+    thresholds : ndarray of shape (n_points,)
+        Point k arises by calling rows with a score of at least ``thresholds[k]``
+        positive; the first is infinity.
+    """
+
+    fpr: FloatArray
+    tpr: FloatArray
+    thresholds: FloatArray
+
+
+def roc_points(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    max_points: int | None = None,
+) -> ROCPoints:
+    """Find the corners of the ROC curve.
+
+    Rows of equal score form one step, drawn as a straight line. Points inside a
+    horizontal or vertical line are dropped. Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight : array-like of shape (n_rows,)
+        As in :func:`roc_auc_score`.
+    max_points : int, optional
+        Keep at most so many points, evenly spread along the curve, with both ends: a
+        drawing needs no more than a thousand.
+
+    Returns
+    -------
+    ROCPoints
+        The record of ``fpr``, ``tpr`` and ``thresholds``.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import roc_points
+    >>> curve = roc_points([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
+    >>> curve.fpr.tolist(), curve.tpr.tolist()
+    ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
+    """
+    if max_points is not None and max_points < 2:
+        raise ValueError(f"max_points must be at least 2, got {max_points!r}.")
+    task = check_task(y_true, y_score, sample_weight)
+    steps, scores = task.sorted_steps()
+    right, up = steps.negative, steps.positive
+    fpr = np.concatenate(([0.0], np.cumsum(right)))
+    tpr = np.concatenate(([0.0], np.cumsum(up)))
+    fpr, tpr = fpr / fpr[-1], tpr / tpr[-1]
+    thresholds = np.concatenate(([np.inf], scores))
+    kept = _thinned(fpr, tpr, _corners(right, up), max_points)
+    return ROCPoints(fpr[kept], tpr[kept], thresholds[kept])
+
+
+def _corners(right: FloatArray, up: FloatArray) -> IntArray:
+    """Return the points where the curve may turn, and both ends."""
+    goes_on = (right[1:] == 0) & (right[:-1] == 0)
+    goes_on |= (up[1:] == 0) & (up[:-1] == 0)
+    return np.concatenate(([0], np.flatnonzero(~goes_on) + 1, [right.size]))
+
+
+def _thinned(
+    fpr: FloatArray, tpr: FloatArray, kept: IntArray, max_points: int | None
+) -> IntArray:
+    if max_points is None or kept.size <= max_points:
+        return kept
+    along = (fpr + tpr)[kept]
+    wanted = np.linspace(0.0, along[-1], max_points)
+    nearest = np.searchsorted(along, wanted)
+    places = np.unique(np.concatenate(([0], nearest[1:-1], [kept.size - 1])))
+    thinned: IntArray = kept[places]
+    return thinned

@@ -1,0 +1,189 @@
+"""The metrics as scikit-learn scorers, for GridSearchCV and its kin.
+
+A metric per query needs the query of each row, which scikit-learn hands to a scorer
+only through metadata routing::
+
+    sklearn.set_config(enable_metadata_routing=True)
+    search = GridSearchCV(model, grid, scoring=roc_auc_scorer(per_query=True))
+    search.fit(X, y, qid=qid)
+
+Without it a search would record NaN for every fold, warn, and pick some candidate;
+these scorers raise :class:`MissingQueriesError` instead, which no search swallows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn import config_context
+from sklearn.metrics import make_scorer
+
+from aucmax.metrics.partial import partial_auc_score
+from aucmax.metrics.roc import roc_auc_score
+
+__all__ = [
+    "MissingQueriesError",
+    "make_query_scorer",
+    "partial_auc_scorer",
+    "roc_auc_scorer",
+]
+
+_SCORES = ("decision_function", "predict_proba")
+_SCORES_OR_PREDICTIONS = (*_SCORES, "predict")
+
+
+class MissingQueriesError(BaseException):
+    """A scorer per query was called without query ids.
+
+    Not an ``Exception``, on purpose: cross-validation turns every ``Exception`` of a
+    scorer into NaN and a warning, and a grid search would then choose blindly.
+    """
+
+
+def roc_auc_scorer(*, per_query: bool = False) -> Any:
+    """Make a scorer of :func:`roc_auc_score`.
+
+    Parameters
+    ----------
+    per_query : bool
+        Whether to average over queries; their ids must then be routed as ``qid``.
+
+    Returns
+    -------
+    scorer
+        What :func:`sklearn.metrics.make_scorer` returns, a new one at each call. It
+        uses ``decision_function`` or else ``predict_proba``.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import roc_auc_scorer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = [[1], [2], [3], [4], [5], [6]], [0, 0, 0, 1, 1, 1]
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=roc_auc_scorer(), cv=3)
+    array([1., 1., 1.])
+    """
+    if per_query:
+        return make_query_scorer(roc_auc_score, response_method=_SCORES)
+    return _requesting(make_scorer(roc_auc_score, response_method=_SCORES), False)
+
+
+def partial_auc_scorer(
+    *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    standardize: str = "mean",
+    per_query: bool = False,
+) -> Any:
+    """Make a scorer of :func:`partial_auc_score`.
+
+    Parameters
+    ----------
+    fpr_range, tpr_range : pair of float
+        As in :func:`partial_auc_score`.
+    standardize : {"mean", "area", "mcclish"}
+        As in :func:`partial_auc_score`.
+    per_query : bool
+        Whether to average over queries; their ids must then be routed as ``qid``.
+
+    Returns
+    -------
+    scorer
+        What :func:`sklearn.metrics.make_scorer` returns, a new one at each call.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import partial_auc_scorer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> scorer = partial_auc_scorer(fpr_range=(0, 0.1))
+    >>> search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scorer)
+    """
+    options = {
+        "fpr_range": fpr_range,
+        "tpr_range": tpr_range,
+        "standardize": standardize,
+    }
+    if per_query:
+        return make_query_scorer(partial_auc_score, response_method=_SCORES, **options)
+    scorer = make_scorer(partial_auc_score, response_method=_SCORES, **options)
+    return _requesting(scorer, False)
+
+
+def make_query_scorer(
+    metric: Callable[..., float],
+    *,
+    response_method: str | Sequence[str] = _SCORES_OR_PREDICTIONS,
+    **options: Any,
+) -> Any:
+    """Make a scorer of a metric that takes ``qid``, such as :func:`ndcg_score`.
+
+    The scorer already asks for ``qid``; to have it ask for weights as well, call
+    ``scorer.set_score_request(qid=True, sample_weight=True)``.
+
+    Parameters
+    ----------
+    metric : callable
+        Called as ``metric(y_true, y_score, qid=qid, **options)``; greater is better.
+    response_method : str or sequence of str
+        Method of the estimator that gives the scores: the first that it has.
+    **options
+        Options of the metric, such as ``k=10``.
+
+    Returns
+    -------
+    scorer
+        What :func:`sklearn.metrics.make_scorer` returns. Called without ``qid`` it
+        raises :class:`MissingQueriesError`.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import make_query_scorer, ndcg_score
+    >>> scorer = make_query_scorer(ndcg_score, k=10)
+    """
+    scorer = make_scorer(_PerQuery(metric), response_method=response_method, **options)
+    return _requesting(scorer, True, "sample_weight" in signature(metric).parameters)
+
+
+def _requesting(scorer: Any, qid: bool, takes_weights: bool = True) -> Any:
+    """Settle whether qid is wanted, so that both kinds work side by side.
+
+    Weights stay open, as in scikit-learn: routing them demands a choice by the user.
+    """
+    requests = {"qid": qid, **({"sample_weight": None} if takes_weights else {})}
+    with config_context(enable_metadata_routing=True):
+        return scorer.set_score_request(**requests)
+
+
+@dataclass(frozen=True)
+class _PerQuery:
+    """A metric that insists on query ids."""
+
+    metric: Callable[..., float]
+
+    @property
+    def __name__(self) -> str:
+        name: str = self.metric.__name__
+        return f"{name} per query"
+
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        **options: Any,
+    ) -> float:
+        if qid is None:
+            raise MissingQueriesError(
+                f"{self.__name__} got no query ids. Turn metadata routing on with "
+                "sklearn.set_config(enable_metadata_routing=True) and pass one id per "
+                "row: qid=... to fit of the search, or params={'qid': ...} to "
+                "cross_validate. For one ranking of all rows use a scorer that is not "
+                "per query."
+            )
+        return self.metric(y_true, y_score, qid=qid, **options)

@@ -1,0 +1,163 @@
+import numpy as np
+import pytest
+
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import (
+    auc_interval,
+    bootstrap_interval,
+    mean_average_precision,
+    ndcg_score,
+    partial_auc_score,
+    roc_auc_score,
+    roc_band,
+    roc_points,
+)
+
+RNG = np.random.default_rng(5)
+Y = RNG.random(400) < 0.3
+SCORES = RNG.normal(size=400) + Y
+QID = RNG.integers(0, 25, 400)
+
+
+def test_bootstrap_agrees_with_delong_for_the_auc():
+    expected = auc_interval(Y, SCORES)
+    found = bootstrap_interval(
+        roc_auc_score, Y, SCORES, n_resamples=600, random_state=0
+    )
+    assert found.value == pytest.approx(expected.auc)
+    assert found.standard_error == pytest.approx(expected.standard_error, rel=0.15)
+    assert found.low == pytest.approx(expected.low, abs=0.01)
+    assert found.high == pytest.approx(expected.high, abs=0.01)
+
+
+def test_the_same_seed_gives_the_same_interval():
+    first, second, other = (
+        bootstrap_interval(
+            partial_auc_score,
+            Y,
+            SCORES,
+            fpr_range=(0, 0.2),
+            n_resamples=20,
+            random_state=seed,
+        )
+        for seed in (1, 1, 2)
+    )
+    assert first == second
+    assert first.low != other.low
+    assert str(first).startswith(f"{first.value:.4f} [")
+
+
+@pytest.mark.parametrize("stratified", [True, False])
+def test_stratified_draws_keep_the_number_of_rows_of_each_label(stratified):
+    counts = []
+
+    def count_positives(y_true, y_score):
+        counts.append(int(y_true.sum()))
+        return 0.0
+
+    bootstrap_interval(
+        count_positives,
+        Y,
+        SCORES,
+        n_resamples=30,
+        stratified=stratified,
+        random_state=0,
+    )
+    assert (len(set(counts)) == 1) is stratified
+    assert np.mean(counts) == pytest.approx(Y.sum(), rel=0.1)
+
+
+def test_whole_queries_are_drawn_and_kept_apart():
+    sizes = dict(zip(*np.unique(QID, return_counts=True), strict=True))
+    of_row = {float(score): query for score, query in zip(SCORES, QID, strict=True)}
+    repeated = []
+
+    def check(y_true, y_score, qid):
+        drawn = []
+        for number in np.unique(qid):
+            rows = y_score[qid == number]
+            queries = {of_row[float(score)] for score in rows}
+            assert len(queries) == 1
+            assert len(set(rows)) == rows.size == sizes[queries.copy().pop()]
+            drawn.append(queries.pop())
+        assert len(drawn) == len(sizes)
+        repeated.append(len(set(drawn)) < len(drawn))
+        return 0.0
+
+    bootstrap_interval(check, Y, SCORES, qid=QID, n_resamples=10, random_state=0)
+    assert len(repeated) == 11
+    assert not repeated[0]
+    assert all(repeated[1:])
+
+
+def test_weights_are_drawn_along_with_the_rows():
+    def check(y_true, y_score, sample_weight):
+        assert (sample_weight == np.exp(y_score)).all()
+        return 0.0
+
+    bootstrap_interval(
+        check, Y, SCORES, sample_weight=np.exp(SCORES), n_resamples=3, random_state=0
+    )
+
+
+@pytest.mark.parametrize("metric", [mean_average_precision, ndcg_score])
+def test_metrics_per_query_have_intervals(metric):
+    found = bootstrap_interval(
+        metric, Y.astype(int), SCORES, qid=QID, n_resamples=50, random_state=0
+    )
+    assert found.low < found.value < found.high
+    assert found.value == metric(Y.astype(int), SCORES, qid=QID)
+
+
+def test_draws_without_a_class_are_drawn_again():
+    # of two rows, half of the draws miss a class
+    found = bootstrap_interval(
+        roc_auc_score, [0, 1], [1, 2], n_resamples=20, stratified=False, random_state=0
+    )
+    assert (found.low, found.high) == (1, 1)
+
+
+def test_a_metric_that_is_hardly_ever_defined_is_an_error():
+    def undefined(y_true, y_score):
+        if len(set(y_score)) < len(y_score):
+            raise NotEnoughClassesError("no.")
+        return 1.0
+
+    with pytest.raises(NotEnoughClassesError, match="nearly all resamples: no"):
+        bootstrap_interval(undefined, Y, SCORES, n_resamples=5, random_state=0)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="n_resamples must be at least 2, got 1"):
+        bootstrap_interval(roc_auc_score, Y, SCORES, n_resamples=1)
+    with pytest.raises(ValueError, match="confidence must lie"):
+        bootstrap_interval(roc_auc_score, Y, SCORES, confidence=1.0)
+    with pytest.raises(ValueError, match="n_resamples must be at least 2, got 0"):
+        roc_band(Y, SCORES, n_resamples=0)
+    with pytest.raises(ValueError, match="fpr must ascend"):
+        roc_band(Y, SCORES, fpr=[0.5, 0.2])
+
+
+def test_the_band_holds_the_curve_and_its_width_is_binomial_at_fpr_one_half():
+    band = roc_band(Y, SCORES, n_resamples=300)
+    curve = roc_points(Y, SCORES)
+    upper = [curve.tpr[curve.fpr <= fpr + 1e-12].max() for fpr in band.fpr]
+    np.testing.assert_allclose(band.tpr, upper, atol=1 / Y.sum())
+    assert (band.low <= band.tpr).all()
+    assert (band.tpr <= band.high).all()
+    # where the curve is flat, only the positives vary
+    tpr = band.tpr[80]
+    binomial = 2 * 1.96 * np.sqrt(tpr * (1 - tpr) / Y.sum())
+    assert band.high[80] - band.low[80] == pytest.approx(binomial, rel=0.5)
+
+
+def test_long_curves_are_merged_with_little_change():
+    rng = np.random.default_rng(0)
+    y = rng.random(20_000) < 0.4
+    scores = rng.normal(size=y.size) + y
+    band = roc_band(y, scores, n_resamples=20, fpr=[0.0, 0.05, 0.3, 1.0])
+    curve = roc_points(y, scores)
+    exact = [curve.tpr[curve.fpr <= fpr].max() for fpr in band.fpr]
+    np.testing.assert_allclose(band.tpr, exact, atol=2e-3)
+    assert (band.high - band.low)[1:3].max() < 0.05
+    assert band.tpr[-1] == band.low[-1] == 1.0

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from hypothesis import given
+
+import reference
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from metrics.samples import samples
+
+pytestmark = pytest.mark.kernel
+
+FIRST_LEVEL = {"positive": 1, "all": 0}
+
+
+@pytest.mark.parametrize("classes", ["positive", "all"])
+@given(sample=samples(levels=4, weights=True))
+def test_multiclass_auc_is_the_weighted_mean_over_levels(classes, sample):
+    y, scores, weights, _ = sample
+    expected = reference.multiclass_auc(y, scores, FIRST_LEVEL[classes], weights)
+    found = multiclass_auc_score(y, scores, classes=classes, sample_weight=weights)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples(levels=5, weights=True))
+def test_ordinal_auc_is_the_share_of_ordered_pairs(sample):
+    y, scores, weights, _ = sample
+    found = ordinal_auc_score(y, scores, sample_weight=weights)
+    assert found == pytest.approx(reference.ordinal_auc(y, scores, weights), abs=1e-12)
+
+
+@given(samples(levels=3, weights=True, queries=3))
+def test_queries_with_two_levels_are_averaged(sample):
+    y, scores, weights, qid = sample
+    options = {"sample_weight": weights, "qid": qid}
+
+    def multiclass(y, scores, weights):
+        return reference.multiclass_auc(y, scores, 1, weights)
+
+    if all(y[qid == query].std() == 0 for query in qid):
+        for metric in (multiclass_auc_score, ordinal_auc_score):
+            with pytest.raises(NotEnoughClassesError, match="rows of two levels"):
+                metric(y, scores, **options)
+        return
+    expected = reference.mean_over_queries(multiclass, qid, y, scores, weights)
+    assert multiclass_auc_score(y, scores, **options) == pytest.approx(
+        expected, abs=1e-12
+    )
+    expected = reference.mean_over_queries(
+        reference.ordinal_auc, qid, y, scores, weights
+    )
+    assert ordinal_auc_score(y, scores, **options) == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples(weights=True))
+def test_both_are_the_auc_for_two_levels(sample):
+    y, scores, weights, _ = sample
+    auc = roc_auc_score(y, scores, sample_weight=weights)
+    for metric in (multiclass_auc_score, ordinal_auc_score):
+        assert metric(y, scores, sample_weight=weights) == pytest.approx(auc, abs=1e-12)
+
+
+@given(samples(levels=4))
+def test_the_reversed_ranking_has_the_complement_of_the_ordinal_auc(sample):
+    y, scores, _, _ = sample
+    both = ordinal_auc_score(y, scores) + ordinal_auc_score(y, -scores)
+    assert both == pytest.approx(1.0, abs=1e-12)
+
+
+def test_a_level_per_row_is_the_concordance_of_two_orders():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(300)
+    assert ordinal_auc_score(y, y) == 1.0
+    assert ordinal_auc_score(y, -y) == 0.0
+    scores = rng.normal(size=300)
+    assert ordinal_auc_score(y, scores) == pytest.approx(
+        reference.ordinal_auc(y, scores), abs=1e-12
+    )
+
+
+def test_a_level_with_nearly_all_of_the_weight_keeps_its_digits():
+    rng = np.random.default_rng(0)
+    y = np.r_[np.ones(400, dtype=int), [0, 0, 2]]
+    scores = rng.normal(size=y.size)
+    weights = np.where(y == 1, rng.random(y.size) * 1e9, rng.random(y.size))
+    for classes, first in FIRST_LEVEL.items():
+        found = multiclass_auc_score(y, scores, classes=classes, sample_weight=weights)
+        expected = reference.multiclass_auc(y, scores, first, weights)
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", [multiclass_auc_score, ordinal_auc_score])
+@pytest.mark.parametrize("scale", [1e-200, 1e300])
+def test_the_scale_of_the_weights_does_not_matter(metric, scale):
+    y, scores = [0, 1, 2, 1], [1, 2, 3, 0]
+    weights = np.array([1.0, 2.0, 3.0, 4.0])
+    assert metric(y, scores, sample_weight=scale * weights) == pytest.approx(
+        metric(y, scores, sample_weight=weights), rel=1e-14
+    )
+
+
+def test_levels_may_be_strings():
+    y = ["bad", "fair", "good"]
+    assert ordinal_auc_score(y, [1, 2, 3]) == 1.0
+    assert ordinal_auc_score(y, [1, 3, 2]) == pytest.approx(2 / 3)
+
+
+def test_positive_levels_are_numbers_above_zero_or_strings_above_the_lowest():
+    scores = [1, 4, 2, 3]
+    assert multiclass_auc_score([1, 1, 2, 2], scores) == multiclass_auc_score(
+        [1, 1, 2, 2], scores, classes="all"
+    )
+    assert multiclass_auc_score([-1, -1, 1, 1], scores) == 0.5
+    assert multiclass_auc_score(["a", "a", "b", "b"], scores) == 0.5
+    with pytest.raises(NotEnoughClassesError, match="no level above 0"):
+        multiclass_auc_score([-1, -1, 0, 0], scores)
+
+
+def test_unknown_classes_are_refused():
+    with pytest.raises(ValueError, match="'positive' or 'all', got 'top'"):
+        multiclass_auc_score([0, 1], [1, 2], classes="top")
+
+
+@pytest.mark.parametrize("metric", [multiclass_auc_score, ordinal_auc_score])
+def test_one_level_is_refused(metric):
+    with pytest.raises(NotEnoughClassesError, match="all 2 labels are 3"):
+        metric([3, 3], [1, 2])
+    with pytest.raises(NotEnoughClassesError, match="zero outside of level 2"):
+        metric([1, 2], [1, 2], sample_weight=[0, 1])

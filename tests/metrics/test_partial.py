@@ -1,0 +1,163 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score as sklearn_roc_auc_score
+
+import reference
+from aucmax.metrics import partial_auc_score, roc_auc_score
+from metrics.samples import samples, tied
+
+pytestmark = pytest.mark.kernel
+
+ranges = st.lists(
+    st.one_of(
+        st.sampled_from([0.0, 0.1, 0.25, 1 / 3, 0.5, 0.7, 1.0]), st.floats(0.0, 1.0)
+    ),
+    min_size=2,
+    max_size=2,
+).map(sorted)
+ranges = ranges.filter(lambda ends: ends[1] - ends[0] > 1e-3).map(tuple)
+
+
+@given(samples(weights=True), ranges, ranges)
+def test_area_is_that_of_the_box_under_the_curve(sample, fpr_range, tpr_range):
+    y, scores, weights, _ = sample
+    expected = reference.partial_auc(y, scores, fpr_range, tpr_range, weights)
+    found = partial_auc_score(
+        y,
+        scores,
+        fpr_range=fpr_range,
+        tpr_range=tpr_range,
+        sample_weight=weights,
+        standardize="area",
+    )
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(ranges, st.integers(1, 6), st.integers(1, 7), st.integers(0, 2**32 - 1))
+def test_mean_is_the_rank_weighted_share_of_pairs(fpr_range, p, n, seed):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(p + n) < p)
+    scores = rng.permutation(p + n)
+    assert partial_auc_score(y, scores, fpr_range=fpr_range) == pytest.approx(
+        reference.partial_auc_by_ranks(y, scores, fpr_range), abs=1e-11
+    )
+
+
+@pytest.mark.parametrize("decimals", [1, 12])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("max_fpr", [0.003, 0.1, 0.5, 1 / 3])
+def test_mcclish_is_equal_to_scikit_learn(max_fpr, weighted, decimals):
+    rng = np.random.default_rng(1)
+    y = rng.random(1500) < 0.2
+    scores = np.round(rng.normal(size=y.size) + y, decimals)
+    weights = rng.random(y.size) if weighted else None
+    expected = sklearn_roc_auc_score(y, scores, max_fpr=max_fpr, sample_weight=weights)
+    found = partial_auc_score(
+        y,
+        scores,
+        fpr_range=(0, max_fpr),
+        sample_weight=weights,
+        standardize="mcclish",
+    )
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples(weights=True))
+def test_the_whole_square_is_the_auc(sample):
+    y, scores, weights, _ = sample
+    auc = roc_auc_score(y, scores, sample_weight=weights)
+    for standardize in ("mean", "area", "mcclish"):
+        found = partial_auc_score(
+            y, scores, sample_weight=weights, standardize=standardize
+        )
+        assert found == pytest.approx(auc, abs=1e-14)
+
+
+@given(samples(), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
+def test_areas_of_adjacent_boxes_add_up(sample, fpr, tpr):
+    y, scores, _, _ = sample
+    areas = [
+        partial_auc_score(
+            y, scores, fpr_range=columns, tpr_range=rows, standardize="area"
+        )
+        for columns in ((0, fpr), (fpr, 1))
+        for rows in ((0, tpr), (tpr, 1))
+    ]
+    assert sum(areas) == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+
+
+@given(samples(elements=tied), ranges, ranges)
+def test_swapping_classes_and_signs_swaps_the_axes(sample, fpr_range, tpr_range):
+    # the curve mirrored at the other diagonal: fpr becomes 1 - tpr, and back
+    y, scores, _, _ = sample
+
+    def mirrored(ends):
+        return (1 - ends[1], 1 - ends[0])
+
+    there = partial_auc_score(y, scores, fpr_range=fpr_range, tpr_range=tpr_range)
+    back = partial_auc_score(
+        1 - y, -scores, fpr_range=mirrored(tpr_range), tpr_range=mirrored(fpr_range)
+    )
+    assert back == pytest.approx(there, abs=1e-9)
+
+
+@given(ranges, ranges)
+def test_a_perfect_ranking_is_one_and_its_reverse_zero(fpr_range, tpr_range):
+    y = np.array([0, 0, 0, 1, 1])
+    scores = np.arange(5.0)
+    options = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+    assert partial_auc_score(y, scores, **options) == pytest.approx(1.0, abs=1e-12)
+    assert partial_auc_score(y, -scores, **options) == pytest.approx(0.0, abs=1e-12)
+
+
+@given(ranges)
+def test_mcclish_of_constant_scores_is_one_half(fpr_range):
+    found = partial_auc_score(
+        [0, 1, 0, 1], [1.0] * 4, fpr_range=fpr_range, standardize="mcclish"
+    )
+    assert found == pytest.approx(0.5, abs=1e-9)
+
+
+def test_queries_are_averaged():
+    y, scores = [0, 1, 1, 0, 0, 1], [1, 2, 3, 4, 5, 6]
+    whole = [
+        partial_auc_score(y[part], scores[part], fpr_range=(0, 0.4))
+        for part in (slice(0, 3), slice(3, 6))
+    ]
+    found = partial_auc_score(
+        y, scores, fpr_range=(0, 0.4), qid=["a", "a", "a", "b", "b", "b"]
+    )
+    assert found == pytest.approx(np.mean(whole), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "bad", [(0.5, 0.5), (0.6, 0.4), (-0.1, 1), (0, 2), (0, np.nan)]
+)
+@pytest.mark.parametrize("name", ["fpr_range", "tpr_range"])
+def test_a_bad_range_is_refused(name, bad):
+    with pytest.raises(ValueError, match=f"{name} must satisfy 0 <= low < high <= 1"):
+        partial_auc_score([0, 1], [1, 2], **{name: bad})
+
+
+@pytest.mark.parametrize("bad", [0.1, (0.1,), "ab", (0, 0.5, 1), None])
+def test_a_range_that_is_no_pair_is_refused(bad):
+    with pytest.raises(ValueError, match="pair of numbers"):
+        partial_auc_score([0, 1], [1, 2], fpr_range=bad)
+
+
+def test_an_unknown_scale_is_refused():
+    with pytest.raises(ValueError, match="'mean', 'area', 'mcclish', got 'max'"):
+        partial_auc_score([0, 1], [1, 2], standardize="max")
+
+
+def test_mcclish_is_refused_for_a_box_below_the_diagonal():
+    with pytest.raises(ValueError, match="above the diagonal"):
+        partial_auc_score(
+            [0, 1],
+            [1, 2],
+            fpr_range=(0.5, 1),
+            tpr_range=(0, 0.3),
+            standardize="mcclish",
+        )

@@ -1,0 +1,154 @@
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score
+from sklearn.metrics import ndcg_score as sklearn_ndcg_score
+
+import reference
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import mean_average_precision, ndcg_score, precision_at_k
+from metrics.samples import samples
+
+few = st.integers(0, 2).map(float)
+small = samples(max_rows=6, elements=few)
+small_graded = samples(max_rows=6, levels=4, elements=few)
+with_queries = samples(max_rows=12, levels=3, elements=st.integers(0, 5).map(float))
+depths = st.integers(1, 7)
+
+
+@settings(max_examples=40)
+@given(small, depths)
+def test_precision_is_its_mean_over_all_tie_orders(sample, k):
+    y, scores, _, _ = sample
+    expected = reference.precision_at_k(y > 0, scores, k)
+    for average in ("macro", "micro"):
+        found = precision_at_k(y, scores, k=k, average=average)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(small)
+def test_average_precision_is_its_mean_over_all_tie_orders(sample):
+    y, scores, _, _ = sample
+    expected = reference.average_precision(y == 1, scores)
+    assert mean_average_precision(y, scores) == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(small_graded, st.none() | depths, st.sampled_from(["exponential", "linear"]))
+def test_ndcg_is_its_mean_over_all_tie_orders(sample, k, gains):
+    y, scores, _, _ = sample
+    gain = 2.0**y - 1 if gains == "exponential" else y
+    expected = reference.ndcg(gain, scores, k)
+    found = ndcg_score(y, scores, k=k, gains=gains)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [1, 3, 50, None])
+def test_linear_ndcg_is_equal_to_scikit_learn(k):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, 300)
+    scores = np.round(rng.normal(size=300) + y / 3, 1)
+    expected = sklearn_ndcg_score([y], [scores], k=k)
+    found = ndcg_score(y, scores, k=k, gains="linear")
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_average_precision_without_ties_is_equal_to_scikit_learn():
+    rng = np.random.default_rng(0)
+    y = rng.random(500) < 0.2
+    scores = rng.normal(size=500) + y
+    expected = average_precision_score(y, scores)
+    assert mean_average_precision(y, scores) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        mean_average_precision,
+        lambda *columns, qid: precision_at_k(*columns, k=3, qid=qid),
+        lambda *columns, qid: ndcg_score(*columns, k=4, qid=qid),
+    ],
+)
+def test_queries_are_averaged_in_any_row_order(metric):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    scores = rng.integers(0, 6, 200).astype(float)
+    qid = rng.integers(0, 15, 200)
+    expected = np.mean(
+        [
+            metric(
+                y[qid == query], scores[qid == query], qid=np.zeros(sum(qid == query))
+            )
+            for query in np.unique(qid)
+        ]
+    )
+    order = rng.permutation(200)
+    found = metric(y[order], scores[order], qid=qid[order])
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_macro_counts_queries_and_micro_counts_rows():
+    y = [1, 0, 0, 0, 1]
+    scores = [5, 4, 3, 2, 1]
+    qid = ["long", "long", "long", "long", "short"]
+    assert precision_at_k(y, scores, k=2, qid=qid) == pytest.approx((1 / 2 + 1 / 1) / 2)
+    assert precision_at_k(y, scores, k=2, qid=qid, average="micro") == pytest.approx(
+        2 / 3
+    )
+
+
+@given(with_queries)
+def test_numbers_above_zero_and_the_larger_string_are_relevant(sample):
+    y, scores, _, qid = sample
+    relevant = np.where(y > 0, "yes", "no")
+    relevant[0], y[0] = "no", 0
+    relevant[1], y[1] = "yes", 2
+    for metric in (mean_average_precision, partial(precision_at_k, k=2)):
+        assert metric(y, scores, qid=qid) == metric(relevant, scores, qid=qid)
+
+
+def test_queries_without_a_relevant_row_are_left_out():
+    y, scores, qid = [1, 0, 0, 0], [1, 2, 3, 4], [7, 7, 8, 8]
+    assert mean_average_precision(y, scores, qid=qid) == 0.5
+    assert ndcg_score(y, scores, qid=qid) == pytest.approx(1 / np.log2(3))
+    assert precision_at_k(y, scores, k=2, qid=qid) == 0.25
+
+
+def test_precision_is_defined_without_relevant_rows():
+    assert precision_at_k([0, 0], [1, 2], k=1) == 0.0
+    assert precision_at_k([2, 1], [1, 2], k=1) == 1.0
+    with pytest.raises(NotEnoughClassesError, match="None of the 1 queries"):
+        mean_average_precision([0, 0], [1, 2])
+
+
+def test_no_gain_at_all_is_an_error():
+    with pytest.raises(NotEnoughClassesError, match="a row with a gain"):
+        ndcg_score([0, 0], [1, 2])
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "3"])
+def test_a_bad_k_is_refused(k):
+    for metric in (precision_at_k, ndcg_score):
+        with pytest.raises(ValueError, match="k must be an integer of at least 1"):
+            metric([0, 1], [1, 2], k=k)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="'macro' or 'micro', got 'mean'"):
+        precision_at_k([0, 1], [1, 2], k=1, average="mean")
+    with pytest.raises(ValueError, match="'exponential' or 'linear', got 'square'"):
+        ndcg_score([0, 1], [1, 2], gains="square")
+
+
+def test_relevance_that_has_no_gain_is_refused():
+    with pytest.raises(ValueError, match="row 1 is -1"):
+        ndcg_score([0, -1], [1, 2])
+    with pytest.raises(ValueError, match="reaches 2000"):
+        ndcg_score([0, 2000], [1, 2])
+    assert ndcg_score([0, 2000], [1, 2], gains="linear") == 1.0
+    with pytest.raises(TypeError, match="y_true must hold real numbers"):
+        ndcg_score(["a", "b"], [1, 2])

@@ -1,0 +1,202 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score as sklearn_roc_auc_score
+from sklearn.metrics import roc_curve
+
+import reference
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import _kernels, roc_auc_score, roc_points
+from metrics.samples import samples, tied
+
+pytestmark = pytest.mark.kernel
+
+
+@given(samples())
+def test_auc_is_the_share_of_ordered_pairs(sample):
+    y, scores, _, _ = sample
+    assert roc_auc_score(y, scores) == pytest.approx(
+        reference.roc_auc(y, scores), abs=1e-12
+    )
+
+
+@given(samples(weights=True))
+def test_weighted_auc_is_the_weighted_share_of_ordered_pairs(sample):
+    y, scores, weights, _ = sample
+    assert roc_auc_score(y, scores, sample_weight=weights) == pytest.approx(
+        reference.roc_auc(y, scores, weights), abs=1e-12
+    )
+
+
+@given(samples(weights=True, queries=3))
+def test_auc_with_queries_is_the_mean_over_queries_with_both_classes(sample):
+    y, scores, weights, qid = sample
+
+    def auc(y, scores, weights):
+        return reference.roc_auc(y, scores, weights) if 0 < y.mean() < 1 else None
+
+    if all(y[qid == query].std() == 0 for query in qid):
+        with pytest.raises(NotEnoughClassesError, match="None of the"):
+            roc_auc_score(y, scores, sample_weight=weights, qid=qid)
+    else:
+        expected = reference.mean_over_queries(auc, qid, y, scores, weights)
+        found = roc_auc_score(y, scores, sample_weight=weights, qid=qid)
+        assert found == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rate", [0.02, 0.5, 0.9])
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, m: rng.normal(size=m),
+        lambda rng, m: np.round(rng.normal(size=m), 1),
+        lambda rng, m: np.exp(20 * rng.normal(size=m)),
+        lambda rng, m: rng.standard_cauchy(m),
+        lambda rng, m: 1 / (1 + np.exp(-40 - rng.normal(size=m))),
+        lambda rng, m: 1e15 + rng.integers(0, 9, m),
+        lambda rng, m: rng.choice([-1e300, -1e-300, 0.0, -0.0, 1e-300, 1e300], m),
+    ],
+)
+def test_auc_is_equal_to_scikit_learn(draw, rate, weighted):
+    rng = np.random.default_rng(3)
+    y = rng.random(2000) < rate
+    scores = draw(rng, y.size) * np.where(y, 1.0, 0.9)
+    weights = rng.random(y.size) if weighted else None
+    expected = sklearn_roc_auc_score(y, scores, sample_weight=weights)
+    found = roc_auc_score(y, scores, sample_weight=weights)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples(weights=True))
+def test_swapping_the_classes_or_the_sign_of_the_scores_gives_the_complement(sample):
+    y, scores, weights, _ = sample
+    auc = roc_auc_score(y, scores, sample_weight=weights)
+    for swapped in (
+        roc_auc_score(1 - y, scores, sample_weight=weights),
+        roc_auc_score(y, -scores, sample_weight=weights),
+    ):
+        assert auc + swapped == pytest.approx(1.0, abs=1e-12)
+
+
+@given(
+    samples(elements=tied), st.sampled_from([np.exp, np.arctan, lambda s: 3 * s - 7])
+)
+def test_monotone_transforms_change_nothing(sample, transform):
+    y, scores, _, _ = sample
+    assert roc_auc_score(y, transform(scores)) == roc_auc_score(y, scores)
+
+
+@given(samples(), st.randoms(use_true_random=False))
+def test_whole_weights_are_repetitions(sample, random):
+    y, scores, _, _ = sample
+    times = np.array([random.randint(1, 3) for _ in y])
+    weighted = roc_auc_score(y, scores, sample_weight=times)
+    assert weighted == pytest.approx(
+        roc_auc_score(np.repeat(y, times), np.repeat(scores, times)), abs=1e-12
+    )
+
+
+def test_constant_scores_give_one_half_and_zeros_of_both_signs_are_equal():
+    assert roc_auc_score([0, 1, 0, 1], [7.0] * 4) == 0.5
+    assert roc_auc_score([0, 1], [0.0, -0.0]) == 0.5
+    assert roc_auc_score([0, 1, 1], [-0.0, 0.0, 5e-324]) == 0.75
+
+
+def test_pair_counts_beyond_64_bits_are_exact():
+    # four billion rows of each class by weight; 2**64 < 1.6e19 pairs
+    y = np.array([1, 0, 1, 0])
+    scores = np.array([3, 2, 1, 1])
+    weights = np.array([4e9 - 1, 4e9 - 3, 1.0, 3.0])
+    pairs = 4_000_000_000**2
+    ordered = 3_999_999_999 * 4_000_000_000 + 1.5
+    assert roc_auc_score(y, scores, sample_weight=weights) == pytest.approx(
+        ordered / pairs, rel=1e-15
+    )
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_the_scale_of_the_weights_does_not_matter(scale):
+    y, scores = [0, 1, 0, 1], [1, 2, 3, 4]
+    weights = np.array([1.0, 2.0, 3.0, 4.0])
+    assert roc_auc_score(y, scores, sample_weight=scale * weights) == pytest.approx(
+        roc_auc_score(y, scores, sample_weight=weights), rel=1e-14
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: a.tolist(),
+        lambda a: a.astype("float32"),
+        lambda a: np.repeat(a, 2)[::2],
+        lambda a: a[::-1].copy()[::-1],
+        lambda a: np.asfortranarray(a),
+    ],
+)
+def test_the_memory_layout_of_the_scores_does_not_matter(change):
+    y = np.array([0, 1, 0, 1, 1, 0])
+    scores = np.array([1.0, 2.0, 2.0, 4.0, 0.5, 3.0])
+    assert roc_auc_score(y, change(scores)) == roc_auc_score(y, scores)
+
+
+def test_read_only_and_mapped_arrays_are_accepted(tmp_path):
+    y, scores = np.array([0, 1, 0, 1]), np.array([1.0, 2.0, 3.0, 4.0])
+    np.save(tmp_path / "scores.npy", scores)
+    mapped = np.load(tmp_path / "scores.npy", mmap_mode="r")
+    y.flags.writeable = scores.flags.writeable = False
+    assert roc_auc_score(y, scores) == roc_auc_score(y, mapped) == 0.75
+
+
+@given(
+    st.lists(st.integers(-(2**62), 2**62), min_size=1, max_size=40),
+    st.lists(st.integers(-40, 40), min_size=1, max_size=40),
+)
+def test_locate_is_a_sorted_search(wide, narrow):
+    for grid, keys in ((wide, narrow + wide), (narrow, wide + narrow)):
+        grid = np.unique(np.array(grid, dtype=np.int64))
+        keys = np.array(keys, dtype=np.int64)
+        left, right = (np.searchsorted(grid, keys, side) for side in ("left", "right"))
+        assert (_kernels.locate(keys, grid) == left + right).all()
+
+
+@given(samples(weights=True))
+def test_roc_points_are_those_of_scikit_learn_without_points_inside_a_line(sample):
+    y, scores, weights, _ = sample
+    curve = roc_points(y, scores, sample_weight=weights)
+    with np.errstate(over="ignore"):  # scikit-learn takes differences of scores
+        fpr, tpr, thresholds = roc_curve(
+            y, scores, sample_weight=weights, drop_intermediate=False
+        )
+    on_curve = np.isin(thresholds, curve.thresholds)
+    np.testing.assert_allclose(curve.fpr, fpr[on_curve], atol=1e-12)
+    np.testing.assert_allclose(curve.tpr, tpr[on_curve], atol=1e-12)
+    area = np.trapezoid(curve.tpr, curve.fpr)
+    assert area == pytest.approx(
+        roc_auc_score(y, scores, sample_weight=weights), abs=1e-12
+    )
+
+
+def test_roc_points_drop_points_inside_a_line():
+    curve = roc_points([0, 0, 0, 1, 1, 1], [1, 2, 3, 4, 5, 6])
+    assert curve.fpr.tolist() == [0, 0, 1]
+    assert curve.tpr.tolist() == [0, 1, 1]
+    assert curve.thresholds.tolist() == [np.inf, 4, 1]
+
+
+def test_thinned_roc_points_keep_both_ends_and_the_area():
+    rng = np.random.default_rng(0)
+    y = rng.random(5000) < 0.3
+    scores = rng.normal(size=y.size) + y
+    curve = roc_points(y, scores, max_points=200)
+    assert curve.fpr.size <= 200
+    assert (curve.fpr[0], curve.tpr[0], curve.thresholds[0]) == (0, 0, np.inf)
+    assert (curve.fpr[-1], curve.tpr[-1]) == (1, 1)
+    area = np.trapezoid(curve.tpr, curve.fpr)
+    assert area == pytest.approx(roc_auc_score(y, scores), abs=1e-3)
+
+
+def test_roc_points_refuse_fewer_than_two_points():
+    with pytest.raises(ValueError, match="max_points must be at least 2"):
+        roc_points([0, 1], [1, 2], max_points=1)

@@ -1,0 +1,160 @@
+import pickle
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from aucmax.metrics import (
+    MissingQueriesError,
+    make_query_scorer,
+    ndcg_score,
+    partial_auc_score,
+    partial_auc_scorer,
+    precision_at_k,
+    roc_auc_score,
+    roc_auc_scorer,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(240, 3))
+Y = (X[:, 0] + RNG.normal(size=240) > 0).astype(int)
+QID = np.repeat(np.arange(24), 10)
+GRID = {"C": [0.01, 1.0]}
+
+
+@pytest.fixture(params=[False, True], ids=["routing off", "routing on"])
+def routing(request):
+    with sklearn.config_context(enable_metadata_routing=request.param):
+        yield request.param
+
+
+@pytest.fixture
+def routing_on():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def fold_scores(metric, model):
+    """Score each fold by hand, with the queries of its rows."""
+    for train, test in KFold(4).split(X):
+        scores = model.fit(X[train], Y[train]).predict_proba(X[test])[:, 1]
+        yield metric(Y[test], scores, test)
+
+
+def test_plain_scorers_work_in_a_search(routing):
+    scorers = {"auc": roc_auc_scorer(), "pauc": partial_auc_scorer(fpr_range=(0, 0.2))}
+    search = GridSearchCV(
+        LogisticRegression(), GRID, scoring=scorers, refit="pauc", cv=KFold(4)
+    ).fit(X, Y)
+    for name, metric in (
+        ("auc", lambda y, s, _: roc_auc_score(y, s)),
+        ("pauc", lambda y, s, _: partial_auc_score(y, s, fpr_range=(0, 0.2))),
+    ):
+        expected = np.mean(list(fold_scores(metric, LogisticRegression(C=0.01))))
+        assert search.cv_results_[f"mean_test_{name}"][0] == pytest.approx(expected)
+
+
+@pytest.mark.usefixtures("routing_on")
+def test_queries_are_routed_to_the_scorer_through_a_pipeline():
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    search = GridSearchCV(
+        model,
+        {"logisticregression__C": [0.01]},
+        scoring=roc_auc_scorer(per_query=True),
+        cv=KFold(4),
+    ).fit(X, Y, qid=QID)
+    model.set_params(logisticregression__C=0.01)
+    expected = list(fold_scores(lambda y, s, t: roc_auc_score(y, s, qid=QID[t]), model))
+    assert search.best_score_ == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.usefixtures("routing_on")
+def test_scorers_with_and_without_queries_work_side_by_side():
+    scorers = {
+        "plain": roc_auc_scorer(),
+        "pauc": partial_auc_scorer(fpr_range=(0, 0.5), per_query=True),
+        "ndcg": make_query_scorer(ndcg_score, k=5),
+        "precision": make_query_scorer(precision_at_k, k=3, average="micro"),
+    }
+    found = cross_validate(
+        LogisticRegression(),
+        X,
+        Y,
+        scoring=scorers,
+        cv=GroupKFold(4),
+        params={"qid": QID, "groups": QID},
+    )
+    for name in scorers:
+        assert np.isfinite(found[f"test_{name}"]).all()
+        assert (found[f"test_{name}"] > 0.3).all()
+
+
+@pytest.mark.usefixtures("routing_on")
+def test_a_regressor_is_scored_by_its_predictions():
+    model = LinearRegression().fit(X, Y)
+    scorer = make_query_scorer(ndcg_score, k=5)
+    expected = ndcg_score(Y, model.predict(X), k=5, qid=QID)
+    assert scorer(model, X, Y, qid=QID) == expected
+
+
+def test_missing_queries_stop_a_search(routing):
+    per_query = roc_auc_scorer(per_query=True)
+    for scoring in (per_query, {"plain": roc_auc_scorer(), "query": per_query}):
+        search = GridSearchCV(LogisticRegression(), GRID, scoring=scoring, refit=False)
+        with pytest.raises(MissingQueriesError, match="got no query ids"):
+            search.fit(X, Y)
+
+
+def test_missing_queries_stop_a_search_in_worker_processes():
+    scorer = roc_auc_scorer(per_query=True)
+    search = GridSearchCV(LogisticRegression(), GRID, scoring=scorer, n_jobs=2)
+    with pytest.raises(MissingQueriesError, match="got no query ids"):
+        search.fit(X, Y)
+
+
+def test_missing_queries_stop_cross_validation_and_a_direct_call(routing):
+    scorer = make_query_scorer(ndcg_score)
+    model = LogisticRegression().fit(X, Y)
+    with pytest.raises(MissingQueriesError, match="ndcg_score per query"):
+        cross_val_score(model, X, Y, scoring=scorer)
+    with pytest.raises(MissingQueriesError, match="enable_metadata_routing=True"):
+        scorer(model, X, Y)
+
+
+@pytest.mark.usefixtures("routing_on")
+def test_weights_are_routed_only_on_request():
+    weights = RNG.random(240)
+    scorer = roc_auc_scorer(per_query=True)
+    model = LogisticRegression().fit(X, Y)
+    scores = model.decision_function(X)
+    scorer.set_score_request(qid=True, sample_weight=True)
+    found = scorer(model, X, Y, qid=QID, sample_weight=weights)
+    assert found == roc_auc_score(Y, scores, qid=QID, sample_weight=weights)
+    undecided = roc_auc_scorer()
+    with pytest.raises(ValueError, match=r"\[sample_weight\] are passed but are not"):
+        cross_validate(
+            model,
+            X,
+            Y,
+            scoring={"auc": undecided},
+            params={"sample_weight": weights},
+            error_score="raise",
+        )
+
+
+def test_each_call_makes_a_new_scorer_that_can_be_pickled():
+    assert roc_auc_scorer() is not roc_auc_scorer()
+    scorer = partial_auc_scorer(fpr_range=(0, 0.1), per_query=True)
+    assert "partial_auc_score per query" in repr(scorer)
+    copy = pickle.loads(pickle.dumps(scorer))
+    assert repr(copy) == repr(scorer)

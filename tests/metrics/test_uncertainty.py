@@ -1,0 +1,171 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from scipy.stats import norm
+
+import reference
+from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
+from metrics.samples import samples
+
+pytestmark = pytest.mark.kernel
+
+some = samples(max_rows=20)
+
+
+def has_two_of_each(y):
+    return 2 <= y.sum() <= y.size - 2
+
+
+@given(some)
+def test_standard_error_is_delongs(sample):
+    y, scores, _, _ = sample
+    assume(has_two_of_each(y))
+    interval = auc_interval(y, scores)
+    variance = reference.delong_covariance(y, scores, scores)
+    assert interval.standard_error == pytest.approx(np.sqrt(variance), abs=1e-12)
+    assert interval.auc == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+    assert 0 <= interval.low <= interval.auc <= interval.high <= 1
+
+
+@given(some, some)
+def test_comparison_is_delongs(sample, other):
+    y, scores, _, _ = sample
+    assume(has_two_of_each(y))
+    others = np.resize(other[1], y.size)
+    found = compare_auc(y, scores, others)
+    variance = (
+        reference.delong_covariance(y, scores, scores)
+        + reference.delong_covariance(y, others, others)
+        - 2 * reference.delong_covariance(y, scores, others)
+    )
+    assume(variance > 1e-9)
+    difference = roc_auc_score(y, scores) - roc_auc_score(y, others)
+    z = difference / np.sqrt(variance)
+    assert found.difference == pytest.approx(difference, abs=1e-12)
+    assert found.z == pytest.approx(z, abs=1e-6)
+    assert found.p_value == pytest.approx(2 * norm.sf(abs(z)), abs=1e-6)
+    margin = norm.ppf(0.975) * np.sqrt(variance)
+    assert found.low == pytest.approx(max(difference - margin, -1), abs=1e-9)
+    assert found.high == pytest.approx(min(difference + margin, 1), abs=1e-9)
+
+
+@given(some, some)
+def test_swapping_the_models_swaps_the_sign(sample, other):
+    y, scores, _, _ = sample
+    assume(has_two_of_each(y))
+    others = np.resize(other[1], y.size)
+    there, back = compare_auc(y, scores, others), compare_auc(y, others, scores)
+    assert back.difference == -there.difference
+    assert back.z == pytest.approx(-there.z)
+    assert back.p_value == pytest.approx(there.p_value)
+    assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+
+
+@given(samples(max_rows=20, weights=True))
+def test_equal_weights_change_nothing_and_zero_weights_drop_rows(sample):
+    y, scores, weights, _ = sample
+    kept = weights > 0.2
+    assume(has_two_of_each(y[kept]))
+    plain = auc_interval(y[kept], scores[kept])
+    weighted = auc_interval(y, scores, sample_weight=np.where(kept, 7.0, 0.0))
+    for name in ("auc", "low", "high", "standard_error"):
+        assert getattr(weighted, name) == pytest.approx(getattr(plain, name), abs=1e-12)
+
+
+@given(some)
+def test_scores_that_rank_alike_have_p_value_one(sample):
+    y, scores, _, _ = sample
+    assume(has_two_of_each(y))
+    ranks = np.unique(scores, return_inverse=True)[1]
+    found = compare_auc(y, scores, ranks)
+    assert (found.difference, found.z, found.p_value) == (0, 0, 1)
+    assert (found.low, found.high) == (0, 0)
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 0.9, 10)])
+def test_a_perfect_ranking_keeps_an_honest_interval(weights):
+    y = np.array([0] * 6 + [1] * 4)
+    scores = np.arange(10)
+    interval = auc_interval(y, scores, sample_weight=weights)
+    assert (interval.auc, interval.high) == (1, 1)
+    # four disjoint pairs, all in order: P(4 of 4) = low ** 4 = 0.025
+    assert interval.low == pytest.approx(0.025**0.25)
+    mirrored = auc_interval(y, -scores, sample_weight=weights)
+    assert (mirrored.auc, mirrored.low) == (0, 0)
+    assert mirrored.high == pytest.approx(1 - 0.025**0.25)
+
+
+def test_constant_scores_are_certainly_worth_nothing():
+    interval = auc_interval([0, 0, 1, 1], [3, 3, 3, 3])
+    assert (interval.low, interval.auc, interval.high) == (0.5, 0.5, 0.5)
+
+
+def test_a_zero_variance_on_few_rows_is_not_taken_for_certainty():
+    y = [0, 0, 0, 1, 1, 1]
+    found = compare_auc(y, np.arange(6), np.zeros(6))
+    assert found.difference == 0.5
+    assert found.z == np.inf
+    assert found.p_value == 1.0
+    assert found.low < 0 < found.high
+    many = compare_auc(np.repeat(y, 100), np.repeat(np.arange(6), 100), np.zeros(600))
+    assert many.p_value < 1e-12
+    assert many.low > 0
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    truth = norm.cdf(1 / np.sqrt(2))
+    y = np.arange(120) < 40
+    covered = 0
+    for _ in range(400):
+        interval = auc_interval(y, rng.normal(size=120) + y, confidence=0.9)
+        covered += interval.low <= truth <= interval.high
+    # three standard errors of 400 draws
+    assert covered / 400 == pytest.approx(0.9, abs=0.045)
+
+
+def test_the_weighted_standard_error_is_that_of_the_draws():
+    rng = np.random.default_rng(1)
+    y = np.arange(200) < 80
+    weights = rng.choice([1.0, 4.0], 200)
+    found = [
+        auc_interval(y, rng.normal(size=200) + y, sample_weight=weights)
+        for _ in range(300)
+    ]
+    mean_error = np.mean([interval.standard_error for interval in found])
+    assert mean_error == pytest.approx(np.std([i.auc for i in found]), rel=0.15)
+
+
+def test_a_wider_confidence_gives_a_wider_interval():
+    y, scores = [0, 1, 0, 1, 0, 1], [1, 2, 3, 4, 5, 6]
+    narrow, wide = (auc_interval(y, scores, confidence=c) for c in (0.5, 0.99))
+    assert wide.low < narrow.low < narrow.auc < narrow.high < wide.high
+    assert str(narrow).startswith("0.6667 [")
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 95, np.nan])
+def test_a_bad_confidence_is_refused(confidence):
+    for call in (
+        lambda: auc_interval([0, 1], [1, 2], confidence=confidence),
+        lambda: compare_auc([0, 1], [1, 2], [1, 2], confidence=confidence),
+    ):
+        with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("y", "weights", "name"),
+    [
+        ([0, 0, 1], None, "positive"),
+        ([0, 1, 1], None, "negative"),
+        ([0, 0, 1, 1], [1, 1, 0, 2], "positive"),
+    ],
+)
+def test_one_row_of_a_class_is_too_few(y, weights, name):
+    with pytest.raises(ValueError, match=f"one {name} row"):
+        auc_interval(y, np.arange(len(y)), sample_weight=weights)
+
+
+def test_the_second_score_is_named_in_messages():
+    with pytest.raises(ValueError, match="y_score_b has 3 rows"):
+        compare_auc([0, 1], [1, 2], [1, 2, 3])
