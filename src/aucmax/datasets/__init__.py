@@ -1,0 +1,21 @@
+"""Data to learn from: generators, readers, and a table that comes along."""
+
+from aucmax.datasets.embedded import load_demo
+from aucmax.datasets.generators import make_r_of_k
+from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
+from aucmax.datasets.svmlight import LetorData, SvmlightData, load_letor, load_svmlight
+from aucmax.datasets.tables import MISSING, load_table
+
+__all__ = [
+    "COMPRESSIONS",
+    "FORMATS",
+    "MISSING",
+    "LetorData",
+    "SvmlightData",
+    "file_format",
+    "load_demo",
+    "load_letor",
+    "load_svmlight",
+    "load_table",
+    "make_r_of_k",
+]
