@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import copysign, exp, inf, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +41,7 @@ class AUCComparison:
     high: float
     z: float
     p_value: float
+    standard_error: float
     confidence: float
 
 
@@ -105,7 +107,7 @@ def auc_interval(
     auc, of_positives = _mean_and_variance(below, weights[0])
     _, of_negatives = _mean_and_variance(above, weights[1])
     error = sqrt(of_positives + of_negatives)
-    low, high = _logit_interval(auc, error, confidence, n_pairs)
+    low, high = logit_interval(auc, error, confidence, n_pairs)
     return AUCInterval(auc, low, high, error, confidence)
 
 
@@ -144,7 +146,8 @@ def compare_auc(
     -------
     AUCComparison
         The record of ``auc_a``, ``auc_b``, their ``difference`` with the interval
-        ``low``, ``high``, the statistic ``z``, ``p_value`` and ``confidence``.
+        ``low``, ``high``, the statistic ``z``, ``p_value``, ``standard_error`` and
+        ``confidence``.
 
     References
     ----------
@@ -171,10 +174,9 @@ def compare_auc(
         _mean_and_variance(of_a - of_b, class_weights)[1]
         for of_a, of_b, class_weights in zip(shares_a, shares_b, weights, strict=True)
     )
-    difference = auc_a - auc_b
-    z, margin, p_value = _two_sided(difference, sqrt(variance), confidence, n_pairs)
-    low, high = max(difference - margin, -1.0), min(difference + margin, 1.0)
-    return AUCComparison(auc_a, auc_b, difference, low, high, z, p_value, confidence)
+    error = sqrt(variance)
+    test = two_sided_test(auc_a - auc_b, error, confidence, n_pairs)
+    return AUCComparison(auc_a, auc_b, *test, error, confidence)
 
 
 Weights = tuple[FloatArray | None, FloatArray | None]
@@ -234,9 +236,10 @@ def check_confidence(confidence: float) -> None:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
 
 
-def _logit_interval(
+def logit_interval(
     auc: float, error: float, confidence: float, n_pairs: int
 ) -> tuple[float, float]:
+    """Return the ends of an AUC's interval; see :func:`auc_interval`."""
     if error == 0.0 or auc in (0.0, 1.0):
         bound = ((1.0 - confidence) / 2.0) ** (1.0 / n_pairs)
         ends = {1.0: (bound, 1.0), 0.0: (0.0, 1.0 - bound)}
@@ -245,16 +248,29 @@ def _logit_interval(
     return float(expit(logit(auc) - margin)), float(expit(logit(auc) + margin))
 
 
-def _two_sided(
+class TwoSidedTest(NamedTuple):
+    """A difference with its interval, and its test against zero."""
+
+    difference: float
+    low: float
+    high: float
+    z: float
+    p_value: float
+
+
+def two_sided_test(
     difference: float, error: float, confidence: float, n_pairs: int
-) -> tuple[float, float, float]:
-    """Return the statistic, half of the interval, and the p-value."""
+) -> TwoSidedTest:
+    """Test a difference of AUCs against zero; see :func:`compare_auc`."""
     if error > 0.0:
         z = difference / error
         margin = float(ndtri((1.0 + confidence) / 2.0)) * error
-        return z, margin, float(2.0 * ndtr(-abs(z)))
-    if difference == 0.0:
-        return 0.0, 0.0, 1.0
-    margin = sqrt(2.0 * log(2.0 / (1.0 - confidence)) / n_pairs)
-    p_value = min(1.0, 2.0 * exp(-0.5 * n_pairs * difference**2))
-    return copysign(inf, difference), margin, p_value
+        p_value = float(2.0 * ndtr(-abs(z)))
+    elif difference == 0.0:
+        z, margin, p_value = 0.0, 0.0, 1.0
+    else:
+        z = copysign(inf, difference)
+        margin = sqrt(2.0 * log(2.0 / (1.0 - confidence)) / n_pairs)
+        p_value = min(1.0, 2.0 * exp(-0.5 * n_pairs * difference**2))
+    low, high = max(difference - margin, -1.0), min(difference + margin, 1.0)
+    return TwoSidedTest(difference, low, high, z, p_value)

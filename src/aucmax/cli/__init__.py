@@ -1,0 +1,43 @@
+"""The command line: ``aucmax demo | compare | fit | score | evaluate``.
+
+Only click is imported up front, so that ``aucmax --help`` answers at once; each
+command imports what it needs when it runs.
+"""
+
+import click
+
+from aucmax import __version__
+from aucmax.cli.compare import compare
+from aucmax.cli.demo import demo
+from aucmax.cli.evaluate import evaluate
+from aucmax.cli.fit import fit
+from aucmax.cli.program import Program
+from aucmax.cli.score import score
+
+__all__ = ["main"]
+
+
+@click.group(
+    cls=Program,
+    examples=[
+        "aucmax demo",
+        "aucmax compare patients.csv --target sick",
+        "aucmax fit patients.csv --target sick --output sick.aucmax",
+        "aucmax score sick.aucmax new-patients.csv > scores.csv",
+        "aucmax evaluate sick.aucmax other-patients.csv",
+    ],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+    epilog="Exit codes: 0 done, 2 something is wrong with the input or the arguments, "
+    "130 interrupted, 1 a fault in aucmax itself.",
+)
+@click.version_option(__version__, prog_name="aucmax")
+def main() -> None:
+    """Models that rank: train for the area under the ROC curve, and compare.
+
+    DATA is a table (.csv, .tsv, .parquet) or an svmlight file (.svm, .svmlight,
+    .libsvm), plain or compressed (.gz, .bz2, .xz, .zst).
+    """
+
+
+for command in (demo, compare, fit, score, evaluate):
+    main.add_command(command)

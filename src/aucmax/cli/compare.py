@@ -1,0 +1,224 @@
+"""``aucmax compare``: find the model that ranks these rows best."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from aucmax.cli.console import Console, with_console
+from aucmax.cli.data import (
+    Data,
+    Source,
+    data_argument,
+    split_target,
+    target_options,
+)
+from aucmax.cli.figures import draw_comparison
+from aucmax.cli.fit import describe_columns, fit_model
+from aucmax.cli.options import force_option, fpr_range_option, output_path
+from aucmax.cli.outputs import check_figure_kind, check_outputs, save_figure
+from aucmax.cli.program import Command
+from aucmax.tabular.models import MODELS
+
+__all__ = ["Plan", "compare", "run_comparison"]
+
+
+class Plan(NamedTuple):
+    """What to compare, how, and where the results go."""
+
+    models: tuple[str, ...]
+    n_folds: int | None
+    fpr_range: tuple[float, float]
+    seed: int
+    positive: str | None
+    model_file: Path | None
+    figure: Path | None
+    force: bool
+
+
+def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in value.split(",")))
+    for name in names:
+        if name not in MODELS:
+            raise click.BadParameter(
+                f"there is no model {name!r}; choose from {', '.join(MODELS)}."
+            )
+    return names
+
+
+@click.command(
+    cls=Command,
+    short_help="Cross-validate models against the baselines.",
+    examples=[
+        "aucmax compare patients.csv --target sick",
+        "aucmax compare patients.csv --target outcome --positive died --drop key",
+        "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models aucsvc,logistic",
+    ],
+)
+@target_options
+@click.option(
+    "--models",
+    default=",".join(MODELS),
+    show_default=True,
+    metavar="NAMES",
+    callback=_parse_models,
+    help="The models to compare, with commas between them.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    help="Number of folds [default: 5, or fewer when a class is small].",
+)
+@fpr_range_option
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=2**32 - 1),
+    default=0,
+    show_default=True,
+    help="Decides how rows are dealt to the folds.",
+)
+@click.option(
+    "--output-dir",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    help="Folder of the results [default: the current one].",
+)
+@click.option(
+    "--model-out",
+    type=output_path,
+    help="Where to save the best model [default: DATA.aucmax in the folder].",
+)
+@click.option(
+    "--figure",
+    type=output_path,
+    help="Where to draw the ROC curves [default: DATA-roc.png in the folder].",
+)
+@click.option("--no-save", is_flag=True, help="Write no files.")
+@force_option
+@data_argument
+@with_console
+def compare(
+    data: Source,
+    target: str | None,
+    positive: str | None,
+    drop: tuple[str, ...],
+    models: tuple[str, ...],
+    folds: int | None,
+    fpr_range: tuple[float, float],
+    seed: int,
+    output_dir: Path,
+    model_out: Path | None,
+    figure: Path | None,
+    no_save: bool,
+    force: bool,
+    console: Console,
+) -> None:
+    """Cross-validate models on DATA, on equal folds, against the baselines.
+
+    Prints for each model the AUC with its 95% interval, the partial AUC, the seconds
+    of a fit, and whether it beats each baseline by DeLong's test. Saves the best
+    model, fitted to all rows, and a picture of the ROC curves.
+    """
+    if not no_save:
+        model_out = model_out or output_dir / f"{data.stem}.aucmax"
+        figure = figure or output_dir / f"{data.stem}-roc.png"
+    elif model_out or figure:
+        raise click.UsageError("--no-save contradicts --model-out and --figure.")
+    check_figure_kind(figure)
+    check_outputs([model_out, figure], force, [data.path])
+    rows = split_target(data.read(), data, target, drop)
+    plan = Plan(models, folds, fpr_range, seed, positive, model_out, figure, force)
+    console.give(run_comparison(rows, plan, console))
+
+
+def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
+    """Compare, print, save; return the record for JSON."""
+    from aucmax.tabular import TableEncoder, compare_models, encode_target
+
+    target = encode_target(data.labels, plan.positive, name=data.target_name)
+    negative, positive = target.classes
+    n_folds = plan.n_folds or target.usable_folds(5)
+    target.check_folds(n_folds)
+    encoder = TableEncoder().fit(data.rows)
+    console.say(
+        f"{data.n_rows} rows, {target.n_positive} of them positive "
+        f"({data.describe_classes(negative, positive)}), {n_folds} folds"
+    )
+    describe_columns(encoder, console)
+    with console.progress("Cross-validating", n_folds * len(plan.models)) as step:
+        comparison = compare_models(
+            data.rows,
+            target,
+            plan.models,
+            n_folds=n_folds,
+            fpr_range=plan.fpr_range,
+            random_state=plan.seed,
+            progress=step,
+        )
+    for notice in comparison.notices:
+        console.note(notice)
+    _print_comparison(comparison, console)
+    record = {
+        **comparison.to_dict(),
+        "target": data.target,
+        "positive": positive,
+        "negative": negative,
+        "dropped_columns": encoder.dropped_,
+    }
+    return {**record, **_save_results(comparison, data, plan, console)}
+
+
+def _save_results(
+    comparison: Any, data: Data, plan: Plan, console: Console
+) -> dict[str, Any]:
+    import aucmax
+
+    saved: dict[str, Any] = {"model_file": None, "figure": None}
+    if plan.figure is not None:
+        save_figure(draw_comparison(comparison), plan.figure, plan.force)
+        console.say(f"ROC curves: {plan.figure}")
+        saved["figure"] = str(plan.figure)
+    if plan.model_file is not None:
+        model = fit_model(comparison.best, data, plan.positive, console)
+        aucmax.save(model, plan.model_file, overwrite=plan.force)
+        console.say(
+            f"Best model: {plan.model_file} ({comparison.best}, fitted to all rows)"
+        )
+        saved["model_file"] = str(plan.model_file)
+    return saved
+
+
+def _print_comparison(comparison: Any, console: Console) -> None:
+    low, high = comparison.fpr_range
+    baselines = [r.name for r in comparison.results if r.is_baseline]
+    against = {(test.model, test.baseline): test for test in comparison.tests}
+    rows = []
+    for result in comparison.results:
+        tests = [against.get((result.name, baseline)) for baseline in baselines]
+        rows.append(
+            [
+                result.name,
+                f"{result.auc:.4f}",
+                f"{result.low:.3f}-{result.high:.3f}",
+                f"{result.partial_auc:.4f}",
+                f"{result.seconds:.3f}"
+                if result.seconds < 1
+                else f"{result.seconds:.1f}",
+                *(_verdict(test) if test else "-" for test in tests),
+            ]
+        )
+    header = ["model", "AUC", "95% interval", f"pAUC {low:g}-{high:g}", "seconds"]
+    console.say()
+    console.table([*header, *(f"vs {name}" for name in baselines)], rows)
+    console.say()
+    console.say(
+        f"AUC and partial AUC over {comparison.n_folds} folds, a perfect ranking has "
+        "1; seconds of one fit;"
+    )
+    console.say("p by DeLong's paired test: beats and loses below 0.05, else level.")
+    console.say()
+
+
+def _verdict(test: Any) -> str:
+    word = "level" if test.verdict == "no difference" else test.verdict
+    return f"{word} p<0.001" if test.p_value < 0.001 else f"{word} p={test.p_value:.3f}"

@@ -1,0 +1,98 @@
+"""``aucmax demo``: a comparison on data that come with the package."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aucmax.cli.compare import Plan, run_comparison
+from aucmax.cli.console import Console, with_console
+from aucmax.cli.data import Data
+from aucmax.cli.options import fpr_range_option
+from aucmax.cli.outputs import check_outputs
+from aucmax.cli.program import Command
+from aucmax.tabular.models import MODELS
+
+__all__ = ["demo"]
+
+_TARGET = "failed"
+
+# rows kept aside, so that there is something honest to evaluate on
+_N_NEW = 1000
+
+
+@click.command(
+    cls=Command,
+    short_help="Compare the models on a table that comes along.",
+    examples=[
+        "aucmax demo",
+        "aucmax demo --fpr-range 0 0.05 --output-dir /tmp/demo",
+    ],
+)
+@click.option(
+    "--output-dir",
+    type=click.Path(path_type=Path),
+    default=Path("aucmax-demo"),
+    show_default=True,
+    help="Folder of the results; the demo replaces its own files there.",
+)
+@fpr_range_option
+@with_console
+def demo(output_dir: Path, fpr_range: tuple[float, float], console: Console) -> None:
+    """Compare the models on a simulated table of machines, few of which fail.
+
+    Nothing is downloaded. The folder gets the table, the picture of the ROC curves
+    and the best model, so that the other commands can be tried on them.
+    """
+    from aucmax.datasets import load_demo
+
+    files = {
+        "known": output_dir / "machines.csv",
+        "new": output_dir / "new-machines.csv",
+        "model": output_dir / "machines.aucmax",
+        "figure": output_dir / "machines-roc.png",
+    }
+    if not output_dir.exists():
+        output_dir.mkdir()
+    check_outputs(files.values(), force=True)
+    table = load_demo()
+    known, new = table.head(-_N_NEW), table.tail(_N_NEW)
+    console.say("A simulated table: which of these machines will fail?")
+    data = Data(known.drop(_TARGET), known[_TARGET], _TARGET)
+    plan = Plan(
+        models=tuple(MODELS),
+        n_folds=5,
+        fpr_range=fpr_range,
+        seed=0,
+        positive="1",
+        model_file=files["model"],
+        figure=files["figure"],
+        force=True,
+    )
+    record = run_comparison(data, plan, console)
+    _write_table(known, files["known"])
+    _write_table(new, files["new"])
+    _suggest(files, console)
+    data_files = {"data_file": str(files["known"]), "new_data_file": str(files["new"])}
+    console.give({**record, **data_files})
+
+
+def _write_table(table: Any, path: Path) -> None:
+    from aucmax._atomic import atomic_output
+
+    with atomic_output(path, overwrite=True) as file:
+        table.write_csv(file)
+
+
+def _suggest(files: dict[str, Path], console: Console) -> None:
+    console.say(f"The table:  {files['known']}")
+    console.say(f"New rows:   {files['new']}, not used so far")
+    console.say()
+    console.say("Next, try:")
+    for command in (
+        f"aucmax evaluate {files['model']} {files['new']}",
+        f"aucmax score {files['model']} {files['new']} | head",
+        f"aucmax compare {files['known']} --target {_TARGET} --no-save --folds 10",
+        "aucmax compare YOUR-TABLE.csv --target COLUMN",
+    ):
+        console.say(f"  {command}")

@@ -1,0 +1,56 @@
+"""Files that commands write: refused before the work, whole or absent after it."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["check_figure_kind", "check_outputs", "save_figure"]
+
+
+def check_outputs(
+    outputs: Iterable[Path | None], force: bool, inputs: Iterable[Path] = ()
+) -> None:
+    """Refuse outputs that exist, would replace an input, or cannot be written."""
+    given = [path for path in outputs if path is not None]
+    taken = {path.resolve(): "is an input" for path in inputs}
+    for path in given:
+        if path.resolve() in taken:
+            raise click.ClickException(
+                f"{path} {taken[path.resolve()]}; choose another name for the output."
+            )
+        taken[path.resolve()] = "is named for two outputs"
+        if path.is_dir():
+            raise click.ClickException(f"{path} is a folder; name a file in it.")
+        if path.exists() and not force:
+            raise click.ClickException(
+                f"{path} exists; choose another name, or replace it with --force."
+            )
+        _check_folder(path.parent)
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise click.ClickException(f"there is no folder {folder}; create it first.")
+    if not os.access(folder, os.W_OK):
+        raise click.ClickException(f"no permission to write in the folder {folder}.")
+
+
+def save_figure(figure: Any, path: Path, force: bool) -> None:
+    """Write a picture, its kind by the name."""
+    from aucmax._atomic import atomic_output
+
+    with atomic_output(path, overwrite=force) as file:
+        kind = path.suffix.lstrip(".").lower()
+        figure.savefig(file, format=kind, dpi=150, bbox_inches="tight")
+
+
+def check_figure_kind(path: Path | None) -> None:
+    """Refuse a picture of a kind that cannot be drawn, before the work."""
+    kinds = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
+    if path is not None and path.suffix.lower() not in kinds:
+        raise click.ClickException(
+            f"{path}: pictures can be {', '.join(kinds)}; choose one of these endings."
+        )

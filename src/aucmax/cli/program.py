@@ -1,0 +1,120 @@
+"""What happens when something goes wrong: one message, one exit code."""
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+__all__ = ["Command", "Program", "remember_debug"]
+
+BAD_INPUT = 2
+FAULT = 1
+INTERRUPTED = 130
+# what a program killed by SIGPIPE leaves behind, as `cat` and `grep` do
+READER_GONE = 141
+
+
+class _WithExamples(click.Command):
+    """A command whose help ends with examples, one a line."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, then the rest."""
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write(f"  {example}\n")
+        super().format_epilog(ctx, formatter)
+
+
+class Command(_WithExamples):
+    """A command of the program."""
+
+
+class Program(_WithExamples, click.Group):
+    """A group of commands that never shows a traceback for bad input.
+
+    Errors in data, files or arguments end with exit code 2 and a message on the
+    error stream, Ctrl-C with 130, anything unexpected with 1 and a way to report it.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order in which one needs them."""
+        return list(self.commands)
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run a command and exit."""
+        self.shows_tracebacks = False
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(*args, **extra)
+            sys.stdout.flush()
+        except BaseException as error:
+            code = self._report(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; a reader that closed the pipe is no error."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _silence_output()
+            raise click.exceptions.Exit(READER_GONE) from None
+
+    def _report(self, error: BaseException) -> int:
+        if isinstance(error, SystemExit):
+            return error.code if isinstance(error.code, int) else FAULT
+        if isinstance(error, BrokenPipeError):
+            _silence_output()
+            return READER_GONE
+        if self.shows_tracebacks:
+            traceback.print_exception(error)
+        if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
+            click.echo("Interrupted. No file was left half-written.", err=True)
+            return INTERRUPTED
+        if isinstance(error, click.ClickException):
+            error.show()
+            return BAD_INPUT
+        message = _explain(error)
+        if message is not None:
+            click.echo(f"Error: {message}", err=True)
+            return BAD_INPUT
+        click.echo(
+            f"Error: {type(error).__name__}: {error}\nThis is a fault in aucmax. Run "
+            "the command again with --debug and report what it prints, please.",
+            err=True,
+        )
+        return FAULT
+
+
+def remember_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    """Note ``--debug`` for the program's error messages."""
+    program = ctx.find_root().command
+    if value and isinstance(program, Program):
+        program.shows_tracebacks = True
+
+
+def _explain(error: BaseException) -> str | None:
+    """Message for an error that the user can correct; None for any other."""
+    from aucmax.exceptions import IncompatibleError
+
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        return f"{error.filename}: {reason}" if error.filename else reason
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}; install it, for example with pip."
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({error}). Use fewer rows or columns."
+    if isinstance(error, ValueError | IncompatibleError):
+        return str(error)
+    return None
+
+
+def _silence_output() -> None:
+    """Send what is still buffered nowhere, or Python complains when it exits."""
+    sys.stdout = open(os.devnull, "w")  # noqa: SIM115

@@ -1,0 +1,70 @@
+"""The models that the command line knows: one line each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+__all__ = ["BASELINES", "MODELS", "ModelChoice", "find_model", "scale"]
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """How to make a model, and which form of a table it learns from.
+
+    Attributes
+    ----------
+    home : str
+        ``"module:class"``; imported on first use, since this list must load fast.
+    settings : dict
+        Parameters that differ from the class's defaults.
+    per_row : dict
+        Parameters given for one training row: they are multiplied by the number of
+        rows. A risk that is a mean needs this to be penalised like one that is a sum.
+    view : {"linear", "trees"}
+        Scaled one-hot matrix, or gaps and category codes as they are.
+    is_baseline : bool
+        Whether other models are tested against it.
+    """
+
+    home: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    per_row: dict[str, float] = field(default_factory=dict)
+    view: str = "linear"
+    is_baseline: bool = False
+
+    def make(self, n_rows: int | None = None) -> Any:
+        """Return a new, unfitted estimator, for so many rows if they are known."""
+        module, name = self.home.split(":")
+        estimator = getattr(import_module(module), name)(**self.settings)
+        return estimator if n_rows is None else scale(estimator, self.per_row, n_rows)
+
+
+def scale(estimator: Any, per_row: Mapping[str, float], n_rows: int) -> Any:
+    """Set the parameters that grow with the number of rows."""
+    return estimator.set_params(**{k: v * n_rows for k, v in per_row.items()})
+
+
+# Settings are fixed, none is tuned: LogisticRegression and LightGBM have their own
+# defaults; C = rows / 10 was chosen once for AUCSVC, on public tables.
+MODELS: dict[str, ModelChoice] = {
+    "aucsvc": ModelChoice("aucmax.linear:AUCSVC", per_row={"C": 0.1}),
+    "logistic": ModelChoice(
+        "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}, is_baseline=True
+    ),
+    "lightgbm": ModelChoice(
+        "aucmax.tabular.lightgbm_baseline:LightGBMBaseline",
+        view="trees",
+        is_baseline=True,
+    ),
+}
+
+BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
+
+
+def find_model(name: str) -> ModelChoice:
+    """Return a choice by its name, or raise with the names there are."""
+    if name not in MODELS:
+        known = ", ".join(MODELS)
+        raise ValueError(f"there is no model {name!r}; choose from {known}.")
+    return MODELS[name]

@@ -1,0 +1,282 @@
+"""The command line as a new user meets it."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import aucmax
+from aucmax.cli import main
+from aucmax.metrics import roc_auc_score
+from aucmax.tabular import MODELS
+
+ROWS = 300
+FAST = ["--models", "aucsvc,logistic", "--folds", "3"]
+
+
+def run(*arguments: object, exit_code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == exit_code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def visits(seed: int) -> pl.DataFrame:
+    """Text, gaps, dates as text, wide ranges, a key; the target is a word."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=ROWS)
+    ward = rng.integers(0, 4, ROWS)
+    risk = size + (ward == 2) + rng.normal(size=ROWS) * 0.8
+    return pl.DataFrame(
+        {
+            "key": [f"patient {seed}-{i}" for i in range(ROWS)],
+            "size": [None if i % 13 == 0 else s for i, s in enumerate(size.tolist())],
+            "ward": [f"{w:03d}" if w else "intensive" for w in ward],
+            "day": [f"2024-0{1 + i % 9}-1{i % 7}" for i in range(ROWS)],
+            "dose": 10.0 ** rng.uniform(-150, 150, ROWS),
+            "outcome": ["ill" if r > 1.5 else "well" for r in risk],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("visits")
+    visits(0).write_csv(folder / "visits.csv")
+    visits(1).write_csv(folder / "new.csv")
+    run(
+        "fit", folder / "visits.csv", "--target", "outcome", "--output",
+        folder / "m.aucmax",
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", ["demo", "compare", "fit", "score", "evaluate"])
+def test_every_command_explains_itself_with_examples(command):
+    assert command in run("--help").output
+    text = run(command, "--help").output
+    assert f"Examples:\n  aucmax {command}" in text
+    assert "--json" in text
+
+
+def test_the_version_is_told():
+    assert aucmax.__version__ in run("--version").output
+
+
+def test_demo_compares_draws_saves_and_can_be_repeated(inside):
+    first = run("demo", "--quiet")
+    for name in MODELS:
+        assert name in first.stdout
+    files = {"machines.csv", "new-machines.csv", "machines.aucmax", "machines-roc.png"}
+    assert set(os.listdir("aucmax-demo")) == files
+    picture = Path("aucmax-demo/machines-roc.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    # the commands that it suggests work as they are
+    for line in first.stdout.splitlines():
+        words = line.split()
+        if line.startswith("  aucmax evaluate"):
+            assert "AUC" in run(*words[1:]).stdout
+        if line.startswith("  aucmax score"):
+            assert run(*words[1 : words.index("|")]).stdout.startswith("score,")
+    again = json.loads(run("demo", "--quiet", "--json").stdout)
+    assert again["best"] in MODELS
+    assert Path(again["new_data_file"]).exists()
+
+
+def test_compare_prints_a_table_and_saves_the_best_model_and_a_picture(folder, inside):
+    result = run("compare", folder / "visits.csv", "--target", "outcome", *FAST)
+    assert "(column 'outcome' is 'ill', not 'well')" in result.stdout
+    assert "vs logistic" in result.stdout
+    assert "column 'key' is left out: its texts look like names" in result.stderr
+    assert "fold 3/3 logistic AUC" in result.stderr
+    assert sorted(os.listdir()) == ["visits-roc.png", "visits.aucmax"]
+    scores = aucmax.load("visits.aucmax").decision_function(visits(1))
+    assert roc_auc_score(visits(1)["outcome"] == "ill", scores) > 0.75
+
+
+def test_compare_as_json_prints_nothing_else(folder, inside):
+    result = run(
+        "compare", folder / "visits.csv", "--target", "outcome", *FAST, "--json",
+        "--fpr-range", 0, 0.2, "--model-out", "best.aucmax", "--figure", "roc.svg",
+    )  # fmt: skip
+    record = json.loads(result.stdout)
+    assert [model["name"] for model in record["models"]] == ["aucsvc", "logistic"]
+    for model in record["models"]:
+        assert 0.5 < model["low"] < model["auc"] < model["high"] < 1
+        assert 0 < model["partial_auc"] < 1
+        assert model["seconds"] > 0
+    (test,) = record["tests"]
+    assert (test["model"], test["baseline"]) == ("aucsvc", "logistic")
+    assert test["verdict"] in {"beats", "loses", "no difference"}
+    assert record["fpr_range"] == [0.0, 0.2]
+    assert (record["positive"], record["negative"]) == ("ill", "well")
+    assert (record["model_file"], record["figure"]) == ("best.aucmax", "roc.svg")
+    assert Path("roc.svg").read_text().lstrip().startswith("<?xml")
+
+
+def test_compare_without_saving_writes_nothing(folder, inside):
+    run("compare", folder / "visits.csv", "--target", "outcome", *FAST, "--no-save")
+    assert os.listdir() == []
+
+
+def test_equal_seeds_give_equal_results(folder, inside):
+    command = [
+        "compare", folder / "visits.csv", "--target", "outcome", *FAST, "--no-save",
+        "--json", "--quiet",
+    ]  # fmt: skip
+    records = [json.loads(run(*command, "--seed", s).stdout) for s in (1, 1, 2)]
+    aucs = [[model["auc"] for model in record["models"]] for record in records]
+    assert aucs[0] == aucs[1] != aucs[2]
+
+
+def test_quiet_leaves_the_error_stream_empty(folder, inside):
+    result = run(
+        "compare", folder / "visits.csv", "--target", "outcome", *FAST, "--quiet"
+    )
+    assert result.stderr == ""
+
+
+def test_the_positive_value_and_unwanted_columns_can_be_chosen(folder, inside):
+    result = run(
+        "fit", folder / "visits.csv", "--target", "outcome", "--positive", "well",
+        "--drop", "size", "--drop", "day", "--output", "m.aucmax", "--json",
+        "--model", "logistic",
+    )  # fmt: skip
+    record = json.loads(result.stdout)
+    assert (record["positive"], record["negative"]) == ("well", "ill")
+    model = aucmax.load("m.aucmax")
+    assert [column["name"] for column in model.encoder_.columns_] == ["ward", "dose"]
+
+
+def test_scores_go_to_the_output_in_the_order_of_the_rows(folder):
+    result = run("score", folder / "m.aucmax", folder / "new.csv")
+    scores = pl.read_csv(result.stdout.encode())
+    assert scores.columns == ["score", "prediction"]
+    model = aucmax.load(folder / "m.aucmax")
+    np.testing.assert_array_equal(scores["score"], model.decision_function(visits(1)))
+    assert set(scores["prediction"]) == {"ill", "well"}
+
+
+def test_scoring_needs_neither_target_nor_order_of_columns(folder, inside):
+    expected = run("score", folder / "m.aucmax", folder / "new.csv").stdout
+    columns = ["ward", "dose", "day", "size"]
+    visits(1).select(columns).write_csv("bare.csv")
+    assert run("score", folder / "m.aucmax", "bare.csv").stdout == expected
+
+
+def test_codes_that_happen_to_be_numbers_are_still_known_as_texts(folder, inside):
+    new = visits(1)
+    numeric = new.filter(pl.col("ward") != "intensive")
+    numeric.write_csv("numeric.csv")
+    result = run("score", folder / "m.aucmax", "numeric.csv")
+    model = aucmax.load(folder / "m.aucmax")
+    np.testing.assert_array_equal(
+        pl.read_csv(result.stdout.encode())["score"], model.decision_function(numeric)
+    )
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "scores.tsv", "scores.parquet"])
+def test_scores_can_be_written_with_a_key_beside_them(folder, inside, name):
+    result = run(
+        "score", folder / "m.aucmax", folder / "new.csv", "--keep", "key", "-o", name
+    )
+    assert f"Wrote {ROWS} scores" in result.stdout
+    scores = (
+        pl.read_parquet(name)
+        if name.endswith("parquet")
+        else pl.read_csv(name, separator="\t" if name.endswith("tsv") else ",")
+    )
+    assert scores.columns == ["key", "score", "prediction"]
+    assert scores["key"].to_list() == visits(1)["key"].to_list()
+
+
+def test_scores_as_json(folder):
+    result = run("score", folder / "m.aucmax", folder / "new.csv", "--json")
+    record = json.loads(result.stdout)
+    assert len(record["score"]) == len(record["prediction"]) == ROWS
+
+
+def test_evaluate_measures_and_counts_errors(folder, inside):
+    command = ["evaluate", folder / "m.aucmax", folder / "new.csv"]
+    text = run(*command, "--figure", "roc.png").stdout
+    record = json.loads(run(*command, "--json").stdout)
+    labels = (visits(1)["outcome"] == "ill").to_numpy()
+    model = aucmax.load(folder / "m.aucmax")
+    scores = model.decision_function(visits(1))
+    assert record["auc"] == pytest.approx(roc_auc_score(labels, scores), abs=1e-12)
+    low, high = record["auc_interval"]
+    assert low < record["auc"] < high
+    assert f"AUC          {record['auc']:.4f}" in text
+    flagged = model.predict(visits(1)) == "ill"
+    assert record["true_positives"] == (flagged & labels).sum()
+    assert record["false_positives"] == (flagged & ~labels).sum()
+    assert record["true_positives"] + record["false_negatives"] == labels.sum()
+    assert f"{record['false_negatives']} missed" in text
+    assert Path("roc.png").exists()
+
+
+def test_svmlight_files_need_no_target_and_may_differ_in_width(inside):
+    rng = np.random.default_rng(0)
+
+    def rows(width: int) -> bytes:
+        dense = rng.normal(size=(ROWS, width)).round(3)
+        labels = (dense[:, 0] + rng.normal(size=ROWS) > 0) * 2 - 1
+        lines = [
+            f"{label} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row) if v > 0)
+            for label, row in zip(labels, dense, strict=True)
+        ]
+        return ("\n".join(lines) + "\n").encode()
+
+    Path("train.svm.gz").write_bytes(gzip.compress(rows(6)))
+    Path("test.libsvm").write_bytes(rows(4))
+    run("compare", "train.svm.gz", *FAST, "--quiet")
+    record = json.loads(run("evaluate", "train.aucmax", "test.libsvm", "--json").stdout)
+    assert record["auc"] > 0.6
+    assert record["positive"] == 1
+    assert len(run("score", "train.aucmax", "test.libsvm").stdout.splitlines()) == 301
+
+
+def test_other_separators_and_formats_can_be_told(inside):
+    table = visits(0)
+    table.write_csv("visits.txt", separator=";")
+    run(
+        "fit", "visits.txt", "--format", "csv", "--separator", ";", "--target",
+        "outcome", "-o", "m.aucmax", "--model", "logistic",
+    )  # fmt: skip
+    table.write_parquet("visits.parquet")
+    assert "AUC" in run("evaluate", "m.aucmax", "visits.parquet").stdout
+
+
+def test_force_replaces_files(folder, inside):
+    command = [
+        "fit", folder / "visits.csv", "--target", "outcome", "-o", "m.aucmax",
+        "--model", "logistic",
+    ]  # fmt: skip
+    run(*command)
+    before = Path("m.aucmax").stat().st_mtime_ns
+    run(*command, "--force")
+    assert Path("m.aucmax").stat().st_mtime_ns > before
+
+
+def test_a_small_class_gets_fewer_folds(inside):
+    table = visits(0)
+    ill = table.filter(pl.col("outcome") == "ill").head(7)
+    pl.concat([ill, table.filter(pl.col("outcome") == "well")]).write_csv("few.csv")
+    record = json.loads(
+        run(
+            "compare", "few.csv", "--target", "outcome", "--models", "logistic",
+            "--json", "--no-save",
+        ).stdout
+    )  # fmt: skip
+    assert record["folds"] == 3

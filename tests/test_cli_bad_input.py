@@ -1,0 +1,411 @@
+"""Whatever is wrong: one clear message, exit code 2, no traceback, no file."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import aucmax
+from aucmax.cli import main
+from aucmax.linear import AUCSVC
+
+ROWS = 40
+
+
+def refuse(*arguments: object) -> str:
+    """Run a command that must fail, and return what it says."""
+    before = snapshot()
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    message = result.stderr[result.stderr.index("Error: ") :]
+    assert message.count("\n") <= 3
+    assert snapshot() == before, "a refused command changed a file"
+    return message
+
+
+def snapshot() -> dict[str, int]:
+    return {str(p): p.stat().st_mtime_ns for p in Path().rglob("*") if p.is_file()}
+
+
+def table(**columns: object) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    usual = {
+        "age": rng.normal(50, 9, ROWS).round(1),
+        "sex": ["F", "M"] * (ROWS // 2),
+        "sick": [0, 0, 0, 1] * (ROWS // 4),
+    }
+    return pl.DataFrame({**usual, **columns})
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A good table and a good model in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    table().write_csv("good.csv")
+    from aucmax.tabular import TableModel
+
+    model = TableModel.by_name("logistic", target="sick")
+    model.fit(table().drop("sick"), table()["sick"])
+    aucmax.save(model, "good.aucmax")
+
+
+COMPARE = ["compare", "{}", "--target", "sick", "--no-save"]
+FIT = ["fit", "{}", "--target", "sick", "-o", "new.aucmax"]
+SCORE = ["score", "good.aucmax", "{}"]
+EVALUATE = ["evaluate", "good.aucmax", "{}"]
+ALL = pytest.mark.parametrize(
+    "command", [COMPARE, FIT, SCORE, EVALUATE], ids=lambda command: command[0]
+)
+LEARNING = pytest.mark.parametrize(
+    "command", [COMPARE, FIT], ids=lambda command: command[0]
+)
+
+
+def on(command: list[str], data: str) -> str:
+    return refuse(*(word.format(data) for word in command))
+
+
+@ALL
+def test_a_file_that_does_not_exist(command):
+    assert "god.csv: no such file; did you mean 'good.csv'" in on(command, "god.csv")
+
+
+@ALL
+def test_a_path_that_is_a_folder(command):
+    os.mkdir("folder.csv")
+    assert "folder.csv: a directory" in on(command, "folder.csv")
+
+
+@ALL
+def test_a_file_without_permission(command, monkeypatch):
+    really_open = Path.open
+
+    def deny(path: Path, *arguments: object, **options: object) -> object:
+        if path.name == "good.csv":
+            raise PermissionError(13, "Permission denied", str(path))
+        return really_open(path, *arguments, **options)
+
+    # the owner may be root, whom the file system denies nothing
+    monkeypatch.setattr(Path, "open", deny)
+    assert "good.csv: permission to read it is denied" in on(command, "good.csv")
+
+
+@ALL
+def test_an_empty_file(command):
+    Path("empty.csv").touch()
+    assert "empty.csv: the file is empty" in on(command, "empty.csv")
+
+
+@ALL
+def test_a_table_without_rows(command):
+    Path("header.csv").write_text("age,sex,sick\n")
+    assert "no rows" in on(command, "header.csv")
+
+
+@ALL
+def test_a_broken_line(command):
+    Path("broken.csv").write_text("age,sex,sick\n50,F,0\n60,M\n70,F,1\n")
+    assert "broken.csv: line 3, column 3 ('sick')" in on(command, "broken.csv")
+
+
+@ALL
+def test_a_broken_svmlight_line(command):
+    Path("broken.svm").write_text("1 1:0.5\n0 2:oops\n")
+    command = [w for w in command if w not in ("--target", "sick")]
+    assert "broken.svm: line 2" in on(command, "broken.svm")
+
+
+@ALL
+def test_damaged_compression(command):
+    Path("damaged.csv.gz").write_bytes(b"\x1f\x8bnot really")
+    assert "not valid gzip data" in on(command, "damaged.csv.gz")
+
+
+@ALL
+def test_a_name_that_does_not_tell_the_format(command):
+    Path("data.xyz").write_text("a,b\n1,2\n")
+    assert "cannot tell the format" in on(command, "data.xyz")
+
+
+@ALL
+def test_another_separator(command):
+    table().write_csv("semicolon.csv", separator=";")
+    assert "--separator ';'" in on(command, "semicolon.csv")
+
+
+@pytest.mark.parametrize("command", [COMPARE, FIT, EVALUATE], ids=lambda c: c[0])
+def test_a_target_that_is_not_there(command):
+    table().rename({"sick": "Sick"}).write_csv("other.csv")
+    message = on(command, "other.csv")
+    assert "other.csv has no column 'sick'. Did you mean 'Sick'?" in message
+
+
+@LEARNING
+def test_a_target_that_is_not_named(command):
+    command = [word for word in command if word not in ("--target", "sick")]
+    message = on(command, "good.csv")
+    assert "which column of good.csv is the target?" in message
+    assert "'age', 'sex', 'sick'" in message
+
+
+@LEARNING
+def test_a_target_with_three_values(command):
+    table(sick=[0, 1, 2, 3] * 10).write_csv("levels.csv")
+    assert "'sick' has 4 different values (0: 10 rows" in on(command, "levels.csv")
+
+
+@LEARNING
+def test_a_target_with_one_value(command):
+    table(sick=[1] * ROWS).write_csv("one.csv")
+    assert "all 40 rows have column 'sick' = 1" in on(command, "one.csv")
+
+
+@pytest.mark.parametrize("command", [COMPARE, FIT, EVALUATE], ids=lambda c: c[0])
+def test_a_target_with_gaps(command):
+    table(sick=[None, 0, 0, 1] * 10).write_csv("gaps.csv")
+    message = on(command, "gaps.csv")
+    assert "missing in 10 of 40 rows (row 1, 5, 9, 13, 17, ...)" in message
+    assert "remove these rows" in message
+
+
+@LEARNING
+def test_a_positive_value_that_does_not_occur(command):
+    message = on([*command, "--positive", "yes"], "good.csv")
+    assert "'yes' does not occur in column 'sick', which has 0: 30 rows" in message
+
+
+@LEARNING
+def test_a_column_to_drop_that_is_not_there(command):
+    message = on([*command, "--drop", "agee"], "good.csv")
+    assert "no column 'agee'. Did you mean 'age'?" in message
+
+
+@LEARNING
+def test_dropping_the_target(command):
+    assert "'sick' is the target" in on([*command, "--drop", "sick"], "good.csv")
+
+
+@LEARNING
+def test_a_table_with_nothing_but_the_target(command):
+    table().select("sick").write_csv("bare.csv")
+    assert "there must be at least one" in on(command, "bare.csv")
+
+
+@LEARNING
+def test_a_table_without_a_usable_column(command):
+    table(age=[1] * ROWS, sex=["F"] * ROWS).write_csv("constant.csv")
+    message = on(command, "constant.csv")
+    assert "no column can be used: 'age': it is 1 in every row" in message
+
+
+@ALL
+def test_an_infinite_number(command):
+    table(age=[50.0, float("inf")] * 20).write_csv("infinite.csv")
+    assert "column 'age', row 2: inf" in on(command, "infinite.csv")
+
+
+def test_a_target_for_an_svmlight_file():
+    Path("rows.svm").write_text("1 1:0.5\n0 2:1\n")
+    message = on(COMPARE, "rows.svm")
+    assert "leave out --target" in message
+
+
+def test_an_svmlight_file_with_relevance_levels():
+    Path("rows.svm").write_text("0 1:1\n1 1:2\n2 1:3\n" * 9)
+    assert "the label has 3 different values" in refuse("compare", "rows.svm")
+
+
+@pytest.mark.parametrize("command", [SCORE, EVALUATE], ids=lambda c: c[0])
+def test_a_column_that_the_model_needs(command):
+    table().rename({"age": "years"}).write_csv("renamed.csv")
+    message = on(command, "renamed.csv")
+    assert "missing column 'age'; the model was trained with it" in message
+
+
+@pytest.mark.parametrize("command", [SCORE, EVALUATE], ids=lambda c: c[0])
+def test_words_in_a_column_of_numbers(command):
+    table(age=["old"] * ROWS).write_csv("words.csv")
+    message = on(command, "words.csv")
+    assert "column 'age' holds numbers, but row 1 has 'old'" in message
+
+
+@pytest.mark.parametrize("command", [SCORE, EVALUATE], ids=lambda c: c[0])
+def test_svmlight_rows_for_a_model_of_a_table(command):
+    Path("rows.svm").write_text("1 1:0.5\n0 2:1\n")
+    assert "named columns, got a sparse matrix" in on(command, "rows.svm")
+
+
+def test_a_column_to_keep_that_is_not_there():
+    message = refuse(*SCORE[:2], "good.csv", "--keep", "key")
+    assert "good.csv has no column 'key'" in message
+
+
+def test_other_classes_than_at_training():
+    table(sick=["no", "no", "no", "yes"] * 10).write_csv("words.csv")
+    message = on(EVALUATE, "words.csv")
+    assert "'no': 30 rows, 'yes': 10 rows); it knows 0 and 1" in message
+
+
+def test_evaluating_rows_of_one_class():
+    table(sick=[1] * ROWS).write_csv("one.csv")
+    assert "needs rows of both classes" in on(EVALUATE, "one.csv")
+
+
+@pytest.mark.parametrize("command", ["score", "evaluate"])
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda path: path.unlink(), "good.aucmax"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-30]), "good.aucmax"),
+        (lambda path: path.write_bytes(b"no model"), "good.aucmax"),
+        (lambda path: path.write_bytes(b""), "good.aucmax"),
+    ],
+    ids=["absent", "truncated", "foreign", "empty"],
+)
+def test_a_model_file_that_is_none(
+    command: str, spoil: Callable[[Path], object], expected: str
+):
+    spoil(Path("good.aucmax"))
+    assert expected in refuse(command, "good.aucmax", "good.csv")
+
+
+def test_a_model_without_the_preparation_of_a_table():
+    X = np.arange(20.0).reshape(10, 2)
+    aucmax.save(AUCSVC().fit(X, np.arange(10) > 4), "bare.aucmax")
+    message = refuse("score", "bare.aucmax", "good.csv")
+    assert "bare.aucmax holds a AUCSVC without the preparation" in message
+
+
+def test_a_data_file_in_place_of_a_model():
+    assert "good.csv" in refuse("score", "good.csv", "good.csv")
+
+
+OUTPUTS = pytest.mark.parametrize(
+    "command",
+    [
+        ["compare", "good.csv", "--target", "sick", "--model-out", "{}.aucmax"],
+        [
+            "compare",
+            "good.csv",
+            "--target=sick",
+            "--model-out=new.aucmax",
+            "--figure",
+            "{}.png",
+        ],
+        ["fit", "good.csv", "--target", "sick", "--output", "{}.aucmax"],
+        ["score", "good.aucmax", "good.csv", "--output", "{}.csv"],
+        ["evaluate", "good.aucmax", "good.csv", "--figure", "{}.png"],
+    ],
+    ids=lambda command: f"{command[0]} {command[-2]}",
+)
+
+
+@OUTPUTS
+def test_an_output_that_exists_is_refused_before_the_work(command, monkeypatch):
+    output = command[-1].format("old")
+    Path(output).write_text("precious")
+    monkeypatch.setattr("aucmax.datasets.load_table", None)
+    message = refuse(*command[:-1], output)
+    assert (
+        f"{output} exists; choose another name, or replace it with --force" in message
+    )
+    assert Path(output).read_text() == "precious"
+
+
+@OUTPUTS
+def test_an_output_in_a_folder_that_does_not_exist(command):
+    output = command[-1].format("absent/new")
+    assert "there is no folder absent" in refuse(*command[:-1], output)
+
+
+@OUTPUTS
+def test_an_output_that_is_a_folder(command):
+    output = command[-1].format("folder")
+    os.mkdir(output)
+    assert "is a folder" in refuse(*command[:-1], output)
+
+
+@OUTPUTS
+def test_an_output_in_a_folder_without_permission(command, monkeypatch):
+    os.mkdir("closed")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "closed")
+    output = command[-1].format("closed/new")
+    assert "no permission" in refuse(*command[:-1], output)
+
+
+def test_the_default_outputs_of_compare_are_not_replaced_either():
+    Path("good-roc.png").write_text("precious")
+    os.remove("good.aucmax")
+    message = refuse("compare", "good.csv", "--target", "sick")
+    assert "good-roc.png exists" in message
+
+
+def test_an_output_never_replaces_an_input_not_even_by_force():
+    message = refuse(*SCORE[:2], "good.csv", "-o", "good.csv", "--force")
+    assert "good.csv is an input" in message
+
+
+def test_two_outputs_of_one_name():
+    message = refuse(
+        *COMPARE[:2][:1], "good.csv", "--target", "sick", "--model-out", "a.png",
+        "--figure", "a.png",
+    )  # fmt: skip
+    assert "a.png is named for two outputs" in message
+
+
+def test_a_picture_of_an_unknown_kind():
+    message = refuse(*EVALUATE[:2], "good.csv", "--figure", "roc.doc")
+    assert "pictures can be .png, .svg" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--folds", "1"], "--folds"),
+        (["--folds", "21"], "10 positive rows, but 21 folds need 42"),
+        (["--fpr-range", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1, got 0.5 0.5"),
+        (["--fpr-range", "0", "2"], "need 0 <= LOW < HIGH <= 1"),
+        (["--fpr-range", "nan", "1"], "need 0 <= LOW < HIGH <= 1"),
+        (["--models", "aucsvc,svm"], "there is no model 'svm'; choose from aucsvc"),
+        (["--models", ""], "there is no model ''"),
+        (["--seed", "-1"], "--seed"),
+        (["--separator", "ab"], "one plain character is needed"),
+        (["--model-out", "m.aucmax"], "--no-save contradicts"),
+        (["--colour"], "No such option"),
+    ],
+    ids=str,
+)
+def test_options_that_make_no_sense(options, expected):
+    assert expected in on([*COMPARE, *options], "good.csv")
+
+
+def test_an_unknown_command_and_a_missing_argument():
+    assert "No such command 'train'" in refuse("train")
+    assert "Missing argument 'DATA'" in refuse("compare")
+    assert "Missing option '--output'" in refuse("fit", "good.csv")
+
+
+def test_debug_shows_where_an_error_comes_from():
+    result = CliRunner().invoke(main, ["score", "good.aucmax", "no.csv", "--debug"])
+    assert result.exit_code == 2
+    assert "Traceback" in result.stderr
+    # and the next command is itself again
+    assert "no such file" in refuse("score", "good.aucmax", "no.csv")
+
+
+def test_a_fault_of_our_own_has_exit_code_1_and_a_way_to_report_it(monkeypatch):
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("a wheel came off")
+
+    monkeypatch.setattr("aucmax.datasets.load_table", fail)
+    result = CliRunner().invoke(main, ["score", "good.aucmax", "good.csv"])
+    assert result.exit_code == 1
+    assert "RuntimeError: a wheel came off" in result.stderr
+    assert "--debug" in result.stderr
+    assert "Traceback" not in result.stderr
