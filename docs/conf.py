@@ -1,0 +1,84 @@
+"""Settings of the documentation; ``make docs`` builds it without a network."""
+
+import importlib.util
+from pathlib import Path
+
+import aucmax
+
+project = "aucmax"
+author = "The aucmax developers"
+copyright = author
+version = release = aucmax.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build"]
+
+# -- Python objects ------------------------------------------------------------
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc's "Parameters" sections carry the types
+autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
+numpydoc_show_class_members = False  # the class template lists them
+default_role = "literal"
+
+
+def skip_routing_methods(app, what, name, obj, skip, options):
+    """Leave out the ``set_*_request`` methods that scikit-learn adds to classes."""
+    return True if name.startswith("set_") and name.endswith("_request") else skip
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_routing_methods)
+
+
+# -- Pages in Markdown ---------------------------------------------------------
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# -- Formulas: MathJax out of a package, one file, nothing fetched by a page ----
+_mathjax = Path(importlib.util.find_spec("sphinx-mathjax-offline").origin).parent
+mathjax_path = "tex-svg.js"
+
+# -- Gallery: every example runs at each build, and a failure fails the build ---
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "backreferences_dir": "reference/generated/backreferences",
+    "doc_module": ("aucmax",),
+    "reference_url": {"aucmax": None},
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_signature": False,
+    "show_memory": False,
+    "write_computation_times": False,
+}
+
+# -- Looks ---------------------------------------------------------------------
+html_theme = "pydata_sphinx_theme"
+html_title = "aucmax"
+html_static_path = ["_static", str(_mathjax / "static/mathjax" / mathjax_path)]
+html_css_files = ["aucmax.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_sidebars = {"getting_started": [], "architecture": [], "changelog": []}
+html_theme_options = {
+    "logo": {"text": "aucmax"},
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "show_toc_level": 2,
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}

@@ -1,0 +1,55 @@
+"""
+ROC curves that say how sure they are
+=====================================
+
+Two models, one test set. The picture shows each ROC curve with its band, the AUC with
+its interval, and shades the range of false positive rates that matters; a paired test
+then tells whether the difference is more than luck.
+"""
+
+# %%
+# Data where positives are rare, and two models for it.
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+
+from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
+from aucmax.plots import roc_curve
+
+X, y = make_classification(
+    n_samples=4000,
+    n_features=20,
+    n_informative=8,
+    weights=[0.9],
+    flip_y=0.05,
+    random_state=0,
+)
+X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_state=0)
+
+linear = LogisticRegression().fit(X_train, y_train)
+tree = DecisionTreeClassifier(max_depth=4, random_state=0).fit(X_train, y_train)
+scores = {
+    "logistic regression": linear.decision_function(X_test),
+    "tree of depth 4": tree.predict_proba(X_test)[:, 1],
+}
+
+# %%
+# A mapping from names to scores gives one curve each. Suppose that only one in ten
+# negatives may be flagged: ``fpr_range`` shades that part, and the legend adds the area
+# over it (1 would be perfect, like the AUC itself).
+display = roc_curve(y_test, scores, fpr_range=(0, 0.1))
+display.ax_.set_title("Same test rows, two models")
+
+# %%
+# The numbers behind the legend:
+for name, values in scores.items():
+    low_part = partial_auc_score(y_test, values, fpr_range=(0, 0.1))
+    print(f"{name:20} {auc_interval(y_test, values)}  pAUC {low_part:.3f}")
+
+# %%
+# Overlapping intervals do not mean that the models are equal, because both were
+# tested on the same rows. The paired test uses that:
+test = compare_auc(y_test, *scores.values())
+print(f"difference {test.difference:.3f} [{test.low:.3f}, {test.high:.3f}]")
+print(f"p-value    {test.p_value:.1g}")

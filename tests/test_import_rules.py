@@ -1,0 +1,73 @@
+"""Imports point one way, and ``import aucmax`` stays cheap."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import aucmax
+
+SOURCE = Path(aucmax.__file__).parent
+# single files at the top, such as _validation.py, that everyone may use
+SHARED = {"exceptions"} | {path.stem for path in SOURCE.glob("_[a-z]*.py")}
+# what each folder may import of its siblings, besides itself and SHARED
+MAY_IMPORT = {
+    **{name: set() for name in SHARED},
+    "metrics": set(),
+    "risks": set(),
+    "regularizers": set(),
+    "datasets": set(),
+    "solvers": {"risks.base", "regularizers.base"},
+    "linear": {"risks", "regularizers", "solvers"},
+}
+
+
+def imported_siblings(path: Path) -> Iterator[str]:
+    """Dotted names below ``aucmax`` that the file imports, anywhere in it."""
+    package = ("aucmax", *path.relative_to(SOURCE).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*base, *filter(None, [node.module])])
+            names = [f"{module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (n.removeprefix("aucmax.") for n in names if n.startswith("aucmax."))
+
+
+@pytest.mark.parametrize("folder", sorted(MAY_IMPORT))
+def test_imports_point_one_way(folder):
+    files = [*SOURCE.glob(f"{folder}.py"), *(SOURCE / folder).rglob("*.py")]
+    assert files
+    allowed = {folder} | SHARED | MAY_IMPORT[folder]
+    offences = [
+        f"{path.relative_to(SOURCE)} imports aucmax.{name}"
+        for path in files
+        for name in imported_siblings(path)
+        if not any(f"{name}.".startswith(f"{home}.") for home in allowed)
+    ]
+    assert not offences
+
+
+def loaded_by(code: str, suspects: set[str]) -> list[str]:
+    """Run the code in a new process; tell which of the suspects it has loaded."""
+    code += f"; import sys; print(*sorted({suspects!r} & set(sys.modules)))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    return ran.stdout.split()
+
+
+def test_import_aucmax_loads_nothing_heavy():
+    heavy = {"sklearn", "scipy", "numba", "lightgbm", "matplotlib", "polars"}
+    assert loaded_by("import aucmax", heavy) == []
+
+
+def test_matplotlib_and_lightgbm_are_imported_where_used():
+    code = "import aucmax; aucmax.metrics, aucmax.plots, aucmax.risks, aucmax.AUCSVC"
+    assert loaded_by(code, {"lightgbm", "matplotlib"}) == []

@@ -1,0 +1,209 @@
+import os
+import subprocess
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+
+from aucmax import metrics
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.plots import ROCCurveDisplay, roc_curve
+
+RNG = np.random.default_rng(0)
+LABELS = RNG.random(400) < 0.2
+GOOD = RNG.normal(size=400) + 2.0 * LABELS
+POOR = RNG.normal(size=400) + 0.5 * LABELS
+SCREENS = {"DISPLAY", "WAYLAND_DISPLAY", "MPLBACKEND"}
+
+
+@pytest.fixture(autouse=True)
+def without_a_screen():
+    with mpl.rc_context():
+        mpl.use("agg")
+        yield
+        plt.close("all")
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def test_the_line_is_the_roc_curve(ax):
+    display = roc_curve(LABELS, GOOD, ax=ax)
+    expected = metrics.roc_points(LABELS, GOOD)
+    assert_array_equal(display.line_.get_xdata(), expected.fpr)
+    assert_array_equal(display.line_.get_ydata(), expected.tpr)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+
+
+def test_the_numbers_are_those_of_the_metrics(ax):
+    (curve,) = roc_curve(LABELS, GOOD, fpr_range=(0.1, 0.3), ax=ax).curves
+    assert curve.auc == metrics.roc_auc_score(LABELS, GOOD)
+    assert curve.interval == metrics.auc_interval(LABELS, GOOD, confidence=0.95)
+    partial = metrics.partial_auc_score(LABELS, GOOD, fpr_range=(0.1, 0.3))
+    assert curve.partial_auc == partial
+
+
+def test_a_mapping_gives_one_named_curve_each_in_its_order(ax):
+    display = roc_curve(LABELS, {"poor": POOR, "good": GOOD}, ax=ax)
+    assert [curve.name for curve in display.curves] == ["poor", "good"]
+    assert len(display.line_) == len(display.band_) == 2
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [text.splitlines()[0] for text in texts] == ["poor", "good"]
+    assert f"AUC {metrics.roc_auc_score(LABELS, POOR):.3f} [" in texts[0]
+
+
+def test_curves_have_different_colours_also_on_shared_axes(ax):
+    first = roc_curve(LABELS, GOOD, ax=ax)
+    second = roc_curve(LABELS, POOR, ax=ax)
+    assert first.line_.get_color() != second.line_.get_color()
+    assert first.chance_level_ is not None
+    assert second.chance_level_ is None
+    assert len(ax.get_lines()) == 3
+
+
+def test_more_curves_than_colours_differ_in_dashes(ax):
+    many = {f"model {k}": POOR for k in range(9)}
+    lines = roc_curve(LABELS, many, confidence=None, ax=ax).line_
+    styles = {(line.get_color(), line.get_linestyle()) for line in lines}
+    assert len(styles) == 9
+
+
+def test_the_band_encloses_the_curve_and_narrows_with_less_confidence(ax):
+    wide = roc_curve(LABELS, GOOD, confidence=0.99, ax=ax).curves[0].band
+    narrow = roc_curve(LABELS, GOOD, confidence=0.5, ax=ax).curves[0].band
+    assert (wide.low <= wide.tpr).all()
+    assert (wide.tpr <= wide.high).all()
+    assert (wide.high - wide.low).mean() > 1.5 * (narrow.high - narrow.low).mean()
+
+
+def test_without_confidence_there_is_neither_interval_nor_band(ax):
+    display = roc_curve(LABELS, GOOD, confidence=None, ax=ax)
+    assert display.band_ == []
+    assert "[" not in display.line_.get_label()
+
+
+def test_the_partial_range_is_shaded_and_named(ax):
+    display = roc_curve(LABELS, GOOD, fpr_range=(0.05, 0.2), ax=ax)
+    box = display.shade_.get_bbox()
+    assert_allclose((box.x0, box.x1), (0.05, 0.2))
+    last = ax.get_legend().get_texts()[-1].get_text()
+    assert last.endswith("FPR 0.05 to 0.2")
+    assert "pAUC" in display.line_.get_label()
+    assert roc_curve(LABELS, GOOD, ax=Figure().subplots()).shade_ is None
+
+
+def test_long_curves_are_thinned_but_their_area_is_not(ax):
+    labels = RNG.random(50_000) < 0.5
+    scores = RNG.normal(size=50_000) + labels
+    display = roc_curve(labels, scores, confidence=None, ax=ax)
+    fpr, tpr = display.line_.get_data()
+    assert fpr.size <= 1000
+    assert (fpr[0], tpr[0], fpr[-1], tpr[-1]) == (0, 0, 1, 1)
+    assert display.curves[0].auc == metrics.roc_auc_score(labels, scores)
+    assert np.trapezoid(tpr, fpr) == pytest.approx(display.curves[0].auc, abs=1e-3)
+
+
+def test_weights_move_the_curve_and_leave_out_the_band(ax):
+    weights = RNG.random(400)
+    display = roc_curve(LABELS, GOOD, sample_weight=weights, ax=ax)
+    (curve,) = display.curves
+    assert curve.auc == metrics.roc_auc_score(LABELS, GOOD, sample_weight=weights)
+    assert curve.auc != metrics.roc_auc_score(LABELS, GOOD)
+    assert curve.interval is not None
+    assert display.band_ == []
+
+
+class Scorer:
+    def decision_function(self, X):
+        return X[:, 0]
+
+
+class Classifier:
+    def __init__(self, n_classes):
+        self.n_classes = n_classes
+
+    def predict_proba(self, X):
+        return np.tile(X[:, :1], self.n_classes) * np.arange(self.n_classes)
+
+
+class Pipeline(Scorer):
+    steps = (("scale", None), ("model", Scorer()))
+
+
+@pytest.mark.parametrize("estimator", [Scorer(), Classifier(2), Pipeline()])
+def test_an_estimator_is_drawn_by_its_scores_and_class_name(estimator, ax):
+    display = ROCCurveDisplay.from_estimator(estimator, GOOD[:, None], LABELS, ax=ax)
+    assert display.curves[0].auc == metrics.roc_auc_score(LABELS, GOOD)
+    expected = "Classifier" if isinstance(estimator, Classifier) else "Scorer"
+    assert display.curves[0].name == expected
+
+
+def test_name_and_style_can_be_chosen(ax):
+    display = ROCCurveDisplay.from_estimator(
+        Scorer(), GOOD[:, None], LABELS, name="mine", ax=ax, curve_kwargs={"color": "k"}
+    )
+    assert display.line_.get_label().startswith("mine\n")
+    assert display.line_.get_color() == "k"
+
+
+def test_a_display_can_be_drawn_again_elsewhere(ax):
+    display = roc_curve(LABELS, GOOD, ax=ax)
+    other = Figure().subplots()
+    assert display.plot(other) is display
+    assert display.ax_ is other
+    assert len(other.get_lines()) == 2
+
+
+def test_given_axes_leave_no_figure_behind(ax):
+    roc_curve(LABELS, GOOD, ax=ax)
+    assert plt.get_fignums() == []
+    roc_curve(LABELS, GOOD)
+    assert len(plt.get_fignums()) == 1
+
+
+def test_it_draws_in_a_file_without_a_display(tmp_path):
+    code = (
+        "import sys; from matplotlib.figure import Figure; import aucmax.plots as p;"
+        "d = p.roc_curve([0, 0, 1, 1], [1, 3, 2, 4], ax=Figure().subplots());"
+        f"d.figure_.savefig({str(tmp_path / 'roc.png')!r});"
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={key: os.environ[key] for key in os.environ if key not in SCREENS},
+    )
+    assert ran.stdout.strip() == "False"
+    assert (tmp_path / "roc.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_error_names_the_curve(ax):
+    broken = GOOD.copy()
+    broken[3] = np.nan
+    with pytest.raises(ValueError, match="row 3 is nan") as caught:
+        roc_curve(LABELS, {"fine": GOOD, "broken": broken}, ax=ax)
+    assert "'broken'" in caught.value.__notes__[0]
+
+
+def test_bad_input_is_refused(ax):
+    with pytest.raises(NotEnoughClassesError, match="one class only"):
+        roc_curve(np.zeros(400), GOOD, ax=ax)
+    with pytest.raises(ValueError, match="empty mapping"):
+        roc_curve(LABELS, {}, ax=ax)
+    with pytest.raises(ValueError, match="fpr_range must satisfy"):
+        roc_curve(LABELS, GOOD, fpr_range=(0.5, 0.2), ax=ax)
+    with pytest.raises(ValueError, match="confidence must lie"):
+        roc_curve(LABELS, GOOD, confidence=95, ax=ax)
+    with pytest.raises(ValueError, match=r"shape \(400, 3\)"):
+        ROCCurveDisplay.from_estimator(Classifier(3), GOOD[:, None], LABELS, ax=ax)
+    with pytest.raises(TypeError, match="neither decision_function nor"):
+        ROCCurveDisplay.from_estimator(object(), GOOD[:, None], LABELS, ax=ax)
