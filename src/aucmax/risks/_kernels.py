@@ -5,49 +5,58 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def ramp_sums(queries, values, weights, half, sums):
-    """For each query q: the sum over values v of weight * ramp((q - v) / (2 half)).
+def ramp_sums(queries, values, weights, half, side, sums):
+    """For each query q: the sum over values v of weight * ramp(side (q - v) / 2 half).
 
     The ramp is 0 below -1/2, 1 above 1/2 and linear between; with half = 0 it is a
-    step that is 0 at v = q. Both queries and values ascend.
+    step that is 0 at v = q. Both queries and values ascend; `side` is 1 or -1, and
+    empty weights stand for ones.
     """
-    n = values.size
-    mass = np.empty(n + 1)  # mass[j] = total weight of the j smallest values
-    moment = np.empty(n + 1)  # moment[j] = their total weight * value
-    mass[0] = moment[0] = 0.0
-    for j in range(n):
-        mass[j + 1] = mass[j] + weights[j]
-        moment[j + 1] = moment[j] + weights[j] * values[j]
+    p, n = queries.size, values.size
+    # weight, and weight * value, of the first `full` and the first `reached` values,
+    # seen from the end where the ramp is 1; both counts only grow
     full = reached = 0
-    for i in range(queries.size):
-        query = queries[i]
-        # values[:full] lie at the top of the ramp, values[full:reached] on its slope
-        while full < n and values[full] < query - half:
+    full_mass = full_moment = mass = moment = 0.0
+    for step in range(p):
+        i = step if side > 0 else p - 1 - step
+        query = side * queries[i]
+        while full < n:
+            j = full if side > 0 else n - 1 - full
+            if side * values[j] >= query - half:
+                break
+            weight = weights[j] if weights.size else 1.0
+            full_mass += weight
+            full_moment += weight * side * values[j]
             full += 1
-        reached = max(reached, full)
-        while reached < n and values[reached] < query + half:
+        while reached < n:
+            j = reached if side > 0 else n - 1 - reached
+            if side * values[j] >= query + half:
+                break
+            weight = weights[j] if weights.size else 1.0
+            mass += weight
+            moment += weight * side * values[j]
             reached += 1
-        total = mass[full]
+        sums[i] = full_mass
         if reached > full:
-            on_slope = mass[reached] - mass[full]
-            lean = (query + half) * on_slope - (moment[reached] - moment[full])
-            total += lean / (2.0 * half)
-        sums[i] = total
+            lean = (query + half) * (mass - full_mass) - (moment - full_moment)
+            sums[i] += lean / (2.0 * half)
 
 
 @njit(cache=True, nogil=True)
 def hinge_total(queries, query_weights, values, weights):
-    """Sum over all pairs of query_weight * weight * max(0, query - value)."""
+    """Sum over pairs of query_weight * weight * max(0, query - value); empty: ones."""
     mass = moment = total = 0.0
     j = 0
     for i in range(queries.size):
         query = queries[i]
         # mass and moment cover the values below the query; both only grow
         while j < values.size and values[j] < query:
-            mass += weights[j]
-            moment += weights[j] * values[j]
+            weight = weights[j] if weights.size else 1.0
+            mass += weight
+            moment += weight * values[j]
             j += 1
-        total += query_weights[i] * (query * mass - moment)
+        weight = query_weights[i] if query_weights.size else 1.0
+        total += weight * (query * mass - moment)
     return total
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from aucmax._sorting import sort_with_order
+from aucmax._sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.risks import _kernels
 from aucmax.risks.base import Support
@@ -122,28 +122,20 @@ class PairHinge(BaseEstimator):
     ) -> Support:
         """Return the exact risk and the line of its smoothed gradient, from sorts."""
         positive, lifted = self._sorted_classes(scores, labels, sample_weight)
-        pairs = positive.weights.sum() * lifted.weights.sum()
-        half = width / 2.0
-
-        beaten = np.empty_like(lifted.values)
-        _kernels.ramp_sums(
-            lifted.values, positive.values, positive.weights, half, beaten
-        )
+        pairs = positive.total_weight * lifted.total_weight
         subgradient = np.empty_like(scores)
-        subgradient[lifted.rows] = lifted.weights * beaten / pairs
-
-        above = np.empty_like(positive.values)
-        _kernels.ramp_sums(
-            -positive.values[::-1],
-            -lifted.values[::-1],
-            lifted.weights[::-1].copy(),
-            half,
-            above,
-        )
-        subgradient[positive.rows] = -positive.weights * above[::-1] / pairs
-
+        shares = 0.0
+        for own, other, side in ((positive, lifted, -1), (lifted, positive, 1)):
+            sums = np.empty_like(own.values)
+            _kernels.ramp_sums(
+                own.values, other.values, other.weights, width / 2.0, side, sums
+            )
+            if own.weights.size:
+                sums *= own.weights
+            shares = float(sums.sum()) / pairs
+            sums *= side / pairs
+            subgradient[own.rows] = sums
         value = _mean_hinge(lifted, positive)
-        shares = float(np.einsum("i,i->", lifted.weights, beaten)) / pairs
         return Support(value, subgradient, self.margin * shares)
 
     def _sorted_classes(
@@ -172,7 +164,7 @@ class PairHinge(BaseEstimator):
         so their sums are differences of prefix sums: O(m k^2) for columns^T L columns.
         """
         positive, lifted = self._sorted_classes(scores, labels, sample_weight)
-        scale = 1.0 / (positive.weights.sum() * lifted.weights.sum() * width)
+        scale = 1.0 / (positive.total_weight * lifted.total_weight * width)
         first, last = _partners(positive, lifted, width / 2.0)
         degrees = np.concatenate(
             [
@@ -182,14 +174,17 @@ class PairHinge(BaseEstimator):
         )
         rows = np.concatenate([positive.rows, lifted.rows])
         n_positive = positive.rows.size
+        mass_positive, mass_lifted = positive.explicit_weights, lifted.explicit_weights
 
         def form(columns: FloatArray) -> FloatArray:
             ordered = columns[rows]
-            partners = _prefix_sums(lifted.weights[:, None] * ordered[n_positive:])
+            partners = _prefix_sums(mass_lifted[:, None] * ordered[n_positive:])
             pulled = (scale * degrees)[:, None] * ordered
             # both halves of the symmetric cross term at once; made symmetric below
-            crossed = partners[last] - partners[first]
-            pulled[:n_positive] -= (2.0 * scale * positive.weights)[:, None] * crossed
+            crossed = partners[last]
+            crossed -= partners[first]
+            crossed *= (2.0 * scale * mass_positive)[:, None]
+            pulled[:n_positive] -= crossed
             hessian: FloatArray = ordered.T @ pulled
             return (hessian + hessian.T) / 2.0
 
@@ -241,26 +236,35 @@ class _Grid(NamedTuple):
 class _SortedClass(NamedTuple):
     """The rows of one class by ascending score: where they stand, score, weight."""
 
-    rows: NDArray[np.int64]
+    rows: RowNumbers
     values: FloatArray
-    weights: FloatArray
+    weights: FloatArray  # empty for ones
+
+    @property
+    def total_weight(self) -> float:
+        return float(self.weights.sum()) if self.weights.size else float(self.rows.size)
+
+    @property
+    def explicit_weights(self) -> FloatArray:
+        return self.weights if self.weights.size else np.ones(self.rows.size)
 
 
 def _sorted_class(
     scores: FloatArray, members: BoolArray, level: float, weight: FloatArray | None
 ) -> _SortedClass:
-    rows = np.flatnonzero(members)
-    order, ordered = sort_with_order(scores[rows] - level)
+    rows = np.flatnonzero(members).astype(row_number_type(scores.size))
+    values = scores[rows]
+    values -= level
+    order, ordered = sort_with_order(values)
     rows = rows[order]
-    weights = np.ones(rows.size) if weight is None else weight[rows]
-    return _SortedClass(rows, ordered, weights)
+    return _SortedClass(rows, ordered, np.empty(0) if weight is None else weight[rows])
 
 
 def _mean_hinge(lifted: _SortedClass, positive: _SortedClass) -> float:
     total = _kernels.hinge_total(
         lifted.values, lifted.weights, positive.values, positive.weights
     )
-    return float(total / (lifted.weights.sum() * positive.weights.sum()))
+    return float(total / (lifted.total_weight * positive.total_weight))
 
 
 def _partners(
@@ -274,8 +278,8 @@ def _partners(
 def _partner_weights(own: _SortedClass, other: _SortedClass, half: float) -> FloatArray:
     """Return each row's weight times that of its partners."""
     first, last = _partners(own, other, half)
-    masses = _prefix_sums(other.weights)
-    return own.weights * (masses[last] - masses[first])
+    masses = _prefix_sums(other.explicit_weights)
+    return own.explicit_weights * (masses[last] - masses[first])
 
 
 def _prefix_sums(rows: FloatArray) -> FloatArray:

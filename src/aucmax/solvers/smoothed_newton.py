@@ -27,6 +27,7 @@ _WIDEST = 2.2  # every pair lies on the slope when all scores are equal
 _WARM = 0.5  # a first width that does not undo a good start
 _SMOOTHING_SHARE = 0.01  # of the gap; measured: smaller needs fewer passes
 _PATIENCE = 10  # steps on one sample before a larger one is drawn
+_NEARLY_DONE = 10.0  # times the tolerance: a gap that needs no new sample any more
 _NARROWEST_SAMPLE = 0.25  # a sample needs a window with pairs in it
 
 
@@ -97,8 +98,10 @@ class SmoothedNewtonSolver:
             if watch.says_stop(objective, best_value, lower_bound):
                 break
             gradient = regularizer.gradient(point.parameters) + C * pulled
-            direction = objective.at(metric.step(point, gradient, width))
             gap = (best_value - lower_bound) / best_value
+            worth_a_sample = gap > _NEARLY_DONE * self.stopping.tol
+            step = metric.step(point, gradient, width, worth_a_sample)
+            direction = objective.at(step)
             width = self._narrowed(width, point, support, C / best_value, gap)
             slope = float(gradient @ direction.parameters)
             point, support = _walk(
@@ -165,13 +168,16 @@ class _Metric:
         self._pairs: list[tuple[FloatArray, FloatArray]] = []
         self._last: tuple[FloatArray, FloatArray, float] | None = None
 
-    def step(self, point: Point, gradient: FloatArray, width: float) -> FloatArray:
+    def step(
+        self, point: Point, gradient: FloatArray, width: float, worth_a_sample: bool
+    ) -> FloatArray:
         """Return the quasi-Newton step from here."""
         self._age += 1
+        outdated = worth_a_sample and width < 0.15 * self._sampled_width
         if self._age > _PATIENCE:
             self._rows_per_class *= 2
             self._sample(point, width)
-        elif width < 0.15 * self._sampled_width:
+        elif outdated or self._sampled_width == np.inf:
             self._sample(point, width)
         elif self._last is not None and self._last[2] <= 4.0 * width:
             moved = point.parameters - self._last[0]
