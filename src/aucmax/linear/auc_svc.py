@@ -171,13 +171,13 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         self._check_parameters()
-        X, labels, weight = self._check_data(X, y, sample_weight)
+        X, classes, labels, weight = self._check_data(X, y, sample_weight)
         objective = LinearObjective(X, labels, PairHinge(), self.C, weight)
         start = None
         if self.warm_start and hasattr(self, "coef_"):
             self._check_width(self.coef_.shape[1])
             start = Start(objective.at(self.coef_[0]))
-        self._solve(objective, start)
+        self._solve(objective, classes, start)
         return self
 
     def fit_path(
@@ -208,14 +208,14 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         models = [clone(self).set_params(C=C) for C in C_values]
         for model in models:
             model._check_parameters()
-        X, labels, weight = self._check_data(X, y, sample_weight)
+        X, classes, labels, weight = self._check_data(X, y, sample_weight)
         start = None
         for model in sorted(models, key=lambda model: model.C):
-            for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(self, name):
                     setattr(model, name, getattr(self, name))
             objective = LinearObjective(X, labels, PairHinge(), model.C, weight)
-            solution = model._solve(objective, start)
+            solution = model._solve(objective, classes, start)
             start = Start(solution.point, solution.cuts)
         return models
 
@@ -232,7 +232,7 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Scores, positive where `predict` gives the positive class.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         X = check_features(self, X, fitting=False)
         # in the data's precision, as in the fit
         weights = self.coef_[0].astype(X.dtype, copy=False)
@@ -287,7 +287,7 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
 
     def _check_data(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Any, BoolArray, FloatArray | None]:
+    ) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
         X = check_features(self, X, fitting=True)
         if y is None:
             raise ValueError(
@@ -302,8 +302,7 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
             )
         weight = check_sample_weight(sample_weight, X.shape[0])
         check_class_weights(classes, labels, weight)
-        self.classes_ = classes
-        return X, labels, weight
+        return X, classes, labels, weight
 
     def _check_width(self, n_features: int) -> None:
         if n_features != self.n_features_in_:
@@ -312,7 +311,9 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
                 f"{self.n_features_in_}. Set warm_start=False to start anew."
             )
 
-    def _solve(self, objective: LinearObjective, start: Start | None) -> Solution:
+    def _solve(
+        self, objective: LinearObjective, classes: NDArray[Any], start: Start | None
+    ) -> Solution:
         rule = StoppingRule(self.tol, self.max_iter, self.max_time, self._report)
         solver = SOLVERS[self._solver_name(*objective.X.shape)](rule)
         try:
@@ -325,6 +326,7 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         threshold = balanced_threshold(
             scores, objective.labels, objective.sample_weight
         )
+        self.classes_ = classes
         self.coef_ = solution.point.parameters[None, :]
         self.intercept_ = np.array([-threshold])
         self.n_iter_ = solution.n_iter

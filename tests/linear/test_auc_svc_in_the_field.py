@@ -1,0 +1,115 @@
+"""Threads, forks and Ctrl-C: what fits meet outside a quiet interpreter."""
+
+import multiprocessing
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from aucmax import AUCSVC
+
+ENDLESS_FIT = """
+import numpy as np
+from aucmax import AUCSVC
+
+X = np.random.default_rng(0).normal(size=(20_000, 50))
+y = np.random.default_rng(1).random(20_000) < 0.2
+AUCSVC(1e8, tol=1e-300, max_iter=10**9, solver="{solver}",
+       callback=lambda progress: print("going", flush=True)).fit(X, y)
+"""
+
+
+def data(n_rows=3000):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n_rows, 12))
+    return X, X[:, 0] + generator.normal(size=n_rows) > 1.0
+
+
+@pytest.mark.parametrize("solver", ["newton", "bundle"])
+def test_many_threads_may_fit_and_score_at_once(solver):
+    X, y = data()
+    expected = AUCSVC(solver=solver).fit(X, y).decision_function(X)
+
+    def fit_and_score(_):
+        return AUCSVC(solver=solver).fit(X, y).decision_function(X)
+
+    with ThreadPoolExecutor(8) as pool:
+        for scores in pool.map(fit_and_score, range(32)):
+            np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
+
+
+def _fit_in_child(queue):
+    X, y = data()
+    queue.put(AUCSVC().fit(X, y).objective_)
+
+
+@pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="no fork here"
+)
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_forked_child_can_fit_after_its_parent_did():
+    X, y = data()
+    expected = AUCSVC().fit(X, y).objective_
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_fit_in_child, args=(queue,))
+    child.start()
+    try:
+        assert queue.get(timeout=60) == pytest.approx(expected, rel=1e-9)
+        child.join(timeout=60)
+        assert child.exitcode == 0
+    finally:
+        child.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is not sent alike there")
+@pytest.mark.parametrize("solver", ["newton", "bundle"])
+def test_ctrl_c_ends_a_fit_at_once(solver):
+    child = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS_FIT.format(solver=solver)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        for _ in range(3):
+            assert child.stdout.readline() == "going\n"
+        child.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        _, errors = child.communicate(timeout=30)
+        assert "KeyboardInterrupt" in errors
+        # a second on a quiet machine is ample; tests may run on a busy one
+        assert time.monotonic() - start < 5.0
+    finally:
+        child.kill()
+
+
+def test_an_interrupted_fit_leaves_an_unfitted_model_unfitted():
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    X, y = data(200)
+    model = AUCSVC(callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.decision_function(X)
+
+
+def test_an_interrupted_refit_leaves_the_model_as_it_was():
+    X, y = data(200)
+    model = AUCSVC().fit(X, y)
+    before = model.predict(X)
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    model.set_params(callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, np.where(y, "b", "a"))
+    np.testing.assert_array_equal(model.predict(X), before)
