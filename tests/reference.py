@@ -158,8 +158,10 @@ def delong_covariance(y, scores_a, scores_b):
 
 
 def pair_hinge(scores, labels, weight=None, margin=1.0):
-    """Mean pair hinge and its subgradient; a pair exactly margin apart adds nothing."""
-    return _pair_risk(scores, labels, weight, margin, lambda gap: float(gap > 0.0))[:2]
+    """Mean pair hinge and its subgradient; a pair at the kink adds nothing to it."""
+    slack = 1e-12 * max(np.abs(scores).max(), margin)
+    step = _pair_risk(scores, labels, weight, margin, lambda gap: float(gap > slack))
+    return step[:2]
 
 
 def pair_ramp(scores, labels, weight, margin, width):

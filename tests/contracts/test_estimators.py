@@ -6,12 +6,13 @@ from aucmax import AUCSVC
 
 
 def expected_failures(estimator):
-    if estimator.tol <= 1e-12:
+    if estimator.solver != "newton":
         return {}
     # Two checks ask a fit with weights and a fit with repeated rows to agree in seven
-    # digits. Two fits agree within their certified gaps, and rounding decides where
-    # within it each ends: seven digits are owed, and checked, at a tight tolerance.
-    reason = "agrees within tol, not always in seven digits"
+    # digits, on 15 rows of 10 columns. On so few rows the smoothed risk is about as
+    # kinked as the risk itself, and rounding decides where within the certified gap a
+    # fit ends. "auto" does not take this solver for fewer than 10 rows a column.
+    reason = "agrees within tol, not in seven digits"
     return {
         "check_sample_weight_equivalence_on_dense_data": reason,
         "check_sample_weight_equivalence_on_sparse_data": reason,
@@ -20,9 +21,10 @@ def expected_failures(estimator):
 
 @parametrize_with_checks(
     [
-        AUCSVC(tol=1e-12),
         AUCSVC(),
-        AUCSVC(C=100.0),
+        AUCSVC(C=1.0),
+        AUCSVC(C=1000.0),
+        AUCSVC(tol=1e-12),
         AUCSVC(solver="newton"),
         AUCSVC(solver="bundle"),
     ],

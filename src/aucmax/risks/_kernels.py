@@ -5,12 +5,12 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def ramp_sums(queries, values, weights, half, side, sums):
+def ramp_sums(queries, values, weights, half, slack, side, sums):
     """For each query q: the sum over values v of weight * ramp(side (q - v) / 2 half).
 
     The ramp is 0 below -1/2, 1 above 1/2 and linear between; with half = 0 it is a
-    step that is 0 at v = q. Both queries and values ascend; `side` is 1 or -1, and
-    empty weights stand for ones.
+    step that is 0 at v = q, and up to `slack` beyond. Both queries and values ascend;
+    `side` is 1 or -1, and empty weights stand for ones.
     """
     p, n = queries.size, values.size
     # weight, and weight * value, of the first `full` and the first `reached` values,
@@ -19,7 +19,7 @@ def ramp_sums(queries, values, weights, half, side, sums):
     full_mass = full_moment = mass = moment = 0.0
     for step in range(p):
         i = step if side > 0 else p - 1 - step
-        query = side * queries[i]
+        query = side * queries[i] - slack
         while full < n:
             j = full if side > 0 else n - 1 - full
             if side * values[j] >= query - half:

@@ -15,6 +15,7 @@ from aucmax.risks.base import Support
 __all__ = ["PairHinge"]
 
 _CELLS_PER_WIDTH = 32.0
+_ROUNDING = 1e-12
 
 
 class PairHinge(BaseEstimator):
@@ -26,7 +27,9 @@ class PairHinge(BaseEstimator):
     with row weights :math:`w` (1 by default), their class totals :math:`W_\pm` and
     the margin :math:`m`. A row of weight 2 counts as two equal rows. At a kink the
     inactive side is chosen: a pair exactly `margin` apart adds nothing to the
-    subgradient. Costs one sort of the scores, O(n_rows) for spread-out scores.
+    subgradient. So does one within rounding of it (1e-12 of the largest score), or else
+    the order of the rows could decide. Costs one sort of the scores, O(n_rows) for
+    spread-out scores.
 
     Smoothed to a `width`, each pair's hinge is replaced by its mean over an interval
     of that length around its score difference, which rounds the kink off. The share
@@ -125,10 +128,13 @@ class PairHinge(BaseEstimator):
         pairs = positive.total_weight * lifted.total_weight
         subgradient = np.empty_like(scores)
         shares = 0.0
+        slack = 0.0
+        if width == 0.0:
+            slack = _ROUNDING * max(float(np.abs(scores).max()), self.margin)
         for own, other, side in ((positive, lifted, -1), (lifted, positive, 1)):
             sums = np.empty_like(own.values)
             _kernels.ramp_sums(
-                own.values, other.values, other.weights, width / 2.0, side, sums
+                own.values, other.values, other.weights, width / 2.0, slack, side, sums
             )
             if own.weights.size:
                 sums *= own.weights
