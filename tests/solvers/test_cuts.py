@@ -38,6 +38,23 @@ def test_cuts_in_use_survive_when_the_store_is_full():
         assert (cuts.gradients == gradient).all(axis=1).any()
 
 
+def test_a_smaller_store_keeps_the_cuts_in_use():
+    cuts = filled(12)
+    before = cuts.minimize(L2(), 1.0).lower_bound
+    n_used = int((cuts.multipliers > 0.0).sum())
+    cuts.resize(n_used)
+    assert len(cuts) == n_used
+    assert cuts.minimize(L2(), 1.0).lower_bound == pytest.approx(before, rel=1e-12)
+
+
+def test_flat_and_equal_cuts_have_a_minimum():
+    cuts = Cuts(2)
+    for offset in (0.3, 0.7, 0.7, 0.1):
+        cuts.add(np.zeros(2), offset)
+        bound = cuts.minimize(L2(), 2.0).lower_bound
+        assert bound == pytest.approx(2.0 * cuts.offsets.max())
+
+
 def test_a_regularizer_without_a_model_minimum_is_refused():
     class Bare:
         def value(self, parameters):

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -33,6 +34,8 @@ from aucmax.solvers import (
 )
 
 __all__ = ["AUCSVC"]
+
+_NEWTON_ITERATIONS = 100
 
 SOLVERS: dict[str, Callable[[StoppingRule], BundleSolver | SmoothedNewtonSolver]] = {
     "bundle": BundleSolver,
@@ -70,7 +73,8 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         "newton" needs few passes at any C but keeps an n_features x n_features matrix;
         "bundle" keeps one row of n_features numbers per iteration. "auto" takes
         "newton" for up to 1000 features if there are at least 10 rows a feature and
-        `tol` is at least 1e-6, else "bundle". Both certify the same gap.
+        `tol` is at least 1e-6, goes over to "bundle" if 100 iterations were not enough,
+        and takes "bundle" for other shapes. Both certify the same gap.
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
     callback : callable, default=None
@@ -315,9 +319,8 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         self, objective: LinearObjective, classes: NDArray[Any], start: Start | None
     ) -> Solution:
         rule = StoppingRule(self.tol, self.max_iter, self.max_time, self._report)
-        solver = SOLVERS[self._solver_name(*objective.X.shape)](rule)
         try:
-            solution = solver.minimize(objective, L2(), start)
+            solution = self._minimize(objective, rule, start)
         except FloatingPointError:
             names = getattr(self, "feature_names_in_", None)
             raise ValueError(explain_non_finite(objective.X, names)) from None
@@ -335,11 +338,22 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         self.dual_gap_ = solution.gap
         return solution
 
-    def _solver_name(self, n_rows: int, n_features: int) -> str:
+    def _minimize(
+        self, objective: LinearObjective, rule: StoppingRule, start: Start | None
+    ) -> Solution:
         if self.solver != "auto":
-            return self.solver
+            return SOLVERS[self.solver](rule).minimize(objective, L2(), start)
+        n_rows, n_features = objective.X.shape
         tall = n_features <= 1000 and n_rows >= 10 * n_features
-        return "newton" if tall and self.tol >= 1e-6 else "bundle"
+        if tall and self.tol >= 1e-6:
+            # where few pairs are left near the margin, cutting planes do better
+            limit = min(_NEWTON_ITERATIONS, self.max_iter)
+            solver = SmoothedNewtonSolver(replace(rule, max_iter=limit))
+            solution = solver.minimize(objective, L2(), start)
+            if solution.converged or solution.n_iter < limit or limit == self.max_iter:
+                return solution
+            start = Start(solution.point, solution.cuts, solution.history)
+        return BundleSolver(rule).minimize(objective, L2(), start)
 
     def _report(self, progress: Progress) -> object:
         if self.verbose:

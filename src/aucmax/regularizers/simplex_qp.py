@@ -85,10 +85,13 @@ def _stationary_point(matrix: FloatArray, linear: FloatArray) -> FloatArray:
         return np.ones(1)
     system = np.zeros((k + 1, k + 1))
     system[:k, :k] = matrix
-    # equal cuts would make the system singular
-    system[np.arange(k), np.arange(k)] *= 1.0 + _ROUNDING
-    # scaled like the matrix, so that the system stays well balanced
-    border = max(float(np.abs(matrix).max()), 1e-300)
+    # equal cuts, or flat ones, would make the system singular
+    largest = float(np.abs(linear).max())
+    diagonal = np.arange(k)
+    system[diagonal, diagonal] *= 1.0 + _ROUNDING
+    system[diagonal, diagonal] += _ROUNDING * largest
+    # scaled like the rest, so that the system stays well balanced
+    border = max(float(np.abs(matrix).max()), largest, 1e-300)
     system[k, :k] = system[:k, k] = border
     right = np.append(linear, border)
     try:

@@ -8,7 +8,7 @@ the parameters, so points between two known ones cost no pass.
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -132,10 +132,21 @@ Callback = Callable[[Progress], object]
 
 
 class Start(NamedTuple):
-    """Where a solver begins: a point, and cuts that hold for the same risk."""
+    """Where a solver begins.
+
+    Attributes
+    ----------
+    point : Point
+        Parameters and their scores.
+    cuts : Cuts or None
+        Lines below the same risk.
+    history : sequence of Progress
+        What another solver did on the same problem; iterations and time go on from it.
+    """
 
     point: Point
     cuts: Cuts | None = None
+    history: Sequence[Progress] = ()
 
 
 @dataclass
@@ -204,20 +215,21 @@ class StoppingRule:
     max_time: float | None = None
     callback: Callback | None = None
 
-    def watch(self) -> "Watch":
-        """Start the clock."""
-        return Watch(self)
+    def watch(self, history: Sequence[Progress] = ()) -> "Watch":
+        """Start the clock, or let it go on from what was done before."""
+        return Watch(self, history)
 
 
 class Watch:
     """A stopping rule at work: keeps time and history."""
 
-    def __init__(self, rule: StoppingRule) -> None:
+    def __init__(self, rule: StoppingRule, history: Sequence[Progress]) -> None:
         self.rule = rule
-        self.history: list[Progress] = []
+        self.history = list(history)
         self.converged = False
-        self._start = time.perf_counter()
-        self._last_gain = 0
+        elapsed = history[-1].seconds if history else 0.0
+        self._start = time.perf_counter() - elapsed
+        self._last_gain = len(self.history)
 
     def says_stop(self, objective: Objective, value: float, lower_bound: float) -> bool:
         """Record one iteration; tell whether to stop after it."""

@@ -70,12 +70,13 @@ class BundleSolver:
         Solution
             The best point found, with its certificate.
         """
-        watch = self.stopping.watch()
         C = objective.C
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
+        watch = self.stopping.watch(start.history)
         best = start.point
         cuts = start.cuts or Cuts(objective.n_parameters, self.max_cuts)
+        cuts.resize(self.max_cuts)
         probe = best
         support = objective.support(probe)
         value = regularizer.value(best.parameters) + C * support.value

@@ -45,6 +45,12 @@ class Cuts:
     def __len__(self) -> int:
         return self.offsets.size
 
+    def resize(self, capacity: int) -> None:
+        """Change how many cuts are kept."""
+        self.capacity = capacity
+        while len(self) > capacity:
+            self._drop(int(np.argmin(self._last_used)))
+
     def add(self, gradient: FloatArray, offset: float) -> None:
         """Take in one cut, in O(n_cuts * n_parameters)."""
         with np.errstate(over="ignore"):

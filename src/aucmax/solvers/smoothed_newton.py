@@ -78,13 +78,14 @@ class SmoothedNewtonSolver:
         start: Start | None = None,
     ) -> Solution:
         """Minimise ``regularizer(w) + objective.C * risk``; see ``BundleSolver``."""
-        watch = self.stopping.watch()
         C = objective.C
         width = _WIDEST if start is None else _WARM
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
+        watch = self.stopping.watch(start.history)
         point = start.point
         cuts = start.cuts or Cuts(objective.n_parameters, self.max_cuts)
+        cuts.resize(self.max_cuts)
         metric = _Metric(objective, regularizer.curvature, self.memory)
         support = objective.support(point, width)
         best, best_value = point, np.inf
