@@ -16,6 +16,8 @@ from aucmax.solvers.line_search import search
 
 __all__ = ["BundleSolver"]
 
+_TOO_LITTLE = 1e-3  # of the gap: a rise of the lower bound that is no progress
+
 
 class BundleSolver:
     r"""Minimise by cutting planes, improved by a line search from the best point.
@@ -30,7 +32,7 @@ class BundleSolver:
     ----------
     stopping : StoppingRule
         When to stop, and whom to tell.
-    reach : float, default=0.1
+    reach : float, default=0.01
         How far beyond the best point, towards the model's minimiser, a cut is taken.
     max_cuts : int, default=500
         The most cuts kept.
@@ -42,7 +44,7 @@ class BundleSolver:
     """
 
     def __init__(
-        self, stopping: StoppingRule, reach: float = 0.1, max_cuts: int = 500
+        self, stopping: StoppingRule, reach: float = 0.01, max_cuts: int = 500
     ) -> None:
         self.stopping = stopping
         self.reach = reach
@@ -77,8 +79,8 @@ class BundleSolver:
         best = start.point
         cuts = start.cuts or Cuts(objective.n_parameters, self.max_cuts)
         cuts.resize(self.max_cuts)
-        probe = best
-        support = objective.support(probe)
+        bound = -np.inf
+        support = objective.support(best)
         value = regularizer.value(best.parameters) + C * support.value
         while True:
             cuts.add(objective.pull_back(support), support.offset)
@@ -87,12 +89,14 @@ class BundleSolver:
                 break
             goal = objective.at(model.parameters)
             moved, moved_value = self._improve(objective, regularizer, best, goal)
+            rise = model.lower_bound - bound
+            stalled = rise <= _TOO_LITTLE * (value - model.lower_bound)
+            bound = model.lower_bound
             if moved_value < value:
-                best, value = moved, moved_value
-                probe = best.moved(best.towards(goal), self.reach)
-            else:
-                probe = goal  # a cut there is sure to raise the lower bound
-            support = objective.support(probe)
+                best, value, stalled = moved, moved_value, False
+            # a cut at the goal is sure to raise the bound, but says less near the best
+            step = 1.0 if stalled else self.reach
+            support = objective.support(best.moved(best.towards(goal), step))
         return Solution(
             best,
             value,
