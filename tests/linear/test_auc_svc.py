@@ -176,6 +176,19 @@ def test_rows_of_weight_zero_might_as_well_be_absent(data):
     assert present.objective_ == pytest.approx(absent.objective_, rel=1e-5)
 
 
+@pytest.mark.parametrize("first", [0, 500, 1000, 2000])
+def test_a_class_may_be_weightless_but_for_a_few_of_many_rows(first):
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(6000, 5))
+    y = X[:, 0] > 0.0
+    weight = np.where(y, 0.0, 1.0)
+    weight[np.flatnonzero(y)[first : first + 2]] = 1.0
+    kept = weight > 0
+    present = AUCSVC(tol=1e-4).fit(X, y, sample_weight=weight)
+    absent = AUCSVC(tol=1e-4).fit(X[kept], y[kept])
+    assert present.objective_ == pytest.approx(absent.objective_, rel=2e-4)
+
+
 def test_labels_of_any_kind_name_the_positive_class_second(data):
     X, y = data
     for labels in (y.astype(bool), np.where(y, "sick", "healthy"), 3 * y - 1.5):

@@ -86,13 +86,17 @@ class LinearObjective:
     def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
         """Estimate the risk's Hessian over features from a sample of the rows.
 
-        Up to `rows_per_class` rows of each class are drawn, always the same ones. With
-        all rows in the sample this is the Hessian of the smoothed risk itself.
+        Up to `rows_per_class` rows of each class are drawn from those with any weight,
+        always the same ones. With all of them in the sample this is the Hessian of the
+        smoothed risk itself.
         """
         generator = np.random.default_rng(0)
+        members = [self.labels, ~self.labels]
+        if self.sample_weight is not None:
+            members = [rows & (self.sample_weight > 0.0) for rows in members]
         drawn = [
             generator.choice(rows, min(rows_per_class, rows.size), replace=False)
-            for rows in (np.flatnonzero(self.labels), np.flatnonzero(~self.labels))
+            for rows in map(np.flatnonzero, members)
         ]
         rows = np.sort(np.concatenate(drawn))
         weight = None if self.sample_weight is None else self.sample_weight[rows]
