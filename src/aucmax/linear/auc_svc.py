@@ -9,19 +9,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags, column_or_1d
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._validation import (
-    BoolArray,
-    FloatArray,
-    check_binary_labels,
-    check_class_weights,
-    check_sample_weight,
+from aucmax._features import (
+    check_features,
+    check_training_data,
+    explain_non_finite,
 )
-from aucmax.linear._features import check_features, explain_non_finite
+from aucmax._threshold import balanced_threshold
+from aucmax._validation import FloatArray
 from aucmax.linear.objective import LinearObjective
-from aucmax.linear.threshold import balanced_threshold
 from aucmax.regularizers import L2
 from aucmax.risks import PairHinge
 from aucmax.solvers import (
@@ -175,7 +173,7 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         self._check_parameters()
-        X, classes, labels, weight = self._check_data(X, y, sample_weight)
+        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
         objective = LinearObjective(X, labels, PairHinge(), self.C, weight)
         start = None
         if self.warm_start and hasattr(self, "coef_"):
@@ -212,7 +210,7 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         models = [clone(self).set_params(C=C) for C in C_values]
         for model in models:
             model._check_parameters()
-        X, classes, labels, weight = self._check_data(X, y, sample_weight)
+        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
         start = None
         for model in sorted(models, key=lambda model: model.C):
             for name in ("n_features_in_", "feature_names_in_"):
@@ -288,25 +286,6 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         if self.solver != "auto" and self.solver not in SOLVERS:
             known = ", ".join(repr(name) for name in ("auto", *SOLVERS))
             raise ValueError(f"solver must be one of {known}, got {self.solver!r}.")
-
-    def _check_data(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
-        X = check_features(self, X, fitting=True)
-        if y is None:
-            raise ValueError(
-                "AUCSVC requires y to be passed, but the target y is None."
-            )
-        y = column_or_1d(y, warn=True)
-        classes, labels = check_binary_labels(y, name="y")
-        if labels.size != X.shape[0]:
-            raise ValueError(
-                f"X has {X.shape[0]} rows but y has {labels.size}; each row needs one "
-                "label."
-            )
-        weight = check_sample_weight(sample_weight, X.shape[0])
-        check_class_weights(classes, labels, weight)
-        return X, classes, labels, weight
 
     def _check_width(self, n_features: int) -> None:
         if n_features != self.n_features_in_:

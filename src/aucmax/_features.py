@@ -1,14 +1,23 @@
-"""The door for feature matrices: what scikit-learn checks, with better directions."""
+"""The door for training data: what scikit-learn checks, with better directions."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
-from aucmax._validation import reject_lazy_frame
+from aucmax._validation import (
+    BoolArray,
+    FloatArray,
+    check_binary_labels,
+    check_class_weights,
+    check_sample_weight,
+    reject_lazy_frame,
+)
 
-__all__ = ["check_features", "explain_non_finite"]
+__all__ = ["check_features", "check_training_data", "explain_non_finite"]
 
 
 def check_features(estimator: Any, X: Any, *, fitting: bool) -> Any:
@@ -36,6 +45,40 @@ def check_features(estimator: Any, X: Any, *, fitting: bool) -> Any:
             f"X holds text: {place}. Encode it as numbers first, for example with "
             "scikit-learn's OneHotEncoder."
         ) from error
+
+
+def check_training_data(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
+    """Check what a two-class `fit` receives.
+
+    Returns
+    -------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        As from :func:`check_features`: finiteness is left to the first product.
+    classes : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    labels : ndarray of bool of shape (n_rows,)
+        True for positives.
+    weight : ndarray of shape (n_rows,) or None
+        Row weights; both classes have some.
+    """
+    X = check_features(estimator, X, fitting=True)
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    y = column_or_1d(y, warn=True)
+    classes, labels = check_binary_labels(y, name="y")
+    if labels.size != X.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]} rows but y has {labels.size}; each row needs one "
+            "label."
+        )
+    weight = check_sample_weight(sample_weight, X.shape[0])
+    check_class_weights(classes, labels, weight)
+    return X, classes, labels, weight
 
 
 def explain_non_finite(X: Any, names: Any) -> str:
