@@ -1,0 +1,255 @@
+"""All pairs of two sorted classes: their weights, and the k-th smallest difference."""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from aucmax._sorting import RowNumbers, row_number_type, sort_with_order
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.risks import _margin_kernels
+
+__all__ = ["SortedClass", "SortedPairs", "difference_of_rank", "sorted_pairs"]
+
+_LISTED = 4096  # so few pairs are always listed one by one
+_THINNING = 32  # the first guess comes from every 32nd row,
+_LEAST = 64  # but from no fewer than these
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
+
+class SortedClass(NamedTuple):
+    """The rows of one class by ascending score: where they stand, score, weight."""
+
+    rows: RowNumbers
+    values: FloatArray
+    weights: FloatArray | None  # None for ones
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.rows.size
+
+    def thinned(self) -> "SortedClass":
+        """Cut the class into parts of equal weight; return the middle of each."""
+        size = max(self.size // _THINNING, min(self.size, _LEAST))
+        places = (np.arange(size) + 0.5) / size
+        if self.weights is None:
+            # in a part of 32 rows the middle is between two: either one would be biased
+            places = places * self.size - 0.5
+            chosen = places.astype(np.int64)
+            values = 0.5 * self.values[chosen]
+            values += 0.5 * self.values[np.ceil(places).astype(np.int64)]
+        else:
+            masses = np.cumsum(self.weights)
+            chosen = np.searchsorted(masses[:-1], places * masses[-1])
+            values = self.values[chosen]
+        return SortedClass(chosen, values, None)
+
+
+class SortedPairs(NamedTuple):
+    """All pairs of a positive and a negative.
+
+    Next to one positive, larger negatives make smaller differences. So the pairs up to
+    some difference are, for each positive, those from some negative on: an array of
+    `first` negatives, one a positive, stands for a set of pairs.
+    """
+
+    positive: SortedClass
+    negative: SortedClass
+    masses: FloatArray | None  # masses[j] is the weight of the negatives from j on
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all pairs, an int without weights."""
+        return self.weight_from(np.zeros(self.positive.size, dtype=np.int64))
+
+    def split_at(self, difference: float) -> tuple[RowNumbers, RowNumbers]:
+        """Return the sets of pairs up to the difference, and strictly below it."""
+        kind = row_number_type(self.negative.size)
+        up_to, below = np.empty((2, self.positive.size), dtype=kind)
+        _margin_kernels.partners(
+            self.positive.values, self.negative.values, difference, up_to, below
+        )
+        return up_to, below
+
+    def positive_weights_from(self, first: RowNumbers) -> FloatArray:
+        """Return the weight of each positive's pairs in the set."""
+        if self.masses is None or self.positive.weights is None:
+            return np.subtract(self.negative.size, first, dtype=np.float64)
+        return self.positive.weights * self.masses[first]
+
+    def negative_weights_from(self, first: RowNumbers) -> FloatArray:
+        """Return the weight of each negative's pairs in the set."""
+        n = self.negative.size
+        starting = np.bincount(first, self.positive.weights, minlength=n + 1)
+        weights = np.cumsum(starting[:n], dtype=np.float64)
+        if self.negative.weights is not None:
+            weights *= self.negative.weights
+        return weights
+
+    def weight_from(self, first: RowNumbers) -> float:
+        """Return the weight of all pairs in the set, an int without weights.
+
+        Each sum runs in the same order, so that a larger set never weighs less.
+        """
+        if self.masses is None:
+            n_pairs = self.positive.size * self.negative.size
+            return n_pairs - int(first.sum(dtype=np.int64))
+        return float(self.positive_weights_from(first).sum())
+
+
+def sorted_pairs(
+    scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
+) -> SortedPairs:
+    """Sort both classes, without the rows that weigh nothing."""
+    positive = _sorted_class(scores, labels, sample_weight)
+    negative = _sorted_class(scores, ~labels, sample_weight)
+    if negative.weights is None:
+        return SortedPairs(positive, negative, None)
+    masses = np.zeros(negative.size + 1)
+    np.cumsum(negative.weights[::-1], out=masses[-2::-1])
+    return SortedPairs(positive, negative, masses)
+
+
+def _sorted_class(
+    scores: FloatArray, members: BoolArray, sample_weight: FloatArray | None
+) -> SortedClass:
+    if sample_weight is not None:
+        members = members & (sample_weight > 0.0)
+    rows = np.flatnonzero(members).astype(row_number_type(scores.size))
+    order, values = sort_with_order(scores[rows])
+    rows = rows[order]
+    weights = None if sample_weight is None else sample_weight[rows]
+    return SortedClass(rows, values, weights)
+
+
+def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
+    """Return the smallest difference up to which pairs weigh at least `nu`.
+
+    Selection by sampling: a difference a little below the one sought and one a little
+    above leave few pairs in between, which are sampled in their turn, and listed in the
+    end. On which side a difference lies is counted over all pairs, so samples make the
+    search quick and have no say in its result. The first guesses come from the same
+    problem on fewer rows; continuous scores need no others.
+    """
+    bracket = _Bracket(pairs, nu)
+    limit = _LISTED + (pairs.positive.size + pairs.negative.size) // 4
+    if bracket.n_pairs <= limit:
+        return bracket.listed()
+    pivots: Iterable[float] = _thinned_guesses(bracket)
+    while True:
+        for pivot in pivots:
+            if bracket.narrow(pivot):
+                return pivot
+        if bracket.n_pairs <= limit:
+            return bracket.listed()
+        pivots = bracket.sampled_guesses(limit)
+
+
+def _thinned_guesses(bracket: "_Bracket") -> Iterator[float]:
+    """Guess the difference sought from fewer rows; then one below and one above."""
+    pairs = bracket.pairs
+    thinned = SortedPairs(pairs.positive.thinned(), pairs.negative.thinned(), None)
+    n_thinned = thinned.total_weight
+    scale = n_thinned / pairs.total_weight
+    rank = min(scale * bracket.nu, n_thinned)
+    yield difference_of_rank(thinned, rank)
+    # Counting a row against the thinned other class errs by a part of one, one row
+    # independently of the next. The guess, counted by now, tells the sum of these
+    # errors, which is nearly the same a little further on.
+    error = scale * bracket.latest_weight - rank
+    scatter = math.sqrt(thinned.positive.size) + math.sqrt(thinned.negative.size)
+    spread = 0.1 * (scatter + abs(error))
+    for guess in (rank - error - spread, rank - error + spread):
+        if 0.0 < guess <= n_thinned:
+            yield difference_of_rank(thinned, guess)
+
+
+class _Bracket:
+    """The pairs among which the difference of rank `nu` is: those in (low, high)."""
+
+    def __init__(self, pairs: SortedPairs, nu: float) -> None:
+        self.pairs = pairs
+        self.nu = nu
+        self.low, self.high = -math.inf, math.inf
+        self.latest_weight = math.nan  # of the pairs up to the latest pivot
+        # row i is left with the negatives from first[i] to stop[i] - 1; the pairs from
+        # `stop` on weigh less than nu, those from `first` on do not
+        kind = row_number_type(pairs.negative.size)
+        self.first = np.zeros(pairs.positive.size, dtype=kind)
+        self.stop = np.full(pairs.positive.size, pairs.negative.size, dtype=kind)
+
+    @property
+    def n_pairs(self) -> int:
+        return int((self.stop - self.first).sum(dtype=np.int64))
+
+    def narrow(self, pivot: float) -> bool:
+        """Leave the pairs on one side of a difference; True if it is the one sought."""
+        if not self.low < pivot < self.high:
+            return False
+        up_to, below = self.pairs.split_at(pivot)
+        self.latest_weight = self.pairs.weight_from(up_to)
+        if self.latest_weight < self.nu:
+            self.low, self.stop = pivot, up_to
+        elif self.pairs.weight_from(below) < self.nu:
+            return True
+        else:
+            self.high, self.first = pivot, below
+        return False
+
+    def listed(self) -> float:
+        """Find the difference among all that are left."""
+        counts = self.stop - self.first
+        rows = np.repeat(np.arange(counts.size), counts)
+        offset = np.cumsum(counts, dtype=np.int64) - counts - self.first
+        columns = np.arange(rows.size) - offset[rows]
+        differences = self._differences(rows, columns)
+        weight = self.pairs.weight_from(self.stop)
+        positive, negative = self.pairs.positive.weights, self.pairs.negative.weights
+        if positive is None or negative is None:
+            rank = math.ceil(self.nu) - int(weight) - 1
+            return float(np.partition(differences, rank)[rank])
+        order = np.argsort(differences)
+        reached = weight + np.cumsum((positive[rows] * negative[columns])[order])
+        # sums in another order: rounding may leave the last one short of nu
+        return float(differences[order[np.searchsorted(reached[:-1], self.nu)]])
+
+    def sampled_guesses(self, size: int) -> list[float]:
+        """Guess a difference below and one above from a sample of the pairs left.
+
+        The pairs, row by row, are cut into parts of equal weight, one of each chosen;
+        the places within the parts follow the golden ratio, so that no regularity in
+        the data can meet a regularity of the sample.
+        """
+        masses = self.pairs.positive_weights_from(self.first)
+        masses -= self.pairs.positive_weights_from(self.stop)
+        filled = np.flatnonzero(masses > 0.0)
+        ends = np.cumsum(masses[filled])
+        parts = np.arange(size)
+        places = (parts + (parts * _GOLDEN) % 1.0) * (ends[-1] / size)
+        chosen = np.searchsorted(ends[:-1], places, side="right")
+        rows = filled[chosen]
+        columns = self._columns(rows, places - (ends[chosen] - masses[rows]))
+        differences = np.sort(self._differences(rows, columns))
+        rank = size * ((self.nu - self.pairs.weight_from(self.stop)) / ends[-1])
+        spread = math.sqrt(size)
+        guesses = np.clip([rank - spread, rank + spread], 0, size - 1)
+        return [float(differences[int(guess)]) for guess in guesses]
+
+    def _columns(self, rows: RowNumbers, masses: FloatArray) -> RowNumbers:
+        """Return the negative at which a row's pairs left reach the given mass."""
+        first, last = self.first[rows], self.stop[rows] - 1
+        if self.pairs.masses is None or self.pairs.positive.weights is None:
+            columns = first + masses.astype(np.int64)
+        else:
+            ahead = (
+                self.pairs.masses[first] - masses / self.pairs.positive.weights[rows]
+            )
+            columns = np.searchsorted(-self.pairs.masses, -ahead, side="right") - 1
+        inside: RowNumbers = np.clip(columns, first, last)
+        return inside
+
+    def _differences(self, rows: RowNumbers, columns: RowNumbers) -> FloatArray:
+        positive, negative = self.pairs.positive.values, self.pairs.negative.values
+        return positive[rows] - negative[columns]

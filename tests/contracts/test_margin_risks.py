@@ -1,0 +1,140 @@
+"""What every margin risk owes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
+
+from aucmax.risks import InstanceMargin, PairMargin, TangentMargin
+
+pytestmark = pytest.mark.kernel
+
+SIZE = 9
+LABELS = np.array([True, False, True, True, False, False, False, True, False])
+# few distinct values, so that ties are the rule and not the exception
+tied_scores = arrays(float, SIZE, elements=st.integers(-6, 6).map(lambda k: k / 2.0))
+any_scores = st.one_of(
+    tied_scores,
+    arrays(float, SIZE, elements=st.floats(-1e3, 1e3)),
+    arrays(float, SIZE, elements=st.floats(-1e-12, 1e-12)),
+)
+some_weights = arrays(float, SIZE, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0, 7.0]))
+weights = st.one_of(
+    st.none(), some_weights.filter(lambda w: w[LABELS].any() and w[~LABELS].any())
+)
+shares = st.sampled_from([1e-6, 0.05, 0.21, 0.5, 0.77, 1.0])
+RISKS = ["pairs", "instances", "tangent"]
+
+
+def risk_of(kind, share, labels=LABELS, weight=None):
+    """A risk over a share of the pairs, or of the rows of each class."""
+    weight = np.ones(labels.size) if weight is None else weight
+    positive, negative = weight[labels].sum(), weight[~labels].sum()
+    if kind == "pairs":
+        return PairMargin(share * positive * negative)
+    if kind == "instances":
+        return InstanceMargin(share * positive, np.sqrt(share) * negative)
+    return TangentMargin(share**2 * positive * negative, share * positive)
+
+
+@pytest.mark.parametrize("kind", RISKS)
+@given(here=any_scores, there=any_scores, weight=weights, share=shares)
+def test_subgradient_supports_the_risk_from_below(kind, here, there, weight, share):
+    risk = risk_of(kind, share, weight=weight)
+    value, subgradient = risk.value_and_subgradient(here, LABELS, weight)
+    bound = value + subgradient @ (there - here)
+    slack = 1e-12 * (1.0 + np.abs(here).max() + np.abs(there).max())
+    assert risk.value(there, LABELS, weight) >= bound - slack
+    assert risk.value(here, LABELS, weight) == value
+
+
+@pytest.mark.parametrize("kind", RISKS)
+@given(scores=any_scores, weight=weights, share=shares)
+def test_shares_are_a_distribution_over_each_class(kind, scores, weight, share):
+    risk = risk_of(kind, share, weight=weight)
+    value, subgradient = risk.value_and_subgradient(scores, LABELS, weight)
+    assert (subgradient[LABELS] <= 0.0).all()
+    assert (subgradient[~LABELS] >= 0.0).all()
+    assert subgradient[LABELS].sum() == pytest.approx(-0.5, rel=1e-12)
+    assert subgradient[~LABELS].sum() == pytest.approx(0.5, rel=1e-12)
+    # homogeneous: the line of the subgradient passes through the origin
+    scale = np.abs(scores).max()
+    assert value == pytest.approx(subgradient @ scores, rel=1e-12, abs=1e-14 * scale)
+    if weight is not None:
+        assert not subgradient[weight == 0.0].any()
+
+
+@pytest.mark.parametrize("kind", RISKS)
+@pytest.mark.parametrize("factor", [1e-300, 1e-150, 0.3, 1e150, 1e300])
+@given(scores=tied_scores, weight=weights, share=shares)
+def test_risk_grows_with_the_scores(kind, factor, scores, weight, share):
+    risk = risk_of(kind, share, weight=weight)
+    value, _ = risk.value_and_subgradient(scores, LABELS, weight)
+    scaled, subgradient = risk.value_and_subgradient(factor * scores, LABELS, weight)
+    assert scaled / factor == pytest.approx(value, rel=1e-12, abs=1e-12)
+    assert np.isfinite(subgradient).all()
+
+
+@pytest.mark.parametrize("kind", RISKS)
+@given(scores=tied_scores, weight=weights, share=shares, constant=st.integers(-9, 9))
+def test_a_constant_added_to_every_score_changes_nothing(
+    kind, scores, weight, share, constant
+):
+    risk = risk_of(kind, share, weight=weight)
+    value, subgradient = risk.value_and_subgradient(scores, LABELS, weight)
+    moved, slope = risk.value_and_subgradient(scores + 1e8 * constant, LABELS, weight)
+    assert moved == pytest.approx(value, rel=1e-13, abs=1e-13)
+    np.testing.assert_allclose(slope, subgradient, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", RISKS)
+@given(scores=tied_scores, share=shares)
+def test_a_weight_of_two_is_a_row_repeated(kind, scores, share):
+    weight = np.where(np.arange(SIZE) % 3 == 0, 2.0, 1.0)
+    repeat = weight.astype(int)
+    risk = risk_of(kind, share, weight=weight)
+    once, slope = risk.value_and_subgradient(scores, LABELS, weight)
+    twice, slopes = risk.value_and_subgradient(
+        np.repeat(scores, repeat), np.repeat(LABELS, repeat)
+    )
+    assert once == pytest.approx(twice, rel=1e-13, abs=1e-13)
+    np.testing.assert_allclose(np.repeat(slope / repeat, repeat), slopes, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", RISKS)
+@given(scores=tied_scores, weight=weights, share=shares, seed=st.integers(0, 99))
+def test_the_order_of_the_rows_does_not_matter(kind, scores, weight, share, seed):
+    order = np.random.default_rng(seed).permutation(SIZE)
+    risk = risk_of(kind, share, weight=weight)
+    _, slope = risk.value_and_subgradient(scores, LABELS, weight)
+    shuffled = None if weight is None else weight[order]
+    _, moved = risk.value_and_subgradient(scores[order], LABELS[order], shuffled)
+    np.testing.assert_allclose(moved, slope[order], atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", RISKS)
+def test_large_equal_weights_change_nothing(kind):
+    # pairs by the weights: 1.6e19, more than int64 holds
+    generator = np.random.default_rng(0)
+    scores, labels = generator.integers(-4, 4, 80) / 4.0, np.arange(80) % 2 == 0
+    value, slope = risk_of(kind, 0.3, labels).value_and_subgradient(scores, labels)
+    weight = np.full(80, 1e8)
+    heavy = risk_of(kind, 0.3, labels, weight)
+    same, same_slope = heavy.value_and_subgradient(scores, labels, weight)
+    assert same == pytest.approx(value, rel=1e-13)
+    np.testing.assert_allclose(same_slope, slope, rtol=1e-12, atol=1e-16)
+
+
+@pytest.mark.parametrize("kind", RISKS)
+def test_inputs_may_be_read_only_and_stay_as_they_are(kind):
+    generator = np.random.default_rng(1)
+    scores, weight = generator.normal(size=SIZE), generator.uniform(size=SIZE)
+    before = scores.copy(), LABELS.copy(), weight.copy()
+    for array in (scores, weight):
+        array.flags.writeable = False
+    risk = clone(risk_of(kind, 0.4, weight=weight))
+    risk.value_and_subgradient(scores, LABELS, weight)
+    for array, copy in zip((scores, LABELS, weight), before, strict=True):
+        np.testing.assert_array_equal(array, copy)

@@ -1,0 +1,215 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import reference_margins as reference
+from aucmax.risks import InstanceMargin, PairMargin, _sorted_pairs, pairs_with_margin
+
+pytestmark = pytest.mark.kernel
+
+SIZE = 9
+LABELS = np.array([True, False, True, True, False, False, False, True, False])
+# few distinct values, so that ties are the rule and not the exception
+tied_scores = arrays(float, SIZE, elements=st.integers(-6, 6).map(lambda k: k / 2.0))
+any_scores = st.one_of(
+    tied_scores,
+    arrays(float, SIZE, elements=st.floats(-1e3, 1e3)),
+    arrays(float, SIZE, elements=st.floats(-1e-300, 1e-300)),
+    arrays(float, SIZE, elements=st.floats(-1e300, 1e300)),
+)
+# sums of these are exact, so the threshold is too
+some_weights = arrays(float, SIZE, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0, 7.0]))
+weights = st.one_of(
+    st.none(), some_weights.filter(lambda w: w[LABELS].any() and w[~LABELS].any())
+)
+
+
+def weight_of_pairs(labels, weight=None):
+    weight = np.ones(labels.size) if weight is None else weight
+    return float(weight[labels].sum() * weight[~labels].sum())
+
+
+def assert_is_the_definition(scores, labels, nu, weight=None):
+    expected, slope, last = reference.pair_margin(scores, labels, nu, weight)
+    value, subgradient = PairMargin(nu).value_and_subgradient(scores, labels, weight)
+    scale = scores.max() - scores.min()
+    assert PairMargin(nu).threshold(scores, labels, weight) == last
+    assert value == pytest.approx(expected, rel=1e-12, abs=1e-13 * scale)
+    np.testing.assert_allclose(subgradient, slope, rtol=1e-9, atol=1e-13)
+
+
+@given(any_scores, weights, st.data())
+def test_value_subgradient_and_threshold_are_the_definition(scores, weight, data):
+    eighths = int(8 * weight_of_pairs(LABELS, weight))
+    nu = data.draw(st.integers(1, eighths)) / 8.0
+    assert_is_the_definition(scores, LABELS, nu, weight)
+
+
+@given(any_scores, weights)
+def test_smallest_nu_is_the_hard_margin_to_the_last_digit(scores, weight):
+    seen = np.ones(SIZE, bool) if weight is None else weight > 0.0
+    hardest = scores[LABELS & seen].min() - scores[~LABELS & seen].max()
+    for nu in (1e-9, 0.25):
+        assert PairMargin(nu).value(scores, LABELS, weight) == -hardest / 2.0
+        assert PairMargin(nu).threshold(scores, LABELS, weight) == hardest / 2.0
+
+
+@given(tied_scores, weights)
+def test_largest_nu_is_the_mean_over_all_pairs(scores, weight):
+    nu = weight_of_pairs(LABELS, weight)
+    row = np.ones(SIZE) if weight is None else weight
+    means = [np.average(scores[side], weights=row[side]) for side in (LABELS, ~LABELS)]
+    value, subgradient = PairMargin(nu).value_and_subgradient(scores, LABELS, weight)
+    assert value == pytest.approx((means[1] - means[0]) / 2.0, rel=1e-13, abs=1e-14)
+    totals = np.where(LABELS, -row[LABELS].sum(), row[~LABELS].sum())
+    np.testing.assert_allclose(subgradient, row / totals / 2.0, rtol=1e-13)
+
+
+@given(tied_scores, weights, st.floats(0.01, 1.0), st.floats(0.01, 1.0))
+def test_reduction_to_instances_has_a_larger_margin(scores, weight, share, other):
+    row = np.ones(SIZE) if weight is None else weight
+    nu_pos, nu_neg = share * row[LABELS].sum(), other * row[~LABELS].sum()
+    reduced = InstanceMargin(nu_pos, nu_neg).value(scores, LABELS, weight)
+    exact = PairMargin(nu_pos * nu_neg).value(scores, LABELS, weight)
+    assert reduced <= exact + 1e-13
+
+
+@given(any_scores, weights, st.data())
+def test_pairs_with_margin_counts_every_pair(scores, weight, data):
+    differences = (scores[LABELS][:, None] - scores[~LABELS]).ravel()
+    row = np.ones(SIZE) if weight is None else weight
+    pairs = np.outer(row[LABELS], row[~LABELS]).ravel()
+    some = data.draw(st.sampled_from([*differences, 0.0, 0.3, -np.inf, np.inf]))
+    for twice in (some, np.nextafter(some, np.inf), np.nextafter(some, -np.inf)):
+        margin = float(twice) / 2.0
+        expected = pairs[differences >= 2.0 * margin].sum()
+        counted = pairs_with_margin(scores, LABELS, margin, weight)
+        assert counted == expected
+        assert isinstance(counted, int if weight is None else float)
+
+
+def many_scores(kind, generator, size):
+    if kind == "continuous":
+        return generator.normal(size=size)
+    if kind == "few values":
+        return generator.integers(0, 5, size) / 4.0
+    if kind == "nearly tied":  # a few units in the last place apart
+        return generator.integers(0, 5, size) / 4.0 + 2e-16 * generator.integers(
+            0, 9, size
+        )
+    if kind == "constant":
+        return np.full(size, -0.7)
+    if kind == "heavy tails":
+        return generator.standard_cauchy(size) ** 5
+    if kind == "atom":
+        return np.where(generator.random(size) < 0.6, 0.25, generator.normal(size=size))
+    if kind == "shifted":
+        return 1e8 + generator.normal(size=size)
+    return generator.choice([1e-300, 1e300], size) * generator.normal(size=size)
+
+
+KINDS = [
+    "continuous",
+    "few values",
+    "nearly tied",
+    "constant",
+    "heavy tails",
+    "atom",
+    "shifted",
+    "mixed scales",
+]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("p", "n"), [(90, 110), (3, 2000)])
+def test_search_among_many_pairs_is_exact(kind, p, n, weighted):
+    generator = np.random.default_rng(0)
+    scores = many_scores(kind, generator, p + n)
+    labels = generator.permutation(p + n) < p
+    weight = generator.integers(0, 4, p + n) / 4.0 if weighted else None
+    total = weight_of_pairs(labels, weight)
+    for nu in (1.0 / 16.0, 1.0, 0.01 * total, 0.2 * total, 0.77 * total, total):
+        assert_is_the_definition(scores, labels, nu, weight)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_search_is_exact_however_few_pairs_it_may_list(monkeypatch, kind, weighted):
+    monkeypatch.setattr(_sorted_pairs, "_LISTED", 2)
+    monkeypatch.setattr(_sorted_pairs, "_LEAST", 1)
+    monkeypatch.setattr(_sorted_pairs, "_THINNING", 3)
+    for seed in range(6):
+        generator = np.random.default_rng(seed)
+        scores = many_scores(kind, generator, 40)
+        labels = generator.permutation(40) < 8 + seed
+        weight = generator.choice([0.5, 1.0, 2.0**20], 40) if weighted else None
+        total = weight_of_pairs(labels, weight)
+        for nu in total * generator.random(6):
+            assert_is_the_definition(scores, labels, nu, weight)
+
+
+def test_search_samples_what_fewer_rows_mislead_about(monkeypatch):
+    monkeypatch.setattr(_sorted_pairs, "_thinned_guesses", lambda bracket: [])
+    rounds = []
+    sampled = _sorted_pairs._Bracket.sampled_guesses
+
+    def counted(bracket, size):
+        rounds.append(bracket.n_pairs)
+        return sampled(bracket, size)
+
+    monkeypatch.setattr(_sorted_pairs._Bracket, "sampled_guesses", counted)
+    generator = np.random.default_rng(0)
+    labels = np.arange(600) % 2 == 0
+    weight = generator.choice([0.5, 1.0, 2.0**20], 600)
+    for kind in KINDS:
+        scores = many_scores(kind, generator, 600)
+        for row in (None, weight):
+            rounds.clear()
+            nu = 0.3 * weight_of_pairs(labels, row)
+            assert_is_the_definition(scores, labels, nu, row)
+            assert 1 <= len(rounds) <= 4
+            assert rounds == sorted(rounds, reverse=True)
+
+
+def test_weights_that_round_leave_all_pairs_reachable():
+    generator = np.random.default_rng(3)
+    scores, labels = generator.normal(size=200), np.arange(200) % 3 == 0
+    weight = generator.uniform(0.1, 1.0, 200) / 3.0
+    total = weight_of_pairs(labels, weight)
+    for nu in (total * (1.0 - 1e-15), total, total * (1.0 + 1e-15)):
+        value, subgradient = PairMargin(nu).value_and_subgradient(
+            scores, labels, weight
+        )
+        expected = reference.pair_margin(scores, labels, total, weight)[0]
+        assert value == pytest.approx(expected, rel=1e-12)
+        assert subgradient[~labels].sum() == pytest.approx(0.5, rel=1e-12)
+
+
+def test_weights_lost_in_rounding_do_no_harm():
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        scores = many_scores(KINDS[seed % 5], generator, 300)
+        labels = generator.random(300) < 0.5
+        weight = np.exp(15.0 * generator.normal(size=300))
+        total = weight_of_pairs(labels, weight)
+        for share in (1e-9, 0.03, 0.6, 1.0):
+            risk = PairMargin(share * total)
+            value, subgradient = risk.value_and_subgradient(scores, labels, weight)
+            expected = reference.pair_margin(scores, labels, risk.nu, weight)[0]
+            scale = scores.max() - scores.min()
+            assert value == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
+            assert subgradient[~labels].sum() == pytest.approx(0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("nu", [0.0, -1.0, 20.5, np.inf, np.nan])
+def test_nu_beyond_the_pairs_is_refused(nu):
+    with pytest.raises(ValueError, match=r"at most that of all pairs, 20, got"):
+        PairMargin(nu).value(np.zeros(SIZE), LABELS)
+
+
+def test_differences_beyond_float64_are_refused():
+    with pytest.raises(ValueError, match=r"from -1e\+308 to 1e\+308"):
+        PairMargin(1.0).value(np.where(LABELS, 1e308, -1e308), LABELS)
