@@ -1,0 +1,346 @@
+import doctest
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import linprog
+
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.solvers import linear_program
+from aucmax.solvers.linear_program import (
+    solve_hard_pairs,
+    solve_hard_with_bias,
+    solve_instances,
+    solve_pairs,
+    solve_tangent,
+)
+
+SEEDS = range(4)
+BOTH_SETS = pytest.mark.parametrize("weights_set", ["simplex", "l1"])
+
+
+def random_problem(seed, m=22, n_hypotheses=6):
+    """Few distinct values, so that ties are the rule."""
+    generator = np.random.default_rng(seed)
+    labels = np.arange(m) < m // 3
+    generator.shuffle(labels)
+    H = generator.integers(-3, 4, size=(m, n_hypotheses)) / 3.0
+    H[labels, :2] = np.clip(H[labels, :2] + 1.0, -1.0, 1.0)
+    return H, labels
+
+
+def mean_of_smallest(values, weights, nu):
+    """The mean of the nu smallest values by weight, the last one by its remainder."""
+    order = np.argsort(values)
+    before = np.cumsum(weights[order]) - weights[order]
+    shares = np.clip(nu - before, 0.0, weights[order])
+    return shares @ values[order] / nu
+
+
+def pair_margins(scores, labels):
+    return np.subtract.outer(scores[labels], scores[~labels]).ravel() / 2
+
+
+def pair_value(scores, labels, nu, weights):
+    pair_weights = np.outer(weights[labels], weights[~labels]).ravel()
+    return mean_of_smallest(pair_margins(scores, labels), pair_weights, nu)
+
+
+def instance_value(scores, labels, nu_pos, nu_neg, weights):
+    low = mean_of_smallest(scores[labels], weights[labels], nu_pos)
+    high = -mean_of_smallest(-scores[~labels], weights[~labels], nu_neg)
+    return (low - high) / 2
+
+
+def edges(H, labels, solution):
+    return (solution.d_pos @ H[labels] - solution.d_neg @ H[~labels]) / 2
+
+
+def assert_is_an_optimum(H, labels, solution, weights_set):
+    """Both sides are feasible and meet: no third number is needed as the truth."""
+    bound = edges(H, labels, solution)
+    if weights_set == "simplex":
+        assert solution.alpha.min() >= 0.0
+        assert solution.alpha.sum() == pytest.approx(1.0, abs=1e-12)
+        assert bound.max() == pytest.approx(solution.value, abs=1e-9)
+    else:
+        assert np.abs(solution.alpha).sum() <= 1.0 + 1e-12
+        assert np.abs(bound).max() == pytest.approx(solution.value, abs=1e-9)
+    for masses in (solution.d_pos, solution.d_neg):
+        assert masses.min() >= 0.0
+        assert masses.sum() == pytest.approx(1.0, abs=1e-12)
+    assert abs(solution.gap) < 1e-9
+
+
+@BOTH_SETS
+@pytest.mark.parametrize("method", ["interior-point", "simplex"])
+@pytest.mark.parametrize("nu", [0.5, 1.0, 7.3, 40.0, 105.0])
+def test_pairs_value_is_the_mean_of_the_smallest_margins(nu, method, weights_set):
+    for seed in SEEDS:
+        H, labels = random_problem(seed)
+        solution = solve_pairs(H, labels, nu, weights_set=weights_set, method=method)
+        assert_is_an_optimum(H, labels, solution, weights_set)
+        scores, weights = H @ solution.alpha, np.ones(labels.size)
+        achieved = pair_value(scores, labels, nu, weights)
+        assert achieved == pytest.approx(solution.value, abs=1e-9)
+        margins = pair_margins(scores, labels)
+        # rho is the largest margin with a share: fewer than nu pairs are below it
+        assert (margins < solution.rho - 1e-9).sum() <= nu + 1e-9
+        assert (margins <= solution.rho + 1e-9).sum() >= min(nu, 1.0)
+        shortfall = np.maximum(solution.rho - margins, 0.0).sum() / nu
+        assert solution.rho - shortfall == pytest.approx(solution.value, abs=1e-9)
+
+
+@BOTH_SETS
+def test_pairs_agree_with_an_independent_solver(weights_set):
+    H, labels = random_problem(5)
+    nu = 9.5
+    margins = (H[labels][:, None, :] - H[~labels][None, :, :]).reshape(
+        -1, H.shape[1]
+    ) / 2
+    if weights_set == "l1":
+        margins = np.hstack([margins, -margins])
+    n_pairs, n = margins.shape
+    # problem (2) as printed: weights, rho, slacks
+    found = linprog(
+        np.concatenate([np.zeros(n), [-1.0], np.full(n_pairs, 1 / nu)]),
+        A_ub=np.hstack([-margins, np.ones((n_pairs, 1)), -np.eye(n_pairs)]),
+        b_ub=np.zeros(n_pairs),
+        A_eq=[[1.0] * n + [0.0] * (1 + n_pairs)],
+        b_eq=[1.0],
+        bounds=[(0, None)] * n + [(None, None)] + [(0, None)] * n_pairs,
+    )
+    solution = solve_pairs(H, labels, nu, weights_set=weights_set)
+    assert solution.value == pytest.approx(-found.fun, abs=1e-9)
+
+
+@BOTH_SETS
+def test_instances_value_is_the_difference_of_two_means(weights_set):
+    for seed in SEEDS:
+        H, labels = random_problem(seed)
+        nu_pos, nu_neg = 2.5 + seed / 3, 4.2
+        solution = solve_instances(H, labels, nu_pos, nu_neg, weights_set=weights_set)
+        assert_is_an_optimum(H, labels, solution, weights_set)
+        assert solution.d_pos.max() <= 1 / nu_pos + 1e-9
+        assert solution.d_neg.max() <= 1 / nu_neg + 1e-9
+        scores, ones = H @ solution.alpha, np.ones(labels.size)
+        achieved = instance_value(scores, labels, nu_pos, nu_neg, ones)
+        assert achieved == pytest.approx(solution.value, abs=1e-9)
+        # rho and bias solve problem (8): the primal objective is the value
+        paid_pos = np.maximum(solution.rho - solution.bias - scores[labels], 0.0)
+        paid_neg = np.maximum(solution.rho + solution.bias + scores[~labels], 0.0)
+        primal = solution.rho - paid_pos.sum() / (2 * nu_pos)
+        primal -= paid_neg.sum() / (2 * nu_neg)
+        assert primal == pytest.approx(solution.value, abs=1e-9)
+
+
+@BOTH_SETS
+def test_hard_margins_over_pairs_and_with_bias_are_equal(weights_set):
+    for seed in SEEDS:
+        H, labels = random_problem(seed)
+        pairs = solve_hard_pairs(H, labels, weights_set=weights_set)
+        biased = solve_hard_with_bias(H, labels, weights_set=weights_set)
+        assert_is_an_optimum(H, labels, pairs, weights_set)
+        assert_is_an_optimum(H, labels, biased, weights_set)
+        assert pairs.value == pytest.approx(biased.value, abs=1e-9)
+        assert pairs.rho == pytest.approx(pairs.value, abs=1e-9)
+        assert biased.rho == pytest.approx(biased.value, abs=1e-9)
+        smallest = pair_margins(H @ pairs.alpha, labels).min()
+        assert smallest == pytest.approx(pairs.value, abs=1e-9)
+
+
+@BOTH_SETS
+def test_the_bias_of_theorem_2_makes_a_solution_over_pairs_feasible_with_bias(
+    weights_set,
+):
+    for seed in SEEDS:
+        H, labels = random_problem(seed)
+        pairs = solve_hard_pairs(H, labels, weights_set=weights_set)
+        scores = H @ pairs.alpha
+        bias = -(scores[labels].min() + scores[~labels].max()) / 2
+        assert (scores[labels] + bias).min() >= pairs.value - 1e-9
+        assert (scores[~labels] + bias).max() <= -pairs.value + 1e-9
+        biased = solve_hard_with_bias(H, labels, weights_set=weights_set)
+        scores = H @ biased.alpha
+        assert (scores[labels] + biased.bias).min() >= biased.value - 1e-9
+        assert (scores[~labels] + biased.bias).max() <= -biased.value + 1e-9
+
+
+def test_hard_margins_are_soft_ones_with_nu_1():
+    H, labels = random_problem(1)
+    hard = solve_hard_pairs(H, labels).value
+    assert solve_pairs(H, labels, 1.0).value == pytest.approx(hard, abs=1e-9)
+    assert solve_instances(H, labels, 1.0, 1.0).value == pytest.approx(hard, abs=1e-9)
+
+
+@BOTH_SETS
+def test_the_reduction_is_never_below_the_problem_over_pairs(weights_set):
+    for seed in SEEDS:
+        H, labels = random_problem(seed)
+        nu = 12.0
+        exact = solve_pairs(H, labels, nu, weights_set=weights_set).value
+        for nu_pos in (nu / 15, 2.0, 3.5, 7.0):
+            reduced = solve_instances(
+                H, labels, nu_pos, nu / nu_pos, weights_set=weights_set
+            )
+            assert reduced.value >= exact - 1e-9
+
+
+def tangent_value(scores, labels, nu, center, nu_pos, weights):
+    """Problem (9) for fixed scores and nu_pos: two means, with moved caps."""
+    moved = 1 / (2 / center - nu_pos / center**2)
+    return instance_value(scores, labels, moved, nu / nu_pos, weights)
+
+
+@BOTH_SETS
+def test_tangent_optimum_is_a_saddle_point(weights_set):
+    for seed in SEEDS:
+        H, labels = random_problem(seed)
+        nu, center = 14.0, 3.0
+        solution = solve_tangent(H, labels, nu, center, weights_set=weights_set)
+        assert_is_an_optimum(H, labels, solution, weights_set)
+        low, high = nu / 15, 2 * center - center**2 / 7
+        assert low - 1e-9 <= solution.nu_pos <= high + 1e-9
+        cap = 2 / center - solution.nu_pos / center**2
+        assert solution.d_pos.max() <= cap + 1e-9
+        assert solution.d_neg.max() <= solution.nu_pos / nu + 1e-9
+        # no nu_pos leaves these weights a smaller margin
+        scores, ones = H @ solution.alpha, np.ones(labels.size)
+        for nu_pos in np.append(np.linspace(low, high, 50), solution.nu_pos):
+            value = tangent_value(scores, labels, nu, center, nu_pos, ones)
+            assert value >= solution.value - 1e-9
+
+
+def test_tangent_optimum_lies_between_the_reductions():
+    H, labels = random_problem(2)
+    nu, center = 14.0, 3.0
+    tangent = solve_tangent(H, labels, nu, center)
+    at_center = solve_instances(H, labels, center, nu / center).value
+    moved = solve_instances(H, labels, tangent.nu_pos, nu / tangent.nu_pos).value
+    assert moved - 1e-9 <= tangent.value <= at_center + 1e-9
+
+
+@pytest.mark.parametrize("center", [14.0 / 15, 7.0])
+def test_the_center_may_lie_at_either_end(center):
+    H, labels = random_problem(3)
+    solution = solve_tangent(H, labels, 14.0, center)
+    assert_is_an_optimum(H, labels, solution, "simplex")
+
+
+PROBLEMS = {
+    "pairs": lambda *data, **more: solve_pairs(*data, 11.5, **more),
+    "hard pairs": solve_hard_pairs,
+    "hard with bias": solve_hard_with_bias,
+    "instances": lambda *data, **more: solve_instances(*data, 2.5, 3.5, **more),
+    "tangent": lambda *data, **more: solve_tangent(*data, 11.5, 2.5, **more),
+}
+EACH = pytest.mark.parametrize("solve", PROBLEMS.values(), ids=PROBLEMS)
+
+
+@EACH
+def test_a_weight_is_a_repetition(solve):
+    H, labels = random_problem(4, m=16)
+    counts = np.random.default_rng(0).integers(0, 4, size=labels.size)
+    weighted = solve(H, labels, sample_weight=counts)
+    repeated = solve(np.repeat(H, counts, axis=0), np.repeat(labels, counts))
+    assert weighted.value == pytest.approx(repeated.value, abs=1e-9)
+    # a row of weight 0 has no mass
+    assert weighted.d_pos[counts[labels] == 0].sum() == 0.0
+    assert weighted.d_neg[counts[~labels] == 0].sum() == 0.0
+
+
+@pytest.mark.parametrize("scale", [1e-4, 1e5])
+def test_weights_of_any_scale_give_the_same_masses(scale):
+    H, labels = random_problem(6)
+    weights = scale * np.random.default_rng(0).random(labels.size)
+    nu = 0.1 * weights[labels].sum() * weights[~labels].sum()
+    solution = solve_pairs(H, labels, nu, sample_weight=weights)
+    achieved = pair_value(H @ solution.alpha, labels, nu, weights)
+    assert achieved == pytest.approx(solution.value, abs=1e-9)
+    plain = solve_pairs(H, labels, nu / scale**2, sample_weight=weights / scale)
+    assert solution.value == pytest.approx(plain.value, abs=1e-9)
+
+
+@EACH
+def test_the_l1_ball_is_the_simplex_over_both_signs(solve):
+    H, labels = random_problem(7)
+    signed = solve(H, labels, weights_set="l1")
+    doubled = solve(np.hstack([H, -H]), labels)
+    assert signed.value == pytest.approx(doubled.value, abs=1e-9)
+    assert signed.value >= solve(H, labels).value - 1e-9
+
+
+@EACH
+def test_identical_classes_have_no_margin(solve):
+    H = np.repeat(np.random.default_rng(0).uniform(-1, 1, size=(5, 3)), 2, axis=0)
+    labels = np.arange(10) % 2 == 0
+    assert solve(H, labels).value <= 1e-12
+    assert solve(H, labels, weights_set="l1").value == pytest.approx(0.0, abs=1e-12)
+
+
+@EACH
+def test_constant_and_tiny_hypotheses_are_allowed(solve):
+    H, labels = random_problem(8)
+    H[:, 1] = 1.0
+    H[:, 2] = 0.0
+    H[:, 3] = np.where(labels, 1e-11, -1e-11)
+    solution = solve(H, labels)
+    assert_allclose(edges(H, labels, solution).max(), solution.value, atol=1e-9)
+
+
+def test_too_many_pairs_are_refused_and_the_bundle_solver_is_named():
+    labels = np.arange(700) < 350
+    H = np.ones((700, 2))
+    for solve in (lambda *data: solve_pairs(*data, 10.0), solve_hard_pairs):
+        with pytest.raises(ValueError, match=r"122,500 pairs.*bundle solver"):
+            solve(H, labels)
+    assert solve_instances(H, labels, 2.0, 2.0).value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_out_of_range_nu_is_refused():
+    H, labels = random_problem(0)
+    with pytest.raises(ValueError, match=r"nu must be above 0 .* 105, got 106"):
+        solve_pairs(H, labels, 106)
+    with pytest.raises(ValueError, match=r"nu must be above 0 .* got 0"):
+        solve_pairs(H, labels, 0)
+    with pytest.raises(ValueError, match=r"got nan"):
+        solve_pairs(H, labels, float("nan"))
+    with pytest.raises(ValueError, match=r"nu_pos must .* positives, 7, got 8"):
+        solve_instances(H, labels, 8, 2)
+    with pytest.raises(ValueError, match=r"nu_neg must .* negatives, 15, got 16"):
+        solve_instances(H, labels, 7, 16)
+    with pytest.raises(ValueError, match=r"nu_center must be at least .* 2, got 1\.5"):
+        solve_tangent(H, labels, 30.0, 1.5)
+
+
+def test_bad_data_is_refused():
+    H, labels = random_problem(0)
+    broken = H.copy()
+    broken[3, 2] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 2 is nan"):
+        solve_hard_pairs(broken, labels)
+    with pytest.raises(ValueError, match=r"22 booleans.*shape \(21,\)"):
+        solve_hard_pairs(H, labels[1:])
+    with pytest.raises(ValueError, match=r"booleans.*int64"):
+        solve_hard_pairs(H, labels.astype(np.int64))
+    with pytest.raises(ValueError, match=r"H must be a matrix .* shape \(22,\)"):
+        solve_hard_pairs(H[:, 0], labels)
+    with pytest.raises(NotEnoughClassesError, match="no positive row has a weight"):
+        solve_hard_pairs(H, labels, sample_weight=1.0 - labels)
+    with pytest.raises(ValueError, match="'simplex' or 'l1', got 'ball'"):
+        solve_hard_pairs(H, labels, weights_set="ball")
+    with pytest.raises(ValueError, match="got 'newton'"):
+        solve_hard_pairs(H, labels, method="newton")
+
+
+def test_the_time_limit_is_kept():
+    generator = np.random.default_rng(0)
+    H, labels = generator.uniform(-1, 1, size=(400, 40)), np.arange(400) < 200
+    with pytest.raises(TimeoutError, match=r"time_limit=0\.01 seconds"):
+        solve_pairs(H, labels, 5000.0, time_limit=0.01)
+    with pytest.raises(ValueError, match="time_limit must be positive"):
+        solve_pairs(H, labels, 5000.0, time_limit=0.0)
+
+
+def test_the_example_of_the_docstring_runs():
+    assert doctest.testmod(linear_program).failed == 0
