@@ -1,4 +1,4 @@
-"""Sorting scores in linear time when they are spread out, as scores mostly are."""
+"""Sorting scores in linear time, with the order that sorts them."""
 
 from typing import Any, TypeAlias
 
@@ -13,20 +13,30 @@ __all__ = ["RowNumbers", "row_number_type", "sort_with_order"]
 
 RowNumbers: TypeAlias = NDArray[np.integer[Any]]
 
+_MANY = 1024  # values: so many are sorted faster by bytes than by comparison
+_SIGN_BIT = -(2**63)
+
 
 def sort_with_order(values: FloatArray) -> tuple[RowNumbers, FloatArray]:
     """Return the order that sorts the values, and the values in that order.
 
-    Buckets first, one per value, then insertion: about seven times as fast as
-    ``np.argsort`` for spread-out values. Where they crowd into few buckets,
-    ``np.argsort`` itself is used. Equal values come in any order.
+    Buckets first, one per value, then insertion: about four times as fast as
+    ``np.argsort`` for values that are spread out or few. Where they crowd into few
+    buckets, they are sorted byte by byte instead, about three times as fast. Either
+    way O(m), with at most 1.5 times the memory of the values besides the result. Equal
+    values, among them 0.0 and -0.0, stay in the order they have.
     """
     order = np.empty(values.size, dtype=row_number_type(values.size))
     ordered = np.empty_like(values)
-    if not bucket_sort(values, order, ordered):
-        order[:] = np.argsort(values)
-        ordered = values[order]
-    return order, ordered
+    if bucket_sort(values, order, ordered):
+        return order, ordered
+    if values.size < _MANY:
+        order[:] = np.argsort(values, kind="stable")
+        return order, values[order]
+    bits = (values + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0, so both have equal bits
+    spare = ordered.view(np.int64), np.empty_like(order)
+    order, bits = radix_sort(bits, order, *spare)
+    return order, bits.view(np.float64)
 
 
 def row_number_type(n_rows: int) -> np.dtype[np.integer[Any]]:
@@ -39,18 +49,19 @@ def bucket_sort(values, order, ordered):  # type: ignore[no-untyped-def]
     """Sort by one bucket per value, then by insertion; O(m) for spread-out values.
 
     Fills `order` and `ordered` so that ``ordered == values[order]`` ascends. Returns
-    False, with both undefined, when the values crowd into few buckets: the caller
-    then sorts by comparison.
+    False, with both undefined, when the values crowd into few buckets or are infinite.
     """
     m = values.size
     low, high = values.min(), values.max()
-    if high / 2.0 - low / 2.0 > 1e300 or 0.0 < high - low < 1e-290:
+    if not -1e300 <= low <= high <= 1e300 or 0.0 < high - low < 1e-290:
         return False  # bucket numbers would overflow
     scale = (m - 1) / (high - low) if high > low else 0.0
     start = np.zeros(m + 1, order.dtype)
     for value in values:
         start[int((value - low) * scale) + 1] += 1
+    squares = 0
     for bucket in range(m):
+        squares += start[bucket + 1] * start[bucket + 1]
         start[bucket + 1] += start[bucket]
     for i in range(m):
         bucket = int((values[i] - low) * scale)
@@ -58,7 +69,9 @@ def bucket_sort(values, order, ordered):  # type: ignore[no-untyped-def]
         start[bucket] = place + 1
         ordered[place] = values[i]
         order[place] = i
-    return insertion_sort(order, ordered, 16 * m)
+    # A bucket of k values takes k^2 / 4 moves on average, k^2 / 2 at most, but none if
+    # they are equal or in order: where buckets are large, a few moves tell.
+    return insertion_sort(order, ordered, 48 * m if squares <= 96 * m else 8 * m)
 
 
 @njit(cache=True, nogil=True)
@@ -66,6 +79,8 @@ def insertion_sort(order, ordered, moves_left):  # type: ignore[no-untyped-def]
     """Sort what is nearly sorted; give up and return False after too many moves."""
     for i in range(1, ordered.size):
         value, origin, place = ordered[i], order[i], i
+        if ordered[i - 1] <= value:
+            continue
         # everything before `i` ascends; `place` is where value belongs among them
         while place > 0 and ordered[place - 1] > value:
             ordered[place] = ordered[place - 1]
@@ -77,3 +92,38 @@ def insertion_sort(order, ordered, moves_left):  # type: ignore[no-untyped-def]
         if moves_left < 0:
             return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def radix_sort(bits, order, spare_bits, spare_order):  # type: ignore[no-untyped-def]
+    """Sort the bits of float64 numbers, as int64, by one byte after the other.
+
+    Returns the order that sorts the numbers, and their bits in that order, in two of
+    the four buffers; what was in `order` does not matter. Each pass keeps the order of
+    equal bytes, so the last one, by the highest byte, leaves everything sorted.
+    """
+    m = bits.size
+    counts = np.zeros((8, 256), order.dtype)
+    for i in range(m):
+        # the key's bytes, as unsigned numbers, ascend with the float64 number
+        key = bits[i] ^ _SIGN_BIT if bits[i] >= 0 else ~bits[i]
+        bits[i] = key
+        order[i] = i
+        for byte in range(8):
+            counts[byte, (key >> 8 * byte) & 255] += 1
+    for byte in range(8):
+        shift = 8 * byte
+        if counts[byte, (bits[0] >> shift) & 255] == m:
+            continue  # all alike
+        starts = np.cumsum(counts[byte]) - counts[byte]
+        for i in range(m):
+            digit = (bits[i] >> shift) & 255
+            place = starts[digit]
+            starts[digit] = place + 1
+            spare_bits[place] = bits[i]
+            spare_order[place] = order[i]
+        bits, spare_bits = spare_bits, bits
+        order, spare_order = spare_order, order
+    for i in range(m):
+        bits[i] = bits[i] ^ _SIGN_BIT if bits[i] < 0 else ~bits[i]
+    return order, bits
