@@ -1,0 +1,77 @@
+"""Compiled sweeps over sorted columns, and products with matrices of bytes."""
+
+import numpy as np
+from numba import njit
+
+TIE = 1e-9  # edges closer than this, relative to the larger, are equal up to rounding
+_LANES = 64  # sums side by side, which the processor can form at once
+
+
+@njit(cache=True, nogil=True)
+def best_places(row_weights, total, order, starts, middles, places, edges):
+    """For each column: the threshold whose stump has the largest edge in size.
+
+    Column c keeps its rows with a value below the block of zeros in
+    ``order[starts[c]:middles[c]]`` and those above it in ``order[middles[c]:
+    starts[c + 1]]``, both ascending. A row is stored as ``~row`` where a threshold
+    follows on the side of the zeros: after it below the block, before it above.
+
+    Fills `places` with the place of the best threshold in `order`, -1 if the column has
+    none, and `edges` with the edge of direction +1 there: the weight of the rows above
+    the threshold less that of the rows below. Of edges that are equal up to rounding
+    the lowest threshold wins.
+    """
+    for c in range(starts.size - 1):
+        place = -1
+        best = edge = below = 0.0
+        for i in range(starts[c], middles[c]):
+            row = order[i]
+            if row >= 0:
+                below += row_weights[row]
+                continue
+            below += row_weights[~row]
+            here = total - 2.0 * below
+            if place < 0 or abs(here) > best * (1.0 + TIE):
+                place, edge, best = i, here, abs(here)
+        above = 0.0
+        place_above = -1
+        best_above = edge_above = 0.0
+        for i in range(starts[c + 1] - 1, middles[c] - 1, -1):
+            row = order[i]
+            if row >= 0:
+                above += row_weights[row]
+                continue
+            above += row_weights[~row]
+            here = 2.0 * above - total
+            # thresholds fall, so the later of two equal ones is the lower
+            if abs(here) >= best_above * (1.0 - TIE):
+                place_above, edge_above = i, here
+                best_above = max(best_above, abs(here))
+        if place_above >= 0 and (place < 0 or best_above > best * (1.0 + TIE)):
+            place, edge = place_above, edge_above
+        places[c] = place
+        edges[c] = edge
+
+
+@njit(cache=True, nogil=True)
+def add_rows(values, weights, sums):
+    """Add ``weights @ values`` to `sums`; a weight of 0 costs nothing."""
+    for k in range(weights.size):
+        weight = weights[k]
+        if weight != 0.0:
+            for r in range(sums.size):
+                sums[r] += weight * values[k, r]
+
+
+@njit(cache=True, nogil=True)
+def dot_rows(values, weights, products):
+    """Fill `products` with ``values @ weights``."""
+    sums = np.empty(_LANES)
+    for k in range(products.size):
+        sums[:] = 0.0
+        for first in range(0, weights.size, _LANES):
+            own = values[k, first : first + _LANES]
+            weight = weights[first : first + _LANES]
+            for lane in range(own.size):
+                sums[lane] += own[lane] * weight[lane]
+        products[k] = sums.sum()

@@ -1,0 +1,86 @@
+"""Smallest and largest value of each column, from one read of the data."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucmax._features import explain_non_finite
+from aucmax._validation import FloatArray
+
+__all__ = ["column_ranges", "summed", "tiles"]
+
+_TILE = 65_536  # entries: few enough to be in the cache when they are read again
+
+
+def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest value of each column as float64.
+
+    Entries that a sparse matrix does not store count as zeros.
+
+    Raises
+    ------
+    ValueError
+        If some value is NaN or infinite; the message names row and column.
+    TypeError
+        If the values are of another type than float32 or float64.
+    """
+    if X.dtype not in (np.float32, np.float64):
+        raise TypeError(
+            f"X must be float32 or float64, got {X.dtype}: use X.astype(float)."
+        )
+    low = np.full(X.shape[1], np.inf, dtype=X.dtype)
+    high = np.full(X.shape[1], -np.inf, dtype=X.dtype)
+    with np.errstate(invalid="ignore"):  # NaN goes through, and is explained below
+        if sparse.issparse(X):
+            _sparse_ranges(X, low, high)
+        else:
+            _dense_ranges(X, low, high)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ValueError(explain_non_finite(X, names))
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def _dense_ranges(X: Any, low: NDArray[Any], high: NDArray[Any]) -> None:
+    for rows, columns in tiles(X):
+        tile = X[rows, columns]
+        np.minimum(low[columns], tile.min(axis=0), out=low[columns])
+        np.maximum(high[columns], tile.max(axis=0), out=high[columns])
+
+
+def tiles(X: Any) -> Iterator[tuple[slice, slice]]:
+    """Cut a dense matrix along its memory into small tiles of rows and columns."""
+    n_rows, n_columns = X.shape
+    is_stored_by_column = X.flags.f_contiguous and not X.flags.c_contiguous
+    wide = max(1, _TILE // n_rows) if is_stored_by_column else n_columns
+    tall = max(1, _TILE // wide)
+    for left in range(0, n_columns, wide):
+        for top in range(0, n_rows, tall):
+            yield slice(top, top + tall), slice(left, left + wide)
+
+
+def summed(X: Any) -> Any:
+    """Return a sparse matrix that stores no place twice: X itself if it does not."""
+    if not X.has_canonical_format:
+        X = X.copy()  # the caller's matrix stays as it is
+        X.sum_duplicates()
+    return X
+
+
+def _sparse_ranges(X: Any, low: NDArray[Any], high: NDArray[Any]) -> None:
+    X = summed(X)
+    if X.format == "csc":
+        n_stored = np.diff(X.indptr)
+        filled = np.flatnonzero(n_stored)
+        if filled.size:
+            low[filled] = np.minimum.reduceat(X.data, X.indptr[filled])
+            high[filled] = np.maximum.reduceat(X.data, X.indptr[filled])
+    else:
+        n_stored = np.bincount(X.indices, minlength=X.shape[1])
+        np.minimum.at(low, X.indices, X.data)
+        np.maximum.at(high, X.indices, X.data)
+    has_zero = n_stored < X.shape[0]
+    np.minimum(low, 0.0, out=low, where=has_zero)
+    np.maximum(high, 0.0, out=high, where=has_zero)
