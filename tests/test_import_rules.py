@@ -20,8 +20,11 @@ MAY_IMPORT = {
     "risks": set(),
     "regularizers": set(),
     "datasets": set(),
+    "hypotheses": set(),
     "solvers": {"risks.base", "regularizers.base"},
-    "linear": {"risks", "regularizers", "solvers"},
+    "linear": {"risks", "regularizers", "solvers", "hypotheses"},
+    "margin": {"risks", "regularizers", "solvers", "hypotheses"},
+    "boosting": {"risks", "hypotheses", "metrics"},
 }
 
 

@@ -1,0 +1,93 @@
+"""What boosted rankers check before the first round."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils import column_or_1d
+
+from aucmax._features import check_features, explain_non_finite
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.boosting.rounds import Validation
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.hypotheses import ColumnReader
+
+__all__ = [
+    "check_eval_set",
+    "check_integer",
+    "check_interval",
+    "reject_non_finite",
+    "without_weightless_rows",
+]
+
+
+def check_interval(name: str, value: Any, high: float, *, zero: bool = False) -> None:
+    """Refuse a value that is not a number in (0, high], or [0, high] with `zero`."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0.0 <= float(value) <= high or (value == 0 and not zero):
+        bracket = "[" if zero else "("
+        raise ValueError(f"{name} must be in {bracket}0, {high:g}], got {value!r}.")
+
+
+def check_integer(name: str, value: Any) -> None:
+    """Refuse what is not an integer of at least 1."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+
+
+def reject_non_finite(X: Any, names: Any) -> None:
+    """Refuse NaN and infinity, and say where they are; nothing is copied."""
+    matrix: Any = X
+    values = matrix.data if sparse.issparse(X) else matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(dtype=np.float64)
+    # a sum of finite values may overflow
+    if not np.isfinite(total) and not np.isfinite(values).all():
+        raise ValueError(explain_non_finite(X, names))
+
+
+def without_weightless_rows(
+    X: Any, labels: BoolArray, weight: FloatArray | None
+) -> tuple[Any, BoolArray, FloatArray]:
+    """Drop rows of weight 0, which must not widen a range nor make a threshold."""
+    if weight is None:
+        return X, labels, np.ones(labels.size)
+    kept = weight > 0.0
+    if kept.all():
+        return X, labels, weight
+    return X[np.flatnonzero(kept)], labels[kept], weight[kept]
+
+
+def check_eval_set(
+    estimator: Any, eval_set: tuple[Any, ArrayLike], classes: NDArray[Any]
+) -> Validation:
+    """Check rows for validation: features as in `fit`, labels of both classes."""
+    try:
+        X, y = eval_set
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"eval_set must be a tuple (X, y), got {type(eval_set).__name__}."
+        ) from None
+    X = check_features(estimator, X, fitting=False)
+    y = column_or_1d(y)
+    if y.size != X.shape[0]:
+        raise ValueError(
+            f"X of eval_set has {X.shape[0]} rows but y has {y.size}; each row needs "
+            "one label."
+        )
+    labels = np.asarray(y == classes[1], dtype=bool)
+    known = labels | np.asarray(y == classes[0], dtype=bool)
+    if not known.all():
+        row = int(np.argmin(known))
+        raise ValueError(
+            f"y of eval_set is {y[row]!r} in row {row}, but the training labels are "
+            f"{classes[0]!r} and {classes[1]!r}."
+        )
+    if labels.all() or not labels.any():
+        raise NotEnoughClassesError(
+            f"y of eval_set holds one class only: all {y.size} labels are {y[0]!r}. "
+            "Its AUC needs rows of both."
+        )
+    return Validation(ColumnReader(X), labels)

@@ -1,0 +1,261 @@
+"""What boosted rankers share: checks, rounds, scores, and their fitted state."""
+
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._features import check_features, check_training_data
+from aucmax._threshold import balanced_threshold
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.boosting import _checks
+from aucmax.boosting.rounds import (
+    BoostingProgress,
+    Reweighting,
+    Rounds,
+    RoundsRule,
+)
+from aucmax.boosting.weak_learners import LEARNERS
+from aucmax.hypotheses import ColumnReader, fitted_ensemble
+
+__all__ = ["BoostedRanker"]
+
+
+class BoostedRanker(ClassifierMixin, BaseEstimator):
+    """Base of the boosted rankers: a weighted sum of hypotheses, added one a round.
+
+    A subclass has the parameters named here among its own, and `_reweighting`.
+    """
+
+    hypotheses: str
+    n_estimators: int
+    min_edge: float
+    n_iter_no_change: int | None
+    max_time: float | None
+    callback: Any
+    verbose: int
+
+    _unsaved_params = ("callback",)
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        eval_set: tuple[Any, ArrayLike] | None = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features. float32 and float64 arrays, memory maps and CSC matrices are
+            read in place; of a CSR matrix a CSC copy is made.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; one row of each suffices.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights; a pair weighs the product of its rows'. A row of weight 2 is
+            the same as two such rows, one of weight 0 is left out.
+        eval_set : tuple (X, y), default=None
+            Rows apart from the training rows. The model keeps the rounds up to the
+            first one of the best AUC on them.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
+        self._check_parameters()
+        if self.n_iter_no_change is not None and eval_set is None:
+            raise ValueError(
+                f"n_iter_no_change={self.n_iter_no_change} needs rows to watch: call "
+                "fit(X, y, eval_set=(X_validation, y_validation)), or set it to None."
+            )
+        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
+        _checks.reject_non_finite(X, getattr(self, "feature_names_in_", None))
+        X, labels, weight = _checks.without_weightless_rows(X, labels, weight)
+        reweighting = self._reweighting(labels, weight)
+        rounds = self._boost(X, reweighting, classes, eval_set)
+        complaint = self._complaint(rounds)
+        if complaint is not None:
+            warnings.warn(*complaint, stacklevel=2)
+        fitted = {"classes_": classes, **self._summary(rounds, reweighting)}
+        ensemble = fitted_ensemble(fitted)
+        threshold = balanced_threshold(ensemble.scores(X), labels, weight)
+        fitted |= {"threshold_": threshold, **ensemble.linear_form(threshold)}
+        self._replace_state(fitted)
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
+        check_is_fitted(self, "weights_")
+        X = check_features(self, X, fitting=False)
+        scores = fitted_ensemble(vars(self)).scores(X)
+        return scores - float(self.threshold_)
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Score rows by the first round, the first two rounds, and so on.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Scores after each round that the model keeps, less the threshold of the
+            whole model; the last ones are those of `decision_function`, up to rounding.
+        """
+        check_is_fitted(self, "weights_")
+        X = check_features(self, X, fitting=False)
+        for scores in fitted_ensemble(vars(self)).staged_scores(X):
+            yield scores - self.threshold_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the positive class where the score is above 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[(scores > 0.0).astype(np.intp)])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        # a feature that is larger for negatives is of no use without its negative
+        tags.classifier_tags.poor_score = self.hypotheses == "features"
+        return tags
+
+    def _reweighting(self, labels: BoolArray, weight: FloatArray) -> Reweighting:
+        """Return the algorithm's own way to weigh rows, at the start."""
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        if self.hypotheses not in LEARNERS:
+            known = ", ".join(repr(name) for name in LEARNERS)
+            raise ValueError(
+                f"hypotheses must be one of {known}, got {self.hypotheses!r}."
+            )
+        _checks.check_integer("n_estimators", self.n_estimators)
+        _checks.check_interval("min_edge", self.min_edge, 1.0, zero=True)
+        if self.n_iter_no_change is not None:
+            _checks.check_integer("n_iter_no_change", self.n_iter_no_change)
+        if self.max_time is not None and not self.max_time >= 0.0:
+            raise ValueError(
+                f"max_time must be None or seconds, got {self.max_time!r}."
+            )
+
+    def _boost(
+        self,
+        X: Any,
+        reweighting: Reweighting,
+        classes: NDArray[Any],
+        eval_set: tuple[Any, ArrayLike] | None,
+    ) -> Rounds:
+        validation = None
+        if eval_set is not None:
+            validation = _checks.check_eval_set(self, eval_set, classes)
+        rule = RoundsRule(
+            self.n_estimators,
+            self.min_edge,
+            self.max_time,
+            self.n_iter_no_change,
+            self._report if self.verbose or self.callback is not None else None,
+        )
+        learner = LEARNERS[self.hypotheses](X)
+        rounds = Rounds(rule, learner, ColumnReader(X), validation)
+        rounds.run(reweighting)
+        return rounds
+
+    def _complaint(self, rounds: Rounds) -> tuple[str, type[Warning]] | None:
+        """Return a warning that the user should see, and its category."""
+        if rounds.steps:
+            return None
+        return (
+            "no hypothesis ranks the training rows better than chance: none has an "
+            f"edge above min_edge={self.min_edge:g}, so all scores are equal. Are all "
+            "columns constant? Or larger for negatives, so that hypotheses='signed' "
+            "is needed?"
+        ), UserWarning
+
+    def _summary(self, rounds: Rounds, reweighting: Reweighting) -> dict[str, Any]:
+        """Return what the rounds have found, as attributes."""
+        history = {"edge": np.array(rounds.edges), **reweighting.history()}
+        fitted: dict[str, Any] = {}
+        n_kept = len(rounds.steps)
+        if rounds.validation is not None:
+            n_kept = fitted["best_iteration_"] = rounds.n_best
+            history["validation_auc"] = np.array(rounds.areas)
+        kept = rounds.hypotheses[:n_kept]
+        fitted |= {
+            "columns_": np.array([h.column for h in kept], dtype=np.int64),
+            "directions_": np.array([h.direction for h in kept], dtype=np.float64),
+            "n_iter_": len(rounds.steps),
+            "stop_reason_": rounds.reason,
+            "history_": history,
+        }
+        steps = np.array(rounds.steps[:n_kept], dtype=np.float64)
+        fitted |= reweighting.fitted_attributes(steps)
+        return fitted | rounds.learner.fitted_attributes(kept)
+
+    def _replace_state(self, fitted: Mapping[str, Any]) -> None:
+        """Set what was fitted, and forget what an earlier fit has left."""
+        for name in list(vars(self)):
+            if name.endswith("_") and name not in (
+                "n_features_in_",
+                "feature_names_in_",
+            ):
+                delattr(self, name)
+        for name, value in fitted.items():
+            setattr(self, name, value)
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left."""
+        if not hasattr(self, "weights_"):
+            return
+        n_features = self.n_features_in_
+        vectors = [self.columns_, self.directions_, self.weights_]
+        if hasattr(self, "thresholds_"):
+            vectors.append(self.thresholds_)
+        elif not self.low_.shape == self.high_.shape == (n_features,):
+            raise ValueError("low_ and high_ do not fit the features")
+        shape = (self.weights_.size,)
+        if self.classes_.shape != (2,) or any(v.shape != shape for v in vectors):
+            raise ValueError("columns_, directions_, weights_ do not fit together")
+        if (
+            self.columns_.dtype.kind != "i"
+            or ((self.columns_ < 0) | (self.columns_ >= n_features)).any()
+        ):
+            raise ValueError(f"columns_ are not among the {n_features} features")
+
+    def _report(self, progress: BoostingProgress) -> object:
+        if self.verbose:
+            sys.stdout.write(f"{type(self).__name__}: {progress}\n")
+        return self.callback is not None and self.callback(progress)

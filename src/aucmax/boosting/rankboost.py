@@ -1,0 +1,205 @@
+"""RankBoost: the exponential loss of all pairs, one hypothesis at a time."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.boosting import _checks, _kernels
+from aucmax.boosting.base import BoostedRanker
+from aucmax.boosting.rounds import BoostingProgress, Reweighting
+
+__all__ = ["ExponentialReweighting", "RankBoost"]
+
+_LARGEST_EDGE = 1.0 - 1e-12  # beyond it the step would be infinite
+_PERFECT = 2.0 - 1e-6  # from the worst positive down to the best negative
+
+
+class ExponentialReweighting:
+    """RankBoost's weights: a pair weighs the exponential of minus its margin.
+
+    The weight of a pair is the product of a share of its positive and one of its
+    negative, so only the rows are weighed: O(n_rows) a round.
+    """
+
+    def __init__(
+        self, labels: BoolArray, weight: FloatArray, learning_rate: float
+    ) -> None:
+        self.verdict: str | None = None
+        self.loss = 1.0
+        self.row_weights = np.empty(labels.size)
+        self._labels = labels
+        self._weight = weight
+        self._learning_rate = learning_rate
+        self._scores = np.zeros(labels.size)
+        self._log_total = math.log(weight[labels].sum())
+        self._log_total += math.log(weight[~labels].sum())
+        self._losses: list[float] = []
+        self._reweigh()
+
+    def advance(self, values: FloatArray, edge: float) -> float:
+        """Add a hypothesis, by its values on the rows; return its weight."""
+        edge = min(edge, _LARGEST_EDGE)
+        step = self._learning_rate * 0.5 * math.log((1.0 + edge) / (1.0 - edge))
+        self._scores += step * values
+        if edge == _LARGEST_EDGE and self._is_perfect(values):
+            self.verdict = "perfect hypothesis"
+        self._reweigh()
+        self._losses.append(self.loss)
+        return step
+
+    def history(self) -> dict[str, FloatArray]:
+        """Return the loss after each round."""
+        return {"loss": np.array(self._losses)}
+
+    def fitted_attributes(self, steps: FloatArray) -> dict[str, Any]:
+        """Return the weights as they are."""
+        return {"weights_": steps}
+
+    def _is_perfect(self, values: FloatArray) -> bool:
+        """Tell whether all pairs are as far apart as can be."""
+        worst, best = values[self._labels].min(), values[~self._labels].max()
+        return bool(worst - best >= _PERFECT)
+
+    def _reweigh(self) -> None:
+        logs = _kernels.exponential_weights(
+            self._scores, self._labels, self._weight, self.row_weights
+        )
+        self.loss = math.exp(sum(logs) - self._log_total)
+
+
+class RankBoost(BoostedRanker):
+    r"""RankBoost: boosting on all pairs of a positive and a negative row.
+
+    Each round adds the hypothesis :math:`h : X \to [-1, 1]` of the largest edge
+
+    .. math:: r = \sum_{i \in P} \sum_{j \in N} D_{ij} \, \frac{h(x_i) - h(x_j)}{2}
+              \in [-1, 1], \qquad \alpha = \tfrac12 \ln \frac{1 + r}{1 - r}
+
+    with the weight :math:`\alpha`, to scores :math:`F = \sum_t \alpha_t h_t`. A pair
+    weighs :math:`D_{ij} \sim v_i v_j \exp(-(F(x_i) - F(x_j)) / 2)` with row weights
+    :math:`v`, so hard pairs count more in the next round. These weights factor into one
+    of each row: the pairs are never formed, and a round costs O(n_rows) besides the
+    search for the hypothesis, which is one product with the data ("features",
+    "signed") or one sweep over sorted columns ("stumps").
+
+    The mean of :math:`\exp(-(F(x_i) - F(x_j)) / 2)` over pairs, an upper bound of
+    1 - AUC, falls in every round by a factor of at least :math:`\sqrt{1 - r^2}`.
+
+    Parameters
+    ----------
+    n_estimators : int, default=500
+        The most rounds.
+    hypotheses : {"stumps", "features", "signed"}, default="stumps"
+        "features": the columns, scaled to [-1, 1]; "signed": these and their
+        negatives; "stumps": 1 above a threshold of a column and -1 below, or the
+        reverse, for every threshold between two values.
+    learning_rate : float, default=1.0
+        Factor of each :math:`\alpha`, in (0, 1]; 1 is the algorithm of [1]_.
+    min_edge : float, default=1e-6
+        Stop when no hypothesis has an edge above this.
+    n_iter_no_change : int, default=None
+        Stop after so many rounds without a better AUC on `eval_set`.
+    max_time : float, default=None
+        The most seconds.
+    callback : callable, default=None
+        Called after each round with a :class:`~aucmax.boosting.BoostingProgress`; a
+        true answer stops the fit. Not stored by :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write one line a round to standard output.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    columns_ : ndarray of int64 of shape (n_rounds,)
+        The column of each hypothesis.
+    directions_ : ndarray of shape (n_rounds,)
+        1, or -1 for a hypothesis turned round.
+    thresholds_ : ndarray of shape (n_rounds,)
+        The threshold of each stump (stumps only): it is its direction where the column
+        is above, minus that elsewhere.
+    weights_ : ndarray of shape (n_rounds,)
+        The weights :math:`\alpha`, not negative.
+    threshold_ : float
+        Score of the best balanced accuracy on the training rows, which
+        `decision_function` subtracts. It does not affect ranking.
+    coef_, intercept_ : ndarray of shape (1, n_features) and (1,)
+        The scores as a linear function of the raw features (not for stumps).
+    low_, high_ : ndarray of shape (n_features,)
+        The ranges of the columns that were mapped to [-1, 1] (not for stumps).
+    n_iter_ : int
+        Rounds that were run.
+    best_iteration_ : int
+        Rounds that are kept, up to the first of the best AUC on `eval_set` (only if
+        there was one).
+    stop_reason_ : str
+        "max rounds", "max time", "callback", "no change" on `eval_set`, "no edge" above
+        `min_edge`, or "perfect hypothesis".
+    history_ : dict of str to ndarray of shape (n_iter\_,)
+        "edge" of each hypothesis, mean pair "loss" after each round, and
+        "validation_auc" if there was an `eval_set`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
+
+    See Also
+    --------
+    SoftRankBoost : Gives up on the hardest pairs, for noisy labels.
+
+    Notes
+    -----
+    A hypothesis with r = 1 puts all pairs as far apart as can be. Its step, which the
+    formula makes infinite, is that of r = 1 - 1e-12, about 14, and boosting stops,
+    since no pair is left that stands out.
+
+    Of hypotheses whose edges are equal up to rounding, the one of the lowest column and
+    then of the lowest threshold is taken, so a fit is reproducible.
+
+    References
+    ----------
+    .. [1] Y. Freund, R. Iyer, R. E. Schapire, Y. Singer. An efficient boosting
+       algorithm for combining preferences. JMLR 4, 2003 (section 3.3, the bipartite
+       case).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from aucmax.boosting import RankBoost
+    >>> from aucmax.metrics import roc_auc_score
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RankBoost(n_estimators=100).fit(X[:300], y[:300])
+    >>> round(roc_auc_score(y[300:], model.decision_function(X[300:])), 3)
+    0.997
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 500,
+        *,
+        hypotheses: str = "stumps",
+        learning_rate: float = 1.0,
+        min_edge: float = 1e-6,
+        n_iter_no_change: int | None = None,
+        max_time: float | None = None,
+        callback: Callable[[BoostingProgress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.hypotheses = hypotheses
+        self.learning_rate = learning_rate
+        self.min_edge = min_edge
+        self.n_iter_no_change = n_iter_no_change
+        self.max_time = max_time
+        self.callback = callback
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _checks.check_interval("learning_rate", self.learning_rate, 1.0)
+
+    def _reweighting(self, labels: BoolArray, weight: FloatArray) -> Reweighting:
+        return ExponentialReweighting(labels, weight, self.learning_rate)

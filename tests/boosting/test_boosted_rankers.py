@@ -1,0 +1,344 @@
+"""What RankBoost and SoftRankBoost share: data, rounds, validation rows, files."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from aucmax.boosting import RankBoost, SoftRankBoost
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import roc_auc_score
+from boosting.samples import sample
+from persistence.equality import same, through_file
+
+pytestmark = pytest.mark.kernel
+KINDS = ("stumps", "features", "signed")
+MODELS = [
+    pytest.param(model(n_estimators=300, hypotheses=kind), id=f"{name}-{kind}")
+    for kind in KINDS
+    for name, model in (("rank", RankBoost), ("soft", SoftRankBoost))
+]
+for_every_model = pytest.mark.parametrize("model", MODELS)
+
+
+@pytest.fixture(autouse=True)
+def _rounds_may_not_suffice():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+@for_every_model
+def test_the_last_staged_scores_are_the_scores(model):
+    X, labels = sample(0, n_rows=60)
+    model = clone(model).fit(X, labels)
+    new, _ = sample(1, n_rows=40, n_levels=9)  # values beyond the training range
+    for rows in (X, new, sp.csr_array(new), new.astype(np.float32)):
+        stages = list(model.staged_decision_function(rows))
+        assert len(stages) == model.n_iter_ == model.weights_.size
+        np.testing.assert_allclose(
+            stages[-1],
+            model.decision_function(rows),
+            atol=1e-4 * model.weights_.sum() if rows.dtype == np.float32 else 1e-10,
+        )
+    assert not np.array_equal(stages[0], stages[-1])
+
+
+@for_every_model
+def test_the_first_stages_are_a_shorter_fit(model):
+    X, labels = sample(0, n_rows=60)
+    long = clone(model).fit(X, labels)
+    short = clone(model).set_params(n_estimators=7).fit(X, labels)
+    stage = list(long.staged_decision_function(X))[6]
+    ours, theirs = stage - stage[0], short.decision_function(X)
+    theirs = theirs - theirs[0]
+    # SoftRankBoost's weights sum to 1, so only their ratios are comparable
+    scale = np.abs(ours).max() / np.abs(theirs).max()
+    np.testing.assert_allclose(ours, theirs * scale, atol=1e-10)
+
+
+@for_every_model
+def test_weight_is_repetition(model):
+    X, labels = sample(6, n_rows=50)
+    repeats = np.random.default_rng(0).integers(0, 4, labels.size)
+    repeats[:2] = 1
+    weighted = clone(model).fit(X, labels, sample_weight=repeats)
+    repeated = clone(model).fit(np.repeat(X, repeats, axis=0), labels.repeat(repeats))
+    assert weighted.n_iter_ == repeated.n_iter_
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=1e-8
+    )
+    rescaled = clone(model).fit(X, labels, sample_weight=repeats * 1e-3)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), rescaled.decision_function(X), atol=1e-8
+    )
+
+
+FORMS = {
+    "csr": sp.csr_array,
+    "csc matrix": sp.csc_matrix,
+    "fortran": np.asfortranarray,
+    "reversed": lambda X: X[:, ::-1].copy()[:, ::-1],
+    "duplicates": lambda X: _with_duplicates(X),
+    "zeros stored": lambda X: _with_stored_zeros(X),
+}
+
+
+def _with_duplicates(X):
+    """Every entry stored as two halves."""
+    whole = sp.coo_array(X)
+    rows, columns = (np.tile(place, 2) for place in whole.coords)
+    order = np.argsort(rows, kind="stable")
+    starts = np.searchsorted(rows[order], np.arange(X.shape[0] + 1))
+    halves = np.tile(whole.data / 2, 2)[order]
+    return sp.csr_array((halves, columns[order], starts), shape=X.shape)
+
+
+def _with_stored_zeros(X):
+    rows, columns = np.indices(X.shape).reshape(2, -1)
+    return sp.csr_array((X.ravel(), (rows, columns)), shape=X.shape)
+
+
+@for_every_model
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_the_data_gives_one_model(model, form):
+    X, labels = sample(2, n_rows=40)
+    expected = clone(model).fit(X, labels).decision_function(X)
+    given = FORMS[form](X)
+    if sp.issparse(given):
+        assert abs(given - sp.csr_array(X)).max() == 0.0
+    fitted = clone(model).fit(given, labels)
+    np.testing.assert_allclose(fitted.decision_function(X), expected, atol=1e-9)
+    np.testing.assert_allclose(fitted.decision_function(given), expected, atol=1e-9)
+
+
+@for_every_model
+def test_float32_data_give_nearly_the_same_ranking(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4)).astype(np.float32)
+    labels = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=80) > 0
+    single = clone(model).set_params(n_estimators=20).fit(X, labels)
+    double = clone(model).set_params(n_estimators=20).fit(X.astype(float), labels)
+    np.testing.assert_array_equal(single.columns_, double.columns_)
+    np.testing.assert_allclose(single.weights_, double.weights_, rtol=1e-5)
+
+
+@for_every_model
+def test_columns_far_from_zero_or_tiny_or_huge_do_no_harm(model):
+    X, labels = sample(3, n_rows=60)
+    expected = clone(model).fit(X, labels).decision_function(X)
+    moved = X * [1e-150, 1.0, 1e150, 1.0, 1e-3] + [0, 0, 0, 1e9, 2000]
+    fitted = clone(model).fit(moved, labels)
+    np.testing.assert_allclose(
+        fitted.decision_function(moved), expected, atol=1e-5 * fitted.weights_.sum()
+    )
+
+
+@for_every_model
+def test_validation_rows_choose_the_first_best_round(model):
+    X, labels = sample(0, n_rows=60)
+    X_new, labels_new = sample(1, n_rows=60)
+    whole = clone(model).fit(X, labels)
+    areas = [
+        roc_auc_score(labels_new, scores)
+        for scores in whole.staged_decision_function(X_new)
+    ]
+    chosen = clone(model).fit(X, labels, eval_set=(X_new, labels_new))
+    np.testing.assert_allclose(chosen.history_["validation_auc"], areas, atol=1e-3)
+    areas = chosen.history_["validation_auc"]
+    assert chosen.n_iter_ == whole.n_iter_ == areas.size
+    assert chosen.best_iteration_ == np.argmax(areas) + 1 == chosen.weights_.size
+    assert chosen.best_iteration_ < chosen.n_iter_
+    area = roc_auc_score(labels_new, chosen.decision_function(X_new))
+    assert area == pytest.approx(areas.max(), abs=2e-3)
+    stages = list(chosen.staged_decision_function(X))
+    assert len(stages) == chosen.best_iteration_
+    # a later fit without such rows forgets about them
+    assert not hasattr(chosen.fit(X, labels), "best_iteration_")
+
+
+@for_every_model
+def test_patience_stops_the_rounds(model):
+    X, labels = sample(0, n_rows=60)
+    eval_set = sample(1, n_rows=60)
+    whole = clone(model).fit(X, labels, eval_set=eval_set)
+    patient = clone(model).set_params(n_iter_no_change=9)
+    patient.fit(X, labels, eval_set=eval_set)
+    assert patient.stop_reason_ == "no change"
+    assert patient.n_iter_ == patient.best_iteration_ + 9
+    np.testing.assert_array_equal(
+        patient.history_["validation_auc"],
+        whole.history_["validation_auc"][: patient.n_iter_],
+    )
+
+
+@for_every_model
+def test_the_certificate_and_history_belong_to_their_rounds(model):
+    X, labels = sample(0, n_rows=60)
+    fitted = clone(model).fit(X, labels, eval_set=sample(1, n_rows=60))
+    assert all(values.shape == (fitted.n_iter_,) for values in fitted.history_.values())
+    if isinstance(fitted, SoftRankBoost):
+        last = fitted.best_iteration_ - 1
+        assert fitted.margin_ == fitted.history_["margin"][last]
+        assert fitted.nu_pos_ == fitted.history_["nu_pos"][last]
+        scores = fitted.decision_function(X)
+        margins = (scores[labels][:, None] - scores[~labels][None, :]) / 2
+        assert (margins >= fitted.margin_ - 1e-12).sum() >= fitted.pairs_guaranteed_
+
+
+@for_every_model
+def test_linear_models_carry_their_coefficients(model):
+    X, labels = sample(0, n_rows=60)
+    fitted = clone(model).fit(X, labels)
+    if model.hypotheses == "stumps":
+        assert not hasattr(fitted, "coef_")
+        return
+    scores = X @ fitted.coef_[0] + fitted.intercept_[0]
+    np.testing.assert_allclose(fitted.decision_function(X), scores, atol=1e-10)
+    fitted.set_params(hypotheses="stumps").fit(X, labels)
+    assert not hasattr(fitted, "coef_")
+    assert not hasattr(fitted, "low_")
+
+
+@for_every_model
+def test_a_saved_model_comes_back_bit_for_bit(model, tmp_path):
+    X, labels = sample(0, n_rows=60)
+    fitted = clone(model).set_params(callback=print, n_estimators=3)
+    fitted.fit(X, np.where(labels, "yes", "no"), eval_set=None)
+    again = through_file(fitted.set_params(callback=None), tmp_path)
+    assert same(vars(again), vars(fitted))
+    np.testing.assert_array_equal(
+        again.decision_function(X), fitted.decision_function(X)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("columns_", np.array([7, 0, 0])),
+        ("columns_", np.array([-1, 0, 0])),
+        ("columns_", np.array([0.0, 0.0, 0.0])),
+        ("weights_", np.ones(4)),
+        ("directions_", np.ones((3, 1))),
+        ("classes_", np.array([0, 1, 2])),
+        ("low_", np.zeros(2)),
+    ],
+)
+def test_a_state_that_no_fit_leaves_is_refused(name, value, tmp_path):
+    X, labels = sample(0)
+    model = RankBoost(3, hypotheses="signed").fit(X, labels)
+    setattr(model, name, value)
+    with pytest.raises(ValueError, match="RankBoost is not consistent"):
+        through_file(model, tmp_path)
+
+
+def test_a_callback_sees_every_round_and_can_stop(capsys):
+    X, labels = sample(0)
+    seen = []
+    model = RankBoost(
+        50, callback=lambda progress: seen.append(progress) or len(seen) == 4, verbose=1
+    )
+    model.fit(X, labels, eval_set=(X, labels))
+    assert model.stop_reason_ == "callback"
+    assert [progress.n_iter for progress in seen] == [1, 2, 3, 4]
+    assert [progress.loss for progress in seen] == model.history_["loss"].tolist()
+    assert [progress.edge for progress in seen] == model.history_["edge"].tolist()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 4
+    assert lines[0].startswith("RankBoost: round 1, 0.")
+    assert f"validation AUC {seen[0].validation_auc:.5f}" in lines[0]
+
+
+def test_time_runs_out():
+    X, labels = sample(0)
+    model = RankBoost(10**9, max_time=0.05).fit(X, labels)
+    assert model.stop_reason_ == "max time"
+    assert model.n_iter_ < 10**6
+
+
+def test_an_interrupted_fit_leaves_the_model_as_it_was():
+    X, labels = sample(0)
+    model = RankBoost(5).fit(X, labels)
+    before = dict(vars(model))
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    model.callback = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, ~labels)
+    assert same(dict(vars(model), callback=None), before)
+
+
+@for_every_model
+def test_constant_columns_rank_nothing(model):
+    with pytest.warns(UserWarning, match="no hypothesis ranks .* all scores are equal"):
+        fitted = clone(model).fit(np.ones((8, 2)), [0, 1] * 4)
+    assert fitted.n_iter_ == 0
+    assert fitted.stop_reason_ == "no edge"
+    assert list(fitted.staged_decision_function(np.ones((2, 2)))) == []
+    np.testing.assert_array_equal(fitted.decision_function([[1.0, 5.0]]), [0.0])
+    np.testing.assert_array_equal(fitted.predict([[1.0, 5.0]]), [0])
+
+
+def test_min_edge_is_an_edge_that_was_exceeded():
+    X, labels = sample(0)
+    model = RankBoost(500, hypotheses="features", min_edge=0.1).fit(X, labels)
+    assert model.stop_reason_ == "no edge"
+    assert model.history_["edge"].min() > 0.1
+    longer = RankBoost(500, hypotheses="features").fit(X, labels)
+    assert longer.history_["edge"][model.n_iter_] <= 0.1
+
+
+BAD_PARAMETERS = {
+    "hypotheses": ("trees", "hypotheses must be one of 'stumps', 'features', 'signed'"),
+    "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
+    "min_edge": (-0.1, r"min_edge must be in \[0, 1\], got -0.1"),
+    "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
+    "max_time": (-1, "max_time must be None or seconds, got -1"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+@pytest.mark.parametrize("model", [RankBoost(), SoftRankBoost()])
+def test_bad_parameters_are_named(model, name):
+    value, message = BAD_PARAMETERS[name]
+    X, labels = sample(0)
+    with pytest.raises(ValueError, match=message):
+        clone(model).set_params(**{name: value}).fit(X, labels)
+
+
+def test_bad_data_are_named():
+    X, labels = sample(0)
+    model = RankBoost(3)
+    with pytest.raises(NotFittedError):
+        next(model.staged_decision_function(X))
+    with pytest.raises(ValueError, match=r"n_iter_no_change=5 needs rows to watch"):
+        RankBoost(n_iter_no_change=5).fit(X, labels)
+    with pytest.raises(ValueError, match=r"eval_set must be a tuple \(X, y\)"):
+        model.fit(X, labels, eval_set=X)
+    with pytest.raises(ValueError, match="eval_set has 30 rows but y has 29"):
+        model.fit(X, labels, eval_set=(X, labels[1:]))
+    with pytest.raises(NotEnoughClassesError, match="eval_set holds one class only"):
+        model.fit(X, labels, eval_set=(X[labels], labels[labels]))
+    y = np.where(labels, "yes", "no").astype(object)
+    y_new = y.copy()
+    y_new[4] = "maybe"
+    with pytest.raises(ValueError, match=r"y of eval_set is .*'maybe'.* in row 4"):
+        model.fit(X, y, eval_set=(X, y_new))
+    X[3, 2] = np.nan
+    weight = np.ones(labels.size)
+    weight[2] = 0.0
+    for given in (X, sp.csr_array(X)):
+        with pytest.raises(ValueError, match="NaN in row 3, column 2"):
+            model.fit(given, labels, sample_weight=weight)
+
+
+def test_finite_values_whose_sum_overflows_are_welcome():
+    X = np.array([[1.7e308], [1.6e308], [1.5e308], [-1.7e308]])
+    for kind in KINDS:
+        model = RankBoost(5, hypotheses=kind).fit(X, [1, 1, 0, 0])
+        assert roc_auc_score([1, 1, 0, 0], model.decision_function(X)) == 1.0

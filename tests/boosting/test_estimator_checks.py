@@ -1,0 +1,20 @@
+"""What every estimator owes: scikit-learn's own checks, all of them."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from aucmax.boosting import RankBoost, SoftRankBoost
+
+KINDS = ("stumps", "features", "signed")
+
+
+# scikit-learn also fits labels drawn at random, which rightly draws these
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore:no hypothesis ranks:UserWarning")
+@parametrize_with_checks(
+    [RankBoost(hypotheses=kind) for kind in KINDS]
+    # on labels drawn at random the rounds never suffice
+    + [SoftRankBoost(hypotheses=kind, n_estimators=1000) for kind in KINDS]
+)
+def test_estimator_passes_every_check_of_scikit_learn(estimator, check):
+    check(estimator)
