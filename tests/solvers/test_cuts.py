@@ -2,15 +2,20 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers import L2
+from aucmax.regularizers import L2, L1Ball, Simplex
+from aucmax.risks.base import Support
 from aucmax.solvers.cuts import Cuts
+
+
+def line(offset, slope=(0.0, 0.0)):
+    return Support(0.0, np.array(slope), offset)
 
 
 def filled(n_cuts, capacity=100, seed=0):
     generator = np.random.default_rng(seed)
     cuts = Cuts(3, capacity)
     for _ in range(n_cuts):
-        cuts.add(generator.normal(size=3), generator.normal())
+        cuts.add(generator.normal(size=3), line(generator.normal()))
         cuts.minimize(L2(), 1.0)
     return cuts
 
@@ -25,7 +30,7 @@ def test_lower_bound_never_falls_while_cuts_are_added():
     generator = np.random.default_rng(1)
     cuts, bounds = Cuts(3, 100), []
     for _ in range(12):
-        cuts.add(generator.normal(size=3), generator.normal())
+        cuts.add(generator.normal(size=3), line(generator.normal()))
         bounds.append(cuts.minimize(L2(), 1.0).lower_bound)
     assert np.diff(bounds).min() >= -1e-12
 
@@ -33,7 +38,7 @@ def test_lower_bound_never_falls_while_cuts_are_added():
 def test_cuts_in_use_survive_when_the_store_is_full():
     cuts = filled(6, capacity=6)
     used = cuts.gradients[cuts.multipliers > 0.0]
-    cuts.add(np.array([9.0, 9.0, 9.0]), -100.0)
+    cuts.add(np.array([9.0, 9.0, 9.0]), line(-100.0))
     for gradient in used:
         assert (cuts.gradients == gradient).all(axis=1).any()
 
@@ -50,7 +55,7 @@ def test_a_smaller_store_keeps_the_cuts_in_use():
 def test_flat_and_equal_cuts_have_a_minimum():
     cuts = Cuts(2)
     for offset in (0.3, 0.7, 0.7, 0.1):
-        cuts.add(np.zeros(2), offset)
+        cuts.add(np.zeros(2), line(offset))
         bound = cuts.minimize(L2(), 2.0).lower_bound
         assert bound == pytest.approx(2.0 * cuts.offsets.max())
 
@@ -66,3 +71,96 @@ def test_a_regularizer_without_a_model_minimum_is_refused():
     cuts = filled(1)
     with pytest.raises(IncompatibleError, match="Bare has no minimize_model"):
         cuts.minimize(Bare(), 1.0)
+
+
+def with_sources(n_cuts, capacity=100, seed=0):
+    """Cuts whose slopes over 4 parameters are those over 6 scores, pulled back."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(6, 4))
+    cuts = Cuts(4, capacity, keep_sources=True)
+    for _ in range(n_cuts):
+        slope = generator.normal(size=6)
+        cuts.add(slope @ X, line(generator.normal(), slope))
+    return cuts, X
+
+
+@pytest.mark.parametrize("hull", [Simplex(), L1Ball()])
+def test_level_steps_scale_with_C(hull):
+    cuts, _ = with_sources(5)
+    center = np.full(4, 0.25)
+    value = (cuts.offsets + cuts.gradients @ center).max()
+    first = cuts.multipliers
+    one = cuts.level_step(hull, 1.0, center, value, 0.5)
+    cuts.multipliers = first
+    ten = cuts.level_step(hull, 10.0, center, 10.0 * value, 0.5)
+    assert ten.lower_bound == pytest.approx(10.0 * one.lower_bound)
+    np.testing.assert_allclose(ten.parameters, one.parameters, atol=1e-9)
+    np.testing.assert_array_equal(cuts.multipliers, ten.multipliers)
+
+
+@pytest.mark.parametrize("hull", [Simplex(), L1Ball()])
+@pytest.mark.parametrize("capacity", [1, 2, 3, 7])
+def test_a_cut_that_leaves_hands_its_share_on(hull, capacity):
+    cuts, X = with_sources(8)
+    center = np.full(4, 0.25)
+    value = (cuts.offsets + cuts.gradients @ center).max()
+    before = cuts.level_step(hull, 1.0, center, value, 0.5)
+    mixed, slope = cuts.mixed_source(), cuts.multipliers @ cuts.gradients
+    constant = cuts.multipliers @ cuts.offsets
+    cuts.resize(capacity)
+    assert len(cuts) == capacity
+    assert cuts.multipliers.sum() == pytest.approx(1.0)
+    np.testing.assert_allclose(cuts.multipliers @ cuts.gradients, slope, atol=1e-12)
+    assert cuts.multipliers @ cuts.offsets == pytest.approx(constant)
+    np.testing.assert_allclose(cuts.mixed_source(), mixed, atol=1e-12)
+    after = cuts.level_step(hull, 1.0, center, value, 0.5)
+    assert after.lower_bound >= before.lower_bound - 1e-12
+    # what is left are cuts: mixtures of those there were
+    np.testing.assert_allclose(np.array(cuts.sources) @ X, cuts.gradients, atol=1e-12)
+    np.testing.assert_allclose(cuts.gram, cuts.gradients @ cuts.gradients.T)
+
+
+def test_many_cuts_stay_only_as_long_as_they_serve():
+    generator = np.random.default_rng(0)
+    center = np.full(3, 1.0 / 3.0)
+    cuts = Cuts(3, 200)
+    for _ in range(300):
+        gradient = generator.normal(size=3)
+        cuts.add(gradient, line(-gradient @ center))
+        cuts.level_step(Simplex(), 1.0, center, 0.0, 0.5)
+    assert len(cuts) == 120
+
+
+def test_cuts_in_use_stay_until_the_store_is_full():
+    generator = np.random.default_rng(0)
+    cuts = Cuts(3, 200)
+    for _ in range(300):
+        cuts.add(generator.normal(size=3), line(0.0))
+        cuts._last_used[:] = cuts._clock
+    assert len(cuts) == 200
+
+
+def test_appended_parameters_leave_the_cuts_and_what_they_bound():
+    cuts, X = with_sources(5)
+    center = np.array([0.5, 0.5, 0.0, 0.0])
+    value = (cuts.offsets + cuts.gradients @ center).max()
+    before = cuts.level_step(Simplex(), 1.0, center, value, 0.5)
+    more = np.random.default_rng(1).normal(size=(6, 3))
+    assert cuts.gram.shape == (5, 5)
+    cuts.widen(np.array(cuts.sources) @ more)
+    wide = np.hstack([X, more])
+    np.testing.assert_allclose(cuts.gradients, np.array(cuts.sources) @ wide)
+    np.testing.assert_allclose(cuts.gram, cuts.gradients @ cuts.gradients.T)
+    # more vertices, so the minimum can only be lower
+    center = np.append(center, np.zeros(3))
+    after = cuts.level_step(Simplex(), 1.0, center, value, 0.5)
+    gap = value - after.lower_bound
+    assert after.lower_bound <= before.lower_bound + 0.1 * gap
+    slope = np.random.default_rng(2).normal(size=6)
+    cuts.add(slope @ wide, line(0.5, slope))
+    np.testing.assert_allclose(cuts.gradients[-1], slope @ wide)
+
+
+def test_slopes_that_overflow_are_refused():
+    with pytest.raises(FloatingPointError, match="overflows"):
+        Cuts(2).add(np.array([1e200, 0.0]), line(0.0))

@@ -3,8 +3,18 @@
 from aucmax.regularizers.base import (
     QuadraticRegularizer,
     Regularizer,
+    RegularizerWithLevels,
     RegularizerWithMaster,
 )
+from aucmax.regularizers.hull import L1Ball, Simplex
 from aucmax.regularizers.l2 import L2
 
-__all__ = ["L2", "QuadraticRegularizer", "Regularizer", "RegularizerWithMaster"]
+__all__ = [
+    "L2",
+    "L1Ball",
+    "QuadraticRegularizer",
+    "Regularizer",
+    "RegularizerWithLevels",
+    "RegularizerWithMaster",
+    "Simplex",
+]

@@ -12,6 +12,7 @@ __all__ = [
     "MasterSolution",
     "QuadraticRegularizer",
     "Regularizer",
+    "RegularizerWithLevels",
     "RegularizerWithMaster",
 ]
 
@@ -57,6 +58,25 @@ class RegularizerWithMaster(Regularizer, Protocol):
         start: FloatArray,
     ) -> MasterSolution:
         r"""Minimise :math:`\Omega(w) + C \max_k (o_k + \langle a_k, w \rangle)`."""
+
+
+@runtime_checkable
+class RegularizerWithLevels(Regularizer, Protocol):
+    """A convex set, or its price, that level methods can work with."""
+
+    def middle(self, n_parameters: int) -> FloatArray:
+        """Return a point inside, to start from."""
+
+    def level_step(
+        self,
+        gradients: FloatArray,
+        offsets: FloatArray,
+        multipliers: FloatArray,
+        center: FloatArray,
+        value: float,
+        fraction: float,
+    ) -> MasterSolution:
+        """Bound the highest cut from below; project the center onto a level set."""
 
 
 class QuadraticRegularizer(RegularizerWithMaster, Protocol):

@@ -9,10 +9,12 @@ from aucmax.solvers.base import (
     StoppingRule,
 )
 from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.level_bundle import LevelBundleSolver
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 
 __all__ = [
     "BundleSolver",
+    "LevelBundleSolver",
     "Objective",
     "Point",
     "Progress",

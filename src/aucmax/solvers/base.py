@@ -208,12 +208,15 @@ class StoppingRule:
         The most seconds.
     callback : callable or None
         Called with a :class:`Progress` after each iteration; a true answer stops.
+    floor : float
+        Values nearer to 0 than this count as this large, where an optimum may be 0.
     """
 
     tol: float = 1e-3
     max_iter: int = 1000
     max_time: float | None = None
     callback: Callback | None = None
+    floor: float = 0.0
 
     def watch(self, history: Sequence[Progress] = ()) -> "Watch":
         """Start the clock, or let it go on from what was done before."""
@@ -239,7 +242,7 @@ class Watch:
         n_iter = len(self.history) + 1
         progress = Progress(n_iter, objective.n_passes, value, gap, seconds)
         self.history.append(progress)
-        self.converged = gap <= rule.tol * abs(value)
+        self.converged = gap <= rule.tol * max(abs(value), rule.floor)
         asked = rule.callback is not None and bool(rule.callback(progress))
         late = rule.max_time is not None and seconds >= rule.max_time
         return self.converged or asked or late or self._is_exhausted(progress)

@@ -83,7 +83,7 @@ class BundleSolver:
         support = objective.support(best)
         value = regularizer.value(best.parameters) + C * support.value
         while True:
-            cuts.add(objective.pull_back(support), support.offset)
+            cuts.add(objective.pull_back(support), support)
             model = cuts.minimize(regularizer, C)
             if watch.says_stop(objective, value, model.lower_bound):
                 break

@@ -7,10 +7,16 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import (
     MasterSolution,
     Regularizer,
+    RegularizerWithLevels,
     RegularizerWithMaster,
 )
+from aucmax.risks.base import Support
 
 __all__ = ["Cuts"]
+
+_UNUSED = 0.05  # of the mean share: an interior-point method's zero
+_MANY = 120  # from so many cuts on, a new one replaces one that was
+_IDLE = 10  # not used by so many before it
 
 
 class Cuts:
@@ -24,16 +30,22 @@ class Cuts:
     n_parameters : int
         Length of a slope.
     capacity : int, default=100
-        The most cuts kept. The one that has served longest ago leaves first; those in
-        use at the last minimum of the model stay, so the lower bound never falls.
+        The most cuts kept. The one that has served longest ago leaves first, and hands
+        its share on, so that the lower bound never falls. Beyond 120, one leaves as
+        soon as it has not served for a while.
+    keep_sources : bool, default=False
+        Whether to keep each cut's slope over scores, too, for :meth:`mixed_source`.
     """
 
-    def __init__(self, n_parameters: int, capacity: int = 100) -> None:
+    def __init__(
+        self, n_parameters: int, capacity: int = 100, *, keep_sources: bool = False
+    ) -> None:
         self.capacity = capacity
         self._rows = np.empty((0, n_parameters))  # grows ahead of what is in use
         self.offsets = np.empty(0)
-        self.gram = np.empty((0, 0))
+        self._gram = np.empty((0, 0))  # of the first cuts; completed when asked for
         self.multipliers = np.empty(0)
+        self.sources: list[FloatArray] | None = [] if keep_sources else None
         self._last_used = np.empty(0, dtype=np.int64)
         self._clock = 0
 
@@ -41,6 +53,18 @@ class Cuts:
     def gradients(self) -> FloatArray:
         """Slopes of the cuts, shape (n_cuts, n_parameters)."""
         return self._rows[: len(self)]
+
+    @property
+    def gram(self) -> FloatArray:
+        """Inner products of the slopes, each computed once."""
+        known, k = self._gram.shape[0], len(self)
+        if known < k:
+            gram = np.empty((k, k))
+            gram[:known, :known] = self._gram
+            gram[known:] = self.gradients[known:] @ self.gradients.T
+            gram[:known, known:] = gram[known:, :known].T
+            self._gram = gram
+        return self._gram
 
     def __len__(self) -> int:
         return self.offsets.size
@@ -51,30 +75,43 @@ class Cuts:
         while len(self) > capacity:
             self._drop(int(np.argmin(self._last_used)))
 
-    def add(self, gradient: FloatArray, offset: float) -> None:
-        """Take in one cut, in O(n_cuts * n_parameters)."""
+    def add(self, gradient: FloatArray, support: Support) -> None:
+        """Take in one cut: a support of the risk, with its slope pulled back."""
         with np.errstate(over="ignore"):
             square = float(gradient @ gradient)
         if not np.isfinite(square):
             raise FloatingPointError("the square of a cut's slope overflows")
         self._clock += 1
-        if len(self) >= self.capacity:
-            self._drop(int(np.argmin(self._last_used)))
+        if len(self) >= min(_MANY, self.capacity):
+            oldest = int(np.argmin(self._last_used))
+            is_idle = self._last_used[oldest] < self._clock - _IDLE
+            if is_idle or len(self) >= self.capacity:
+                self._drop(oldest)
         k = len(self)
         if k == self._rows.shape[0]:
             room = min(max(8, k + k // 2), self.capacity)
             more = np.empty((room - k, gradient.size))
             self._rows = np.concatenate([self._rows, more])
-        products = self.gradients @ gradient
         self._rows[k] = gradient
-        gram = np.empty((k + 1, k + 1))
-        gram[:k, :k] = self.gram
-        gram[k, :k] = gram[:k, k] = products
-        gram[k, k] = square
-        self.gram = gram
-        self.offsets = np.append(self.offsets, offset)
+        self.offsets = np.append(self.offsets, support.offset)
         self.multipliers = np.append(self.multipliers, 0.0 if k else 1.0)
         self._last_used = np.append(self._last_used, self._clock)
+        if self.sources is not None:
+            self.sources.append(support.subgradient)
+
+    def widen(self, columns: FloatArray) -> None:
+        """Append parameters, given the slopes of all cuts along them."""
+        self._rows = np.hstack([self.gradients, columns])
+        self._gram = np.empty((0, 0))
+
+    def mixed_source(self) -> FloatArray:
+        """Return the slope over scores that the cuts' shares mix."""
+        if self.sources is None:
+            raise IncompatibleError("these cuts were made without keep_sources=True.")
+        mixed = np.zeros_like(self.sources[0])
+        for share, source in zip(self.multipliers, self.sources, strict=True):
+            mixed += share * source
+        return mixed
 
     def minimize(self, regularizer: Regularizer, C: float) -> MasterSolution:
         """Minimise the regularizer plus C times the highest cut."""
@@ -90,11 +127,56 @@ class Cuts:
         self._last_used[self.multipliers > 0.0] = self._clock
         return solution
 
+    def level_step(
+        self,
+        regularizer: Regularizer,
+        C: float,
+        center: FloatArray,
+        value: float,
+        fraction: float,
+    ) -> MasterSolution:
+        """Bound C times the highest cut; project the center onto a level set."""
+        if not isinstance(regularizer, RegularizerWithLevels):
+            raise IncompatibleError(
+                f"{type(regularizer).__name__} has no level_step, which a level method "
+                "needs. Try Simplex or L1Ball."
+            )
+        solution = regularizer.level_step(
+            C * self.gradients if C != 1.0 else self.gradients,
+            C * self.offsets,
+            self.multipliers,
+            center,
+            value,
+            fraction,
+        )
+        self.multipliers = solution.multipliers
+        self._last_used[self.multipliers > _UNUSED / len(self)] = self._clock
+        return solution
+
     def _drop(self, index: int) -> None:
+        """Remove a cut; one that has a share hands it on, so the bound stays."""
+        if self.multipliers[index] > 0.0 and len(self) > 1:
+            others = self._last_used.copy()
+            others[index] = np.iinfo(np.int64).max
+            self._merge(index, int(np.argmin(others)))
         keep = np.arange(len(self)) != index
         self._rows[index : len(self) - 1] = self._rows[index + 1 : len(self)]
         self.offsets = self.offsets[keep]
-        self.gram = self.gram[np.ix_(keep, keep)]
+        known = keep[: self._gram.shape[0]]
+        self._gram = self._gram[np.ix_(known, known)]
+        if self.sources is not None:
+            del self.sources[index]
         self.multipliers = self.multipliers[keep]
-        self.multipliers /= self.multipliers.sum()
         self._last_used = self._last_used[keep]
+
+    def _merge(self, index: int, into: int) -> None:
+        """Mix a cut into another one, as the shares mix them; the mixture is a cut."""
+        share = self.multipliers[index] + self.multipliers[into]
+        part = self.multipliers[index] / share
+        self.multipliers[into] = share
+        for values in (self._rows, self.offsets):
+            values[into] += part * (values[index] - values[into])
+        if self.sources is not None:
+            own = self.sources[into]
+            self.sources[into] = own + part * (self.sources[index] - own)
+        self._gram = np.empty((0, 0))

@@ -94,7 +94,7 @@ class SmoothedNewtonSolver:
             if value < best_value:
                 best, best_value = point, value
             pulled = objective.pull_back(support)
-            cuts.add(pulled, support.offset)
+            cuts.add(pulled, support)
             lower_bound = cuts.minimize(regularizer, C).lower_bound
             if watch.says_stop(objective, best_value, lower_bound):
                 break
