@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 import aucmax
 from aucmax.cli import main
 from aucmax.metrics import roc_auc_score
-from aucmax.tabular import MODELS
+from aucmax.tabular import COMPARED
 
 ROWS = 300
 FAST = ["--models", "aucsvc,logistic", "--folds", "3"]
@@ -76,7 +76,7 @@ def test_the_version_is_told():
 
 def test_demo_compares_draws_saves_and_can_be_repeated(inside):
     first = run("demo", "--quiet")
-    for name in MODELS:
+    for name in COMPARED:
         assert name in first.stdout
     files = {"machines.csv", "new-machines.csv", "machines.aucmax", "machines-roc.png"}
     assert set(os.listdir("aucmax-demo")) == files
@@ -90,7 +90,7 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside):
         if line.startswith("  aucmax score"):
             assert run(*words[1 : words.index("|")]).stdout.startswith("score,")
     again = json.loads(run("demo", "--quiet", "--json").stdout)
-    assert again["best"] in MODELS
+    assert again["best"] in COMPARED
     assert Path(again["new_data_file"]).exists()
 
 

@@ -8,19 +8,35 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aucmax import datasets, metrics, plots, risks
+    from aucmax.boosting import RankBoost, SoftRankBoost
     from aucmax.linear import AUCSVC
+    from aucmax.margin import MarginRanker
     from aucmax.persistence import load, save
 
 __version__ = "0.1.0"
 
 _HOME = {
     "AUCSVC": "aucmax.linear",
+    "MarginRanker": "aucmax.margin",
+    "RankBoost": "aucmax.boosting",
+    "SoftRankBoost": "aucmax.boosting",
     "load": "aucmax.persistence",
     "save": "aucmax.persistence",
 }
 _MODULES = ("datasets", "metrics", "plots", "risks")
 
-__all__ = ["AUCSVC", "datasets", "load", "metrics", "plots", "risks", "save"]
+__all__ = [
+    "AUCSVC",
+    "MarginRanker",
+    "RankBoost",
+    "SoftRankBoost",
+    "datasets",
+    "load",
+    "metrics",
+    "plots",
+    "risks",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

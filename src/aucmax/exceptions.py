@@ -3,6 +3,7 @@
 __all__ = [
     "DataFileError",
     "IncompatibleError",
+    "MarginWarning",
     "ModelFileError",
     "NotEnoughClassesError",
 ]
@@ -22,3 +23,7 @@ class DataFileError(ValueError):
 
 class ModelFileError(ValueError):
     """A model file is damaged, altered, or of a kind this version does not know."""
+
+
+class MarginWarning(UserWarning):
+    """The largest margin is not above 0: a valid answer that ranks little."""

@@ -18,7 +18,7 @@ from aucmax.cli.fit import describe_columns, fit_model
 from aucmax.cli.options import force_option, fpr_range_option, output_path
 from aucmax.cli.outputs import check_figure_kind, check_outputs, save_figure
 from aucmax.cli.program import Command
-from aucmax.tabular.models import MODELS
+from aucmax.tabular.models import COMPARED, MODELS
 
 __all__ = ["Plan", "compare", "run_comparison"]
 
@@ -58,11 +58,11 @@ def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[st
 @target_options
 @click.option(
     "--models",
-    default=",".join(MODELS),
+    default=",".join(COMPARED),
     show_default=True,
     metavar="NAMES",
     callback=_parse_models,
-    help="The models to compare, with commas between them.",
+    help=f"The models to compare, with commas between them: {', '.join(MODELS)}.",
 )
 @click.option(
     "--folds",

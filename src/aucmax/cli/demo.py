@@ -11,7 +11,7 @@ from aucmax.cli.data import Data
 from aucmax.cli.options import fpr_range_option
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
-from aucmax.tabular.models import MODELS
+from aucmax.tabular.models import COMPARED
 
 __all__ = ["demo"]
 
@@ -60,7 +60,7 @@ def demo(output_dir: Path, fpr_range: tuple[float, float], console: Console) -> 
     console.say("A simulated table: which of these machines will fail?")
     data = Data(known.drop(_TARGET), known[_TARGET], _TARGET)
     plan = Plan(
-        models=tuple(MODELS),
+        models=COMPARED,
         n_folds=5,
         fpr_range=fpr_range,
         seed=0,

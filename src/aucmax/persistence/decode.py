@@ -156,7 +156,10 @@ class Decoder:
                     f"{cls.__name__} does not allow{self._version_hint()}"
                 )
             value = self.decode(tree, f"{path}.{attribute}")
-            setattr(estimator, attribute, value)
+            try:
+                setattr(estimator, attribute, value)
+            except AttributeError as error:  # a frozen record
+                raise ModelFileError(f"{path} takes no attributes ({error})") from error
         self._check_state(estimator, path)
         return estimator
 

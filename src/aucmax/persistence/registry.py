@@ -9,8 +9,13 @@ __all__ = ["REGISTRY", "RETIRED", "find_class", "public_name"]
 #: public name in the file -> (module, name in that module), imported when needed
 REGISTRY: dict[str, tuple[str, str]] = {
     "AUCSVC": ("aucmax.linear", "AUCSVC"),
+    "Certificate": ("aucmax.margin", "Certificate"),
     "LightGBMBaseline": ("aucmax.tabular", "LightGBMBaseline"),
     "LogisticRegression": ("sklearn.linear_model", "LogisticRegression"),
+    "MarginCurve": ("aucmax.margin", "MarginCurve"),
+    "MarginRanker": ("aucmax.margin", "MarginRanker"),
+    "RankBoost": ("aucmax.boosting", "RankBoost"),
+    "SoftRankBoost": ("aucmax.boosting", "SoftRankBoost"),
     "TableEncoder": ("aucmax.tabular", "TableEncoder"),
     "TableModel": ("aucmax.tabular", "TableModel"),
 }

@@ -7,7 +7,7 @@ waiting for scikit-learn.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aucmax.tabular.models import BASELINES, MODELS, ModelChoice
+from aucmax.tabular.models import BASELINES, COMPARED, MODELS, ModelChoice
 
 if TYPE_CHECKING:
     from aucmax.tabular.comparison import compare_models
@@ -30,6 +30,7 @@ _HOME = {
 
 __all__ = [
     "BASELINES",
+    "COMPARED",
     "MODELS",
     "Comparison",
     "LightGBMBaseline",

@@ -45,7 +45,7 @@ from aucmax.tabular._pooling import pool_aucs, pool_differences
 from aucmax.tabular._sparse import as_rows
 from aucmax.tabular.encoder import TableEncoder
 from aucmax.tabular.model import VIEWS, fit_estimator
-from aucmax.tabular.models import MODELS, find_model
+from aucmax.tabular.models import COMPARED, MODELS, find_model
 from aucmax.tabular.results import Comparison, ModelResult, VersusBaseline
 from aucmax.tabular.target import Target
 
@@ -74,7 +74,7 @@ class _Fold:
 def compare_models(
     X: Any,
     target: Target,
-    models: Sequence[str] = tuple(MODELS),
+    models: Sequence[str] = COMPARED,
     *,
     n_folds: int = 5,
     fpr_range: tuple[float, float] = (0.0, 0.1),
@@ -92,7 +92,7 @@ def compare_models(
     target : Target
         From :func:`aucmax.tabular.encode_target`.
     models : sequence of str
-        Keys of :data:`aucmax.tabular.MODELS`; all by default.
+        Keys of :data:`aucmax.tabular.MODELS`; by default those not on request.
     n_folds : int, default=5
         Number of folds; each needs two rows of either class.
     fpr_range : tuple of float, default=(0, 0.1)

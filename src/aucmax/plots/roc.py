@@ -1,8 +1,4 @@
-"""Pictures of a ranking: ROC curves with their uncertainty.
-
-matplotlib is imported when something is drawn, pyplot only if no axes are given. Pass
-``ax=matplotlib.figure.Figure().subplots()`` to draw without any global state.
-"""
+"""ROC curves with their uncertainty."""
 
 from __future__ import annotations
 

@@ -1,0 +1,8 @@
+"""Convex combinations of hypotheses with a certified margin over pairs."""
+
+from aucmax.margin.certificate import Certificate
+from aucmax.margin.curve import MarginCurve
+from aucmax.margin.margin_ranker import MarginRanker
+from aucmax.margin.scorecard import Scorecard
+
+__all__ = ["Certificate", "MarginCurve", "MarginRanker", "Scorecard"]

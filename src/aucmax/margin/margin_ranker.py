@@ -1,0 +1,457 @@
+"""Sparse, certified ranking functions: the 1-norm margin family."""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._features import check_features, check_training_data
+from aucmax._threshold import balanced_threshold
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.hypotheses import evaluate_callables, fitted_ensemble
+from aucmax.margin import _checks
+from aucmax.margin._complaints import complaint
+from aucmax.margin.formulations import FORMULATIONS
+from aucmax.margin.hypothesis_sets import AnyProblem, ensemble_of, make_problem
+from aucmax.margin.problem import MarginResult
+from aucmax.margin.request import Request
+from aucmax.margin.scorecard import Scorecard
+from aucmax.margin.sizes import ClassSizes
+from aucmax.solvers import Progress, StoppingRule
+
+__all__ = ["MarginRanker"]
+
+
+class MarginRanker(ClassifierMixin, BaseEstimator):
+    r"""Convex combination of hypotheses with the largest margin over pairs.
+
+    Hypotheses :math:`h_k` map a row to [-1, 1]: scaled features, features of either
+    sign, or decision stumps. The score is :math:`f = \sum_k \alpha_k h_k`, weights
+    :math:`\alpha \ge 0` of sum 1, and a pair of a positive and a negative row has the
+    margin :math:`(f(x_i) - f(x_j)) / 2`. The formulations differ in which margin is
+    made as large as possible:
+
+    - ``"pairs"``: the mean of the worst `epsilon` of all pair margins, the soft margin
+      over pairs, exactly and at any size (LP-Pair, problems (2), (3) of [1]_);
+    - ``"hard"``: the smallest of all pair margins (problems (4), (5));
+    - ``"instances"``: half the difference between the mean of the `nu_pos` smallest
+      scores of positives and that of the `nu_neg` largest of negatives (problems (7),
+      (8)), never less than that over pairs;
+    - ``"adaptive"``: the same with `nu_pos` chosen by the heuristic of section 4.2;
+    - ``"global"``: the same with the best `nu_pos` of all, certified.
+
+    Few weights are not zero. The solution comes with a certificate of what its margin
+    guarantees, and can be printed as a scorecard.
+
+    The second of the two labels in sorted order is the positive class.
+
+    Parameters
+    ----------
+    formulation : {"pairs", "hard", "instances", "adaptive", "global"}, default="pairs"
+        Which margin to maximise.
+    epsilon : float, default=0.1
+        The share of the pairs that may miss the margin, in (0, 1]; unused by "hard".
+        The harder the data are to rank, the larger it must be for a margin above 0.
+    hypotheses : {"features", "signed", "stumps", "precomputed"} or list of callables, \
+            default="features"
+        "features": each column, scaled to [-1, 1] by its range, larger for positives;
+        "signed": each column in either direction; "stumps": every threshold of every
+        column in either direction, by column generation; "precomputed": the columns as
+        they are, within [-1, 1]. A list of functions: each maps X to one value in
+        [-1, 1] a row.
+    nu_pos, nu_neg : float, default=None
+        For the three formulations over instances: how many positives and negatives, by
+        weight, may miss the margin. If both are given, `epsilon` is unused; if one,
+        their product is `epsilon` times the pairs; if none, both are the square root of
+        `epsilon` times their class (Corollary 4). "adaptive" and "global" start there.
+    tol : float, default=1e-3
+        Stop when the certified gap is at most this share of the margin.
+    max_iter : int, default=1000
+        The most iterations of one solve.
+    max_time : float, default=None
+        The most seconds of the whole fit.
+    solver : {"bundle", "lp"}, default="bundle"
+        "bundle" needs no list of pairs. "lp" hands the problem to HiGHS as a linear
+        program, for small data.
+    curve_points : int, default=0
+        With "global": how many more points of `curve_` to solve, for its picture.
+    callback : callable, default=None
+        Called with a :class:`~aucmax.solvers.Progress` after each iteration; a true
+        answer stops. Not saved in model files.
+    verbose : int, default=0
+        Whether to write one line an iteration.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    columns_ : ndarray of int64 of shape (n_used,)
+        The column of each hypothesis in use.
+    weights_ : ndarray of shape (n_used,)
+        Their weights, above 0.
+    directions_ : ndarray of shape (n_used,)
+        1, or -1 where the hypothesis counts turned round.
+    thresholds_ : ndarray of shape (n_used,)
+        Of stumps: 1 above the threshold, -1 up to it.
+    low_, high_ : ndarray of shape (n_features,)
+        Of features: the range that was mapped to [-1, 1].
+    coef_ : ndarray of shape (1, n_features)
+        Of features: the same scores as weights of the raw columns.
+    intercept_ : ndarray of shape (1,)
+        Of features: what makes `predict` cut the ranking at 0.
+    threshold_ : float
+        Where `predict` cuts the combination: for "hard", minus the bias of Theorem 2;
+        else the cut of best balanced accuracy on the training rows.
+    certificate_ : Certificate
+        What the margin guarantees.
+    objective_ : float
+        The margin reached.
+    dual_gap_ : float
+        How much larger the largest possible margin can be.
+    n_iter_ : int
+        Iterations used, over all solves.
+    n_passes_ : float
+        Passes over the data: one product forward and one back.
+    history_ : ndarray of shape (n_steps, 2)
+        For "adaptive" and "global": nu_pos and margin after each step of the heuristic.
+    curve_ : MarginCurve
+        For "global": the margin as a function of nu_pos.
+    n_features_in_ : int
+        Number of columns seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, if X had any.
+
+    Warns
+    -----
+    MarginWarning
+        If the largest margin is not above 0. That is a valid answer: no combination
+        ranks the worst `epsilon` of the pairs right on average.
+
+    References
+    ----------
+    .. [1] D. Suehiro, K. Hatano, E. Takimoto. Approximate reduction from AUC
+       maximization to 1-norm soft margin optimization. ALT 2011.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from aucmax import MarginRanker
+    >>> from aucmax.metrics import roc_auc_score
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MarginRanker(hypotheses="stumps", epsilon=0.05).fit(X[:300], y[:300])
+    >>> round(roc_auc_score(y[300:], model.decision_function(X[300:])), 2)
+    0.99
+    >>> model.certificate_.pairs_achieved >= model.certificate_.pairs_guaranteed
+    True
+    """
+
+    _unsaved_params = ("callback",)
+
+    def __init__(
+        self,
+        formulation: str = "pairs",
+        epsilon: float = 0.1,
+        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "features",
+        *,
+        nu_pos: float | None = None,
+        nu_neg: float | None = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        solver: str = "bundle",
+        curve_points: int = 0,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.formulation = formulation
+        self.epsilon = epsilon
+        self.hypotheses = hypotheses
+        self.nu_pos = nu_pos
+        self.nu_neg = nu_neg
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.solver = solver
+        self.curve_points = curve_points
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
+            are read in place, sparse ones never made dense. A list of functions may
+            take anything with rows.
+        y : array-like of shape (n_rows,)
+            Two distinct labels, of two rows at least each.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights; a pair weighs the product of its rows'. A row of weight 2
+            counts as two equal rows, one of weight 0 is left out.
+
+        Returns
+        -------
+        self : MarginRanker
+            The fitted model.
+        """
+        with self._unchanged_on_error():
+            _checks.check_parameters(self.get_params(deep=False))
+            X, classes, labels, weight = self._check_data(X, y, sample_weight)
+            request = self._request(labels, weight)
+            problem = self._make_problem(X, labels, weight)
+            self._solve(problem, request, classes, None)
+        return self
+
+    def fit_path(
+        self,
+        X: Any,
+        y: ArrayLike,
+        epsilons: Sequence[float],
+        sample_weight: ArrayLike | None = None,
+    ) -> list["MarginRanker"]:
+        """Fit one model for each epsilon, every one starting from its neighbour.
+
+        From a large epsilon to a small one all cuts stay valid, so that a path costs
+        little more than its hardest model. `max_time` is for the path as a whole.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features, checked and scaled once.
+        y : array-like of shape (n_rows,)
+            Two distinct labels.
+        epsilons : sequence of float
+            The shares of the pairs that may miss the margin, in any order.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
+
+        Returns
+        -------
+        list of MarginRanker
+            Fitted clones of this estimator, in the order of `epsilons`; the estimator
+            itself stays as it is.
+        """
+        models = [clone(self).set_params(epsilon=epsilon) for epsilon in epsilons]
+        door = clone(self)
+        for model in (door, *models):
+            _checks.check_parameters(model.get_params(deep=False))
+        X, classes, labels, weight = door._check_data(X, y, sample_weight)
+        requests = [model._request(labels, weight) for model in models]
+        problem = door._make_problem(X, labels, weight)
+        start = None
+        for k in sorted(range(len(models)), key=lambda k: -models[k].epsilon):
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(door, name):
+                    setattr(models[k], name, getattr(door, name))
+            start = models[k]._solve(problem, requests[k], classes, start)
+        return models
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The convex combination less `threshold_`, so positive where `predict` gives
+            the positive class.
+        """
+        check_is_fitted(self, "weights_")
+        if isinstance(self.hypotheses, str):
+            X = check_features(self, X, fitting=False)
+        else:
+            X = evaluate_callables(self.hypotheses, X)
+        return fitted_ensemble(vars(self)).scores(X) - float(self.threshold_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the positive class where the score is above 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[(scores > 0.0).astype(np.intp)])
+
+    def scorecard(self, total: float = 100.0, decimals: int | None = 1) -> Scorecard:
+        """Write the model as points for each feature that is used.
+
+        Print it, call its `to_html`, or draw it with
+        :func:`aucmax.plots.scorecard`. The points of a row give its combination, that
+        is `decision_function` plus `threshold_`.
+
+        Parameters
+        ----------
+        total : float, default=100.0
+            The sum of all points.
+        decimals : int or None, default=1
+            To how many decimals points are rounded; None leaves them exact.
+
+        Returns
+        -------
+        Scorecard
+            The table.
+        """
+        check_is_fitted(self, "weights_")
+        weights = self.weights_ * self.directions_
+        names = self._hypothesis_names()
+        if hasattr(self, "thresholds_"):
+            return Scorecard.from_stumps(
+                names,
+                self.columns_,
+                self.thresholds_,
+                np.ones(weights.size),
+                weights,
+                total=total,
+                decimals=decimals,
+            )
+        spread = np.zeros(self.low_.size)
+        spread[self.columns_] = weights
+        return Scorecard.from_features(
+            names, spread, self.low_, self.high_, total=total, decimals=decimals
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        # a feature that is larger for negatives is of no use without its negative, and
+        # one pair of rows in the wrong order leaves no hard margin
+        tags.classifier_tags.poor_score = (
+            self.hypotheses == "features" or self.formulation == "hard"
+        )
+        return tags
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left."""
+        if hasattr(self, "weights_"):
+            _checks.check_state(vars(self))
+
+    def _check_data(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
+        if not isinstance(self.hypotheses, str):
+            X = evaluate_callables(self.hypotheses, X)
+        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
+        names = getattr(self, "feature_names_in_", None)
+        X, labels, weight = _checks.without_weightless_rows(X, labels, weight, names)
+        _checks.check_class_rows(classes, labels, weight)
+        return X, classes, labels, weight
+
+    def _request(self, labels: BoolArray, weight: FloatArray | None) -> Request:
+        sizes = ClassSizes.of(labels, weight)
+        request = Request(
+            sizes, float(self.epsilon), self.nu_pos, self.nu_neg, self.curve_points
+        )
+        request.check(self.formulation)
+        return request
+
+    def _make_problem(
+        self, X: Any, labels: BoolArray, weight: FloatArray | None
+    ) -> AnyProblem:
+        report = self._report if self.verbose or self.callback is not None else None
+        rule = StoppingRule(self.tol, self.max_iter, self.max_time, report)
+        kind = self.hypotheses if isinstance(self.hypotheses, str) else "precomputed"
+        names = getattr(self, "feature_names_in_", None)
+        return make_problem(
+            kind, X, labels, weight, names=names, stopping=rule, solver=self.solver
+        )
+
+    def _solve(
+        self,
+        problem: AnyProblem,
+        request: Request,
+        classes: NDArray[Any],
+        start: MarginResult | None,
+    ) -> MarginResult:
+        passes, iterations = problem.n_passes, problem.limits.n_iter
+        fitted = FORMULATIONS[self.formulation](problem, request, start)
+        result = fitted.result
+        ensemble = ensemble_of(problem, result.weights)
+        threshold = self._cut(result.scores, problem)
+        state = {
+            "classes_": classes,
+            **ensemble.state(),
+            **ensemble.linear_form(threshold),
+            "threshold_": threshold,
+            "certificate_": fitted.certificate(problem),
+            "objective_": result.margin,
+            "dual_gap_": result.gap,
+            "n_iter_": problem.limits.n_iter - iterations,
+            "n_passes_": problem.n_passes - passes,
+        }
+        if fitted.steps:
+            steps = [(nu_pos, known.margin) for nu_pos, known in fitted.steps]
+            state["history_"] = np.array(steps)
+        if fitted.curve is not None:
+            state["curve_"] = fitted.curve
+        parameters = self.get_params(deep=False)
+        warning = complaint(parameters, result, problem, state["n_iter_"])
+        if warning is not None:
+            warnings.warn(*warning, stacklevel=3)
+        self._replace_state(state)
+        return fitted.unpruned
+
+    def _cut(self, scores: FloatArray, problem: AnyProblem) -> float:
+        """Find where `predict` cuts the ranking in two."""
+        labels = problem.labels
+        if self.formulation != "hard":
+            return balanced_threshold(scores, labels, problem.sample_weight)
+        return float(scores[labels].min() + scores[~labels].max()) / 2.0
+
+    def _hypothesis_names(self) -> list[str]:
+        if not isinstance(self.hypotheses, str):
+            return [
+                getattr(function, "__name__", f"hypothesis {k}")
+                for k, function in enumerate(self.hypotheses)
+            ]
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            return [str(name) for name in names]
+        return [f"x{k}" for k in range(self.n_features_in_)]
+
+    def _replace_state(self, fitted: Mapping[str, Any]) -> None:
+        """Set what was fitted, and forget what an earlier fit has left."""
+        for name in list(vars(self)):
+            if name.endswith("_") and name not in (
+                "n_features_in_",
+                "feature_names_in_",
+            ):
+                delattr(self, name)
+        for name, value in fitted.items():
+            setattr(self, name, value)
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Take back what a fit that ends in an error, or by Ctrl-C, has changed."""
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _report(self, progress: Progress) -> object:
+        if self.verbose:
+            sys.stdout.write(f"MarginRanker: {progress}\n")
+        return self.callback is not None and self.callback(progress)

@@ -1,0 +1,67 @@
+"""How large the classes are, by weight, and which nu they allow."""
+
+import math
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from aucmax._validation import BoolArray, FloatArray
+
+__all__ = ["ClassSizes"]
+
+_ROUNDING = 1e-9
+
+
+class ClassSizes(NamedTuple):
+    """Weights of both classes.
+
+    Attributes
+    ----------
+    positive, negative : float
+        Total weights: numbers of rows if they have no weights.
+    lightest_pair : float
+        The smallest weight of a pair: 1 without weights.
+    """
+
+    positive: float
+    negative: float
+    lightest_pair: float
+
+    @classmethod
+    def of(cls, labels: BoolArray, sample_weight: FloatArray | None) -> Self:
+        """Weigh the classes; all weights are above 0."""
+        if sample_weight is None:
+            n_positive = int(np.count_nonzero(labels))
+            return cls(float(n_positive), float(labels.size - n_positive), 1.0)
+        positive, negative = sample_weight[labels], sample_weight[~labels]
+        lightest = float(positive.min()) * float(negative.min())
+        return cls(float(positive.sum()), float(negative.sum()), lightest)
+
+    @property
+    def n_pairs(self) -> float:
+        """The weight of all pairs."""
+        return self.positive * self.negative
+
+    def nu(self, epsilon: float) -> float:
+        """Return the weight of a share `epsilon` of the pairs: one pair at least."""
+        nu = epsilon * self.n_pairs
+        if nu < self.lightest_pair * (1.0 - _ROUNDING):
+            least = _rounded_up(self.lightest_pair / self.n_pairs)
+            raise ValueError(
+                f"epsilon={epsilon:g} leaves less than one of the {self.n_pairs:g} "
+                f"pairs: nu = epsilon * pairs = {nu:g}. The smallest epsilon that "
+                f"works is {least:g}; formulation='hard' is the margin of that one "
+                "pair."
+            )
+        return nu
+
+    def nu_pos_range(self, nu: float) -> tuple[float, float]:
+        """Return the nu_pos for which neither class has to give more than it has."""
+        most = self.positive
+        return min(nu / self.negative, most), most
+
+
+def _rounded_up(share: float) -> float:
+    """Round a share up to six digits, which is what a message shows."""
+    digits = 5 - math.floor(math.log10(share))
+    return math.ceil(share * 10.0**digits * (1.0 - _ROUNDING)) / 10.0**digits

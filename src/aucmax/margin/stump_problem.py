@@ -1,0 +1,200 @@
+"""All stumps at once, by column generation."""
+
+from typing import Any
+
+import numpy as np
+
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.hypotheses import BestStumps, StumpColumns, Stumps
+from aucmax.margin.limits import Limits, most_cuts, zero_floor
+from aucmax.margin.objective import MarginObjective
+from aucmax.margin.problem import MarginResult
+from aucmax.regularizers import L1Ball
+from aucmax.risks.base import Risk
+from aucmax.solvers import (
+    LevelBundleSolver,
+    Point,
+    Progress,
+    Solution,
+    Start,
+    StoppingRule,
+)
+from aucmax.solvers.cuts import Cuts
+
+__all__ = ["StumpProblem"]
+
+_INNER = 0.5  # of the gap over all stumps: how closely a round is solved
+_LEAST = 0.01  # of the gap allowed: rounds are solved no more closely
+
+
+class StumpProblem:
+    r"""Every threshold of every column, in both directions.
+
+    A round maximises the margin over the stumps chosen so far. Its dual solution weighs
+    the rows; one sweep over the sorted columns finds the stump with the largest edge
+    under these weights, of *all* stumps. That edge bounds the margin that any weighting
+    of any stumps can reach, which certifies the gap. Each column's best stump joins if
+    its edge is above the margin.
+
+    Parameters
+    ----------
+    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
+        Finite data, float32 or float64.
+    labels : ndarray of bool of shape (n_rows,)
+        True for positives.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Row weights.
+    stopping : StoppingRule
+        When to stop.
+    names : sequence of str, optional
+        Names of the columns, for messages.
+
+    Attributes
+    ----------
+    chosen : StumpColumns
+        The stumps chosen so far, by any solve.
+    n_passes : float
+        Sweeps over the sorted columns, and products with chosen stumps, which read
+        about as much.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        labels: BoolArray,
+        sample_weight: FloatArray | None,
+        *,
+        stopping: StoppingRule,
+        names: Any = None,
+    ) -> None:
+        self.stumps = Stumps.fit(X, names)
+        self.chosen = StumpColumns(X)
+        self.labels = labels
+        self.sample_weight = sample_weight
+        self.limits = Limits(stopping)
+        self.floor = 0.0
+        self.n_passes = 0.0
+        self._largest_edge = 0.0
+
+    def solve(
+        self,
+        risk: Risk,
+        start: MarginResult | None = None,
+        *,
+        keep_row_weights: bool = False,
+        reuse_cuts: bool = False,
+        looseness: float = 1.0,
+        enough: float = np.inf,
+    ) -> MarginResult:
+        """Find the weights of the largest margin over all stumps.
+
+        See :class:`~aucmax.margin.problem.MarginProblem`. `keep_row_weights` makes no
+        difference: the rounds need the dual solution anyway.
+        """
+        # chosen stumps that join later count in the objective, too
+        objective = MarginObjective(self.chosen, self.labels, risk, self.sample_weight)
+        objective.n_passes = self.n_passes
+        if not self.floor:
+            self._choose_first(objective)
+        here = self._first_point(objective, start, reuse_cuts)
+        rule = self.limits.rule(self.floor, looseness, enough)
+        rule.callback = lambda progress: (
+            self.limits.is_over or -progress.value >= enough
+        )
+        watch, bound = rule.watch(), -self._largest_edge
+        closeness = _INNER * self._largest_edge
+        while True:
+            solution = self._solve_round(objective, here, rule, closeness, bound)
+            row_weights = -solution.cuts.mixed_source()
+            best = self._sweep(objective, row_weights)
+            bound = max(bound, -float(best.edge.max(initial=0.0)))
+            if watch.says_stop(objective, solution.value, bound):
+                break
+            useful = best.edge > -solution.value
+            n_new = self.chosen.add(best.column[useful], best.threshold[useful])
+            # without new stumps, what is left of the gap is the round's own
+            gap = watch.history[-1].gap
+            closeness = min(closeness, _INNER * gap) if n_new else _INNER * closeness
+            if closeness < _LEAST * rule.tol * max(abs(solution.value), rule.floor):
+                break  # rounding
+            self._widen_cuts(solution.cuts)
+            point = Point(self._widened(solution.point.parameters), solution.point[1])
+            here = Start(point, solution.cuts)
+        self.n_passes = objective.n_passes
+        return MarginResult(
+            solution.point.parameters,
+            solution.point.scores,
+            0.0 - solution.value,  # not -0.0
+            watch.history[-1].gap,
+            watch.converged,
+            row_weights,
+            solution.cuts,
+        )
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Score the rows by other weights of the chosen stumps: half a pass."""
+        self.n_passes += 0.5
+        return self.chosen.scores(weights)
+
+    def tolerance(self, margin: float) -> float:
+        """Return the gap allowed at a margin."""
+        return self.limits.stopping.tol * max(abs(margin), self.floor)
+
+    def _choose_first(self, objective: MarginObjective) -> None:
+        """Choose each column's best stump under the plain mean of the pairs."""
+        best = self._sweep(objective, -objective.flat_support().subgradient)
+        self.chosen.add(best.column, best.threshold)
+        # no weighting of stumps has a larger margin, whatever the risk
+        self._largest_edge = float(best.edge.max(initial=0.0))
+        precision = float(np.finfo(np.float64).eps)  # of the stumps, not of the data
+        tol = self.limits.stopping.tol
+        self.floor = zero_floor(self._largest_edge, tol, precision)
+
+    def _first_point(
+        self, objective: MarginObjective, start: MarginResult | None, reuse_cuts: bool
+    ) -> Start:
+        if start is None:
+            return Start(objective.at(np.zeros(self.chosen.n_hypotheses)))
+        cuts = start.cuts if reuse_cuts else None
+        self._widen_cuts(cuts)
+        return Start(Point(self._widened(start.weights), start.scores), cuts)
+
+    def _solve_round(
+        self,
+        objective: MarginObjective,
+        here: Start,
+        rule: StoppingRule,
+        closeness: float,
+        bound: float,
+    ) -> Solution:
+        """Maximise over the chosen stumps, a little more closely than over all."""
+
+        def tell(progress: Progress) -> bool:
+            return self.limits.tell(progress._replace(gap=progress.value - bound))
+
+        left = self.limits.seconds_left
+        # margins are at most 1, so with this floor the tolerance is an absolute gap
+        inner = StoppingRule(closeness, rule.max_iter, left, tell, floor=1.0)
+        cuts = most_cuts(self.labels.size)
+        solver = LevelBundleSolver(inner, max_cuts=cuts, keep_sources=True)
+        solution = solver.minimize(objective, L1Ball(), here)
+        self.limits.n_iter += solution.n_iter
+        return solution
+
+    def _sweep(self, objective: MarginObjective, row_weights: FloatArray) -> BestStumps:
+        """Find each column's best stump; a sweep reads as much as half a pass."""
+        objective.n_passes += 0.5
+        return self.stumps.best(row_weights)
+
+    def _widened(self, weights: FloatArray) -> FloatArray:
+        """Append a zero for each stump chosen since."""
+        missing = self.chosen.n_hypotheses - weights.size
+        return np.concatenate([weights, np.zeros(missing)])
+
+    def _widen_cuts(self, cuts: Cuts | None) -> None:
+        """Extend cuts to the stumps chosen since."""
+        if cuts is None or cuts.sources is None:
+            return
+        known = cuts.gradients.shape[1]
+        columns = [self.chosen.edges(source, known) for source in cuts.sources]
+        cuts.widen(np.array(columns))

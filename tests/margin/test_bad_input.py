@@ -1,0 +1,253 @@
+"""Every mistake gets a message that says what is wrong, where, and what to do."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+
+from aucmax.exceptions import IncompatibleError, MarginWarning, NotEnoughClassesError
+from aucmax.margin import MarginRanker
+from margin import samples
+
+KINDS = ("features", "signed", "stumps")
+FORMULATIONS = ("pairs", "hard", "instances", "adaptive", "global")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return samples.continuous(0, n_rows=40)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"epsilon": 0.0}, r"epsilon, the share .* above 0 and at most 1, got 0.0"),
+        ({"epsilon": -0.1}, "got -0.1"),
+        ({"epsilon": 1.01}, "got 1.01"),
+        ({"epsilon": np.nan}, "got nan"),
+        ({"epsilon": "0.1"}, "got '0.1'"),
+        (
+            {"formulation": "triples"},
+            "must be one of 'pairs', 'hard', .* got 'triples'",
+        ),
+        ({"solver": "simplex"}, "solver must be one of 'bundle', 'lp', got 'simplex'"),
+        ({"hypotheses": "trees"}, "must be one of 'features', .* got 'trees'"),
+        ({"hypotheses": np.sin}, "or a list of functions, got"),
+        ({"hypotheses": ["features"]}, "or a list of functions, got"),
+        ({"hypotheses": None}, "or a list of functions, got None"),
+        ({"hypotheses": []}, "hypotheses is an empty list"),
+        ({"nu_pos": 0.0}, "nu_pos must be positive"),
+        ({"nu_neg": np.inf}, "nu_neg must be positive and finite, got inf"),
+        ({"nu_neg": "3"}, "nu_neg must be positive and finite, got '3'"),
+        ({"tol": 0.0}, "tol must be positive"),
+        ({"max_iter": 0}, "max_iter must be positive"),
+        ({"max_time": -1.0}, "max_time must be None or seconds, got -1.0"),
+        ({"max_time": "1"}, "max_time must be None or seconds, got '1'"),
+        ({"curve_points": -1}, "curve_points must be a number of points, got -1"),
+        ({"curve_points": 2.5}, "curve_points must be a number of points, got 2.5"),
+    ],
+)
+def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MarginRanker(**parameters).fit(None, None)
+    with pytest.raises(ValueError, match=message):
+        MarginRanker(**parameters).fit_path(None, None, [parameters.get("epsilon", 1)])
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+@pytest.mark.parametrize("formulation", ["pairs", "instances", "adaptive", "global"])
+@pytest.mark.parametrize(("n_positive", "n_negative"), [(2, 2), (3, 7), (13, 29)])
+def test_too_small_an_epsilon_is_told_the_smallest_that_works(
+    formulation, n_positive, n_negative
+):
+    labels = np.arange(n_positive + n_negative) < n_positive
+    X = np.random.default_rng(0).normal(size=(labels.size, 3)) + labels[:, None]
+    epsilon = 0.9 / (n_positive * n_negative)
+    with pytest.raises(ValueError, match="less than one of the") as caught:
+        MarginRanker(formulation, epsilon).fit(X, labels)
+    said = float(re.search(r"that works is ([^;]+);", str(caught.value))[1])
+    assert said == pytest.approx(1.0 / (n_positive * n_negative), rel=1e-5)
+    model = MarginRanker(formulation, said).fit(X, labels)
+    hard = MarginRanker("hard").fit(X, labels)
+    # the reduction is above the margin over pairs, which is that of the worst one here
+    assert model.objective_ >= hard.objective_ - 1e-3
+    if formulation == "pairs":
+        assert model.objective_ == pytest.approx(hard.objective_, rel=2e-3, abs=1e-5)
+
+
+def test_weights_count_where_the_smallest_epsilon_is_told(data):
+    X, labels = data
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, labels.size)
+    with pytest.raises(ValueError, match="less than one of the") as caught:
+        MarginRanker("pairs", 1e-9).fit(X, labels, sample_weight=weight)
+    said = float(re.search(r"that works is ([^;]+);", str(caught.value))[1])
+    with pytest.warns(MarginWarning):
+        MarginRanker("pairs", said).fit(X, labels, sample_weight=weight)
+
+
+@pytest.mark.parametrize("formulation", ["instances", "adaptive", "global"])
+@pytest.mark.parametrize(
+    ("nus", "message"),
+    [
+        ({"nu_pos": 1e3}, "nu_pos must be above 0 and at most .*, the weight of its"),
+        ({"nu_neg": 1e3, "nu_pos": 1.0}, "nu_neg must be above 0 and at most"),
+        ({"nu_pos": 0.1}, r"nu_neg = .* follows from epsilon and the other nu"),
+        ({"nu_neg": 0.1}, r"nu_pos = .* follows from epsilon and the other nu"),
+    ],
+)
+def test_a_nu_that_does_not_fit_its_class_is_refused(data, formulation, nus, message):
+    with pytest.raises(ValueError, match=message):
+        MarginRanker(formulation, 0.3, **nus).fit(*data)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_one_row_of_a_class_is_too_few(formulation):
+    X = np.arange(8.0).reshape(4, 2)
+    for y in (["a", "b", "b", "b"], ["a", "a", "a", "b"]):
+        with pytest.raises(ValueError, match=r"class .*'[ab]'.* has 1 row .* two rows"):
+            MarginRanker(formulation, 1.0).fit(X, y)
+    with pytest.raises(ValueError, match="has 1 row with a weight"):
+        MarginRanker(formulation, 1.0).fit(X, [0, 0, 1, 1], sample_weight=[1, 1, 0, 1])
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_identical_classes_have_a_valid_model_and_a_warning(formulation, kind):
+    rows = np.random.default_rng(0).normal(size=(12, 3))
+    X, labels = np.vstack([rows, rows]), np.arange(24) < 12
+    model = MarginRanker(formulation, 0.5, kind)
+    with pytest.warns(MarginWarning, match="not above 0: no combination of these"):
+        model.fit(X, labels)
+    assert model.objective_ <= 1e-9
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(scores[labels], scores[~labels])
+    certificate = model.certificate_
+    assert certificate.pairs_achieved >= certificate.pairs_guaranteed
+    assert "not above" not in str(model.scorecard())
+
+
+def test_the_warning_says_what_may_help(data):
+    X, labels = data
+    wrong_way = np.where(labels, -1.0, 1.0)[:, None] + 0.1 * X
+    with pytest.warns(MarginWarning) as caught:
+        MarginRanker("pairs", 0.25).fit(wrong_way, labels)
+    message = str(caught[0].message)
+    assert message.startswith("the largest margin of epsilon=0.25 is -")
+    assert "Raise epsilon" in message
+    assert message.endswith("Try hypotheses='signed' or 'stumps'.")
+    # where the user called fit
+    assert caught[0].filename == __file__
+    with pytest.warns(MarginWarning) as caught:
+        MarginRanker("hard", hypotheses="signed").fit(X, labels)
+    assert "epsilon" not in str(caught[0].message)
+    assert "Try" not in str(caught[0].message)
+    with pytest.warns(MarginWarning) as caught:
+        MarginRanker().fit_path(wrong_way, labels, [0.25])
+    assert caught[0].filename == __file__
+
+
+def test_duplicated_rows_are_no_trouble(data):
+    X, labels = data
+    once = MarginRanker("pairs", 0.3, "signed", tol=1e-6).fit(X, labels)
+    thrice = MarginRanker("pairs", 0.3, "signed", tol=1e-6)
+    thrice.fit(np.tile(X, (3, 1)), np.tile(labels, 3))
+    assert thrice.objective_ == pytest.approx(once.objective_, rel=1e-5)
+
+
+BAD_DATA = {
+    "nan": (lambda X, y: (_spoilt(X, 3, 2, np.nan), y), "NaN in row 3, column 2"),
+    "inf": (lambda X, y: (_spoilt(X, 5, 1, -np.inf), y), "infinity in row 5, column 1"),
+    "sparse nan": (
+        lambda X, y: (sparse.csr_array(_spoilt(X, 3, 2, np.nan)), y),
+        "NaN in row 3, column 2",
+    ),
+    "named nan": (
+        lambda X, y: (pd.DataFrame(_spoilt(X, 3, 2, np.nan), columns=list("abcd")), y),
+        r"row 3, column 2 \('c'\)",
+    ),
+    "one class": (lambda X, y: (X, np.ones_like(y)), "one class only"),
+    "three classes": (lambda X, y: (X, np.arange(len(y)) % 3), "Only binary"),
+    "empty": (lambda X, y: (X[:0], y[:0]), "0 sample"),
+    "no columns": (lambda X, y: (X[:, :0], y), "0 feature"),
+    "one dimension": (lambda X, y: (X[:, 0], y), "Expected 2D array"),
+    "short y": (lambda X, y: (X, y[:-1]), "X has 40 rows but y has 39"),
+    "no y": (lambda X, y: (X, None), "requires y"),
+    "text": (
+        lambda X, y: (pd.DataFrame({"a": X[:, 0], "b": np.where(y, "red", "blue")}), y),
+        "X holds text: column 'b' is '(red|blue)' in row 0",
+    ),
+}
+
+
+def _spoilt(X, row, column, value):
+    X = X.copy()
+    X[row, column] = value
+    return X
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+@pytest.mark.parametrize("kind", KINDS)
+def test_bad_data_get_a_message_that_says_where(data, case, kind):
+    spoil, message = BAD_DATA[case]
+    X, y = spoil(*data)
+    with pytest.raises(ValueError, match=message):
+        MarginRanker(hypotheses=kind).fit(X, y)
+
+
+def test_one_class_has_an_error_of_its_own(data):
+    X, labels = data
+    with pytest.raises(NotEnoughClassesError):
+        MarginRanker().fit(X, np.zeros_like(labels))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nan_is_found_in_a_row_of_weight_zero(data, kind):
+    X, labels = data
+    weight = np.where(np.arange(40) == 3, 0.0, 1.0)
+    with pytest.raises(ValueError, match="NaN in row 3, column 2"):
+        MarginRanker(hypotheses=kind).fit(_spoilt(X, 3, 2, np.nan), labels, weight)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (lambda y: -np.ones(len(y)), "must not be negative"),
+        (lambda y: np.zeros(len(y)), "zero in every row"),
+        (lambda y: np.ones(len(y) - 1), "39 rows"),
+        (lambda y: np.where(np.arange(len(y)) == 4, np.nan, 1.0), "row 4"),
+        (lambda y: (y == 0).astype(float), "zero in every row of class"),
+    ],
+)
+def test_bad_weights_are_refused(data, weight, message):
+    X, y = data
+    with pytest.raises(ValueError, match=message):
+        MarginRanker().fit(X, y, sample_weight=weight(y))
+
+
+def test_lazy_frames_are_refused(data):
+    X, y = data
+    with pytest.raises(TypeError, match=r"collect\(\) first"):
+        MarginRanker().fit(pl.DataFrame(X).lazy(), y)
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+def test_linear_programs_refuse_what_they_cannot_hold(data):
+    X, y = data
+    with pytest.raises(IncompatibleError, match="stumps are generated one by one"):
+        MarginRanker(hypotheses="stumps", solver="lp").fit(X, y)
+    rng = np.random.default_rng(0)
+    many = rng.normal(size=(700, 2))
+    with pytest.raises(ValueError, match="pairs is too large; at most 100,000"):
+        MarginRanker(solver="lp").fit(many, np.arange(700) % 2)
+    # the reduction has rows only
+    MarginRanker("instances", solver="lp").fit(many, np.arange(700) % 2)
+
+
+def test_another_number_of_columns_is_refused(data):
+    X, y = data
+    model = MarginRanker(epsilon=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="expecting 4 features"):
+        model.decision_function(X[:, :3])

@@ -1,0 +1,197 @@
+"""Each formulation's optimum against the same problem as a linear program."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from aucmax.exceptions import MarginWarning
+from aucmax.hypotheses import stump_values
+from aucmax.margin import MarginRanker
+from aucmax.solvers.linear_program import (
+    solve_hard_pairs,
+    solve_hard_with_bias,
+    solve_instances,
+    solve_pairs,
+)
+from margin import samples
+
+# on such data a margin below 0 is as good an optimum as any
+pytestmark = [
+    pytest.mark.kernel,
+    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
+]
+DATA = {
+    "binary": lambda seed: samples.binary(seed),
+    "continuous": lambda seed: samples.continuous(seed),
+    "duplicated": samples.duplicated,
+    "few rows": samples.few_rows,
+}
+EXACT = {"tol": 1e-7}
+
+
+def check_against(model, X, labels, optimum):
+    assert model.objective_ == pytest.approx(optimum, abs=1e-5)
+    assert model.objective_ <= optimum + 1e-8
+    assert model.objective_ + model.dual_gap_ >= optimum - 1e-8
+    floor = 1e-8  # HiGHS's accuracy
+    assert model.dual_gap_ <= 1e-7 * abs(optimum) + floor
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["features", "signed", "precomputed"])
+@pytest.mark.parametrize("data", DATA)
+def test_optima_are_those_of_the_linear_programs(data, kind, weighted):
+    X, labels = DATA[data](0)
+    if kind == "precomputed":
+        X = X / np.abs(X).max()
+    H, weights_set = samples.hypotheses_of(kind, X)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, labels.size)
+    weight = weight if weighted else None
+    options = {"weights_set": weights_set, "sample_weight": weight}
+    totals = [labels.sum(), (~labels).sum()]
+    if weighted:
+        totals = [weight[labels].sum(), weight[~labels].sum()]
+    for epsilon in (0.3, 0.77, 1.0):
+        nu = epsilon * totals[0] * totals[1]
+        model = MarginRanker("pairs", epsilon, kind, **EXACT)
+        model.fit(X, labels, sample_weight=weight)
+        check_against(model, X, labels, solve_pairs(H, labels, nu, **options).value)
+        assert model.certificate_.gamma_star == pytest.approx(model.objective_)
+        nus = np.sqrt(epsilon) * np.array(totals)
+        model = MarginRanker("instances", epsilon, kind, **EXACT)
+        model.fit(X, labels, sample_weight=weight)
+        found = solve_instances(H, labels, *nus, **options)
+        check_against(model, X, labels, found.value)
+        assert model.certificate_.gamma_hat == pytest.approx(model.objective_)
+    model = MarginRanker("hard", hypotheses=kind, **EXACT)
+    model.fit(X, labels, sample_weight=weight)
+    check_against(model, X, labels, solve_hard_pairs(H, labels, **options).value)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_problems_agree_with_the_solver_lp(seed):
+    rng = np.random.default_rng(seed)
+    make = DATA[["binary", "continuous", "duplicated"][seed % 3]]
+    X, labels = make(seed + 10)
+    kind = ["features", "signed"][seed % 2]
+    epsilon = float(rng.uniform(0.1, 0.9))
+    for formulation in ("pairs", "hard", "instances"):
+        bundle = MarginRanker(formulation, epsilon, kind, **EXACT).fit(X, labels)
+        program = clone(bundle).set_params(solver="lp").fit(X, labels)
+        assert bundle.objective_ == pytest.approx(program.objective_, abs=1e-5)
+        # each certifies the other's optimum
+        for one, other in ((bundle, program), (program, bundle)):
+            assert one.objective_ <= other.objective_ + other.dual_gap_ + 1e-8
+
+
+def test_scores_of_both_solvers_agree_where_the_optimum_is_unique():
+    X, labels = samples.continuous(3, n_rows=60)
+    bundle = MarginRanker("pairs", 0.5, "signed", **EXACT).fit(X, labels)
+    program = MarginRanker("pairs", 0.5, "signed", solver="lp", tol=1e-6)
+    program.fit(X, labels)
+    np.testing.assert_allclose(
+        bundle.decision_function(X), program.decision_function(X), atol=1e-3
+    )
+    assert program.n_iter_ == 1
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize("make", [samples.binary, samples.continuous])
+def test_stumps_reach_the_optimum_over_all_stumps(make, epsilon):
+    X, labels = make(2)
+    columns, thresholds, H = samples.all_stumps(X)
+    same = stump_values(X, columns, thresholds, np.ones(columns.size))
+    np.testing.assert_array_equal(H, same)
+    nu = epsilon * labels.sum() * (~labels).sum()
+    optimum = solve_pairs(H, labels, nu, weights_set="l1").value
+    model = MarginRanker("pairs", epsilon, "stumps", **EXACT).fit(X, labels)
+    check_against(model, X, labels, optimum)
+    # every stump used is one of those listed
+    used = set(zip(model.columns_, model.thresholds_, strict=True))
+    assert used <= set(zip(columns, thresholds, strict=True))
+    nus = np.sqrt(epsilon) * labels.sum(), np.sqrt(epsilon) * (~labels).sum()
+    model = MarginRanker("instances", epsilon, "stumps", **EXACT).fit(X, labels)
+    optimum = solve_instances(H, labels, *nus, weights_set="l1").value
+    check_against(model, X, labels, optimum)
+
+
+def test_stumps_in_both_directions_are_a_convex_combination():
+    X, labels = samples.continuous(4)
+    _, _, H = samples.all_stumps(X)
+    both = np.hstack([H, -H])
+    listed = MarginRanker("pairs", 0.4, "precomputed", **EXACT).fit(both, labels)
+    model = MarginRanker("pairs", 0.4, "stumps", **EXACT).fit(X, labels)
+    assert model.objective_ == pytest.approx(listed.objective_, abs=1e-6)
+    assert set(np.unique(model.directions_)) <= {-1.0, 1.0}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("make", [samples.separable, samples.binary])
+def test_the_hard_margin_is_the_same_over_pairs_and_with_a_bias(make, weighted):
+    X, labels = make(1)
+    weight = np.random.default_rng(0).uniform(0.1, 3.0, labels.size)
+    weight = weight if weighted else None
+    H, weights_set = samples.hypotheses_of("signed", X)
+    options = {"weights_set": weights_set, "sample_weight": weight}
+    pairs = solve_hard_pairs(H, labels, **options)
+    rows = solve_hard_with_bias(H, labels, **options)
+    assert pairs.value == pytest.approx(rows.value, abs=1e-7)
+    model = MarginRanker("hard", hypotheses="signed", **EXACT)
+    model.fit(X, labels, sample_weight=weight)
+    check_against(model, X, labels, pairs.value)
+    scores = model.decision_function(X) + model.threshold_
+    # Theorem 2: b = -(min s + max t) / 2, and the smallest y (s + b) is the margin
+    bias = -(scores[labels].min() + scores[~labels].max()) / 2.0
+    assert model.threshold_ == pytest.approx(-bias, abs=1e-12)
+    signs = np.where(labels, 1.0, -1.0)
+    assert (signs * (scores + bias)).min() == pytest.approx(model.objective_, abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["features", "signed", "stumps"])
+def test_hard_margins_above_zero_classify_every_row(kind):
+    X, labels = samples.separable(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MarginWarning)
+        model = MarginRanker("hard", hypotheses=kind).fit(X, labels)
+    assert model.objective_ > 0.0
+    np.testing.assert_array_equal(model.predict(X), labels)
+
+
+def test_a_share_of_one_pair_is_the_hard_margin():
+    X, labels = samples.continuous(5)
+    one = 1.0 / (labels.sum() * (~labels).sum())
+    soft = MarginRanker("pairs", one, "signed", **EXACT).fit(X, labels)
+    hard = MarginRanker("hard", 1.0, "signed", **EXACT).fit(X, labels)
+    assert soft.objective_ == pytest.approx(hard.objective_, abs=1e-7)
+
+
+def test_margins_fall_from_instances_to_pairs():
+    X, labels = samples.binary(7)
+    for epsilon in (0.2, 0.5):
+        instances = MarginRanker("instances", epsilon, "signed", **EXACT)
+        pairs = MarginRanker("pairs", epsilon, "signed", **EXACT)
+        gamma_hat = instances.fit(X, labels).certificate_.gamma_hat
+        assert gamma_hat >= pairs.fit(X, labels).certificate_.gamma_star - 1e-7
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"nu_pos": 3.0, "nu_neg": 2.5}, (3.0, 2.5)),
+        ({"nu_pos": 5.0}, (5.0, 0.25 * 12 * 18 / 5.0)),
+        ({"nu_neg": 6.0}, (0.25 * 12 * 18 / 6.0, 6.0)),
+        ({}, (6.0, 9.0)),
+        ({"nu_pos": 12, "nu_neg": 18}, (12.0, 18.0)),
+    ],
+)
+def test_nu_is_given_or_follows_from_epsilon(given, expected):
+    rng = np.random.default_rng(0)
+    labels = np.arange(30) < 12
+    X = rng.normal(size=(30, 3)) + labels[:, None]
+    model = MarginRanker("instances", 0.25, **given, **EXACT).fit(X, labels)
+    assert model.certificate_.nu_pos == pytest.approx(expected[0])
+    assert model.certificate_.nu_neg == pytest.approx(expected[1])
+    H, _ = samples.hypotheses_of("features", X)
+    check_against(model, X, labels, solve_instances(H, labels, *expected).value)

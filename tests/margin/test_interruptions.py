@@ -1,0 +1,207 @@
+"""Callbacks, time limits, Ctrl-C and threads: fits that do not run to their end."""
+
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from aucmax.margin import MarginRanker
+from persistence.equality import same
+
+FORMULATIONS = ("pairs", "instances", "adaptive", "global")
+KINDS = ("signed", "stumps")
+for_every_formulation = pytest.mark.parametrize("formulation", FORMULATIONS)
+for_every_kind = pytest.mark.parametrize("kind", KINDS)
+
+ENDLESS_FIT = """
+import numpy as np
+from aucmax import MarginRanker
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(5000, 40))
+y = X[:, 0] + rng.normal(size=5000) > 1.0
+MarginRanker("{formulation}", 0.1, "{kind}", tol=1e-300, max_iter=10**9,
+             callback=lambda progress: print("going", flush=True)).fit(X, y)
+"""
+
+
+def data(n_rows=400):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_rows, 12))
+    return X, X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.normal(size=n_rows) > 0.5
+
+
+def has_reached(last, progress):
+    return progress.n_iter >= last
+
+
+@for_every_kind
+@for_every_formulation
+def test_a_callback_sees_one_record_an_iteration(formulation, kind, capsys):
+    X, y = data()
+    seen = []
+    model = MarginRanker(formulation, 0.2, kind, callback=seen.append, verbose=1)
+    model.fit(X, y)
+    assert [progress.n_iter for progress in seen] == list(range(1, model.n_iter_ + 1))
+    assert np.diff([progress.seconds for progress in seen]).min() >= 0.0
+    assert np.diff([progress.n_passes for progress in seen]).min() >= 0.0
+    assert seen[-1].n_passes <= model.n_passes_ <= seen[-1].n_passes + 3.0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(seen)
+    assert lines[-1].startswith(f"MarginRanker: iteration {model.n_iter_}, ")
+    if formulation in ("pairs", "instances"):
+        # margins, which grow, and what is left of the gap over all hypotheses
+        assert np.diff([progress.value for progress in seen]).min() >= 0.0
+        assert seen[-1].value == pytest.approx(model.objective_, rel=1e-3)
+        assert all(
+            progress.value + progress.gap >= model.objective_ for progress in seen
+        )
+
+
+@for_every_kind
+@for_every_formulation
+def test_a_true_answer_of_the_callback_stops_everything(formulation, kind):
+    X, y = data()
+    whole = MarginRanker(formulation, 0.2, kind).fit(X, y)
+    for last in {1, 2, 5, whole.n_iter_ // 2}:
+        model = clone(whole).set_params(callback=partial(has_reached, last))
+        with pytest.warns(ConvergenceWarning, match=f"after {last} iterations"):
+            model.fit(X, y)
+        assert model.n_iter_ == last
+        assert np.isfinite(model.decision_function(X)).all()
+        assert model.certificate_.pairs_achieved >= model.certificate_.pairs_guaranteed
+        if formulation != "adaptive":  # whose optimum depends on where it stands
+            assert abs(model.objective_ - whole.objective_) <= (
+                model.dual_gap_ + whole.dual_gap_
+            )
+
+
+def test_a_path_stops_as_well():
+    X, y = data()
+    model = MarginRanker("pairs", hypotheses="signed", tol=1e-6)
+    model.set_params(callback=lambda progress: progress.n_iter == 12)
+    with pytest.warns(ConvergenceWarning):
+        path = model.fit_path(X, y, [0.1, 0.2, 0.4])
+    # one iteration for each model that was left
+    assert sum(one.n_iter_ for one in path) <= 14
+
+
+@for_every_kind
+@for_every_formulation
+def test_no_time_is_time_for_one_iteration_a_solve(formulation, kind):
+    X, y = data()
+    model = MarginRanker(formulation, 0.2, kind, max_time=0.0)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, y)
+    assert model.n_iter_ == 1
+    assert np.isfinite(model.decision_function(X)).all()
+    assert model.dual_gap_ > 0.0
+
+
+@for_every_kind
+@pytest.mark.parametrize("formulation", ["pairs", "adaptive", "global"])
+def test_time_runs_out_for_all_solves_together(formulation, kind):
+    X, y = data(20_000)
+    model = MarginRanker(
+        formulation, 0.3, kind, tol=1e-300, max_iter=10**6, max_time=0.02
+    )
+    start = time.perf_counter()
+    with pytest.warns(ConvergenceWarning, match="relative gap of .* iterations; "):
+        model.fit(X, y)
+    # the time limit, reading the data, and the last iteration on a busy machine
+    assert time.perf_counter() - start < 3.0
+
+
+def test_linear_programs_raise_when_time_runs_out():
+    X, y = data()
+    with pytest.raises(TimeoutError):
+        MarginRanker(hypotheses="signed", solver="lp", max_time=0.0).fit(
+            X[:150], y[:150]
+        )
+
+
+def test_a_missed_tolerance_is_a_warning_with_the_gap():
+    X, y = data()
+    with pytest.warns(ConvergenceWarning) as caught:
+        model = MarginRanker("pairs", 0.5, "signed", tol=1e-9, max_iter=3).fit(X, y)
+    relative = model.dual_gap_ / model.objective_
+    assert f"relative gap of {relative:.2g} after 3 iterations" in str(
+        caught[0].message
+    )
+    assert caught[0].filename == __file__
+    assert model.n_iter_ == 3
+    assert model.certificate_.gap == pytest.approx(relative)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+@for_every_kind
+@for_every_formulation
+def test_an_interrupted_fit_leaves_the_model_as_it_was(formulation, kind, error):
+    def interrupt(progress):
+        if progress.n_iter == 3:
+            raise error
+
+    X, y = data()
+    model = MarginRanker(formulation, 0.2, kind, callback=interrupt)
+    with pytest.raises(error):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.decision_function(X)
+    assert not hasattr(model, "n_features_in_")
+    model.set_params(callback=None).fit(X, y)
+    before = dict(vars(model))
+    model.set_params(callback=interrupt)
+    with pytest.raises(error):
+        model.fit(X[:, :5], np.where(y, "b", "a"))
+    assert same(dict(vars(model), callback=None), before)
+    with pytest.raises(ValueError, match="epsilon"):
+        model.set_params(epsilon=3.0).fit(X[:, :5], y)
+    assert model.decision_function(X).shape == (len(y),)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is not sent alike there")
+@pytest.mark.parametrize(
+    ("formulation", "kind"), [("pairs", "signed"), ("global", "stumps")]
+)
+def test_ctrl_c_ends_a_fit_at_once(formulation, kind):
+    program = ENDLESS_FIT.format(formulation=formulation, kind=kind)
+    child = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        for _ in range(3):
+            assert child.stdout.readline() == "going\n"
+        child.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        _, errors = child.communicate(timeout=30)
+        assert "KeyboardInterrupt" in errors
+        # a second on a quiet machine is ample; tests may run on a busy one
+        assert time.monotonic() - start < 5.0
+    finally:
+        child.kill()
+
+
+@pytest.mark.parametrize(
+    ("formulation", "kind"), [("pairs", "signed"), ("adaptive", "stumps")]
+)
+def test_many_threads_may_fit_and_score_at_once(formulation, kind):
+    X, y = data()
+    model = MarginRanker(formulation, 0.2, kind)
+    expected = clone(model).fit(X, y).decision_function(X)
+
+    def fit_and_score(_):
+        return clone(model).fit(X, y).decision_function(X)
+
+    with ThreadPoolExecutor(8) as pool:
+        for scores in pool.map(fit_and_score, range(12)):
+            np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)

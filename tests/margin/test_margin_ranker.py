@@ -1,0 +1,347 @@
+"""What a fitted model has, and that the form of the data does not change it."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+
+from aucmax import MarginRanker
+from aucmax.exceptions import MarginWarning
+from aucmax.margin import limits
+from aucmax.metrics import roc_auc_score
+from margin import samples
+from persistence.equality import same
+
+pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+KINDS = ("features", "signed", "stumps")
+FORMULATIONS = ("pairs", "hard", "instances", "adaptive", "global")
+EVERY_MODEL = [
+    pytest.param(MarginRanker(formulation, 0.3, kind), id=f"{formulation}-{kind}")
+    for formulation in FORMULATIONS
+    for kind in KINDS
+]
+for_every_model = pytest.mark.parametrize("model", EVERY_MODEL)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[::2], y[::2], X[1::2], y[1::2]
+
+
+def combination(model, X):
+    """The weighted hypotheses, one by one."""
+    x = X[:, model.columns_]
+    if model.hypotheses == "stumps":
+        H = np.where(x > model.thresholds_, 1.0, -1.0)
+    else:
+        low, high = model.low_[model.columns_], model.high_[model.columns_]
+        H = 2.0 * (x - low) / (high - low) - 1.0
+    return H @ (model.weights_ * model.directions_)
+
+
+@for_every_model
+def test_attributes_are_those_documented(model):
+    X, labels = samples.continuous(0, n_rows=60)
+    model = clone(model).fit(X, labels)
+    scores = combination(model, X)
+    np.testing.assert_allclose(
+        model.decision_function(X), scores - model.threshold_, atol=1e-12
+    )
+    np.testing.assert_array_equal(
+        model.predict(X) == model.classes_[1], model.decision_function(X) > 0.0
+    )
+    assert (model.weights_ > 0.0).all()
+    assert model.weights_.sum() <= 1.0 + 1e-9
+    if model.hypotheses == "features":
+        assert model.weights_.sum() == pytest.approx(1.0)
+        assert (model.directions_ == 1.0).all()
+    assert 0.0 <= model.dual_gap_ <= 1e-3 * max(abs(model.objective_), 0.05)
+    assert model.n_iter_ >= 1
+    assert model.n_passes_ >= 1.0
+    assert hasattr(model, "history_") == (model.formulation in ("adaptive", "global"))
+    assert hasattr(model, "curve_") == (model.formulation == "global")
+    assert hasattr(model, "coef_") == (model.hypotheses != "stumps")
+    if model.hypotheses != "stumps":
+        linear = X @ model.coef_[0] + model.intercept_[0]
+        np.testing.assert_allclose(model.decision_function(X), linear, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_points_of_the_scorecard_are_the_combination(kind):
+    X, labels = samples.continuous(0, n_rows=60)
+    names = ["age", "pressure", "sugar", "pulse"]
+    frame = pd.DataFrame(X, columns=names)
+    model = MarginRanker("pairs", 0.3, kind).fit(frame, labels)
+    card = model.scorecard(decimals=None)
+    combined = model.decision_function(frame) + model.threshold_
+    np.testing.assert_allclose(card.score(card.points_for(X)), combined, atol=1e-9)
+    assert card.scale == pytest.approx(model.weights_.sum())
+    assert {row.feature for row in card.rows} <= set(names)
+    assert len(card.rows) == model.weights_.size
+    assert sum(row.points for row in model.scorecard(total=50).rows) == pytest.approx(
+        50
+    )
+    plain = MarginRanker("pairs", 0.3, kind).fit(X, labels).scorecard()
+    assert {row.feature for row in plain.rows} <= {"x0", "x1", "x2", "x3"}
+
+
+FORMS = {
+    "csr": sparse.csr_array,
+    "csc": sparse.csc_array,
+    "csr matrix": sparse.csr_matrix,
+    "fortran": np.asfortranarray,
+    "negative strides": lambda X: X[::-1].copy()[::-1],
+    "pandas": lambda X: pd.DataFrame(X, columns=list("abcdef")),
+    "polars": lambda X: pl.DataFrame(X, schema=list("abcdef")),
+    "list": lambda X: X.tolist(),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", [*KINDS, "precomputed"])
+def test_every_form_of_the_data_gives_one_model(kind, form):
+    X, labels = samples.binary(4, n_rows=50)
+    X = np.where(X > 0.0, X, 0.0)  # zeros are what sparse data leave out
+    model = MarginRanker("pairs", 0.3, kind, tol=1e-6)
+    expected = clone(model).fit(X, labels)
+    converted = FORMS[form](X)
+    fitted = clone(model).fit(converted, labels)
+    assert fitted.objective_ == pytest.approx(expected.objective_, rel=2e-6)
+    np.testing.assert_allclose(
+        fitted.decision_function(converted), fitted.decision_function(_named(X, fitted))
+    )
+
+
+def _named(X, model):
+    names = getattr(model, "feature_names_in_", None)
+    return X if names is None else pd.DataFrame(X, columns=names)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_sparse_is_dense_in_every_formulation(formulation, kind):
+    X, labels = samples.binary(5, n_rows=40)
+    X = np.where(X > 0.0, X, 0.0)
+    model = MarginRanker(formulation, 0.3, kind, tol=1e-4)
+    dense, thin = clone(model).fit(X, labels), clone(model)
+    thin.fit(sparse.csr_array(X), labels)
+    assert dense.objective_ == pytest.approx(thin.objective_, rel=2e-4, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_float32_and_memory_maps_are_used_as_they_are(kind, tmp_path):
+    X, labels = samples.continuous(0, n_rows=80)
+    narrow = X.astype(np.float32)
+    np.save(tmp_path / "X.npy", narrow)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    model = MarginRanker("pairs", 0.3, kind)
+    wide = clone(model).fit(narrow.astype(float), labels)
+    for data in (narrow, mapped):
+        fitted = clone(model).fit(data, labels)
+        assert fitted.objective_ == pytest.approx(wide.objective_, rel=2e-3)
+        assert fitted.weights_.dtype == np.float64
+        scores = fitted.decision_function(data)
+        np.testing.assert_allclose(
+            scores, fitted.decision_function(data.astype(float)), atol=1e-5
+        )
+
+
+def test_names_of_frames_are_kept_and_asked_for():
+    X, labels = samples.continuous(0)
+    names = list("abcd")
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        model = MarginRanker(epsilon=0.5).fit(frame, labels)
+        assert list(model.feature_names_in_) == names
+        with pytest.raises(ValueError, match="feature names"):
+            model.decision_function(frame[names[::-1]])
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_weight_is_repetition(formulation, kind):
+    X, labels = samples.continuous(1) if kind == "stumps" else samples.binary(1)
+    repeats = samples.integer_weights(0, labels, low=0)
+    model = MarginRanker(formulation, 0.3, kind, tol=1e-5)
+    weighted = clone(model).fit(X, labels, sample_weight=repeats)
+    repeated = clone(model).fit(np.repeat(X, repeats, axis=0), labels.repeat(repeats))
+    expected = pytest.approx(repeated.objective_, rel=2e-5, abs=1e-7)
+    assert weighted.objective_ == expected
+    certificate, other = weighted.certificate_, repeated.certificate_
+    assert certificate.n_pairs == pytest.approx(other.n_pairs)
+    assert certificate.pairs_guaranteed == pytest.approx(other.pairs_guaranteed, abs=1)
+    # shares of the pairs do not depend on the unit of weight
+    halved = clone(model).fit(X, labels, sample_weight=0.5 * repeats)
+    assert halved.objective_ == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_of_weight_zero_might_as_well_be_absent(kind):
+    X, labels = samples.continuous(2, n_rows=40)
+    weight = np.where(np.arange(40) % 5 == 4, 0.0, 1.0)
+    X[4] = 1e3  # no range and no threshold comes from here
+    present = MarginRanker(epsilon=0.3, hypotheses=kind)
+    present.fit(X, labels, sample_weight=weight)
+    absent = MarginRanker(epsilon=0.3, hypotheses=kind)
+    absent.fit(X[weight > 0], labels[weight > 0])
+    np.testing.assert_allclose(
+        present.decision_function(X), absent.decision_function(X), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("kind", ["signed", "stumps"])
+def test_a_path_equals_single_fits(formulation, kind):
+    X, labels = samples.continuous(3, n_rows=60)
+    epsilons = [0.2, 0.6, 0.05, 0.2]
+    model = MarginRanker(formulation, hypotheses=kind, tol=1e-4)
+    path = model.fit_path(X, labels, epsilons)
+    assert [one.epsilon for one in path] == epsilons
+    assert not hasattr(model, "n_features_in_")
+    single = [clone(one).fit(X, labels) for one in path]
+    for one, other in zip(path, single, strict=True):
+        # two local minima of the heuristic need not be the same
+        rel = 0.02 if formulation == "adaptive" else 2e-4
+        assert one.objective_ == pytest.approx(other.objective_, rel=rel, abs=1e-6)
+        assert one.decision_function(X).shape == (60,)
+        assert one.n_features_in_ == 4
+    if formulation in ("pairs", "instances"):
+        passes = sum(one.n_passes_ for one in path)
+        assert passes < sum(one.n_passes_ for one in single)
+
+
+def test_a_path_without_steps_is_empty():
+    X, labels = samples.continuous(3)
+    assert MarginRanker().fit_path(X, labels, []) == []
+
+
+@for_every_model
+def test_fits_are_deterministic_and_independent_of_earlier_ones(model):
+    X, labels = samples.continuous(6, n_rows=40)
+    once = clone(model).fit(X, labels)
+    again = clone(model).fit(X, labels)
+    assert same(vars(once), vars(again))
+    # a fit with other settings leaves nothing behind
+    other = clone(model).set_params(formulation="global", hypotheses="stumps")
+    other.fit(X[:, :3], labels).set_params(**model.get_params()).fit(X, labels)
+    assert sorted(vars(other)) == sorted(vars(once))
+    np.testing.assert_array_equal(other.decision_function(X), once.decision_function(X))
+
+
+def test_models_can_be_pickled_copied_and_cloned():
+    X, labels = samples.continuous(0)
+    model = MarginRanker("global", 0.5, "stumps").fit(X, labels)
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert same(vars(twin), vars(model))
+    with pytest.raises(NotFittedError):
+        clone(model).decision_function(X)
+    with pytest.raises(NotFittedError):
+        clone(model).scorecard()
+
+
+def test_labels_of_any_kind_name_the_positive_class_second():
+    X, labels = samples.continuous(0)
+    for y in (labels, np.where(labels, "sick", "healthy"), 3 * labels - 1.5):
+        model = MarginRanker(epsilon=0.5).fit(X, y)
+        assert model.classes_[1] == max(y)
+        assert set(model.predict(X)) <= set(y)
+
+
+def test_predict_has_the_best_balanced_accuracy_of_all_thresholds():
+    X, labels = samples.continuous(0, n_rows=60)
+    model = MarginRanker("pairs", 0.3, "signed").fit(X, labels)
+    scores = model.decision_function(X)
+
+    def balanced(predicted):
+        return predicted[labels].mean() - predicted[~labels].mean()
+
+    best = max(balanced(scores > threshold) for threshold in scores)
+    assert balanced(model.predict(X)) == pytest.approx(best)
+
+
+def test_stumps_rank_real_data_better_than_features(cancer):
+    X, y, X_new, y_new = cancer
+    areas = {}
+    for kind in ("signed", "stumps"):
+        model = MarginRanker(epsilon=0.1, hypotheses=kind).fit(X, y)
+        areas[kind] = roc_auc_score(y_new, model.decision_function(X_new))
+    assert areas["stumps"] > 0.98
+    assert areas["signed"] > 0.97
+
+
+def test_works_in_a_grid_search(cancer):
+    X, y, *_ = cancer
+    search = GridSearchCV(
+        MarginRanker(hypotheses="signed", tol=1e-2),
+        {"formulation": ["pairs", "instances"], "epsilon": [0.05, 0.2]},
+        scoring="roc_auc",
+        cv=3,
+    ).fit(X, y)
+    assert search.best_score_ > 0.95
+
+
+def test_weights_that_the_tolerance_does_not_need_are_dropped():
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], (400, 60))
+    labels = X[:, :5].sum(axis=1) + rng.normal(size=400) > 0
+    model = MarginRanker("pairs", 0.3).fit(X, labels)
+    exact = MarginRanker("pairs", 0.3, tol=1e-8).fit(X, labels)
+    assert model.objective_ == pytest.approx(exact.objective_, rel=1e-3)
+    assert model.weights_.size <= 1.5 * (exact.weights_ > 1e-3).sum()
+    assert model.weights_.min() > 1e-5
+
+
+def test_many_binary_sparse_columns():
+    rng = np.random.default_rng(0)
+    n_rows, n_columns = 1500, 30_000
+    columns = rng.zipf(1.3, 60 * n_rows) % n_columns
+    rows = np.repeat(np.arange(n_rows), 60)
+    words = sparse.csr_array((np.ones(rows.size), (rows, columns)), (n_rows, n_columns))
+    words.data[:] = 1.0
+    meaning = np.zeros(n_columns)
+    meaning[:100] = rng.normal(size=100)
+    scores = words @ meaning + 0.5 * rng.normal(size=n_rows)
+    labels = scores > np.quantile(scores, 0.7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", MarginWarning)
+        for kind in ("signed", "stumps"):
+            model = MarginRanker("pairs", 0.3, kind, tol=1e-2).fit(words, labels)
+            assert model.dual_gap_ <= 1e-2 * model.objective_
+            assert roc_auc_score(labels, model.decision_function(words)) > 0.9
+            assert model.weights_.size < 500
+
+
+@pytest.mark.parametrize("kind", ["features", "signed"])
+def test_no_copy_of_the_data_is_made(kind):
+    tracemalloc = pytest.importorskip("tracemalloc")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 60))
+    labels = X[:, 0] + rng.normal(size=20_000) > 1.5
+    model = MarginRanker("pairs", 0.3, kind, tol=0.02)
+    clone(model).fit(X[:500], labels[:500])
+    tracemalloc.start()
+    model.fit(X, labels)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.25 * X.nbytes + 100 * labels.size
+
+
+@pytest.mark.parametrize("formulation", ["pairs", "adaptive"])
+def test_fewer_cuts_are_kept_where_rows_are_many(formulation, monkeypatch):
+    X, labels = samples.continuous(0, n_rows=200)
+    model = MarginRanker(formulation, 0.3, "stumps", tol=1e-2)
+    expected = clone(model).fit(X, labels).objective_
+    assert limits.most_cuts(1000) == 200
+    assert limits.most_cuts(10**7) == 50
+    monkeypatch.setattr(limits, "_CUT_BYTES", 0)
+    assert limits.most_cuts(200) == 50
+    assert clone(model).fit(X, labels).objective_ == pytest.approx(expected, rel=2e-2)

@@ -1,0 +1,82 @@
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_array_equal
+
+from aucmax.margin.curve import MarginCurve
+from aucmax.plots import margin_curve
+
+
+def curve(low=4.0, high=500.0):
+    nu_pos = np.geomspace(low, high, 9)
+    gamma_hat = 0.1 + 0.02 * np.log(nu_pos / 50.0) ** 2
+    grid = np.geomspace(low, high, 100)
+    lower = 0.099 + 0.015 * np.log(grid / 50.0) ** 2
+    return MarginCurve(nu_pos, gamma_hat, grid, lower, int(gamma_hat.argmin()), 2000.0)
+
+
+@pytest.fixture
+def ax():
+    return Figure(layout="constrained").subplots()
+
+
+def test_the_line_joins_the_solved_points(ax):
+    display = margin_curve(curve(), ax=ax)
+    assert_array_equal(display.line_.get_xdata(), curve().nu_pos)
+    assert_array_equal(display.line_.get_ydata(), curve().gamma_hat)
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+
+
+def test_the_lowest_point_is_marked_and_named(ax):
+    known = curve()
+    display = margin_curve(known, ax=ax)
+    assert list(display.best_.get_xdata()) == [known.nu_pos[known.best]]
+    assert list(display.best_.get_ydata()) == [known.gamma_hat.min()]
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"{known.gamma_hat.min():.4g}" in labels[1]
+    assert display.best_.get_color() != display.line_.get_color()
+
+
+def test_the_region_below_the_bound_is_shaded(ax):
+    known = curve()
+    display = margin_curve(known, ax=ax)
+    (path,) = display.envelope_.get_paths()
+    corners = path.vertices
+    for x, y in zip(known.lower_nu_pos, known.lower_bound, strict=True):
+        assert np.isclose(corners, [x, y]).all(axis=1).any()
+    bottom, top = ax.get_ylim()
+    assert corners[:, 1].min() == pytest.approx(bottom)
+    assert bottom < known.lower_bound.min()
+    assert top > known.gamma_hat.max()
+
+
+def test_a_bound_far_below_does_not_flatten_the_curve(ax):
+    known = curve()
+    known.lower_bound[0] = -1e6
+    margin_curve(known, ax=ax)
+    assert ax.get_ylim()[0] > -0.1
+
+
+@pytest.mark.parametrize(("high", "scale"), [(500.0, "log"), (40.0, "linear")])
+def test_a_wide_range_gets_a_logarithmic_axis(high, scale, ax):
+    margin_curve(curve(high=high), ax=ax)
+    assert ax.get_xscale() == scale
+    assert "2000" in ax.get_xlabel()
+
+
+def test_a_single_point_is_drawn(ax, tmp_path):
+    point = np.array([3.0])
+    known = MarginCurve(point, np.array([-0.2]), point, np.array([-0.2]), 0, 9.0)
+    margin_curve(known, ax=ax).figure_.savefig(tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_given_axes_leave_no_figure_behind(ax):
+    plt.switch_backend("agg")
+    margin_curve(curve(), ax=ax)
+    assert plt.get_fignums() == []
+    margin_curve(curve())
+    assert len(plt.get_fignums()) == 1
+    plt.close("all")

@@ -1,0 +1,143 @@
+import doctest
+import subprocess
+import sys
+from importlib import import_module
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+
+from aucmax.margin.scorecard import Scorecard
+from aucmax.plots import scorecard
+
+STUMPS = {
+    "columns": [0, 0, 1, 2],
+    "thresholds": [1.5, 3.0, 2.5, 4.0],
+    "directions": [1, 1, -1, 1],
+    "weights": [0.12, 0.08, 0.3, 0.5],
+}
+CARD = Scorecard.from_stumps(["age", "pressure", "sugar"], **STUMPS)
+
+
+@pytest.fixture
+def ax():
+    return Figure(layout="constrained").subplots()
+
+
+def tick_labels(ax):
+    return [label.get_text() for label in ax.get_yticklabels()]
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_bars_are_as_long_as_points_with_the_most_on_top(ax):
+    display = scorecard(CARD, ax=ax)
+    assert_allclose([bar.get_width() for bar in display.bars_], [50, 30, 12, 8])
+    assert tick_labels(ax) == ["sugar > 4", "pressure <= 2.5", "age > 1.5", "age > 3"]
+    bottom, top = ax.get_ylim()
+    assert bottom > top
+    assert texts(ax) == ["50.0", "30.0", "12.0", "8.0"]
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+
+
+def test_colours_tell_the_direction(ax):
+    bars = scorecard(CARD, ax=ax).bars_
+    colours = [bar.get_facecolor() for bar in bars]
+    assert colours[0] == colours[2] == colours[3] != colours[1]
+    legend = {
+        text.get_text(): to_rgba(handle.get_facecolor())
+        for text, handle in zip(
+            ax.get_legend().get_texts(), ax.get_legend().get_patches(), strict=True
+        )
+    }
+    assert legend == {"for large values": colours[0], "for small values": colours[1]}
+
+
+def test_one_direction_needs_no_legend(ax):
+    scorecard(Scorecard.from_features(["a", "b"], [0.5, 0.5], [0, 0], [1, 1]), ax=ax)
+    assert ax.get_legend() is None
+    assert tick_labels(ax) == ["a", "b"]
+
+
+def test_what_is_left_out_is_told(ax):
+    display = scorecard(CARD, max_rows=2, ax=ax)
+    assert len(display.bars_) == 2
+    assert ax.get_xlabel().endswith("(2 more have 20.0 points together)")
+    other = Figure().subplots()
+    scorecard(CARD, view="bands", max_rows=2, ax=other)
+    assert other.get_xlabel().endswith("(1 more feature)")
+    assert "more" not in scorecard(CARD, ax=Figure().subplots()).ax_.get_xlabel()
+
+
+def test_bands_fill_the_width_and_darken_with_points(ax):
+    display = scorecard(CARD, view="bands", ax=ax)
+    assert tick_labels(ax) == ["sugar", "pressure", "age"]
+    assert len(display.bars_) == 2 + 2 + 3
+    assert_allclose(sum(bar.get_width() for bar in display.bars_), 3.0)
+    *_, none, some, most_of_age = display.bars_
+    shades = [bar.get_facecolor()[3] for bar in (none, some, most_of_age)]
+    assert shades == sorted(shades)
+    assert display.bars_[1].get_facecolor()[3] == 1.0
+    labels = texts(ax)
+    assert labels[-5:] == ["0.0", "1.5", "12.0", "3", "20.0"]
+
+
+def test_many_bands_have_no_numbers(ax):
+    n = 15
+    card = Scorecard.from_stumps(
+        ["x"], np.zeros(n, int), np.arange(n), np.ones(n), np.ones(n) / n
+    )
+    display = scorecard(card, view="bands", ax=ax)
+    assert len(display.bars_) == n + 1
+    assert texts(ax) == []
+
+
+@pytest.mark.parametrize("view", ["rows", "bands"])
+def test_hostile_names_are_drawn_as_they_are(view, tmp_path, ax):
+    card = Scorecard.from_stumps(
+        ["$\\frac{$ & <b>", "b_\n$"], [0, 1], [0, 0], [1, 1], [1, 1]
+    )
+    display = scorecard(card, view=view, ax=ax)
+    display.figure_.savefig(tmp_path / "card.png")
+    assert (tmp_path / "card.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_given_axes_leave_no_figure_behind(ax):
+    plt.switch_backend("agg")
+    scorecard(CARD, ax=ax)
+    assert plt.get_fignums() == []
+    scorecard(CARD)
+    assert len(plt.get_fignums()) == 1
+    plt.close("all")
+
+
+def test_importing_plots_loads_no_model():
+    code = "import sys, aucmax.plots; print('sklearn' in sys.modules)"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert ran.stdout.strip() == "False"
+
+
+def test_bad_input_is_refused(ax):
+    with pytest.raises(ValueError, match="max_rows must be at least 1, got 0"):
+        scorecard(CARD, max_rows=0, ax=ax)
+    with pytest.raises(ValueError, match="view must be 'rows' or 'bands', got 'pie'"):
+        scorecard(CARD, view="pie", ax=ax)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        scorecard(Scorecard.from_features(["a"], [0.0], [0], [1]), ax=ax)
+    even = Scorecard.from_features(["a"], [1.0], [0], [1])
+    with pytest.raises(ValueError, match="grow evenly"):
+        scorecard(even, view="bands", ax=ax)
+
+
+def test_the_example_of_the_docstring_runs():
+    # the function hides its module of the same name
+    module = import_module("aucmax.plots.scorecard")
+    assert doctest.testmod(module).failed == 0
