@@ -1,11 +1,11 @@
 """What a fitted margin is known to guarantee."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 from aucmax._validation import BoolArray, FloatArray
+from aucmax.margin.record import Record
 from aucmax.margin.sizes import ClassSizes
 from aucmax.risks import InstanceMargins, PairMargin, pairs_with_margin
 
@@ -15,7 +15,7 @@ _ROUNDING = 1e-9  # relative: a product that should be whole
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Record):
     r"""What the margin of a fitted model guarantees on its training rows.
 
     Attributes
@@ -56,10 +56,6 @@ class Certificate:
     pairs_achieved: float
     n_pairs: float
     gap: float
-
-    def get_params(self, deep: bool = False) -> dict[str, Any]:
-        """Return the fields by name, as a model file stores them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _check_state(self) -> None:
         """Refuse a loaded certificate that holds anything but numbers."""

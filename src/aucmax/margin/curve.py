@@ -1,15 +1,15 @@
 """The margin of the reduction as a function of nu+."""
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from aucmax._validation import FloatArray
+from aucmax.margin.record import Record
 
 __all__ = ["MarginCurve"]
 
 
 @dataclass(frozen=True, eq=False)
-class MarginCurve:
+class MarginCurve(Record):
     r"""The curve :math:`\hat\gamma(\nu^+)`, where it was solved and bounded.
 
     Attributes
@@ -34,10 +34,6 @@ class MarginCurve:
     lower_bound: FloatArray
     best: int
     nu: float
-
-    def get_params(self, deep: bool = False) -> dict[str, Any]:
-        """Return the fields by name, as a model file stores them."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def _check_state(self) -> None:
         """Refuse a loaded curve whose parts do not fit together."""

@@ -24,7 +24,8 @@ from aucmax.solvers.cuts import Cuts
 __all__ = ["StumpProblem"]
 
 _INNER = 0.5  # of the gap over all stumps: how closely a round is solved
-_LEAST = 0.01  # of the gap allowed: rounds are solved no more closely
+_LEAST = 0.01  # of the gap allowed: rounds are solved no more closely,
+_ROUNDING = 1e-15  # nor more closely than this
 
 
 class StumpProblem:
@@ -102,7 +103,7 @@ class StumpProblem:
             self.limits.is_over or -progress.value >= enough
         )
         watch, bound = rule.watch(), -self._largest_edge
-        closeness = _INNER * self._largest_edge
+        closeness = max(_INNER * self._largest_edge, _ROUNDING)
         while True:
             solution = self._solve_round(objective, here, rule, closeness, bound)
             row_weights = -solution.cuts.mixed_source()
@@ -115,8 +116,9 @@ class StumpProblem:
             # without new stumps, what is left of the gap is the round's own
             gap = watch.history[-1].gap
             closeness = min(closeness, _INNER * gap) if n_new else _INNER * closeness
-            if closeness < _LEAST * rule.tol * max(abs(solution.value), rule.floor):
-                break  # rounding
+            allowed = rule.tol * max(abs(solution.value), rule.floor)
+            if closeness < max(_LEAST * allowed, _ROUNDING):
+                break
             self._widen_cuts(solution.cuts)
             point = Point(self._widened(solution.point.parameters), solution.point[1])
             here = Start(point, solution.cuts)
