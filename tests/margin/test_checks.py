@@ -15,7 +15,6 @@ from aucmax.margin import MarginRanker
         MarginRanker(hypotheses="stumps"),
         MarginRanker("hard", hypotheses="signed"),
         MarginRanker("instances", hypotheses="signed"),
-        MarginRanker("instances", hypotheses="stumps"),
         MarginRanker("adaptive", hypotheses="features"),
         MarginRanker("global", hypotheses="signed"),
         MarginRanker("instances", hypotheses="signed", solver="lp"),

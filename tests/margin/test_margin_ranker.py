@@ -1,6 +1,7 @@
 """What a fitted model has, and that the form of the data does not change it."""
 
 import copy
+import doctest
 import pickle
 import warnings
 
@@ -16,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 
 from aucmax import MarginRanker
 from aucmax.exceptions import MarginWarning
-from aucmax.margin import limits
+from aucmax.margin import limits, margin_ranker
 from aucmax.metrics import roc_auc_score
 from margin import samples
 from persistence.equality import same
@@ -47,6 +48,10 @@ def combination(model, X):
         low, high = model.low_[model.columns_], model.high_[model.columns_]
         H = 2.0 * (x - low) / (high - low) - 1.0
     return H @ (model.weights_ * model.directions_)
+
+
+def test_the_example_of_the_docstring_runs():
+    assert doctest.testmod(margin_ranker).failed == 0
 
 
 @for_every_model
@@ -171,10 +176,10 @@ def test_names_of_frames_are_kept_and_asked_for():
 def test_weight_is_repetition(formulation, kind):
     X, labels = samples.continuous(1) if kind == "stumps" else samples.binary(1)
     repeats = samples.integer_weights(0, labels, low=0)
-    model = MarginRanker(formulation, 0.3, kind, tol=1e-5)
+    model = MarginRanker(formulation, 0.3, kind, tol=1e-4)
     weighted = clone(model).fit(X, labels, sample_weight=repeats)
     repeated = clone(model).fit(np.repeat(X, repeats, axis=0), labels.repeat(repeats))
-    expected = pytest.approx(repeated.objective_, rel=2e-5, abs=1e-7)
+    expected = pytest.approx(repeated.objective_, rel=2e-4, abs=1e-7)
     assert weighted.objective_ == expected
     certificate, other = weighted.certificate_, repeated.certificate_
     assert certificate.n_pairs == pytest.approx(other.n_pairs)
@@ -201,8 +206,8 @@ def test_rows_of_weight_zero_might_as_well_be_absent(kind):
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("kind", ["signed", "stumps"])
 def test_a_path_equals_single_fits(formulation, kind):
-    X, labels = samples.continuous(3, n_rows=60)
-    epsilons = [0.2, 0.6, 0.05, 0.2]
+    X, labels = samples.continuous(3, n_rows=60 if kind == "signed" else 30)
+    epsilons = [0.2, 0.6, 0.05] if kind == "signed" else [0.3, 0.6]
     model = MarginRanker(formulation, hypotheses=kind, tol=1e-4)
     path = model.fit_path(X, labels, epsilons)
     assert [one.epsilon for one in path] == epsilons
@@ -212,7 +217,7 @@ def test_a_path_equals_single_fits(formulation, kind):
         # two local minima of the heuristic need not be the same
         rel = 0.02 if formulation == "adaptive" else 2e-4
         assert one.objective_ == pytest.approx(other.objective_, rel=rel, abs=1e-6)
-        assert one.decision_function(X).shape == (60,)
+        assert one.decision_function(X).shape == labels.shape
         assert one.n_features_in_ == 4
     if formulation in ("pairs", "instances"):
         passes = sum(one.n_passes_ for one in path)
@@ -226,7 +231,7 @@ def test_a_path_without_steps_is_empty():
 
 @for_every_model
 def test_fits_are_deterministic_and_independent_of_earlier_ones(model):
-    X, labels = samples.continuous(6, n_rows=40)
+    X, labels = samples.continuous(6, n_rows=24)
     once = clone(model).fit(X, labels)
     again = clone(model).fit(X, labels)
     assert same(vars(once), vars(again))

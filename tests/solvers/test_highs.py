@@ -119,7 +119,7 @@ def test_the_keyboard_stops_it_within_seconds():
         pressed.append(time.perf_counter())
         os.kill(os.getpid(), signal.SIGINT)
 
-    timer = Timer(1.0, press)
+    timer = Timer(0.3, press)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         solve_pairs(X, y == 1, 8000.0, weights_set="l1", method="simplex")

@@ -26,6 +26,7 @@ __all__ = ["StumpProblem"]
 _INNER = 0.5  # of the gap over all stumps: how closely a round is solved
 _LEAST = 0.01  # of the gap allowed: rounds are solved no more closely,
 _ROUNDING = 1e-15  # nor more closely than this
+_TIES = 2e-9  # relative, of edges that count as equal
 
 
 class StumpProblem:
@@ -108,7 +109,8 @@ class StumpProblem:
             solution = self._solve_round(objective, here, rule, closeness, bound)
             row_weights = -solution.cuts.mixed_source()
             best = self._sweep(objective, row_weights)
-            bound = max(bound, -float(best.edge.max(initial=0.0)))
+            # ties within rounding go to the first stump, which may be a trifle lower
+            bound = max(bound, -(1.0 + _TIES) * float(best.edge.max(initial=0.0)))
             if watch.says_stop(objective, solution.value, bound):
                 break
             useful = best.edge > -solution.value

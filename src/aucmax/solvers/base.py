@@ -253,5 +253,6 @@ class Watch:
         if progress.gap < (1.0 - 1e-6) * record.gap:
             self._last_gain = len(self.history) - 1
         idle = len(self.history) - 1 - self._last_gain >= _MOST_IDLE
-        done = idle and progress.gap <= _ROUNDING * abs(progress.value)
+        scale = max(abs(progress.value), self.rule.floor)
+        done = idle and progress.gap <= _ROUNDING * scale
         return progress.n_iter >= self.rule.max_iter or done
