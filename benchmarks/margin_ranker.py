@@ -1,0 +1,270 @@
+"""MarginRanker: passes to a certified gap, HiGHS on the same problems, memory."""
+
+import os
+import statistics
+import time
+import tracemalloc
+import warnings
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+from sklearn.model_selection import StratifiedKFold
+
+from aucmax import MarginRanker
+from aucmax.datasets import load_table, make_r_of_k
+from aucmax.exceptions import MarginWarning
+from aucmax.hypotheses import ScaledColumns
+from aucmax.metrics import roc_auc_score
+from aucmax.solvers.linear_program import solve_instances, solve_pairs
+from benchmarks.harness import Report, main, time_in_turn
+
+TITLE = "MarginRanker against HiGHS on the same linear programs"
+EPSILON = 0.2
+DATA = Path(
+    os.environ.get("AUCMAX_DATA", Path(__file__).parents[2] / "shared" / "data")
+)
+
+
+def run(report: Report) -> None:
+    pairs_against_highs(report)
+    pairs_at_scale(report)
+    instances_against_highs(report)
+    global_optimum(report)
+    many_words(report)
+    stumps(report)
+
+
+def r_of_k(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the data of the paper's timings: N = 100, r = 3 of k = 10, 5 % noise."""
+    return make_r_of_k(n_rows, 100, r=3, k=10, label_noise=0.05, random_state=0)
+
+
+def printed_program(X: np.ndarray, y: np.ndarray, nu: float) -> float:
+    """Problem (2) as the paper prints it: one dense constraint a pair."""
+    positive, negative = X[y == 1], X[y == 0]
+    pairs = (positive[:, None] - negative[None]).reshape(-1, X.shape[1]) / 2.0
+    n_pairs, n_features = pairs.shape
+    # weights, rho, then one slack a pair: margin >= rho - slack
+    above = sparse.hstack([-pairs, np.ones((n_pairs, 1)), -sparse.eye_array(n_pairs)])
+    sums = np.concatenate([np.ones(n_features), np.zeros(1 + n_pairs)])
+    cost = np.concatenate([np.zeros(n_features), [-1.0], np.full(n_pairs, 1.0 / nu)])
+    bounds = [(0, None)] * n_features + [(None, None)] + [(0, None)] * n_pairs
+    found = linprog(
+        cost, above, np.zeros(n_pairs), sums[None, :], [1.0], bounds, method="highs"
+    )
+    return -float(found.fun)
+
+
+def pairs_against_highs(report: Report) -> None:
+    X, y = r_of_k(300)
+    labels = y == 1
+    nu = EPSILON * labels.sum() * (~labels).sum()
+    model = MarginRanker(epsilon=EPSILON, tol=1e-4)
+    start = time.perf_counter()
+    optimum = printed_program(X, y, nu)
+    printed = time.perf_counter() - start
+    times = time_in_turn(
+        {
+            "ours": lambda: model.fit(X, y),
+            "best form": lambda: solve_pairs(X, labels, nu),
+        }
+    )
+    report.add(
+        "m = 300: distance from HiGHS's optimum, relative",
+        abs(model.objective_ - optimum) / optimum,
+        at_most=1e-4,
+    )
+    report.add(
+        "m = 300: HiGHS, problem as printed / ours",
+        printed / times["ours"].best,
+        at_least=200.0,
+        remark=f"{printed:.1f} s",
+    )
+    report.add(
+        "m = 300: HiGHS, the fastest form we found / ours",
+        times["best form"].best / times["ours"].best,
+    )
+    X, y = r_of_k(1500)
+    model.fit(X, y)
+    report.add(
+        "m = 1500: gap 1e-4",
+        model.n_passes_,
+        "passes",
+        at_most=40,
+        remark=f"relative gap {model.certificate_.gap:.1e}",
+    )
+
+
+def pairs_at_scale(report: Report) -> None:
+    X, y = r_of_k(1_000_000)
+    model, shares = MarginRanker(epsilon=EPSILON), []
+    model.fit(X[:1000], y[:1000])  # compile
+    for _ in range(3):
+        with timed_products() as products:
+            start = time.perf_counter()
+            model.fit(X, y)
+            whole = time.perf_counter() - start
+        shares.append((whole - products.seconds) / products.seconds)
+    report.add(
+        "m = 10^6, 2.5 * 10^11 pairs: gap 1e-3",
+        model.n_passes_,
+        "passes",
+        at_most=40,
+        remark=f"relative gap {model.certificate_.gap:.1e}, {whole:.1f} s",
+    )
+    report.add(
+        "m = 10^6: time outside / in the passes",
+        statistics.median(shares),
+        at_most=1.0,
+    )
+    tracemalloc.start()
+    model.fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    report.add("m = 10^6: memory / data", 1.0 + peak / X.nbytes, at_most=1.3)
+
+
+class timed_products:
+    """Adds up the time that fits spend in products with the data."""
+
+    def __enter__(self) -> "timed_products":
+        self.seconds = 0.0
+        self._methods = {
+            name: getattr(ScaledColumns, name) for name in ("scores", "edges")
+        }
+        for name, method in self._methods.items():
+            setattr(ScaledColumns, name, self._timed(method))
+        return self
+
+    def _timed(self, method):
+        def timed(hypotheses, vector):
+            start = time.perf_counter()
+            result = method(hypotheses, vector)
+            self.seconds += time.perf_counter() - start
+            return result
+
+        return timed
+
+    def __exit__(self, *_: object) -> None:
+        for name, method in self._methods.items():
+            setattr(ScaledColumns, name, method)
+
+
+def instances_against_highs(report: Report) -> None:
+    X, y = r_of_k(20_000)
+    labels = y == 1
+    nus = [float(np.sqrt(EPSILON) * members.sum()) for members in (labels, ~labels)]
+    model = MarginRanker("instances", EPSILON, tol=1e-4)
+    times = time_in_turn(
+        {
+            "ours": lambda: model.fit(X, y),
+            "theirs": lambda: solve_instances(X, labels, *nus),
+        },
+        repeats=3,
+    )
+    optimum = solve_instances(X, labels, *nus).value
+    report.add(
+        "instances, m = 20,000: HiGHS, problem (7) / ours",
+        times["theirs"].best / times["ours"].best,
+        at_least=20.0,
+        remark=f"optimum to {abs(model.objective_ - optimum) / optimum:.1e}",
+    )
+
+
+def global_optimum(report: Report) -> None:
+    sets = {"r-of-k, m = 1500": r_of_k(1500), "r-of-k, m = 20,000": r_of_k(20_000)}
+    if (table := spambase()) is not None:
+        sets["spambase"] = table
+    for name, (X, y) in sets.items():
+        models = {
+            formulation: MarginRanker(formulation, EPSILON, "signed")
+            for formulation in ("instances", "adaptive", "global")
+        }
+        times = time_in_turn(
+            {key: partial(model.fit, X, y) for key, model in models.items()},
+            repeats=3,
+        )
+        best, heuristic = (
+            models[key].certificate_.gamma_hat for key in ("global", "adaptive")
+        )
+        report.add(f"{name}: global - adaptive", best - heuristic, at_most=0.0)
+        report.add(
+            f"{name}: certified gap", models["global"].certificate_.gap, at_most=1e-3
+        )
+        report.add(
+            f"{name}: time of global / one solve over instances",
+            times["global"].best / times["instances"].best,
+            at_most=30.0,
+        )
+
+
+def many_words(report: Report) -> None:
+    """Words present or absent: 10,000 texts, 30,000 words, 50 to a text."""
+    generator = np.random.default_rng(0)
+    commonness = 1.0 / np.arange(1, 30_001)
+    words = generator.choice(
+        30_000, (10_000, 50), p=commonness / commonness.sum()
+    ).ravel()
+    rows = np.repeat(np.arange(10_000), 50)
+    X = sparse.csr_array((np.ones(words.size), (rows, words)), shape=(10_000, 30_000))
+    X.data[:] = 1.0
+    telling = generator.normal(size=30_000) * (np.arange(30_000) < 300)
+    score = X @ telling + generator.normal(size=10_000)
+    y = score > np.quantile(score, 0.9)
+    model = MarginRanker("pairs", EPSILON, "signed")
+    times = time_in_turn({"fit": lambda: model.fit(X, y)}, repeats=3)
+    report.add("30,000 words: fit", times["fit"].best, "s")
+    report.add("30,000 words: gap 1e-3", model.n_passes_, "passes")
+
+
+def spambase() -> tuple[np.ndarray, np.ndarray] | None:
+    path = DATA / "spambase" / "spambase.csv.gz"
+    if not path.exists():
+        print(f"no {path.name}; name the folder of data sets in AUCMAX_DATA")
+        return None
+    table = load_table(path).to_numpy().astype(float)
+    return table[:, :-1], table[:, -1].astype(int)
+
+
+def stumps(report: Report) -> None:
+    if (table := spambase()) is None:
+        return
+    X, y = table
+    start = time.perf_counter()
+    model = MarginRanker(hypotheses="stumps").fit(X, y)
+    report.add(
+        "spambase, all stumps: fit",
+        time.perf_counter() - start,
+        "s",
+        at_most=60.0,
+        remark=f"{model.weights_.size} in use",
+    )
+    report.add(
+        "spambase: certified gap over all stumps", model.certificate_.gap, at_most=1e-3
+    )
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    auc = {}
+    for hypotheses in ("features", "signed", "stumps"):
+        auc[hypotheses] = []
+        for train, test in folds.split(X, y):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", MarginWarning)
+                model = MarginRanker("pairs", EPSILON, hypotheses)
+                model.fit(X[train], y[train])
+            scores = model.decision_function(X[test])
+            auc[hypotheses].append(roc_auc_score(y[test], scores))
+    means = {name: float(np.mean(values)) for name, values in auc.items()}
+    remark = ", ".join(f"{name} {mean:.4f}" for name, mean in means.items())
+    report.add(
+        "spambase: test AUC of stumps - features",
+        means["stumps"] - means["features"],
+        at_least=0.0,
+        remark=remark,
+    )
+
+
+if __name__ == "__main__":
+    main(TITLE, run)
