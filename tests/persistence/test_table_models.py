@@ -30,7 +30,7 @@ def test_a_table_model_scores_raw_rows_alike(name, tmp_path):
     assert same(vars(again), vars(model))
     scores = model.decision_function(TABLE)
     assert (again.decision_function(TABLE) == scores).all()
-    assert np.unique(scores).size > 10
+    assert np.unique(scores).size > 4  # a short scorecard has few
 
 
 def booster_file():
