@@ -1,0 +1,1 @@
+"""Experiments of papers, run again and laid side by side with what was printed."""
