@@ -61,8 +61,7 @@ class MarginRanker(ClassifierMixin, BaseEstimator):
     epsilon : float, default=0.1
         The share of the pairs that may miss the margin, in (0, 1]; unused by "hard".
         The harder the data are to rank, the larger it must be for a margin above 0.
-    hypotheses : {"features", "signed", "stumps", "precomputed"} or list of callables, \
-            default="features"
+    hypotheses : str or list of callables, default="features"
         "features": each column, scaled to [-1, 1] by its range, larger for positives;
         "signed": each column in either direction; "stumps": every threshold of every
         column in either direction, by column generation; "precomputed": the columns as
