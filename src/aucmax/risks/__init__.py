@@ -1,16 +1,23 @@
 """What do we minimise? Scores and labels in; value and subgradient out."""
 
 from aucmax.risks.base import Risk, SmoothableRisk, Support
+from aucmax.risks.box_hinge import BoxHinge, LinearizedBoxHinge
 from aucmax.risks.instance_margin import InstanceMargin, InstanceMargins
 from aucmax.risks.pair_hinge import PairHinge
 from aucmax.risks.pair_margin import PairMargin, pairs_with_margin
+from aucmax.risks.partial_hinge import PartialHinge
+from aucmax.risks.per_query import PerQuery
 from aucmax.risks.tangent_margin import TangentMargin
 
 __all__ = [
+    "BoxHinge",
     "InstanceMargin",
     "InstanceMargins",
+    "LinearizedBoxHinge",
     "PairHinge",
     "PairMargin",
+    "PartialHinge",
+    "PerQuery",
     "Risk",
     "SmoothableRisk",
     "Support",

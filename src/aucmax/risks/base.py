@@ -63,7 +63,10 @@ class Risk(Protocol):
 
 @runtime_checkable
 class SmoothableRisk(Risk, Protocol):
-    """A risk whose kinks can be rounded off, which second-order solvers need."""
+    """A risk whose kinks can be rounded off, which second-order solvers need.
+
+    Where only some risks of a class can be, an attribute ``can_be_smoothed`` tells.
+    """
 
     def smoothed(
         self,

@@ -1,21 +1,24 @@
 """The hinge over all positive-negative pairs: the risk of SVM-AUC."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from aucmax._sorting import RowNumbers, row_number_type, sort_with_order
+from aucmax._sorting import sort_with_order
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.risks import _kernels
+from aucmax.risks._cells import Grid as _Grid
+from aucmax.risks._sorted_classes import (
+    SortedClass,
+    class_rows,
+    hinge_support,
+    laplacian,
+    mean_hinge,
+    rounding_slack,
+)
 from aucmax.risks.base import Support
 
 __all__ = ["PairHinge"]
-
-_CELLS_PER_WIDTH = 32.0
-_ROUNDING = 1e-12
 
 
 class PairHinge(BaseEstimator):
@@ -66,7 +69,7 @@ class PairHinge(BaseEstimator):
     ) -> float:
         """Return the risk of these scores."""
         positive, lifted = self._sorted_classes(scores, labels, sample_weight)
-        return _mean_hinge(lifted, positive)
+        return mean_hinge(lifted, positive)
 
     def value_and_subgradient(
         self,
@@ -125,28 +128,21 @@ class PairHinge(BaseEstimator):
     ) -> Support:
         """Return the exact risk and the line of its smoothed gradient, from sorts."""
         positive, lifted = self._sorted_classes(scores, labels, sample_weight)
-        pairs = positive.total_weight * lifted.total_weight
-        subgradient = np.empty_like(scores)
-        shares = 0.0
         slack = 0.0
         if width == 0.0:
-            slack = _ROUNDING * max(float(np.abs(scores).max()), self.margin)
-        for own, other, side in ((positive, lifted, -1), (lifted, positive, 1)):
-            sums = np.empty_like(own.values)
-            _kernels.ramp_sums(
-                own.values, other.values, other.weights, width / 2.0, slack, side, sums
-            )
-            if own.weights.size:
-                sums *= own.weights
-            shares = float(sums.sum()) / pairs
-            sums *= side / pairs
-            subgradient[own.rows] = sums
-        value = _mean_hinge(lifted, positive)
-        return Support(value, subgradient, self.margin * shares)
+            slack = rounding_slack(float(np.abs(scores).max()), self.margin)
+        return hinge_support(
+            positive,
+            lifted,
+            np.empty_like(scores),
+            margin=self.margin,
+            width=width,
+            slack=slack,
+        )
 
     def _sorted_classes(
         self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> tuple["_SortedClass", "_SortedClass"]:
+    ) -> tuple[SortedClass, SortedClass]:
         """Sort the positives, and the negatives lifted by the margin."""
         # taking a level off changes no risk, and sums of scores keep their digits
         level = float(min(max(scores.min(), 0.0), scores.max()))
@@ -169,126 +165,17 @@ class PairHinge(BaseEstimator):
         ``width / 2`` of the kink. The partners of a row are neighbours in sorted order,
         so their sums are differences of prefix sums: O(m k^2) for columns^T L columns.
         """
-        positive, lifted = self._sorted_classes(scores, labels, sample_weight)
-        scale = 1.0 / (positive.total_weight * lifted.total_weight * width)
-        first, last = _partners(positive, lifted, width / 2.0)
-        degrees = np.concatenate(
-            [
-                _partner_weights(positive, lifted, width / 2.0),
-                _partner_weights(lifted, positive, width / 2.0),
-            ]
+        return laplacian(
+            *self._sorted_classes(scores, labels, sample_weight), width=width
         )
-        rows = np.concatenate([positive.rows, lifted.rows])
-        n_positive = positive.rows.size
-        mass_positive, mass_lifted = positive.explicit_weights, lifted.explicit_weights
-
-        def form(columns: FloatArray) -> FloatArray:
-            ordered = columns[rows]
-            partners = _prefix_sums(mass_lifted[:, None] * ordered[n_positive:])
-            pulled = (scale * degrees)[:, None] * ordered
-            # both halves of the symmetric cross term at once; made symmetric below
-            crossed = partners[last]
-            crossed -= partners[first]
-            crossed *= (2.0 * scale * mass_positive)[:, None]
-            pulled[:n_positive] -= crossed
-            hessian: FloatArray = ordered.T @ pulled
-            return (hessian + hessian.T) / 2.0
-
-        return form
-
-
-class _Grid(NamedTuple):
-    """Cells over the range of the scores; the margin is a whole number of them."""
-
-    low: float
-    scale: float  # cells per unit of score
-    n_cells: int
-    lift: int  # the margin, in cells
-    reach: int  # half the smoothing width, in cells
-
-    @classmethod
-    def cover(cls, scores: FloatArray, margin: float, width: float) -> "_Grid | None":
-        """Lay a grid fine enough for the width, or None if sorting is cheaper."""
-        low, high = float(scores.min()), float(scores.max())
-        lift = int(np.ceil(_CELLS_PER_WIDTH * margin / width))
-        scale = lift / margin
-        if not (high - low) * scale < scores.size / 2 or lift > scores.size:
-            return None
-        n_cells = int((high - low) * scale) + 1
-        return cls(low, scale, n_cells, lift, max(1, round(width * scale / 2.0)))
-
-    def support(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None,
-        margin: float,
-    ) -> Support:
-        """Evaluate the smoothed risk cell by cell."""
-        weights = np.empty(0) if sample_weight is None else sample_weight
-        masses, moments, shares = np.zeros((3, 2, self.n_cells))
-        place = self.low, self.scale
-        _kernels.cell_masses(scores, labels, weights, *place, masses, moments)
-        _kernels.cell_shares(masses, self.lift, self.reach, shares)
-        pairs = masses[0].sum() * masses[1].sum()
-        met = float((masses[0] * shares[0]).sum()) / pairs
-        total = _kernels.cell_hinge_bound(masses, moments, self.lift)
-        subgradient = np.empty_like(scores)
-        shares /= pairs
-        _kernels.cell_subgradient(scores, labels, weights, *place, shares, subgradient)
-        return Support(float(total) / self.scale / pairs, subgradient, margin * met)
-
-
-class _SortedClass(NamedTuple):
-    """The rows of one class by ascending score: where they stand, score, weight."""
-
-    rows: RowNumbers
-    values: FloatArray
-    weights: FloatArray  # empty for ones
-
-    @property
-    def total_weight(self) -> float:
-        return float(self.weights.sum()) if self.weights.size else float(self.rows.size)
-
-    @property
-    def explicit_weights(self) -> FloatArray:
-        return self.weights if self.weights.size else np.ones(self.rows.size)
 
 
 def _sorted_class(
     scores: FloatArray, members: BoolArray, level: float, weight: FloatArray | None
-) -> _SortedClass:
-    rows = np.flatnonzero(members).astype(row_number_type(scores.size))
+) -> SortedClass:
+    rows = class_rows(members)
     values = scores[rows]
     values -= level
     order, ordered = sort_with_order(values)
     rows = rows[order]
-    return _SortedClass(rows, ordered, np.empty(0) if weight is None else weight[rows])
-
-
-def _mean_hinge(lifted: _SortedClass, positive: _SortedClass) -> float:
-    total = _kernels.hinge_total(
-        lifted.values, lifted.weights, positive.values, positive.weights
-    )
-    return float(total / (lifted.total_weight * positive.total_weight))
-
-
-def _partners(
-    own: _SortedClass, other: _SortedClass, half: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Find, for each row, the run of the other class in the window."""
-    first = np.searchsorted(other.values, own.values - half)
-    return first, np.searchsorted(other.values, own.values + half)
-
-
-def _partner_weights(own: _SortedClass, other: _SortedClass, half: float) -> FloatArray:
-    """Return each row's weight times that of its partners."""
-    first, last = _partners(own, other, half)
-    masses = _prefix_sums(other.explicit_weights)
-    return own.explicit_weights * (masses[last] - masses[first])
-
-
-def _prefix_sums(rows: FloatArray) -> FloatArray:
-    sums = np.zeros((rows.shape[0] + 1, *rows.shape[1:]))
-    np.cumsum(rows, axis=0, out=sums[1:])
-    return sums
+    return SortedClass(rows, ordered, np.empty(0) if weight is None else weight[rows])

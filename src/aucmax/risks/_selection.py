@@ -1,0 +1,234 @@
+"""The highest rows of a class up to a given weight, split exactly at the end."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from aucmax._sorting import RowNumbers, sort_with_order
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.risks import _cell_kernels
+from aucmax.risks._sorted_classes import class_rows
+
+__all__ = ["ClassRows", "Cut", "SmoothChoice", "highest"]
+
+_FEW = 512  # keys that are sorted at once
+_CELLS = 2048
+_MOST_STEPS = 60  # to a threshold, by halves in the worst case
+_ACCURACY = 1e-9  # of the amount
+
+
+class Cut(NamedTuple):
+    """Where a class is cut: rows above the threshold count, of those at it a share."""
+
+    threshold: float
+    share: float
+
+    def shares(self, values: FloatArray) -> FloatArray:
+        """Return the share by which each row counts."""
+        shares = (values > self.threshold).astype(np.float64)
+        shares[values == self.threshold] = self.share
+        return shares
+
+
+class ClassRows(NamedTuple):
+    """The rows of one class: where they stand, their scores, their weights.
+
+    The side is 1 for negatives and -1 for positives: the rows that matter most are
+    those with the highest score times side. Weights are in units of the largest one,
+    so that their sums and products stay within float64; None stands for ones.
+    """
+
+    rows: RowNumbers
+    values: FloatArray
+    weights: FloatArray | None
+    side: int
+
+    @classmethod
+    def both(
+        cls, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
+    ) -> "tuple[ClassRows, ClassRows]":
+        """Take the positives and the negatives, without rows that weigh nothing."""
+        return (
+            cls._of(scores, labels, sample_weight, -1),
+            cls._of(scores, ~labels, sample_weight, 1),
+        )
+
+    @classmethod
+    def _of(
+        cls,
+        scores: FloatArray,
+        members: BoolArray,
+        sample_weight: FloatArray | None,
+        side: int,
+    ) -> "ClassRows":
+        if sample_weight is not None:
+            members = members & (sample_weight > 0.0)
+        rows = class_rows(members)
+        if sample_weight is None:
+            return cls(rows, scores[rows], None, side)
+        weights = sample_weight[rows]
+        return cls(rows, scores[rows], weights / weights.max(), side)
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.rows.size if self.weights is None else self.weights.sum())
+
+    @property
+    def keys(self) -> FloatArray:
+        """What falls with the rank: the score of a negative, minus a positive's."""
+        return self.values if self.side > 0 else -self.values
+
+    def taken(self, share: float) -> "ClassRows":
+        """Return the rows up to a share of the class's weight, the last ones in part.
+
+        Rows that tie at the end are taken by equal shares of their weights, so the
+        order of the rows has no say.
+        """
+        if share >= 1.0:
+            return self
+        keys = self.keys
+        cut = highest(keys, self.weights, share * self.total_weight)
+        inside = self.at(np.flatnonzero(keys >= cut.threshold))
+        if cut.share == 1.0:
+            return inside
+        shares = cut.shares(inside.keys)
+        if inside.weights is not None:
+            shares *= inside.weights
+        return inside._replace(weights=shares)
+
+    def at(self, places: RowNumbers) -> "ClassRows":
+        """Return some of the rows."""
+        weights = None if self.weights is None else self.weights[places]
+        return ClassRows(self.rows[places], self.values[places], weights, self.side)
+
+    def sorted(self) -> "ClassRows":
+        """Return the rows by ascending score."""
+        order, values = sort_with_order(self.values)
+        weights = None if self.weights is None else self.weights[order]
+        return ClassRows(self.rows[order], values, weights, self.side)
+
+
+class SmoothChoice(NamedTuple):
+    """The first rows of a class, the later of them by falling shares; sorted.
+
+    A row with the key k counts by the share ``clip((k - threshold) / width + 1/2, 0,
+    1)``; the threshold is such that they add up to the weight asked for.
+    """
+
+    chosen: ClassRows  # their weights times their shares
+    exact: FloatArray | None  # their weights, had they been taken as they are
+    threshold: float
+    sloping: RowNumbers  # the places of those whose share moves with the key
+    slopes: FloatArray  # by how much
+
+    @classmethod
+    def of(cls, own: ClassRows, share: float, width: float) -> "SmoothChoice":
+        """Choose a share of the class."""
+        if share >= 1.0:
+            own, none = own.sorted(), np.empty(0, dtype=np.intp)
+            return cls(own, own.weights, -math.inf, none, np.empty(0))
+        amount = share * own.total_weight
+        cut = highest(own.keys, own.weights, amount)
+        near = own.at(np.flatnonzero(own.keys >= cut.threshold - width)).sorted()
+        keys = near.keys
+        weights = np.ones(keys.size) if near.weights is None else near.weights
+        threshold, shares = _soft_shares(keys, weights, amount, width, cut.threshold)
+        sloping = np.flatnonzero((shares > 0.0) & (shares < 1.0))
+        chosen = near._replace(weights=weights * shares)
+        exact = weights * cut.shares(keys)
+        return cls(chosen, exact, threshold, sloping, weights[sloping] / width)
+
+    @property
+    def exactly(self) -> ClassRows:
+        """The rows chosen as they are, not smoothly."""
+        return self.chosen._replace(weights=self.exact)
+
+    def scatter(self, columns: FloatArray) -> FloatArray:
+        """Return the scatter of the rows whose shares move, about their centre."""
+        rows = columns[self.chosen.rows[self.sloping]]
+        pulls = self.slopes @ rows
+        scatter: FloatArray = rows.T @ (self.slopes[:, None] * rows)
+        scatter -= np.outer(pulls, pulls) / self.slopes.sum()
+        return scatter
+
+
+def _soft_shares(
+    keys: FloatArray, weights: FloatArray, amount: float, width: float, hard: float
+) -> tuple[float, FloatArray]:
+    """Find the threshold at which soft shares weigh the amount, and the shares.
+
+    The total falls with the threshold, from at least the amount at half a width below
+    the hard threshold to at most the amount at half a width above. It is piecewise
+    linear, so that Newton's steps find it, as far as float64 can tell thresholds apart;
+    then the two shares next to each other are mixed.
+    """
+
+    def shares_at(threshold: float) -> FloatArray:
+        shares: FloatArray = np.clip((keys - threshold) / width + 0.5, 0.0, 1.0)
+        return shares
+
+    low, high = hard - 0.5 * width, hard + 0.5 * width
+    threshold = hard
+    for _ in range(_MOST_STEPS):
+        shares = shares_at(threshold)
+        excess = _weight(weights, shares) - amount
+        sloping = (shares > 0.0) & (shares < 1.0)
+        mass = float(weights[sloping].sum())
+        if abs(excess) <= _ACCURACY * amount:
+            # the last step in the shares themselves, which thresholds cannot resolve
+            step = excess / mass if mass > 0.0 else 0.0
+            shares[sloping] = np.clip(shares[sloping] - step, 0.0, 1.0)
+            return threshold, shares
+        if excess > 0.0:
+            low = threshold
+        else:
+            high = threshold
+        last = threshold
+        threshold = last + width * excess / mass if mass > 0.0 else last
+        if not low <= threshold <= high or threshold == last:
+            threshold = low + 0.5 * (high - low)
+        if threshold == last:
+            break
+    lower, upper = shares_at(low), shares_at(high)
+    most, least = _weight(weights, lower), _weight(weights, upper)
+    part = (amount - least) / (most - least) if most > least else 0.0
+    return threshold, upper + min(max(part, 0.0), 1.0) * (lower - upper)
+
+
+def _weight(weights: FloatArray, shares: FloatArray) -> float:
+    """Return the weight of rows that count in part; summed in pairs, no threads."""
+    return float((weights * shares).sum())
+
+
+def highest(keys: FloatArray, weights: FloatArray | None, amount: float) -> Cut:
+    """Find the cut above which the keys weigh the given amount, above 0.
+
+    Cells that are counted leave few keys to sort: O(n) unless the keys crowd into ever
+    smaller cells.
+    """
+    own = np.empty(0) if weights is None else weights
+    above = 0.0
+    while keys.size > _FEW:
+        heavier, inside, of_inside = _cell_kernels.split_cell(
+            keys, own, amount - above, _CELLS
+        )
+        above += heavier
+        is_narrower = inside.size < keys.size / 2
+        keys, own = inside, of_inside
+        if not is_narrower:
+            break
+    order, ascending = sort_with_order(keys)
+    masses = np.ones(keys.size) if own.size == 0 else own[order]
+    # masses[k] weighs the k + 1 highest keys
+    masses, descending = np.cumsum(masses[::-1]), ascending[::-1]
+    threshold = descending[np.searchsorted(masses[:-1], amount - above)]
+    first = np.searchsorted(-descending, -threshold)
+    last = np.searchsorted(-descending, -threshold, side="right") - 1
+    if first > 0:
+        above += masses[first - 1]
+        masses -= masses[first - 1]
+    # weights may be lost beside larger ones
+    share = (amount - above) / masses[last] if masses[last] > 0.0 else 1.0
+    return Cut(float(threshold), float(min(max(share, 0.0), 1.0)))

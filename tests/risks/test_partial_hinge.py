@@ -1,0 +1,451 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
+
+import reference_partial
+from aucmax.exceptions import IncompatibleError
+from aucmax.metrics import partial_auc_score
+from aucmax.risks import PairHinge, PartialHinge, SmoothableRisk
+from aucmax.risks.partial_hinge import _CHOICE_WIDTH as CHOICE_WIDTH
+
+pytestmark = pytest.mark.kernel
+
+# 3 positives and 4 negatives: all 5040 orders can be tried
+FEW = np.array([True, False, True, False, False, True, False])
+LABELS = np.array([True, False, True, True, False, False, False, True, False, False])
+SIZE = LABELS.size
+
+# ends that fall on rows of FEW: a is cut, or d is, or neither
+ON_ROWS = [
+    ((0, 1), (0, 1)),
+    ((0, 0.25), (0, 1)),
+    ((0, 0.5), (1 / 3, 1)),
+    ((0.25, 0.75), (0, 1)),
+    ((0.5, 1), (1 / 3, 1)),
+    ((0.25, 0.5), (2 / 3, 1)),
+    ((0, 1), (0, 1 / 3)),
+    ((0, 0.75), (1 / 3, 2 / 3)),
+]
+# ends within rows of LABELS, too; on rows once each row is taken ten times
+RANGES = [
+    ((0, 1), (0, 1)),
+    ((0, 0.25), (0, 1)),
+    ((0, 1), (0.4, 1)),
+    ((0, 0.45), (0.35, 1)),
+    ((0.1, 0.45), (0, 1)),
+    ((0.55, 1), (0.3, 1)),
+    ((0.25, 0.3), (0, 1)),
+    ((0, 1), (0, 0.7)),
+    ((0, 0.6), (0.2, 0.9)),
+]
+BOUNDS = ["tight", "loose"]
+
+
+def tied(size):
+    """Few distinct values, so that ties are the rule and not the exception."""
+    return arrays(float, size, elements=st.integers(-5, 5).map(lambda k: k / 2.0))
+
+
+def any_scores(size):
+    return st.one_of(
+        tied(size),
+        arrays(float, size, elements=st.floats(-3.0, 3.0)),
+        arrays(float, size, elements=st.floats(-1e3, 1e3)),
+        arrays(float, size, elements=st.floats(-1e-12, 1e-12)),
+    )
+
+
+ranges = st.sampled_from(RANGES)
+bounds = st.sampled_from(BOUNDS)
+weights = st.one_of(
+    st.none(), arrays(float, SIZE, elements=st.sampled_from([0.5, 1.0, 2.0, 7.0]))
+)
+smoothable_ranges = st.sampled_from([(1.0, 0.0), (0.25, 0.0), (0.45, 0.35), (1.0, 0.5)])
+widths = st.sampled_from([0.05, 0.25, 1.0, 4.0])
+
+
+def partial_hinge(fpr_and_tpr, bound="tight"):
+    return PartialHinge(fpr_and_tpr[0], tpr_range=fpr_and_tpr[1], bound=bound)
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-10, abs=1e-10)
+
+
+# ---- values -----------------------------------------------------------------------
+
+
+@given(any_scores(FEW.size), st.sampled_from(ON_ROWS), bounds)
+def test_value_is_that_of_the_worst_order_of_all_rows(scores, ends, bound):
+    value = partial_hinge(ends, bound).value(scores, FEW)
+    assert value == close(
+        reference_partial.structural_by_orders(scores, FEW, *ends, bound)
+    )
+
+
+@given(any_scores(FEW.size), st.sampled_from(ON_ROWS))
+def test_tight_value_is_that_of_the_worst_subsets(scores, ends):
+    value = partial_hinge(ends).value(scores, FEW)
+    assert value == close(reference_partial.tight_by_subsets(scores, FEW, *ends))
+
+
+@given(any_scores(SIZE), ranges, bounds)
+def test_ends_within_a_row_split_it(scores, ends, bound):
+    value = partial_hinge(ends, bound).value(scores, LABELS)
+    expected = reference_partial.structural_by_counts(
+        scores, LABELS, *ends, bound, copies=20
+    )
+    assert value == close(expected)
+
+
+@given(any_scores(SIZE), ranges, bounds)
+def test_a_weight_of_three_is_a_row_taken_three_times(scores, ends, bound):
+    weight = np.array([1, 3, 1, 2, 1, 1, 2, 1, 3, 1])
+    risk = partial_hinge(ends, bound)
+    value, slope = risk.value_and_subgradient(scores, LABELS, weight.astype(float))
+    repeated, slopes = risk.value_and_subgradient(
+        np.repeat(scores, weight), np.repeat(LABELS, weight)
+    )
+    assert value == close(repeated)
+    rows = np.repeat(np.arange(SIZE), weight)
+    np.testing.assert_allclose(slope, np.bincount(rows, slopes), atol=1e-9)
+    expected = reference_partial.structural_by_counts(
+        scores, LABELS, *ends, bound, weight, copies=20
+    )
+    assert value == close(expected)
+
+
+@given(any_scores(SIZE), smoothable_ranges, weights)
+def test_a_choice_of_rows_is_the_definition(scores, ends, weight):
+    b, c = ends
+    risk = PartialHinge((0, b), tpr_range=(c, 1))
+    value, subgradient = risk.value_and_subgradient(scores, LABELS, weight)
+    expected, slope = reference_partial.choice_hinge(scores, LABELS, b, c, weight)
+    assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert risk.value(scores, LABELS, weight) == value
+    np.testing.assert_allclose(subgradient, slope, rtol=1e-12, atol=1e-14)
+
+
+@given(any_scores(SIZE), weights, bounds)
+def test_whole_ranges_are_the_hinge_over_all_pairs(scores, weight, bound):
+    value, slope = PartialHinge(bound=bound).value_and_subgradient(
+        scores, LABELS, weight
+    )
+    expected, expected_slope = PairHinge().value_and_subgradient(scores, LABELS, weight)
+    assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(slope, expected_slope, rtol=1e-12, atol=1e-14)
+
+
+@given(any_scores(SIZE), ranges, weights)
+def test_bounds_are_in_their_order(scores, ends, weight):
+    fpr_range, tpr_range = ends
+    area = partial_auc_score(
+        LABELS, scores, fpr_range=fpr_range, tpr_range=tpr_range, sample_weight=weight
+    )
+    tight, loose = (
+        partial_hinge(ends, bound).value(scores, LABELS, weight) for bound in BOUNDS
+    )
+    assert 1.0 - area <= tight + 1e-10
+    assert tight <= loose + 1e-10 * (1.0 + loose)
+
+
+@given(ranges, bounds, weights, st.sampled_from([0.0, 3.7, -1e9]))
+def test_constant_scores_have_risk_one(ends, bound, weight, level):
+    value, _ = partial_hinge(ends, bound).value_and_subgradient(
+        np.full(SIZE, level), LABELS, weight
+    )
+    assert value == pytest.approx(1.0, rel=1e-12)
+
+
+# ---- subgradients -----------------------------------------------------------------
+
+
+@given(any_scores(SIZE), any_scores(SIZE), ranges, bounds, weights)
+def test_subgradient_supports_the_risk_from_below(here, there, ends, bound, weight):
+    risk = partial_hinge(ends, bound)
+    value, subgradient = risk.value_and_subgradient(here, LABELS, weight)
+    line = value + subgradient @ (there - here)
+    size = 1.0 + np.abs(here).max() + np.abs(there).max()
+    assert risk.value(there, LABELS, weight) >= line - 1e-11 * size
+
+
+@given(tied(SIZE), ranges, bounds, st.integers(-1000, 1000))
+def test_a_constant_added_to_every_score_changes_nothing(scores, ends, bound, constant):
+    risk = partial_hinge(ends, bound)
+    value, subgradient = risk.value_and_subgradient(scores, LABELS)
+    moved, moved_slope = risk.value_and_subgradient(scores + constant, LABELS)
+    assert moved == close(value)
+    np.testing.assert_allclose(moved_slope, subgradient, atol=1e-12)
+    assert subgradient.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+@given(tied(SIZE), ranges, bounds, weights, st.permutations(range(SIZE)))
+def test_the_order_of_the_rows_has_no_say(scores, ends, bound, weight, order):
+    risk = partial_hinge(ends, bound)
+    value, slope = risk.value_and_subgradient(scores, LABELS, weight)
+    weight = None if weight is None else weight[order]
+    other, other_slope = risk.value_and_subgradient(
+        scores[order], LABELS[order], weight
+    )
+    assert other == close(value)
+    np.testing.assert_allclose(other_slope, slope[order], atol=1e-12)
+
+
+@given(any_scores(SIZE), ranges, bounds)
+def test_changing_classes_and_signs_changes_nothing(scores, ends, bound):
+    (a, b), (c, d) = ends
+    mirrored = PartialHinge((1 - d, 1 - c), tpr_range=(1 - b, 1 - a), bound=bound)
+    value, slope = partial_hinge(ends, bound).value_and_subgradient(scores, LABELS)
+    other, other_slope = mirrored.value_and_subgradient(-scores, ~LABELS)
+    assert other == close(value)
+    np.testing.assert_allclose(other_slope, -slope, atol=1e-9)
+
+
+# ---- extremes ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("ends", RANGES)
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e300])
+def test_scores_may_be_tiny_or_huge(scale, ends, bound):
+    units = np.array([0.5, -1.0, 1.5, 0.0, 1.0, 0.5, -2.0, 1.0, 2.0, 0.0])
+    value, slope = partial_hinge(ends, bound).value_and_subgradient(
+        scale * units, LABELS
+    )
+    assert np.isfinite(slope).all()
+    if scale < 1.0:
+        assert value == pytest.approx(1.0, rel=1e-12)
+    else:
+        # the margin is lost in such scores, and the risk grows with them
+        large, _ = partial_hinge(ends, bound).value_and_subgradient(
+            1e15 * units, LABELS
+        )
+        assert value / scale == pytest.approx(large / 1e15, rel=1e-9)
+
+
+@pytest.mark.parametrize("ends", RANGES)
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_only_ratios_of_weights_count(scale, ends):
+    scores = np.array([0.5, -1.0, 1.5, 0.0, 1.0, 0.5, -2.0, 1.0, 2.0, 0.0])
+    weight = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 1.0, 4.0, 1.0, 2.0])
+    risk = partial_hinge(ends)
+    value, slope = risk.value_and_subgradient(scores, LABELS, weight)
+    scaled, scaled_slope = risk.value_and_subgradient(scores, LABELS, scale * weight)
+    assert scaled == close(value)
+    np.testing.assert_allclose(scaled_slope, slope, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("ends", RANGES)
+def test_rows_without_weight_do_not_count(ends, bound):
+    scores = np.array([0.5, -1.0, 1.5, 0.0, 1.0, 0.5, -2.0, 1.0, 2.0, 0.0])
+    weight = np.ones(SIZE)
+    risk = partial_hinge(ends, bound)
+    value, slope = risk.value_and_subgradient(scores, LABELS, weight)
+    extended, extended_slope = risk.value_and_subgradient(
+        np.r_[scores, 9.0, -9.0], np.r_[LABELS, False, True], np.r_[weight, 0.0, 0.0]
+    )
+    assert extended == close(value)
+    np.testing.assert_allclose(extended_slope, np.r_[slope, 0.0, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("ends", [((0, 0.3), (0, 1)), ((0.2, 0.3), (0, 1))])
+def test_large_equal_scores_keep_their_digits(ends):
+    units = np.array([0.5, -1.0, 1.5, 0.0, 1.0, 0.5, -2.0, 1.0, 2.0, 0.0])
+    # far above the rest of the negatives
+    far = np.where(units < 0.0, -1e9, 1e8 + units)
+    near = np.where(units < 0.0, -1e9, units)
+    value = partial_hinge(ends).value(far, LABELS)
+    assert value == pytest.approx(partial_hinge(ends).value(near, LABELS), rel=1e-6)
+
+
+def test_inputs_may_be_read_only():
+    scores, labels = (
+        np.array([1.0, 0.0, 0.5, 2.0]),
+        np.array([True, False, False, True]),
+    )
+    weight = np.ones(4)
+    for array in (scores, labels, weight):
+        array.flags.writeable = False
+    for ends in (((0, 0.5), (0, 1)), ((0.5, 1), (0, 1)), ((0, 1), (0, 0.5))):
+        risk = partial_hinge(ends)
+        plain = risk.value(scores, labels)
+        assert risk.value(scores, labels, weight) == pytest.approx(plain)
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("ends", RANGES)
+def test_many_rows_agree_with_the_definition(ends, bound):
+    generator = np.random.default_rng(0)
+    labels = np.arange(400) < 40
+    scores = generator.normal(size=400) + labels
+    expected = reference_partial.structural_by_counts(scores, labels, *ends, bound)
+    assert partial_hinge(ends, bound).value(scores, labels) == close(expected)
+
+
+# ---- smoothing --------------------------------------------------------------------
+
+
+@given(any_scores(SIZE), any_scores(SIZE), smoothable_ranges, weights, widths)
+def test_smoothed_line_is_below_the_risk(here, there, ends, weight, width):
+    risk = PartialHinge((0, ends[0]), tpr_range=(ends[1], 1))
+    support = risk.smoothed(here, LABELS, weight, width=width)
+    value = risk.value(here, LABELS, weight)
+    size = 1.0 + np.abs(here).max() + np.abs(there).max()
+    assert support.value == pytest.approx(value, rel=1e-12, abs=1e-9)
+    for point in (here, there):
+        line = support.offset + support.subgradient @ point
+        assert line <= risk.value(point, LABELS, weight) + 1e-11 * size
+
+
+@given(any_scores(SIZE), smoothable_ranges, weights, widths)
+def test_smoothing_loses_a_part_of_the_width(scores, ends, weight, width):
+    risk = PartialHinge((0, ends[0]), tpr_range=(ends[1], 1))
+    support = risk.smoothed(scores, LABELS, weight, width=width)
+    line = support.offset + support.subgradient @ scores
+    size = 1.0 + np.abs(scores).max()
+    # a pair loses a sixteenth of the width at its kink, and a row near the end of a
+    # range a sixteenth of the choice's width, by the share of all rows to those chosen
+    allowed = 1.0 / 16.0
+    for share in (ends[0], 1.0 - ends[1]):
+        if share < 1.0:
+            allowed += CHOICE_WIDTH / 16.0 / share
+    assert support.value - line <= width * allowed + 1e-11 * size
+
+
+def many_rows(kind, seed, n_rows=800):
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=n_rows)
+    if kind == "tied":
+        scores = np.round(scores, 1)
+    if kind == "constant":
+        scores = np.full(n_rows, 3.5)
+    if kind == "shifted":
+        scores = scores - 1e6
+    labels = generator.random(n_rows) < 0.2
+    weight = generator.uniform(0.5, 3.0, n_rows) if kind == "weighted" else None
+    return scores, labels, weight
+
+
+@pytest.mark.parametrize("width", [0.7, 2.2])
+@pytest.mark.parametrize("ends", [((0, 0.1), (0, 1)), ((0, 0.33), (0.6, 1))])
+@pytest.mark.parametrize("kind", ["spread", "tied", "constant", "shifted", "weighted"])
+def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, ends, width):
+    scores, labels, weight = many_rows(kind, 0)
+    risk = partial_hinge(ends)
+    support = risk.smoothed(scores, labels, weight, width=width)
+    # rows far off that weigh nothing spread the scores too far for cells
+    exact = risk.smoothed(
+        np.r_[scores, 1e9, -1e9],
+        np.r_[labels, True, False],
+        np.r_[np.ones(800) if weight is None else weight, 0.0, 0.0],
+        width=width,
+    )
+    assert exact.value == pytest.approx(risk.value(scores, labels, weight), rel=1e-8)
+    assert exact.value - 1e-9 <= support.value <= exact.value + width / 64.0
+    assert support.offset == pytest.approx(exact.offset, abs=0.06)
+    np.testing.assert_allclose(
+        support.subgradient,
+        exact.subgradient[:-2],
+        atol=0.15 * exact.subgradient.max(),
+    )
+    assert support.subgradient.sum() == pytest.approx(0.0, abs=1e-12)
+    generator = np.random.default_rng(1)
+    for there in (np.zeros(800), scores, generator.normal(size=800)):
+        line = support.offset + support.subgradient @ there
+        assert line <= risk.value(there, labels, weight) + 1e-8
+
+
+@pytest.mark.parametrize("ends", [((0, 0.3), (0, 1)), ((0, 0.5), (0.4, 1))])
+@pytest.mark.parametrize("width", [0.005, 0.02])
+def test_curvature_is_the_derivative_of_the_smoothed_gradient(ends, width):
+    generator = np.random.default_rng(0)
+    scores, labels = generator.normal(size=60), generator.random(60) < 0.3
+    # no row near a threshold has a pair near its kink: widths are narrow enough
+    risk = partial_hinge(ends)
+    hessian = risk.curvature(scores, labels, width=width)(np.eye(60))
+    columns = []
+    for step in 1e-6 * np.eye(60):
+        after = risk.smoothed(scores + step, labels, width=width).subgradient
+        before = risk.smoothed(scores - step, labels, width=width).subgradient
+        columns.append((after - before) / 2e-6)
+    np.testing.assert_allclose(hessian, columns, atol=1e-6 * np.abs(hessian).max())
+    assert np.linalg.eigvalsh(hessian).min() >= -1e-12
+
+
+@given(tied(SIZE), smoothable_ranges, weights, widths)
+def test_curvature_is_positive_semidefinite_and_blind_to_levels(
+    scores, ends, weight, width
+):
+    risk = PartialHinge((0, ends[0]), tpr_range=(ends[1], 1))
+    form = risk.curvature(scores, LABELS, weight, width=width)
+    hessian = form(np.eye(SIZE))
+    np.testing.assert_allclose(hessian, hessian.T, atol=1e-12)
+    np.testing.assert_allclose(hessian @ np.ones(SIZE), 0.0, atol=1e-11)
+    assert np.linalg.eigvalsh(hessian).min() >= -1e-11
+    columns = np.arange(2.0 * SIZE).reshape(SIZE, 2)
+    np.testing.assert_allclose(form(columns), columns.T @ hessian @ columns, atol=1e-8)
+
+
+# ---- parameters -------------------------------------------------------------------
+
+
+def test_only_a_choice_of_rows_can_be_smoothed():
+    scores = np.linspace(0.0, 1.0, SIZE)
+    assert PartialHinge((0, 0.3), tpr_range=(0.5, 1)).can_be_smoothed
+    assert isinstance(PartialHinge(), SmoothableRisk)
+    for risk in (
+        PartialHinge((0.1, 0.3)),
+        PartialHinge(tpr_range=(0, 0.5)),
+        PartialHinge(bound="loose"),
+    ):
+        assert not risk.can_be_smoothed
+        for method in (risk.smoothed, risk.curvature):
+            with pytest.raises(IncompatibleError, match="cannot be smoothed"):
+                method(scores, LABELS, width=1.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"fpr_range": (0.5, 0.1)}, r"fpr_range must satisfy .* got \(0.5, 0.1\)"),
+        ({"fpr_range": (0.1, 0.1)}, "fpr_range must satisfy 0 <= low < high <= 1"),
+        ({"fpr_range": (-0.1, 0.1)}, "fpr_range must satisfy"),
+        ({"fpr_range": (0, float("nan"))}, "fpr_range must satisfy"),
+        ({"fpr_range": 0.1}, "fpr_range must be a pair of numbers"),
+        ({"tpr_range": (0.5, 1.5)}, "tpr_range must satisfy"),
+        ({"fpr_range": (0.1, 1), "tpr_range": (0, 0.9)}, "start fpr_range at 0, or"),
+        ({"bound": "snug"}, "bound must be one of 'tight', 'loose', got 'snug'"),
+    ],
+)
+def test_bad_parameters_are_named_at_once(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        PartialHinge(**parameters)
+    with pytest.raises(ValueError, match=message):
+        PartialHinge().set_params(**parameters).value(np.zeros(SIZE), LABELS)
+
+
+def test_a_range_must_cover_a_row():
+    labels = np.arange(400) < 100
+    PartialHinge((0, 1 / 300)).check_sizes(labels)
+    with pytest.raises(ValueError, match=r"covers 0.3 of the 300 negatives") as caught:
+        PartialHinge((0, 0.001)).check_sizes(labels)
+    assert str(caught.value).endswith("widen it to a length of at least 0.00334.")
+    with pytest.raises(ValueError, match=r"tpr_range=.* covers 0.5 of the 100 pos"):
+        PartialHinge(tpr_range=(0.995, 1)).check_sizes(labels)
+    # rows without weight are none
+    weight = np.where(np.arange(400) < 200, 1.0, 0.0)
+    with pytest.raises(ValueError, match=r"covers 0.5 of the 100 negatives"):
+        PartialHinge((0, 0.005)).check_sizes(labels, weight)
+
+
+def test_parameters_survive_a_clone():
+    risk = clone(PartialHinge([0.1, 0.2], tpr_range=(0.5, 1), bound="loose"))
+    assert (risk.fpr_range, risk.tpr_range, risk.bound) == (
+        [0.1, 0.2],
+        (0.5, 1),
+        "loose",
+    )
