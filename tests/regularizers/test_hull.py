@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from aucmax.regularizers import L1Ball, RegularizerWithLevels, Simplex, hull
+from aucmax.regularizers import L1Ball, RegularizerWithLevels, Simplex, levels
 
 HULLS = [Simplex, L1Ball]
 
@@ -129,7 +129,7 @@ def test_working_sets_give_the_same_bound_and_a_step_below_the_level(
     gradients, offsets, value = cuts_through(center, seed, n_cuts=15)
     args = gradients, offsets, np.full(15, 1.0 / 15.0), center, value, 0.5
     part = kind().level_step(*args)
-    monkeypatch.setattr(hull, "_ALL", 10**6)
+    monkeypatch.setattr(levels, "_ALL", 10**6)
     whole = kind().level_step(*args)
     gap = value - whole.lower_bound
     assert part.lower_bound == pytest.approx(whole.lower_bound, abs=0.1 * gap)

@@ -1,17 +1,28 @@
 """What do we hold down? Parameters in; price out, and what solvers need of it."""
 
 from aucmax.regularizers.base import (
+    ProximalRegularizer,
     QuadraticRegularizer,
     Regularizer,
     RegularizerWithLevels,
     RegularizerWithMaster,
 )
+from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
+from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
 from aucmax.regularizers.hull import L1Ball, Simplex
-from aucmax.regularizers.l2 import L2
+from aucmax.regularizers.l1 import L1
+from aucmax.regularizers.l2 import L2, L2Ball
 
 __all__ = [
+    "L1",
     "L2",
+    "ElasticNet",
+    "ElasticNetBall",
+    "GroupLasso",
+    "GroupLassoBall",
     "L1Ball",
+    "L2Ball",
+    "ProximalRegularizer",
     "QuadraticRegularizer",
     "Regularizer",
     "RegularizerWithLevels",

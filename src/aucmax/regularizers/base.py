@@ -10,6 +10,7 @@ from aucmax._validation import FloatArray
 
 __all__ = [
     "MasterSolution",
+    "ProximalRegularizer",
     "QuadraticRegularizer",
     "Regularizer",
     "RegularizerWithLevels",
@@ -43,6 +44,25 @@ class Regularizer(Protocol):
 
     def gradient(self, parameters: FloatArray) -> FloatArray:
         """Return a (sub)gradient of the price."""
+
+
+@runtime_checkable
+class ProximalRegularizer(Regularizer, Protocol):
+    """A regularizer that a step can end with, and that bounds objectives."""
+
+    def prox(self, point: FloatArray, step: float) -> FloatArray:
+        r"""Return the minimiser of :math:`\Omega(w) + \|w - v\|^2 / (2 \, step)`.
+
+        Of a ball it is the projection of the point v, whatever the step.
+        """
+
+    def lower_bound(self, constant: float, slope: FloatArray) -> float:
+        r"""Return the minimum of :math:`\Omega(w) + \max(0, o + \langle a, w \rangle)`.
+
+        It bounds :math:`\Omega + C R` from below, if the risk R is nonnegative and
+        nowhere below the line. From the conjugate of the regularizer it is
+        :math:`\max_{0 \le \theta \le 1} \theta o - \Omega^*(-\theta a)`.
+        """
 
 
 @runtime_checkable

@@ -1,117 +1,17 @@
 """Weights that may be mixed but not enlarged: the simplex and the L1 ball."""
 
-from typing import ClassVar
-
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from aucmax._validation import FloatArray, IntArray
-from aucmax.regularizers.base import MasterSolution
-from aucmax.regularizers.interior_point import Game, play_game, project_below_level
+from aucmax._validation import FloatArray
+from aucmax.regularizers.ball import Ball, ConvexSet
+from aucmax.regularizers.l1 import largest_magnitude, sum_of_magnitudes
+from aucmax.regularizers.levels import Hull, OverHull
+from aucmax.regularizers.projections import nearest_magnitudes, with_signs_of
 
 __all__ = ["L1Ball", "Simplex"]
 
-_ALL = 400  # up to so many vertices are all worked with at once
-_MORE = 100  # so many enter at a time otherwise,
-_HELD = 200  # next to so many of the center
-_ROUNDS = 30
-_ACCURACY = 0.1  # of the gap, to which the lowest point of the model is found,
-_SLACK = 0.1  # and by which a cut may stay above the level
-_DISTANCE = 0.3  # relative accuracy of half the squared distance to the center
 
-
-class _Hull(BaseEstimator):
-    """The convex hull of unit vectors, with one sign or both, times a radius."""
-
-    _signs: ClassVar[tuple[float, ...]]
-
-    def __init__(self, radius: float = 1.0) -> None:
-        self.radius = radius
-
-    def value(self, parameters: FloatArray) -> float:
-        """Return 0: parameters inside cost nothing, and solvers stay inside."""
-        return 0.0
-
-    def gradient(self, parameters: FloatArray) -> FloatArray:
-        """Return the zero vector."""
-        return np.zeros_like(parameters)
-
-    def middle(self, n_parameters: int) -> FloatArray:
-        """Return the mean of the vertices, where a solver may start."""
-        return np.full(n_parameters, self.radius * sum(self._signs) / n_parameters)
-
-    def level_step(
-        self,
-        gradients: FloatArray,
-        offsets: FloatArray,
-        multipliers: FloatArray,
-        center: FloatArray,
-        value: float,
-        fraction: float,
-    ) -> MasterSolution:
-        r"""Bound the model from below, and project a point onto one of its level sets.
-
-        The model is the highest cut, :math:`\max_k (o_k + \langle a_k, w \rangle)`. Its
-        minimum over the hull is a matrix game of cuts against vertices; any shares of
-        the cuts bound it. The level lies a `fraction` of the gap below `value`.
-        Distances are those of the vertices' shares.
-
-        Both are found roughly: the bound may miss the model's minimum by a tenth of the
-        gap, and the projection stay above the level by as much. That costs no cuts, and
-        half the time.
-
-        With many vertices only those enter that the bound or the center needs, and the
-        bound is checked against all of them: O(n_cuts * n_parameters) a round.
-
-        Parameters
-        ----------
-        gradients : ndarray of shape (n_cuts, n_parameters)
-            The slopes of the cuts.
-        offsets : ndarray of shape (n_cuts,)
-            Their constants.
-        multipliers : ndarray of shape (n_cuts,)
-            Shares of the cuts, nonnegative and of sum 1, that gave the last bound.
-        center : ndarray of shape (n_parameters,)
-            A point of the hull: the best so far.
-        value : float
-            The objective there.
-        fraction : float
-            Where the level lies between `value` (0) and the bound (1).
-
-        Returns
-        -------
-        MasterSolution
-            The projection, the shares and the lower bound, which is never below that of
-            the shares given.
-        """
-        table = _Table(gradients, offsets, self._signs, self.radius)
-        known = table.lowest_point(multipliers)
-        gap = value - known
-        if not gap > 0.0:
-            return MasterSolution(center, multipliers, known)
-        table.measure(value, gap)
-        game = table.play(multipliers, center)
-        bottom = table.lowest_point(game.multipliers)
-        if bottom > -1.0:
-            multipliers = game.multipliers
-        bottom = max(bottom, -1.0)
-        level = fraction * bottom
-        shares = game.shares
-        below = [iterate for top, iterate in game.path if top <= level]
-        if bottom < 0.0 and below:
-            shares = project_below_level(
-                table.matrix,
-                level,
-                table.shares_of(center),
-                table.curvature,
-                below[0],
-                slack=-_SLACK * bottom,
-                accuracy=_DISTANCE,
-            )
-        return MasterSolution(table.mixture(shares), multipliers, value + gap * bottom)
-
-
-class Simplex(_Hull):
+class Simplex(OverHull, ConvexSet):
     r"""Nonnegative weights of sum `radius`: convex combinations.
 
     Parameters
@@ -120,14 +20,19 @@ class Simplex(_Hull):
         The sum of the weights.
     """
 
-    _signs = (1.0,)
+    def middle(self, n_parameters: int) -> FloatArray:
+        """Return the mean of the vertices, where a solver may start."""
+        return np.full(n_parameters, self.radius / n_parameters)
+
+    def _hull(self, value: float) -> Hull:
+        return Hull(self.radius, is_signed=False)
 
 
-class L1Ball(_Hull):
+class L1Ball(OverHull, Ball):
     r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`.
 
     The origin counts as a vertex: it takes what the absolute weights leave. To move its
-    share has no price.
+    share has no price. A projection costs O(n log n), mostly less than a sort.
 
     Parameters
     ----------
@@ -135,128 +40,21 @@ class L1Ball(_Hull):
         The most that the absolute weights may sum to.
     """
 
-    _signs = (1.0, -1.0)
+    def norm(self, parameters: FloatArray) -> float:
+        """Return the sum of the absolute weights."""
+        return sum_of_magnitudes(parameters)
 
+    def support(self, direction: FloatArray) -> float:
+        """Return the largest inner product of the direction with a point inside."""
+        return self.radius * largest_magnitude(direction)
 
-class _Table:
-    """Cuts at vertices, of which a few are at work.
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        nearest = nearest_magnitudes(np.abs(point), self.radius)
+        return with_signs_of(point, nearest)
 
-    Vertex ``v`` is coordinate ``v % N`` with sign ``v // N``; sign 2 is the origin.
-    """
+    def middle(self, n_parameters: int) -> FloatArray:
+        """Return the origin, where a solver may start."""
+        return np.zeros(n_parameters)
 
-    def __init__(
-        self,
-        gradients: FloatArray,
-        offsets: FloatArray,
-        signs: tuple[float, ...],
-        radius: float,
-    ) -> None:
-        self.gradients = gradients
-        self.offsets = offsets
-        self.radius = self.unit = radius
-        self.is_signed = len(signs) == 2
-        self.n_coordinates = gradients.shape[1]
-        self.origin = 2 * self.n_coordinates
-        self.vertices = np.arange(0)
-        self.matrix = np.empty((offsets.size, 0))
-
-    def measure(self, value: float, gap: float) -> None:
-        """Measure heights from `value`, in units of the gap: the last bound is -1."""
-        self.offsets = (self.offsets - value) / gap
-        self.unit = self.radius / gap
-
-    @property
-    def curvature(self) -> FloatArray:
-        """What it costs to move each share."""
-        return np.where(self.vertices == self.origin, 0.0, 1.0)
-
-    def lowest_point(self, multipliers: FloatArray) -> float:
-        """Return the minimum of the mixed cut."""
-        constant = float(multipliers @ self.offsets)
-        return constant + float(self._lower(self._slope(multipliers)).min())
-
-    def play(self, multipliers: FloatArray, center: FloatArray) -> Game:
-        """Play the game, with more vertices until no other one matters."""
-        self._let_in(self._first_vertices(multipliers, center))
-        shares = self.shares_of(center)
-        for _ in range(_ROUNDS):
-            game = play_game(
-                self.matrix, shares, multipliers, ceiling=0.0, accuracy=_ACCURACY / 2.0
-            )
-            multipliers = game.multipliers
-            slope = self._slope(multipliers)
-            bottom = multipliers @ self.offsets + self._lower(slope).min()
-            if game.top - bottom <= -_ACCURACY * bottom:
-                break
-            more = np.setdiff1d(self._lowest_vertices(slope), self.vertices)
-            if more.size == 0:
-                break
-            self._let_in(more)
-            shares = np.concatenate([game.shares, np.zeros(more.size)])
-        return game
-
-    def shares_of(self, point: FloatArray) -> FloatArray:
-        """Write a point of the hull as shares of vertices.
-
-        What is left goes to the origin. Without one nothing is left, unless vertices of
-        the point are not at work: then it is spread.
-        """
-        signs, coordinates = self._parts(self.vertices)
-        shares = np.maximum(point[coordinates] * signs, 0.0) / self.radius
-        left = 1.0 - shares.sum()
-        if self.is_signed:
-            shares[self.vertices == self.origin] = max(left, 0.0)
-        elif left > 0.0:
-            shares += left / shares.size
-        normalized: FloatArray = shares / shares.sum()
-        return normalized
-
-    def mixture(self, shares: FloatArray) -> FloatArray:
-        """Return the point with these shares of vertices."""
-        signs, coordinates = self._parts(self.vertices)
-        parts = self.radius * shares * signs
-        point: FloatArray = np.zeros(self.n_coordinates)
-        np.add.at(point, coordinates, parts)
-        return point
-
-    def _first_vertices(self, multipliers: FloatArray, center: FloatArray) -> IntArray:
-        """Choose the vertices of the center, and those the last shares find low."""
-        N = self.n_coordinates
-        n_vertices = 2 * N + 1 if self.is_signed else N
-        if n_vertices <= _ALL:
-            return np.arange(n_vertices)
-        used = np.flatnonzero(center)
-        if used.size > _HELD:
-            used = used[np.argpartition(-np.abs(center[used]), _HELD)[:_HELD]]
-        held = np.where(center[used] < 0.0, used + N, used)
-        low = self._lowest_vertices(self._slope(multipliers))
-        chosen = np.union1d(held, low)
-        return np.append(chosen, self.origin) if self.is_signed else chosen
-
-    def _let_in(self, vertices: IntArray) -> None:
-        signs, coordinates = self._parts(vertices)
-        heights = self.gradients[:, coordinates] * (self.unit * signs)
-        heights += self.offsets[:, None]
-        self.matrix = np.hstack([self.matrix, heights])
-        self.vertices = np.concatenate([self.vertices, vertices])
-
-    def _slope(self, multipliers: FloatArray) -> FloatArray:
-        slope: FloatArray = multipliers @ self.gradients
-        slope *= self.unit
-        return slope
-
-    def _lower(self, slope: FloatArray) -> FloatArray:
-        """Return the height of each coordinate's lower vertex."""
-        return -np.abs(slope) if self.is_signed else slope
-
-    def _lowest_vertices(self, slope: FloatArray) -> IntArray:
-        lower = self._lower(slope)
-        count = min(_MORE, lower.size)
-        lowest = np.argpartition(lower, count - 1)[:count]
-        if self.is_signed:
-            lowest[slope[lowest] > 0.0] += self.n_coordinates
-        return lowest
-
-    def _parts(self, vertices: IntArray) -> tuple[FloatArray, IntArray]:
-        blocks, coordinates = np.divmod(vertices, self.n_coordinates)
-        return np.array([1.0, -1.0, 0.0])[blocks], coordinates
+    def _hull(self, value: float) -> Hull:
+        return Hull(self.radius, is_signed=True)

@@ -1,0 +1,142 @@
+"""L1 and squared L2 norm mixed: few weights stay, and correlated ones stay together."""
+
+from numbers import Real
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from aucmax._validation import FloatArray
+from aucmax.regularizers.ball import Ball
+from aucmax.regularizers.projections import (
+    half_square,
+    nearest_magnitudes,
+    soft_threshold,
+    support,
+    tilt_of_least_cost,
+    with_signs_of,
+)
+
+__all__ = ["ElasticNet", "ElasticNetBall"]
+
+
+def _check_l1_ratio(l1_ratio: float) -> None:
+    if not (isinstance(l1_ratio, Real) and 0.0 <= l1_ratio <= 1.0):
+        raise ValueError(
+            "l1_ratio must lie between 0 (L2 alone) and 1 (L1 alone), got "
+            f"{l1_ratio!r}."
+        )
+
+
+class ElasticNet(BaseEstimator):
+    r"""A mixture of the L1 norm and half the squared L2 norm.
+
+    .. math:: \Omega(w) = \rho \|w\|_1 + \frac{1 - \rho}{2} \|w\|^2
+
+    `lower_bound` costs O(n log n) where the line has to be tilted; all else is O(n).
+
+    Parameters
+    ----------
+    l1_ratio : float, default=0.5
+        The share :math:`\rho` of the L1 norm, from 0 to 1.
+
+    References
+    ----------
+    .. [1] H. Zou, T. Hastie. Regularization and variable selection via the elastic
+       net. Journal of the Royal Statistical Society B 67 (2005).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucmax.regularizers import ElasticNet
+    >>> ElasticNet(l1_ratio=0.5).prox(np.array([3.5, -0.5, -2.0]), step=1.0)
+    array([ 2.,  0., -1.])
+    """
+
+    def __init__(self, l1_ratio: float = 0.5) -> None:
+        _check_l1_ratio(l1_ratio)
+        self.l1_ratio = l1_ratio
+
+    def value(self, parameters: FloatArray) -> float:
+        """Return the price of these parameters."""
+        return _price(parameters, self.l1_ratio)
+
+    def gradient(self, parameters: FloatArray) -> FloatArray:
+        """Return a subgradient, which is 0 in each weight that is 0."""
+        rho = self.l1_ratio
+        slope: FloatArray = rho * np.sign(parameters) + (1.0 - rho) * parameters
+        return slope
+
+    def prox(self, point: FloatArray, step: float) -> FloatArray:
+        """Move each weight towards 0, then shrink it."""
+        rho, step = self.l1_ratio, float(step)
+        return soft_threshold(point, step * rho) / (1.0 + step * (1.0 - rho))
+
+    def lower_bound(self, constant: float, slope: FloatArray) -> float:
+        r"""Return the minimum of the price plus the positive part of a line.
+
+        .. math:: \max_{0 \le \theta \le 1} \; \theta o
+                  - \frac{1}{2 (1 - \rho)} \sum_i (\theta |a_i| - \rho)_+^2
+        """
+        if constant <= 0.0:
+            return 0.0
+        magnitudes = np.abs(slope)
+        theta = _tilt(constant, magnitudes, self.l1_ratio)
+        bound = theta * constant
+        if self.l1_ratio < 1.0:
+            excess = np.maximum(theta * magnitudes - self.l1_ratio, 0.0)
+            bound -= half_square(excess, 1.0 / (1.0 - self.l1_ratio))
+        return max(0.0, bound)
+
+
+class ElasticNetBall(Ball):
+    r"""Weights of limited price, :math:`\rho \|w\|_1 + \frac{1-\rho}{2} \|w\|^2 \le r`.
+
+    Projections and `support` cost O(n log n), mostly less than a sort.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        What the weights may cost; in units of :class:`ElasticNet`, not a distance.
+    l1_ratio : float, default=0.5
+        The share :math:`\rho` of the L1 norm, from 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucmax.regularizers import ElasticNetBall
+    >>> ball = ElasticNetBall(radius=2.75, l1_ratio=0.5)
+    >>> ball.prox(np.array([3.5, -0.5, -2.0]))
+    array([ 2.,  0., -1.])
+    """
+
+    def __init__(self, radius: float = 1.0, l1_ratio: float = 0.5) -> None:
+        super().__init__(radius)
+        _check_l1_ratio(l1_ratio)
+        self.l1_ratio = l1_ratio
+
+    def norm(self, parameters: FloatArray) -> float:
+        """Return what the weights cost."""
+        return _price(parameters, self.l1_ratio)
+
+    def support(self, direction: FloatArray) -> float:
+        """Return the largest inner product of the direction with a point inside."""
+        return support(direction, self.radius, self.l1_ratio)
+
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        nearest = nearest_magnitudes(np.abs(point), self.radius, self.l1_ratio)
+        return with_signs_of(point, nearest)
+
+
+def _price(parameters: FloatArray, l1_ratio: float) -> float:
+    return l1_ratio * float(np.abs(parameters).sum()) + half_square(
+        parameters, 1.0 - l1_ratio
+    )
+
+
+def _tilt(constant: float, magnitudes: FloatArray, l1_ratio: float) -> float:
+    r"""Return the :math:`\theta` of the highest bound: how far to tilt the line."""
+    with np.errstate(over="ignore"):
+        fall = float((magnitudes * np.maximum(magnitudes - l1_ratio, 0.0)).sum())
+    if fall <= (1.0 - l1_ratio) * constant:
+        return 1.0  # the bound grows up to there
+    return min(tilt_of_least_cost(constant, magnitudes, l1_ratio), 1.0)

@@ -1,0 +1,238 @@
+"""Projections onto balls: exact arithmetic, optimality conditions, extreme scales."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from aucmax.regularizers import (
+    ElasticNetBall,
+    GroupLassoBall,
+    L1Ball,
+    L2Ball,
+)
+
+RATIOS = [0.0, 1e-6, 0.3, 0.9, 1.0 - 1e-12, 1.0]
+SCALES = [1e-300, 1e-150, 1e-8, 1.0, 1e8, 1e150, 1e300]
+
+
+def drawn(n, seed, kind="normal"):
+    generator = np.random.default_rng(seed)
+    if kind == "tied":
+        return np.append(generator.integers(-3, 4, n - 1), 3.0)
+    if kind == "geometric":  # dropped one by one, if nothing else is done
+        return np.where(np.arange(n) % 2, -1.0, 1.0) * 0.9 ** np.arange(n)
+    return generator.normal(size=n)
+
+
+def exact_l1_projection(point, radius):
+    """Project in rational numbers, by trying all thresholds."""
+    magnitudes = sorted((Fraction(abs(value)) for value in point), reverse=True)
+    radius, total = Fraction(radius), Fraction(0)
+    for k, value in enumerate(magnitudes, 1):
+        total += value
+        if value > (total - radius) / k:
+            threshold = (total - radius) / k
+    shrunk = [max(Fraction(abs(value)) - threshold, Fraction(0)) for value in point]
+    return np.array([float(value) for value in shrunk]) * np.sign(point)
+
+
+def assert_nearest(point, w, radius, l1_ratio):
+    """Check point = w + lam * subgradient(w), lam >= 0, w on the sphere."""
+    rho, curvature = l1_ratio, 1.0 - l1_ratio
+    used, largest = w != 0.0, np.abs(w).argmax()
+    assert (w[used] * point[used] > 0.0).all()
+    slopes = rho + curvature * np.abs(w)
+    lam = (np.abs(point) - np.abs(w))[largest] / slopes[largest]
+    assert lam >= 0.0
+    np.testing.assert_allclose(
+        (np.abs(w) + lam * slopes)[used],
+        np.abs(point[used]),
+        rtol=1e-12,
+        atol=1e-13 * np.abs(point).max(),
+    )
+    assert (np.abs(point[~used]) <= lam * rho * (1.0 + 1e-12)).all()
+    cost = rho * np.abs(w).sum() + curvature / 2.0 * np.square(w).sum()
+    assert cost == pytest.approx(radius, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["normal", "tied", "geometric"])
+@pytest.mark.parametrize("n", [1, 2, 7, 300])
+@pytest.mark.parametrize("share", [1e-12, 0.01, 0.5, 0.999])
+@pytest.mark.parametrize("l1_ratio", RATIOS)
+def test_projection_meets_the_conditions_of_the_nearest_point(l1_ratio, share, n, kind):
+    point = drawn(n, 1, kind)
+    radius = share * ElasticNetBall(1.0, l1_ratio).norm(point)
+    w = ElasticNetBall(radius, l1_ratio).prox(point, 1.0)
+    assert_nearest(point, w, radius, l1_ratio)
+
+
+@pytest.mark.parametrize("radius", SCALES)
+@pytest.mark.parametrize("unit", SCALES)
+@pytest.mark.parametrize("l1_ratio", RATIOS)
+def test_elastic_net_projection_at_any_scale(l1_ratio, unit, radius):
+    point = unit * drawn(50, 2)
+    ball = ElasticNetBall(radius, l1_ratio)
+    w = ball.prox(point, 1.0)
+    assert np.isfinite(w).all()
+    if w is point:
+        assert ball.norm(point) <= radius
+        return
+    assert ball.norm(w) == pytest.approx(radius, rel=1e-12)
+    # rho + (1 - rho) |w| is proportional to rho + (1 - rho) |point|
+    used = w != 0.0
+    assert (w[used] * np.sign(point[used]) > 0.0).all()
+    assert np.abs(point[used]).min() >= np.abs(point[~used]).max(initial=0.0)
+    slopes = (l1_ratio + (1.0 - l1_ratio) * np.abs(w)) / (
+        l1_ratio + (1.0 - l1_ratio) * np.abs(point)
+    )
+    np.testing.assert_allclose(slopes[used], slopes[used][0], rtol=1e-12)
+    assert (slopes[~used] >= slopes[used].max() * (1.0 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("radius", SCALES)
+@pytest.mark.parametrize("unit", SCALES)
+@pytest.mark.parametrize("kind", ["normal", "tied"])
+def test_l1_projection_is_that_of_exact_arithmetic(kind, unit, radius):
+    point = unit * drawn(40, 3, kind)
+    w = L1Ball(radius).prox(point, 1.0)
+    if w is point:
+        assert np.abs(point).sum() <= radius
+        return
+    expected = exact_l1_projection(point, radius)
+    # a digit of the radius, or of the point where that is smaller
+    slip = 1e-14 * min(radius, unit)
+    np.testing.assert_allclose(w, expected, rtol=1e-13, atol=slip)
+    np.testing.assert_array_equal(w[expected == 0.0], 0.0)
+    assert np.abs(w).sum() <= radius * (1.0 + 1e-14)
+
+
+def test_a_tiny_radius_next_to_a_huge_point_costs_no_digits():
+    point = np.array([1e10, 1e10 - 2.0**-19, -1e10, 5.0])
+    for radius in (1e-8, 1e-5, 1.0):
+        w = L1Ball(radius).prox(point, 1.0)
+        expected = exact_l1_projection(point, radius)
+        np.testing.assert_allclose(w, expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize("radius", SCALES)
+@pytest.mark.parametrize("unit", SCALES)
+def test_l2_projection_at_any_scale(unit, radius):
+    point = unit * drawn(50, 2)
+    w = L2Ball(radius).prox(point, 1.0)
+    direction = point / np.abs(point).max()
+    if w is point:
+        return
+    size = np.linalg.norm(w / np.abs(w).max()) * np.abs(w).max()
+    assert size == pytest.approx(radius, rel=1e-14)
+    np.testing.assert_allclose(w / np.abs(w).max(), direction, rtol=1e-14)
+
+
+@pytest.mark.parametrize("radius", SCALES)
+@pytest.mark.parametrize("unit", SCALES)
+def test_group_projection_at_any_scale(unit, radius):
+    groups = np.random.default_rng(0).permutation(np.arange(60) % 13)
+    point = unit * drawn(60, 4)
+    point[groups == 5] = 0.0
+    ball = GroupLassoBall(radius, groups)
+    w = ball.prox(point, 1.0)
+    assert np.isfinite(w).all()
+    if w is point:
+        assert ball.norm(point) <= radius
+        return
+    sizes = np.bincount(groups)
+    assert ball.norm(w) == pytest.approx(radius, rel=1e-13)
+    before, after = (
+        np.sqrt(np.bincount(groups, (v / unit) ** 2) / sizes) for v in (point, w)
+    )
+    kept = np.array([w[groups == g].any() for g in range(13)])
+    lam = (before - after)[kept]  # the same for all that are left
+    np.testing.assert_allclose(lam, lam[0], rtol=1e-12, atol=1e-14)
+    assert (before[~kept] <= lam.max() * (1.0 + 1e-12)).all()
+    for g in np.flatnonzero(kept):
+        ratio = (w / unit)[groups == g] / (point / unit)[groups == g]
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1.0, 1e20, 1e200])
+def test_points_made_to_be_dropped_one_by_one_are_not(radius, monkeypatch):
+    # the mean of factorials is below the last, above the last but one
+    distances = np.cumprod(np.arange(1.0, 160.0))
+    point = (distances.max() - distances)[::-1].copy()
+    rounds = []
+    flatnonzero = np.flatnonzero
+    monkeypatch.setattr(
+        np, "flatnonzero", lambda used: rounds.append(used.size) or flatnonzero(used)
+    )
+    w = L1Ball(radius).prox(point, 1.0)
+    np.testing.assert_allclose(w, exact_l1_projection(point, radius), rtol=1e-13)
+    assert 0 < len(rounds) < 40
+
+
+@pytest.mark.parametrize(
+    "ball",
+    [
+        L1Ball(2.0),
+        L2Ball(2.0),
+        ElasticNetBall(2.0, 0.4),
+        GroupLassoBall(2.0, np.arange(300) // 4),
+    ],
+    ids=lambda ball: type(ball).__name__,
+)
+def test_projections_stay(ball):
+    inside = drawn(300, 6) / 300.0
+    assert ball.prox(inside, 1.0) is inside
+    assert ball.prox(np.zeros(300), 1.0).max() == 0.0
+    point = drawn(300, 7)
+    before = point.copy()
+    once = ball.prox(point, 1.0)
+    np.testing.assert_array_equal(point, before)
+    np.testing.assert_allclose(ball.prox(once, 1.0), once, rtol=1e-12, atol=1e-15)
+    point.flags.writeable = False
+    np.testing.assert_array_equal(ball.prox(point, 1.0), once)
+    np.testing.assert_array_equal(ball.prox(point, 1e-6), once)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_point_a_hair_outside_moves_by_a_hair(l1_ratio, seed):
+    point = drawn(200, seed)
+    radius = np.nextafter(ElasticNetBall(1.0, l1_ratio).norm(point), 0.0)
+    w = ElasticNetBall(radius, l1_ratio).prox(point, 1.0)
+    np.testing.assert_allclose(w, point, rtol=1e-13, atol=1e-15)
+    largest = np.abs(point).argmax()
+    assert abs(w[largest]) <= abs(point[largest])
+
+
+def test_special_cases_are_each_other():
+    point = drawn(30, 8)
+    l1, l2 = L1Ball(1.7).prox(point, 1.0), L2Ball(1.7).prox(point, 1.0)
+    single = GroupLassoBall(1.7, np.arange(30)).prox(point, 1.0)
+    np.testing.assert_allclose(single, l1, rtol=1e-14)
+    np.testing.assert_array_equal(ElasticNetBall(1.7, 1.0).prox(point, 1.0), l1)
+    together = GroupLassoBall(1.7 * np.sqrt(30.0), np.zeros(30, int))
+    np.testing.assert_allclose(together.prox(point, 1.0), l2, rtol=1e-14)
+    square = ElasticNetBall(1.7**2 / 2.0, 0.0).prox(point, 1.0)
+    np.testing.assert_allclose(square, l2, rtol=1e-14)
+
+
+@pytest.mark.parametrize("l1_ratio", RATIOS)
+@pytest.mark.parametrize("radius", [1e-100, 1e-3, 1.0, 1e3, 1e100])
+def test_support_is_reached_inside_and_bounded_by_the_dual(radius, l1_ratio):
+    # any multiplier mu of the radius gives a bound from above
+    direction = drawn(40, 9)
+    ball = ElasticNetBall(radius, l1_ratio)
+    found = ball.support(direction)
+    far = ball.prox(1e150 * direction, 1.0)
+    assert found >= direction @ far * (1.0 - 1e-12)
+    if radius >= 1e-3:
+        assert found == pytest.approx(direction @ far, rel=1e-9)
+    for mu in found / radius * np.array([0.5, 0.9, 1.0, 1.1, 2.0]):
+        excess = np.maximum(np.abs(direction) - mu * l1_ratio, 0.0)
+        square = np.square(excess).sum()
+        curvature = 1.0 - l1_ratio
+        if curvature > 0.0:
+            dual = mu * radius + square / (2.0 * curvature * mu)
+        else:
+            dual = mu * radius if square == 0.0 else np.inf
+        assert found <= dual * (1.0 + 1e-12)
