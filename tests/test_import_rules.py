@@ -21,8 +21,8 @@ MAY_IMPORT = {
     "regularizers": set(),
     "datasets": set(),
     "hypotheses": set(),
-    "solvers": {"risks.base", "regularizers.base"},
-    "linear": {"risks", "regularizers", "solvers", "hypotheses"},
+    "solvers": {"risks.base", "regularizers.base", "regularizers.simplex_qp"},
+    "linear": {"risks", "regularizers", "solvers", "hypotheses", "metrics"},
     "margin": {"risks", "regularizers", "solvers", "hypotheses"},
     "boosting": {"risks", "hypotheses", "metrics"},
 }

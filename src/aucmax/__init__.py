@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aucmax import datasets, metrics, plots, risks
     from aucmax.boosting import RankBoost, SoftRankBoost
-    from aucmax.linear import AUCSVC
+    from aucmax.linear import AUCSVC, LevelSumRanker
     from aucmax.margin import MarginRanker
     from aucmax.persistence import load, save
 
@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AUCSVC": "aucmax.linear",
+    "LevelSumRanker": "aucmax.linear",
     "MarginRanker": "aucmax.margin",
     "RankBoost": "aucmax.boosting",
     "SoftRankBoost": "aucmax.boosting",
@@ -27,6 +28,7 @@ _MODULES = ("datasets", "metrics", "plots", "risks")
 
 __all__ = [
     "AUCSVC",
+    "LevelSumRanker",
     "MarginRanker",
     "RankBoost",
     "SoftRankBoost",

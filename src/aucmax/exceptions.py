@@ -1,11 +1,13 @@
 """Errors that say what was wrong, where, and what to do."""
 
 __all__ = [
+    "ConstantScoresWarning",
     "DataFileError",
     "IncompatibleError",
     "MarginWarning",
     "ModelFileError",
     "NotEnoughClassesError",
+    "OneClassQueryWarning",
 ]
 
 
@@ -25,5 +27,13 @@ class ModelFileError(ValueError):
     """A model file is damaged, altered, or of a kind this version does not know."""
 
 
+class ConstantScoresWarning(UserWarning):
+    """No weights are better than 0 for this risk: a valid answer that ranks nothing."""
+
+
 class MarginWarning(UserWarning):
     """The largest margin is not above 0: a valid answer that ranks little."""
+
+
+class OneClassQueryWarning(UserWarning):
+    """Some queries have rows of one class only, and so no pairs to learn from."""

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 
 from aucmax.linear.objective import LinearObjective
-from aucmax.regularizers import L2, L1Ball, Simplex
+from aucmax.regularizers import (
+    L1,
+    L2,
+    ElasticNet,
+    ElasticNetBall,
+    GroupLasso,
+    GroupLassoBall,
+    L1Ball,
+    L2Ball,
+    Simplex,
+)
 from aucmax.risks import PairHinge, PairMargin
 from aucmax.solvers import (
     BundleSolver,
@@ -15,7 +25,24 @@ from aucmax.solvers import (
     SmoothedNewtonSolver,
     Start,
     StoppingRule,
+    SubgradientSolver,
 )
+
+GROUPS = [0, 0, 1, 1]
+
+
+def charged(regularizer, w):
+    """Return what a penalty charges and a ball limits."""
+    if isinstance(regularizer, L2):
+        return 0.5 * cp.sum_squares(w)
+    if isinstance(regularizer, L2Ball):
+        return cp.norm2(w)
+    if isinstance(regularizer, (L1, L1Ball)):
+        return cp.norm1(w)
+    if isinstance(regularizer, (ElasticNet, ElasticNetBall)):
+        ratio = regularizer.l1_ratio
+        return ratio * cp.norm1(w) + (1.0 - ratio) / 2.0 * cp.sum_squares(w)
+    return np.sqrt(2.0) * (cp.norm2(w[:2]) + cp.norm2(w[2:]))
 
 
 class Case(NamedTuple):
@@ -48,23 +75,50 @@ class Case(NamedTuple):
         pairs = (X[labels][:, None] - X[~labels][None]).reshape(share.size, -1)
         w, rho = cp.Variable(X.shape[1]), cp.Variable()
         if self.share is None:
-            model = 0.5 * cp.sum_squares(w) + C * (share @ cp.pos(1.0 - pairs @ w))
-            inside = []
+            model = C * (share @ cp.pos(1.0 - pairs @ w))
         else:
             below = share @ cp.pos(rho - pairs @ w / 2.0)
             model = C * (below / self.share - rho)
-            inside = {
-                Simplex: [w >= 0.0, cp.sum(w) == 1.0],
-                L1Ball: [cp.norm1(w) <= 1.0],
-            }[type(self.regularizer)]
+        inside = []
+        if isinstance(self.regularizer, Simplex):
+            inside = [w >= 0.0, cp.sum(w) == 1.0]
+        elif hasattr(self.regularizer, "radius"):
+            inside = [charged(self.regularizer, w) <= self.regularizer.radius]
+        else:
+            model += charged(self.regularizer, w)
         return cp.Problem(cp.Minimize(model), inside).solve(solver=cp.CLARABEL)
 
 
+def smooth_bundle(rule):
+    return BundleSolver(rule, smoothing=True)
+
+
+PROXIMAL = {
+    "L1": L1(),
+    "elastic net": ElasticNet(0.7),
+    "group lasso": GroupLasso(GROUPS),
+    "L2 ball": L2Ball(0.8),
+    "L1 ball": L1Ball(),
+    "elastic net ball": ElasticNetBall(0.9, 0.7),
+    "group lasso ball": GroupLassoBall(1.5, GROUPS),
+}
 CASES = [
     pytest.param(Case(BundleSolver, L2(), 1e-7), id="bundle"),
+    pytest.param(Case(smooth_bundle, L2(), 1e-7), id="smooth bundle"),
     pytest.param(Case(SmoothedNewtonSolver, L2(), 1e-4), id="newton"),
+    pytest.param(Case(SubgradientSolver, L2(), 1e-3), id="subgradient"),
+    pytest.param(Case(LevelBundleSolver, L1(), 1e-7), id="level, L1"),
     pytest.param(Case(LevelBundleSolver, Simplex(), 1e-7, 0.2), id="level, simplex"),
     pytest.param(Case(LevelBundleSolver, L1Ball(), 1e-7, 0.6), id="level, L1 ball"),
+    *(
+        pytest.param(Case(solver, regularizer, tight), id=f"{kind}, {name}")
+        for kind, solver, tight in (
+            ("bundle", BundleSolver, 5e-7),  # where scales are mixed
+            ("smooth bundle", smooth_bundle, 5e-7),
+            ("subgradient", SubgradientSolver, 1e-3),
+        )
+        for name, regularizer in PROXIMAL.items()
+    ),
 ]
 
 
@@ -168,7 +222,7 @@ def test_an_unreachable_tolerance_ends_by_itself(case):
 @pytest.mark.parametrize("case", CASES)
 def test_features_that_say_nothing_have_the_value_of_no_scores(case):
     labels = np.arange(20) % 3 == 0
-    objective = case.objective(np.ones((20, 2)), labels, 1.0)
+    objective = case.objective(np.ones((20, 4)), labels, 1.0)
     solution = case.minimize(objective)
     nothing = case.risk(labels).value(np.zeros(20), labels)
     assert solution.value == pytest.approx(nothing)

@@ -214,7 +214,7 @@ def test_predict_has_the_best_balanced_accuracy_of_all_thresholds(data):
 
 def test_auto_goes_over_to_cutting_planes_and_keeps_counting(data, monkeypatch):
     X, y = data
-    monkeypatch.setattr("aucmax.linear.auc_svc._NEWTON_ITERATIONS", 3)
+    monkeypatch.setattr("aucmax.linear.solver_choice._NEWTON_ITERATIONS", 3)
     seen = []
     model = AUCSVC(100.0, tol=1e-5, callback=seen.append).fit(X, y)
     assert model.n_iter_ > 3
@@ -224,7 +224,7 @@ def test_auto_goes_over_to_cutting_planes_and_keeps_counting(data, monkeypatch):
     bundle = AUCSVC(100.0, tol=1e-5, solver="bundle").fit(X, y)
     assert model.objective_ == pytest.approx(bundle.objective_, rel=1e-5)
     # no second solver where the first was stopped on purpose
-    monkeypatch.setattr("aucmax.linear.auc_svc._NEWTON_ITERATIONS", 100)
+    monkeypatch.setattr("aucmax.linear.solver_choice._NEWTON_ITERATIONS", 100)
     with pytest.warns(ConvergenceWarning):
         stopped = AUCSVC(
             100.0, tol=1e-6, callback=lambda progress: progress.n_iter == 2
@@ -249,7 +249,7 @@ def test_path_equals_single_fits_and_saves_passes(data):
     )
 
 
-@pytest.mark.parametrize("solver", ["newton", "bundle"])
+@pytest.mark.parametrize("solver", ["newton", "bundle", "subgradient"])
 def test_warm_start_continues_from_the_present_solution(data, solver):
     X, y = data
     model = AUCSVC(10.0, solver=solver, warm_start=True).fit(X, y)
@@ -258,6 +258,13 @@ def test_warm_start_continues_from_the_present_solution(data, solver):
     assert model.n_iter_ < first
     with pytest.raises(ValueError, match="warm_start continues a fit on 8 features"):
         model.fit(X[:, :5], y)
+
+
+def test_nan_is_explained_in_a_warm_start_as_well(data):
+    X, y = data
+    model = AUCSVC(warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match="NaN in row 3, column 2"):
+        model.fit(np.where(X[3, 2] == X, np.nan, X), y)
 
 
 def test_callback_and_verbose_report_progress(data, capsys):
@@ -298,7 +305,12 @@ def test_no_copy_of_the_data_is_made():
     X = generator.normal(size=(40_000, 60))
     y = X[:, 0] + generator.normal(size=40_000) > 1.5
     AUCSVC().fit(X[:500], y[:500])
-    for C, solver in ((1.0, "newton"), (100.0, "newton"), (1.0, "bundle")):
+    for C, solver in (
+        (1.0, "newton"),
+        (100.0, "newton"),
+        (1.0, "bundle"),
+        (1.0, "subgradient"),
+    ):
         tracemalloc.start()
         AUCSVC(C, solver=solver).fit(X, y)
         peak = tracemalloc.get_traced_memory()[1]
@@ -365,7 +377,7 @@ BAD_INPUT = {
 
 
 @pytest.mark.parametrize("case", BAD_INPUT)
-@pytest.mark.parametrize("solver", ["newton", "bundle"])
+@pytest.mark.parametrize("solver", ["newton", "bundle", "subgradient"])
 def test_bad_input_gets_a_message_that_says_where(data, case, solver):
     spoil, message = BAD_INPUT[case]
     X, y = spoil(*data)
@@ -427,7 +439,10 @@ def test_one_class_has_its_own_error_type(data):
         ({"tol": 0.0}, "tol must be positive"),
         ({"max_iter": 0}, "max_iter must be positive"),
         ({"max_time": -1.0}, "max_time must"),
-        ({"solver": "simplex"}, "solver must be one of 'auto', 'bundle', 'newton'"),
+        (
+            {"solver": "simplex"},
+            "solver must be one of 'auto', 'newton', 'bundle', 'subgradient'",
+        ),
     ],
 )
 def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message):

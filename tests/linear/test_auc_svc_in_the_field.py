@@ -30,7 +30,7 @@ def data(n_rows=3000):
     return X, X[:, 0] + generator.normal(size=n_rows) > 1.0
 
 
-@pytest.mark.parametrize("solver", ["newton", "bundle"])
+@pytest.mark.parametrize("solver", ["newton", "bundle", "subgradient"])
 def test_many_threads_may_fit_and_score_at_once(solver):
     X, y = data()
     expected = AUCSVC(solver=solver).fit(X, y).decision_function(X)
@@ -68,7 +68,7 @@ def test_a_forked_child_can_fit_after_its_parent_did():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is not sent alike there")
-@pytest.mark.parametrize("solver", ["newton", "bundle"])
+@pytest.mark.parametrize("solver", ["newton", "bundle", "subgradient"])
 def test_ctrl_c_ends_a_fit_at_once(solver):
     child = subprocess.Popen(
         [sys.executable, "-c", ENDLESS_FIT.format(solver=solver)],

@@ -1,8 +1,9 @@
-"""A linear machine that maximises the area under the ROC curve."""
+"""A linear machine that maximises the area under the ROC curve, or a part of it."""
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any, Self
 
@@ -18,39 +19,61 @@ from aucmax._features import (
     explain_non_finite,
 )
 from aucmax._threshold import balanced_threshold
-from aucmax._validation import FloatArray
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.exceptions import ConstantScoresWarning
 from aucmax.linear.objective import LinearObjective
-from aucmax.regularizers import L2
-from aucmax.risks import PairHinge
-from aucmax.solvers import (
-    BundleSolver,
-    Progress,
-    SmoothedNewtonSolver,
-    Solution,
-    Start,
-    StoppingRule,
-)
+from aucmax.linear.penalties import Penalty
+from aucmax.linear.refinement import Refined, refine
+from aucmax.linear.risk_choice import Part
+from aucmax.linear.solver_choice import SolverChoice
+from aucmax.regularizers import ProximalRegularizer
+from aucmax.risks import Risk
+from aucmax.solvers import Progress, Solution, Start, StoppingRule
 
 __all__ = ["AUCSVC"]
 
-_NEWTON_ITERATIONS = 100
-
-SOLVERS: dict[str, Callable[[StoppingRule], BundleSolver | SmoothedNewtonSolver]] = {
-    "bundle": BundleSolver,
-    "newton": SmoothedNewtonSolver,
-}
+# The risk is 1 where all scores are equal, and may be 0 at its best: below this value
+# a gap is relative to it and not to the objective.
+_SMALLEST_RISK = 0.01
 
 
 class AUCSVC(ClassifierMixin, BaseEstimator):
     r"""Linear support vector machine that maximises the area under the ROC curve.
 
-    .. math:: \min_w \; \frac12 \|w\|^2 + C \, \frac{1}{W_+ W_-}
-              \sum_{i \in P} \sum_{j \in N} v_i v_j \max(0, 1 - w^T (x_i - x_j))
+    .. math:: \min_w \; \Omega(w) + C \, R(X w)
+
+    By default :math:`\Omega(w) = \frac12 \|w\|^2`, and the risk is the mean hinge
+
+    .. math:: R(s) = \frac{1}{W_+ W_-}
+              \sum_{i \in P} \sum_{j \in N} v_i v_j \max(0, 1 - s_i + s_j)
 
     over all pairs of a positive and a negative row, with row weights :math:`v` and
     their class totals :math:`W_\pm`. The pairs are never formed: a pass over the data
     costs two products with it and one sort of the scores. The solution comes with a
     certificate: `dual_gap_` bounds how far `objective_` can be from the optimum.
+
+    `fpr_range` and `tpr_range` choose a part of the curve. With ``fpr_range=(0, b)``
+    the mean is over the highest-scored :math:`b W_-` of the negatives alone, with
+    ``tpr_range=(c, 1)`` over the lowest-scored :math:`(1 - c) W_+` of the positives.
+    Other ranges have a convex bound of 1 - partial AUC instead, see
+    :class:`aucmax.risks.PartialHinge` for its formula and for `bound`.
+
+    `penalty` chooses what holds the weights down:
+
+    ============  ==================================================================
+    "l2"          :math:`\Omega(w) = \frac12 \|w\|^2`
+    "l1"          :math:`\Omega(w) = \|w\|_1`: few columns are used
+    "elasticnet"  :math:`\Omega(w) = \rho \|w\|_1 + \frac{1 - \rho}{2} \|w\|^2`
+    "group"       :math:`\Omega(w) = \sum_g \sqrt{n_g} \, \|w_g\|_2`: few groups are
+                  used
+    ============  ==================================================================
+
+    Weights that are not used are exactly 0. With a `radius` the weights have a limit in
+    place of a price:
+
+    .. math:: \min_w \; R(X w) \quad \text{where} \quad \Omega(w) \le \text{radius}
+
+    (for "l2", :math:`\|w\| \le` `radius`).
 
     The second of the two labels in sorted order is the positive class. Scale the
     columns first (``StandardScaler``): the penalty treats all alike.
@@ -60,19 +83,48 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
     C : float, default=10.0
         Weight of the risk, which is a mean over pairs and so does not grow with the
         data. Larger values fit the training pairs more closely; 1 to 1000 is worth a
-        search, which `fit_path` makes cheap.
+        search, which `fit_path` makes cheap. Unused if there is a `radius`.
+    radius : float, default=None
+        The most that the weights may measure; larger values fit the training pairs
+        more closely.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve to maximise the area of: ``fpr_range=(0, 0.1)`` ranks
+        positives above the first tenth of the negatives. A range must cover at least
+        one row; either `fpr_range` starts at 0 or `tpr_range` ends at 1.
+    bound : {"tight", "loose"}, default="tight"
+        The bound of 1 - partial AUC: "tight" (SVMpAUC-tight) looks at the rows of the
+        range alone and is the one to use; "loose" (SVMpAUC) looks at all rows.
+    penalty : {"l2", "l1", "elasticnet", "group"}, default="l2"
+        What holds the weights down.
+    l1_ratio : float, default=0.5
+        The share :math:`\rho` of the L1 norm in "elasticnet", from 0 to 1.
+    groups : sequence of sequences, default=None
+        For "group": the columns of each group, by number or, in a data frame, by name.
+        Each column is in one group.
+    refine : bool, default=False
+        Whether to go on from the convex solution, for a `fpr_range` that starts above 0
+        or a `tpr_range` that ends below 1, where the convex bound is not the mean hinge
+        of the pairs that count. Each round minimises a convex majorant of that; of all
+        solutions met, the one with the highest partial AUC on the training rows is
+        kept. It is never lower than that of the convex solution.
     tol : float, default=1e-3
-        The certified gap at which to stop, relative to the objective.
+        The certified gap at which to stop, relative to the objective (with a `radius`,
+        relative to 0.01 where the risk is below that).
     max_iter : int, default=1000
         The most iterations; one pass over the data each.
     max_time : float, default=None
         The most seconds.
-    solver : {"auto", "newton", "bundle"}, default="auto"
-        "newton" needs few passes at any C but keeps an n_features x n_features matrix;
+    solver : {"auto", "newton", "bundle", "subgradient"}, default="auto"
+        "newton" needs few passes at any C but keeps an n_features x n_features matrix.
+        It is for ``penalty="l2"`` without a radius, and for risks that can be smoothed:
+        ``bound="tight"``, an `fpr_range` from 0, a `tpr_range` to 1, no queries.
         "bundle" keeps one row of n_features numbers per iteration. "auto" takes
-        "newton" for up to 1000 features if there are at least 10 rows a feature and
-        `tol` is at least 1e-6, goes over to "bundle" if 100 iterations were not enough,
-        and takes "bundle" for other shapes. Both certify the same gap.
+        "newton" where it can, for up to 1000 features if there are at least 10 rows a
+        feature and `tol` is at least 1e-6, goes over to "bundle" if 100 iterations were
+        not enough, and takes "bundle" otherwise. "subgradient" takes proximal
+        (projected) subgradient steps with momentum; "auto" tries it on wide data with
+        ``penalty="l1"``, and stays with it where many weights are needed. All certify
+        the same gap.
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
     callback : callable, default=None
@@ -91,11 +143,14 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         Minus the threshold of the best balanced accuracy on the training rows (the
         point of the ROC curve farthest above the diagonal). It does not affect ranking.
     n_iter_ : int
-        Iterations of the solver.
+        Iterations of the solver, those of all refinements included.
     n_passes_ : float
         Passes over the data: one product in each direction.
+    n_refinements_ : int
+        Convex problems solved by `refine` beyond the first; 0 without.
     objective_ : float
-        The primal value reached.
+        The value reached, of the convex problem if the solution was refined since:
+        :math:`\Omega(w) + C R`, or with a `radius` the risk alone.
     dual_gap_ : float
         `objective_` minus a certified lower bound of the optimum.
     n_features_in_ : int
@@ -105,11 +160,16 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    aucmax.metrics.roc_auc_score : The area itself.
+    aucmax.LevelSumRanker : The same for more than two levels of relevance.
+    aucmax.metrics.partial_auc_score : The area itself.
     sklearn.linear_model.LogisticRegression : Often as good when classes overlap evenly.
 
     Notes
     -----
+    The hinge of a narrow range may be smallest at weights of 0, where it is 1, if the
+    classes overlap much in that range: a few negatives far ahead then cost more than
+    all else gains. A :class:`~aucmax.exceptions.ConstantScoresWarning` says so.
+
     float32 data are used as they are, so products carry seven digits; the gap is then
     certified to about as many.
 
@@ -117,6 +177,8 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
     ----------
     .. [1] T. Joachims. A support vector method for multivariate performance
        measures. ICML 2005.
+    .. [2] H. Narasimhan, S. Agarwal. SVMpAUC-tight: a new support vector method for
+       optimizing partial AUC based on a tight convex upper bound. KDD 2013.
 
     Examples
     --------
@@ -127,8 +189,15 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
     >>> from aucmax.metrics import roc_auc_score
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = make_pipeline(StandardScaler(), AUCSVC()).fit(X[:300], y[:300])
-    >>> round(roc_auc_score(y[300:], model.decision_function(X[300:])), 3)
-    0.996
+    >>> round(roc_auc_score(y[300:], model.decision_function(X[300:])), 4)
+    0.9997
+
+    Early recognition with few columns:
+
+    >>> machine = AUCSVC(100.0, fpr_range=(0, 0.1), penalty="l1")
+    >>> model = make_pipeline(StandardScaler(), machine).fit(X[:300], y[:300])
+    >>> bool((model[-1].coef_ == 0).any())
+    True
     """
 
     _unsaved_params = ("callback",)
@@ -137,6 +206,14 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         self,
         C: float = 10.0,
         *,
+        radius: float | None = None,
+        fpr_range: Sequence[float] = (0.0, 1.0),
+        tpr_range: Sequence[float] = (0.0, 1.0),
+        bound: str = "tight",
+        penalty: str = "l2",
+        l1_ratio: float = 0.5,
+        groups: Sequence[Sequence[Any]] | None = None,
+        refine: bool = False,
         tol: float = 1e-3,
         max_iter: int = 1000,
         max_time: float | None = None,
@@ -146,6 +223,14 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.radius = radius
+        self.fpr_range = fpr_range
+        self.tpr_range = tpr_range
+        self.bound = bound
+        self.penalty = penalty
+        self.l1_ratio = l1_ratio
+        self.groups = groups
+        self.refine = refine
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -154,7 +239,14 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model.
 
         Parameters
@@ -166,30 +258,41 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
             Two distinct labels.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights; a pair weighs the product of its rows'.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row. Pairs are then within queries, and the risk is the
+            mean over the queries that have rows of both classes.
 
         Returns
         -------
         self : AUCSVC
             The fitted model.
         """
-        self._check_parameters()
+        self._check_parameters(qid)
         X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-        objective = LinearObjective(X, labels, PairHinge(), self.C, weight)
+        risk = self._part.risk(labels, weight, qid)
+        objective, regularizer = self._problem(X, labels, risk, weight)
         start = None
         if self.warm_start and hasattr(self, "coef_"):
             self._check_width(self.coef_.shape[1])
-            start = Start(objective.at(self.coef_[0]))
-        self._solve(objective, classes, start)
+            weights = self._penalty.allowed(self.coef_[0], regularizer)
+            with self._explaining_overflow(X):
+                start = Start(objective.at(weights))
+        solution = self._solve(objective, regularizer, classes, start)
+        if solution.converged and not self.coef_.any():
+            self._warn_of_constant_scores()
         return self
 
     def fit_path(
         self,
         X: Any,
         y: ArrayLike,
-        C_values: Sequence[float],
+        C_values: Sequence[float] | None = None,
+        *,
+        radii: Sequence[float] | None = None,
         sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
     ) -> list["AUCSVC"]:
-        """Fit one model for each C, every one starting from its neighbour's solution.
+        """Fit one model for each C or radius, each from its neighbour's solution on.
 
         Parameters
         ----------
@@ -197,27 +300,32 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
             The features, checked once.
         y : array-like of shape (n_rows,)
             Two distinct labels.
-        C_values : sequence of float
+        C_values : sequence of float, default=None
             The weights of the risk, in any order.
+        radii : sequence of float, default=None
+            The limits of the weights, in any order, in place of `C_values`.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row.
 
         Returns
         -------
         list of AUCSVC
-            Fitted clones of this estimator, in the order of `C_values`.
+            Fitted clones of this estimator, in the order of `C_values` or `radii`.
         """
-        models = [clone(self).set_params(C=C) for C in C_values]
+        models = self._models_of_path(C_values, radii)
         for model in models:
-            model._check_parameters()
+            model._check_parameters(qid)
         X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
+        risk = self._part.risk(labels, weight, qid)
         start = None
-        for model in sorted(models, key=lambda model: model.C):
+        for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(self, name):
                     setattr(model, name, getattr(self, name))
-            objective = LinearObjective(X, labels, PairHinge(), model.C, weight)
-            solution = model._solve(objective, classes, start)
+            objective, regularizer = model._problem(X, labels, risk, weight)
+            solution = model._solve(objective, regularizer, classes, start)
             start = Start(solution.point, solution.cuts)
         return models
 
@@ -274,7 +382,19 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         ):
             raise ValueError("coef_, intercept_ and classes_ do not fit together")
 
-    def _check_parameters(self) -> None:
+    @property
+    def _part(self) -> Part:
+        return Part(self.fpr_range, self.tpr_range, self.bound)
+
+    @property
+    def _penalty(self) -> Penalty:
+        return Penalty(self.penalty, self.radius, self.l1_ratio, self.groups)
+
+    @property
+    def _solver(self) -> SolverChoice:
+        return SolverChoice(self.solver, self._penalty)
+
+    def _check_parameters(self, qid: ArrayLike | None = None) -> None:
         for name in ("C", "tol", "max_iter"):
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
@@ -283,9 +403,29 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"max_time must be None or seconds, got {self.max_time!r}."
             )
-        if self.solver != "auto" and self.solver not in SOLVERS:
-            known = ", ".join(repr(name) for name in ("auto", *SOLVERS))
-            raise ValueError(f"solver must be one of {known}, got {self.solver!r}.")
+        self._penalty.check()
+        self._part.check(self.refine)
+        self._solver.check()
+        if self.refine and qid is not None:
+            raise ValueError(
+                "refine=True is for one ranking of all rows, not for queries. Set "
+                "refine=False, or leave out qid."
+            )
+
+    def _models_of_path(
+        self, C_values: Sequence[float] | None, radii: Sequence[float] | None
+    ) -> list["AUCSVC"]:
+        if radii is not None and C_values is None:
+            return [clone(self).set_params(radius=radius) for radius in radii]
+        if C_values is None or radii is not None:
+            given = "neither" if C_values is None else "both"
+            raise ValueError(f"fit_path needs C_values or radii, got {given}.")
+        if self.radius is not None:
+            raise ValueError(
+                f"C has no effect with radius={self.radius!r}, so a path over C_values "
+                "would hold one model many times. Set radius=None, or give radii."
+            )
+        return [clone(self).set_params(C=C) for C in C_values]
 
     def _check_width(self, n_features: int) -> None:
         if n_features != self.n_features_in_:
@@ -294,45 +434,69 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
                 f"{self.n_features_in_}. Set warm_start=False to start anew."
             )
 
+    def _problem(
+        self, X: Any, labels: BoolArray, risk: Risk, weight: FloatArray | None
+    ) -> tuple[LinearObjective, ProximalRegularizer]:
+        C = self.C if self.radius is None else 1.0
+        objective = LinearObjective(X, labels, risk, C, weight)
+        self._solver.check_risk(objective)
+        names = getattr(self, "feature_names_in_", None)
+        return objective, self._penalty.regularizer(X.shape[1], names)
+
     def _solve(
-        self, objective: LinearObjective, classes: NDArray[Any], start: Start | None
+        self,
+        objective: LinearObjective,
+        regularizer: ProximalRegularizer,
+        classes: NDArray[Any],
+        start: Start | None,
     ) -> Solution:
-        rule = StoppingRule(self.tol, self.max_iter, self.max_time, self._report)
-        try:
-            solution = self._minimize(objective, rule, start)
-        except FloatingPointError:
-            names = getattr(self, "feature_names_in_", None)
-            raise ValueError(explain_non_finite(objective.X, names)) from None
+        floor = 0.0 if self.radius is None else _SMALLEST_RISK
+        rule = StoppingRule(self.tol, self.max_iter, self.max_time, self._report, floor)
+
+        def minimize(objective: LinearObjective, start: Start | None) -> Solution:
+            return self._solver.minimize(objective, regularizer, rule, start)
+
+        with self._explaining_overflow(objective.X):
+            solution = minimize(objective, start)
+            best = Refined(solution.point, 0, solution.n_iter, objective.n_passes)
+            if self.refine:
+                box = self._part.box()
+                best = refine(objective, regularizer, box, solution, minimize, self.tol)
         solution.warn_if_unfinished(rule)
-        scores = solution.point.scores
         threshold = balanced_threshold(
-            scores, objective.labels, objective.sample_weight
+            best.point.scores, objective.labels, objective.sample_weight
         )
         self.classes_ = classes
-        self.coef_ = solution.point.parameters[None, :]
+        self.coef_ = best.point.parameters[None, :]
         self.intercept_ = np.array([-threshold])
-        self.n_iter_ = solution.n_iter
-        self.n_passes_ = objective.n_passes
+        self.n_iter_ = best.n_iter
+        self.n_passes_ = best.n_passes
+        self.n_refinements_ = best.n_refinements
         self.objective_ = solution.value
         self.dual_gap_ = solution.gap
         return solution
 
-    def _minimize(
-        self, objective: LinearObjective, rule: StoppingRule, start: Start | None
-    ) -> Solution:
-        if self.solver != "auto":
-            return SOLVERS[self.solver](rule).minimize(objective, L2(), start)
-        n_rows, n_features = objective.X.shape
-        tall = n_features <= 1000 and n_rows >= 10 * n_features
-        if tall and self.tol >= 1e-6:
-            # where few pairs are left near the margin, cutting planes do better
-            limit = min(_NEWTON_ITERATIONS, self.max_iter)
-            solver = SmoothedNewtonSolver(replace(rule, max_iter=limit))
-            solution = solver.minimize(objective, L2(), start)
-            if solution.converged or solution.n_iter < limit or limit == self.max_iter:
-                return solution
-            start = Start(solution.point, solution.cuts, solution.history)
-        return BundleSolver(rule).minimize(objective, L2(), start)
+    @contextmanager
+    def _explaining_overflow(self, X: Any) -> Iterator[None]:
+        """Say where the data are at fault, if a product with them is not finite."""
+        try:
+            yield
+        except FloatingPointError:
+            names = getattr(self, "feature_names_in_", None)
+            raise ValueError(explain_non_finite(X, names)) from None
+
+    def _warn_of_constant_scores(self) -> None:
+        small, advice = f"C={self.C:g} is too small, or ", "Raise C, widen"
+        if self.radius is not None:
+            small, advice = "", "Widen"
+        warnings.warn(
+            f"all weights are 0, so that all scores tie: {small}the classes overlap so "
+            f"much within fpr_range={self.fpr_range!r} and tpr_range="
+            f"{self.tpr_range!r} that no weights have a smaller convex risk. {advice} "
+            "the ranges, or find features that tell the classes apart.",
+            ConstantScoresWarning,
+            stacklevel=3,
+        )
 
     def _report(self, progress: Progress) -> object:
         if self.verbose:

@@ -1,6 +1,7 @@
 """A linear model under a risk: what a solver sees of the data."""
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -57,6 +58,25 @@ class LinearObjective:
     def n_parameters(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
+
+    @property
+    def least_risk(self) -> float:
+        """The least that the risk can be, as far as it tells."""
+        return float(getattr(self.risk, "least_value", -np.inf))
+
+    @property
+    def is_smoothable(self) -> bool:
+        """Whether the risk offers what a second-order solver needs."""
+        # a class may offer the methods, and some of its risks may not
+        return isinstance(self.risk, SmoothableRisk) and getattr(
+            self.risk, "can_be_smoothed", True
+        )
+
+    def with_risk(self, risk: Risk) -> Self:
+        """Return the same data under another risk; passes go on being counted."""
+        other = copy.copy(self)
+        other.risk = risk
+        return other
 
     def at(self, parameters: FloatArray) -> Point:
         """Score the parameters: the forward half of a pass."""

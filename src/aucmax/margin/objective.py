@@ -71,6 +71,16 @@ class MarginObjective:
             return self.hypotheses.n_hypotheses
         return self.usable.size
 
+    @property
+    def least_risk(self) -> float:
+        """Margins have no least value that is known beforehand."""
+        return -np.inf
+
+    @property
+    def is_smoothable(self) -> bool:
+        """Margins have kinks to stay."""
+        return False
+
     def at(self, parameters: FloatArray) -> Point:
         """Score the parameters: the forward half of a pass."""
         self.n_passes += 0.5

@@ -10,6 +10,7 @@ Contract, kept by the tests of each risk:
 - a subgradient :math:`g` at :math:`s` supports the risk from below:
   :math:`R(s') \ge R(s) + \langle g, s' - s \rangle` for every :math:`s'`;
 - adding one constant to every score changes neither;
+- where it has an attribute ``least_value``, it is never below that;
 - no state: the same input gives the same output;
 - O(m log m) time and O(m) memory for m rows, never the pairs themselves.
 """

@@ -145,6 +145,8 @@ class LinearizedBoxHinge:
 
     can_be_smoothed = True
 
+    least_value = 0.0
+
     def __init__(
         self, parts: Sequence[_Part], slope: FloatArray, offset: float
     ) -> None:

@@ -58,6 +58,8 @@ class PairHinge(BaseEstimator):
     (0.25, array([ 0. , -0.5,  0.5]))
     """
 
+    least_value = 0.0
+
     def __init__(self, margin: float = 1.0) -> None:
         self.margin = margin
 

@@ -101,6 +101,8 @@ class PartialHinge(BaseEstimator):
     5.25
     """
 
+    least_value = 0.0
+
     def __init__(
         self,
         fpr_range: Sequence[float] = (0.0, 1.0),

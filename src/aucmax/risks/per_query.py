@@ -58,6 +58,8 @@ class PerQuery:
     (3, 1)
     """
 
+    least_value = 0.0
+
     def __init__(self, risk: PartialHinge, qid: Sequence[Any] | NDArray[Any]) -> None:
         self.risk = risk
         queries = check_qid(qid, len(qid))

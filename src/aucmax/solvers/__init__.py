@@ -11,6 +11,7 @@ from aucmax.solvers.base import (
 from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.level_bundle import LevelBundleSolver
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
+from aucmax.solvers.subgradient import SubgradientSolver
 
 __all__ = [
     "BundleSolver",
@@ -22,4 +23,5 @@ __all__ = [
     "Solution",
     "Start",
     "StoppingRule",
+    "SubgradientSolver",
 ]

@@ -72,6 +72,14 @@ class Objective(Protocol):
     def n_parameters(self) -> int:
         """Length of the parameter vector."""
 
+    @property
+    def least_risk(self) -> float:
+        """A value that the risk is never below; minus infinity if none is known."""
+
+    @property
+    def is_smoothable(self) -> bool:
+        """Whether `support` takes a width above 0."""
+
     def at(self, parameters: FloatArray) -> Point:
         """Score the parameters: the forward half of a pass."""
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import (
     MasterSolution,
@@ -17,6 +17,7 @@ __all__ = ["Cuts"]
 _UNUSED = 0.05  # of the mean share: an interior-point method's zero
 _MANY = 120  # from so many cuts on, a new one replaces one that was
 _IDLE = 10  # not used by so many before it
+_FEW = 4  # times as many as are used: then it pays to pick those out
 
 
 class Cuts:
@@ -113,18 +114,49 @@ class Cuts:
             mixed += share * source
         return mixed
 
-    def minimize(self, regularizer: Regularizer, C: float) -> MasterSolution:
+    def heights(self, parameters: FloatArray) -> FloatArray:
+        """Return each cut's height at these parameters, which may be sparse."""
+        used = np.flatnonzero(parameters)
+        if _FEW * used.size > parameters.size:
+            return self.offsets + self.gradients @ parameters
+        return self.offsets + self.gradients[:, used] @ parameters[used]
+
+    def mixed(self, multipliers: FloatArray) -> FloatArray:
+        """Return the slope that shares of the cuts mix."""
+        used = np.flatnonzero(multipliers)
+        mixed: FloatArray
+        if _FEW * used.size > len(self):
+            mixed = multipliers @ self.gradients
+        else:
+            mixed = multipliers[used] @ self.gradients[used]
+        return mixed
+
+    def gram_over(self, used: IntArray) -> FloatArray:
+        """Return inner products of the slopes over some of the parameters.
+
+        Costs O(n_cuts^2) times the number of those parameters, or of all others.
+        """
+        n_parameters = self._rows.shape[1]
+        if 2 * used.size <= n_parameters:
+            rows = self.gradients[:, used]
+            gram: FloatArray = rows @ rows.T
+            return gram
+        unused = np.ones(n_parameters, dtype=bool)
+        unused[used] = False
+        rows = self.gradients[:, unused]
+        return self.gram - rows @ rows.T
+
+    def share_out(self, multipliers: FloatArray) -> None:
+        """Keep the shares that a master problem found."""
+        self.multipliers = multipliers
+        self._last_used[multipliers > 0.0] = self._clock
+
+    def minimize(self, regularizer: RegularizerWithMaster, C: float) -> MasterSolution:
         """Minimise the regularizer plus C times the highest cut."""
-        if not isinstance(regularizer, RegularizerWithMaster):
-            raise IncompatibleError(
-                f"{type(regularizer).__name__} has no minimize_model, which a "
-                "cutting-plane method needs. Try L2."
-            )
         solution = regularizer.minimize_model(
             self.gradients, self.offsets, self.gram, C, self.multipliers
         )
-        self.multipliers = solution.multipliers
-        self._last_used[self.multipliers > 0.0] = self._clock
+        self.share_out(solution.multipliers)
         return solution
 
     def level_step(
@@ -135,11 +167,11 @@ class Cuts:
         value: float,
         fraction: float,
     ) -> MasterSolution:
-        """Bound C times the highest cut; project the center onto a level set."""
+        """Bound price plus C times the highest cut; project onto a level set."""
         if not isinstance(regularizer, RegularizerWithLevels):
             raise IncompatibleError(
                 f"{type(regularizer).__name__} has no level_step, which a level method "
-                "needs. Try Simplex or L1Ball."
+                "needs. Try Simplex, L1Ball or L1."
             )
         solution = regularizer.level_step(
             C * self.gradients if C != 1.0 else self.gradients,
@@ -159,15 +191,21 @@ class Cuts:
             others = self._last_used.copy()
             others[index] = np.iinfo(np.int64).max
             self._merge(index, int(np.argmin(others)))
-        keep = np.arange(len(self)) != index
-        self._rows[index : len(self) - 1] = self._rows[index + 1 : len(self)]
-        self.offsets = self.offsets[keep]
-        known = keep[: self._gram.shape[0]]
+        # the last one takes its place: one row moves instead of many
+        last = len(self) - 1
+        order = np.arange(last)
+        if index < last:
+            order[index] = last
+            self._rows[index] = self._rows[last]
+        n_known = self._gram.shape[0]
+        known = order if n_known == len(self) else order[: min(index, n_known)]
         self._gram = self._gram[np.ix_(known, known)]
         if self.sources is not None:
-            del self.sources[index]
-        self.multipliers = self.multipliers[keep]
-        self._last_used = self._last_used[keep]
+            self.sources[index] = self.sources[-1]
+            del self.sources[-1]
+        self.offsets = self.offsets[order]
+        self.multipliers = self.multipliers[order]
+        self._last_used = self._last_used[order]
 
     def _merge(self, index: int, into: int) -> None:
         """Mix a cut into another one, as the shares mix them; the mixture is a cut."""

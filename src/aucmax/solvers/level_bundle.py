@@ -1,4 +1,4 @@
-"""Cutting planes stabilised by level sets, for parameters confined to a set."""
+"""Cutting planes stabilised by level sets, for a set of parameters or its price."""
 
 import numpy as np
 
@@ -18,12 +18,13 @@ _BACK = 0.3  # of the way to a point that is no better, the next cut is taken
 class LevelBundleSolver:
     r"""Minimise over a set by cutting planes, staying near the best point.
 
-    Each iteration bounds the optimum from below by the lowest point of the highest cut,
-    then projects the best point onto the set where that model is a fraction of the gap
-    below the best value. If the objective is lower there, that is the new best point;
-    if not, a point nearer to the best one is tried, which costs no pass, and gives the
-    next cut. One pass an iteration. The fraction grows where the model promises well,
-    and shrinks where it does not.
+    Each iteration bounds the optimum from below by the lowest point of a model: the
+    highest cut, plus the price of the parameters if they have one. Then it projects the
+    best point onto the set where that model is a fraction of the gap below the best
+    value. If the objective is lower there, that is the new best point; if not, a point
+    nearer to the best one is tried, which costs no pass, and gives the next cut. One
+    pass an iteration. The fraction grows where the model promises well, and shrinks
+    where it does not.
 
     Parameters
     ----------
@@ -60,14 +61,14 @@ class LevelBundleSolver:
         regularizer: Regularizer,
         start: Start | None = None,
     ) -> Solution:
-        """Minimise ``objective.C * risk`` over the regularizer's set.
+        """Minimise ``regularizer(w) + objective.C * risk`` over the regularizer's set.
 
         Parameters
         ----------
         objective : Objective
             The data, the model and the risk.
         regularizer : Regularizer
-            The set of parameters; must offer ``level_step``.
+            The set of parameters, or their price; must offer ``level_step``.
         start : Start, optional
             Where to begin: a point of the set, and cuts below this same risk.
 
@@ -85,10 +86,10 @@ class LevelBundleSolver:
             objective.n_parameters, self.max_cuts, keep_sources=self.keep_sources
         )
         cuts.resize(self.max_cuts)
-        bound = -np.inf
+        bound = C * objective.least_risk
         fraction = self.fraction
         support = objective.support(best)
-        value = C * support.value
+        value = regularizer.value(best.parameters) + C * support.value
         while True:
             cuts.add(objective.pull_back(support), support)
             step = cuts.level_step(regularizer, C, best.parameters, value, fraction)
@@ -97,15 +98,17 @@ class LevelBundleSolver:
                 break
             goal = objective.at(step.parameters)
             support = objective.support(goal)
-            decrease = value - C * support.value
+            reached = regularizer.value(goal.parameters) + C * support.value
+            decrease = value - reached
             if decrease >= _GOOD * fraction * (value - bound):
                 fraction = min(_BOLDER * fraction, _LARGEST)
             elif decrease <= 0.0:
                 fraction = max(_MORE_CAREFUL * fraction, _SMALLEST)
                 goal = best.moved(best.towards(goal), _BACK)
                 support = objective.support(goal)
-            if C * support.value < value:
-                best, value = goal, C * support.value
+                reached = regularizer.value(goal.parameters) + C * support.value
+            if reached < value:
+                best, value = goal, reached
         return Solution(
             best,
             value,

@@ -25,6 +25,7 @@ __all__ = ["CurvedObjective", "SmoothedNewtonSolver"]
 
 _WIDEST = 2.2  # every pair lies on the slope when all scores are equal
 _WARM = 0.5  # a first width that does not undo a good start
+_MUCH_NARROWER = 0.95  # of the width before
 _SMOOTHING_SHARE = 0.01  # of the gap; measured: smaller needs fewer passes
 _PATIENCE = 10  # steps on one sample before a larger one is drawn
 _NEARLY_DONE = 10.0  # times the tolerance: a gap that needs no new sample any more
@@ -96,14 +97,22 @@ class SmoothedNewtonSolver:
             pulled = objective.pull_back(support)
             cuts.add(pulled, support)
             lower_bound = cuts.minimize(regularizer, C).lower_bound
+            lower_bound = max(lower_bound, C * objective.least_risk)
             if watch.says_stop(objective, best_value, lower_bound):
                 break
             gradient = regularizer.gradient(point.parameters) + C * pulled
             gap = (best_value - lower_bound) / best_value
+            wide = width
+            width = self._narrowed(wide, point, support, C / best_value, gap)
+            if width < _MUCH_NARROWER * wide and not best.parameters.any():
+                shrunk = _shrunk(objective, regularizer, point, width, width / wide)
+                if shrunk is not None:
+                    point, support = shrunk
+                    metric.forget()
+                    continue
             worth_a_sample = gap > _NEARLY_DONE * self.stopping.tol
-            step = metric.step(point, gradient, width, worth_a_sample)
+            step = metric.step(point, gradient, wide, worth_a_sample)
             direction = objective.at(step)
-            width = self._narrowed(width, point, support, C / best_value, gap)
             slope = float(gradient @ direction.parameters)
             point, support = _walk(
                 objective, regularizer, point, direction, slope, width
@@ -150,6 +159,29 @@ def _walk(
     return search(evaluate, slope, accuracy=0.9, max_evaluations=6).found
 
 
+def _shrunk(
+    objective: CurvedObjective,
+    regularizer: QuadraticRegularizer,
+    point: Point,
+    width: float,
+    factor: float,
+) -> tuple[Point, Support] | None:
+    """Return the point made smaller, if it is better there: no pass.
+
+    Where no weights are better than 0, the risk is a cone around it, and what minimises
+    it smoothed shrinks with the width.
+    """
+    smaller = Point(factor * point.parameters, factor * point.scores)
+
+    def smoothed_value(point: Point, support: Support) -> float:
+        line = support.offset + inner(support.subgradient, point.scores)
+        return regularizer.value(point.parameters) + objective.C * line
+
+    support = objective.support(smaller, width)
+    before = smoothed_value(point, objective.support(point, width))
+    return (smaller, support) if smoothed_value(smaller, support) < before else None
+
+
 class _Metric:
     """The inverse Hessian as known so far: a factored sample, and recent steps."""
 
@@ -163,9 +195,10 @@ class _Metric:
         self._sampled_width = np.inf
         self._age = 0
         self._solve: Callable[[FloatArray], FloatArray]
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Drop what past steps have shown."""
         self._pairs: list[tuple[FloatArray, FloatArray]] = []
         self._last: tuple[FloatArray, FloatArray, float] | None = None
 
@@ -189,7 +222,7 @@ class _Metric:
         direction = -self._corrected_solve(gradient)
         if gradient @ direction < 0.0:
             return direction
-        self._forget()
+        self.forget()
         return -self._solve(gradient)
 
     def _sample(self, point: Point, width: float) -> None:
@@ -206,7 +239,7 @@ class _Metric:
         self._solve = lambda vector: cho_solve(factor, vector)
         self._sampled_width = width
         self._age = 0
-        self._forget()
+        self.forget()
 
     def _corrected_solve(self, vector: FloatArray) -> FloatArray:
         """Apply the inverse Hessian by the two loops of limited-memory BFGS."""

@@ -74,6 +74,12 @@ MODELS: dict[str, ModelChoice] = {
         on_request=True,
     ),
     "rankboost": ModelChoice("aucmax.boosting:RankBoost", on_request=True),
+    "pauc": ModelChoice(
+        "aucmax.linear:AUCSVC",
+        {"fpr_range": (0.0, 0.1)},
+        per_row={"C": 0.1},
+        on_request=True,
+    ),
 }
 
 COMPARED = tuple(name for name, choice in MODELS.items() if not choice.on_request)

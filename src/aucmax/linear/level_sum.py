@@ -1,0 +1,228 @@
+"""More than two levels of relevance, by one model a level."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, column_or_1d, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._validation import FloatArray, check_sample_weight, check_scores
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.linear.auc_svc import AUCSVC
+
+__all__ = ["LevelSumRanker"]
+
+_TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
+
+
+class LevelSumRanker(BaseEstimator):
+    r"""Rank rows of several levels of relevance by the sum of two-class models.
+
+    For each level :math:`c \ge 1` a model learns to rank the rows of that level above
+    all others, and the scores are added by their levels:
+
+    .. math:: f(x) = \sum_c c \, f_c(x)
+
+    Intercepts add a constant, which does not affect ranking.
+
+    Parameters
+    ----------
+    estimator : estimator, default=None
+        A two-class model with `decision_function`, which is cloned for each level, such
+        as :class:`AUCSVC` (the default) or a pipeline that ends with it.
+
+    Attributes
+    ----------
+    levels_ : ndarray of int64 of shape (n_levels,)
+        The levels of the training rows that have any weight, ascending, 0 included.
+    estimators_ : list of estimators
+        The model of each level that is not 0.
+    coef_ : ndarray of shape (1, n_features)
+        The sum of the models' weights, if all have them; likewise `intercept_`.
+    n_features_in_ : int
+        Number of features, if the models tell.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the models tell.
+
+    See Also
+    --------
+    AUCSVC : The model of one level.
+    aucmax.metrics.multiclass_auc_score : What this aims at.
+
+    References
+    ----------
+    .. [1] T. Joachims. Optimizing search engines using clickthrough data. KDD 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucmax import LevelSumRanker
+    >>> from aucmax.metrics import ordinal_auc_score
+    >>> X = np.random.default_rng(0).normal(size=(300, 5))
+    >>> y = np.digitize(X[:, 0] + X[:, 1], [0.5, 2.0])
+    >>> ranker = LevelSumRanker().fit(X, y)
+    >>> ranker.levels_
+    array([0, 1, 2])
+    >>> round(ordinal_auc_score(y, ranker.decision_function(X)), 2)
+    1.0
+    """
+
+    def __init__(self, estimator: Any = None) -> None:
+        self.estimator = estimator
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
+        """Fit one model for each level that is not 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features, as the estimator takes them.
+        y : array-like of shape (n_rows,)
+            Levels: whole numbers from 0, the higher the more relevant.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights, handed to the estimator only if given. A level whose rows have
+            no weight is left out.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row, handed to the estimator only if given. AUCSVC takes
+            it; a pipeline does under scikit-learn's metadata routing.
+
+        Returns
+        -------
+        self : LevelSumRanker
+            The fitted model.
+        """
+        template = AUCSVC() if self.estimator is None else self.estimator
+        if not hasattr(template, "decision_function"):
+            raise TypeError(
+                f"estimator must have a decision_function, which "
+                f"{type(template).__name__} has not; use AUCSVC() or a pipeline that "
+                "ends with it."
+            )
+        levels = _check_levels(y)
+        weight = check_sample_weight(sample_weight, levels.size)
+        present = _present_levels(levels, weight)
+        options: dict[str, Any] = {}
+        if weight is not None:
+            options["sample_weight"] = weight
+        if qid is not None:
+            options["qid"] = qid
+        estimators = [
+            _fit_level(clone(template), X, levels, level, options)
+            for level in present[present > 0]
+        ]
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                delattr(self, name)
+            if hasattr(estimators[0], name):
+                setattr(self, name, getattr(estimators[0], name))
+        self.levels_ = present
+        self.estimators_ = estimators
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the more relevant.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores.
+        """
+        check_is_fitted(self, "estimators_")
+        return self._sum([model.decision_function(X) for model in self.estimators_])
+
+    @property
+    def coef_(self) -> FloatArray:
+        """The weights of the scores, if the models have weights."""
+        return self._sum([model.coef_ for model in self.estimators_])
+
+    @property
+    def intercept_(self) -> FloatArray:
+        """The constant of the scores, if the models have one."""
+        return self._sum([model.intercept_ for model in self.estimators_])
+
+    def _sum(self, parts: list[FloatArray]) -> FloatArray:
+        levels = self.levels_[self.levels_ > 0].tolist()
+        terms = [level * part for level, part in zip(levels, parts, strict=True)]
+        total: FloatArray = np.sum(terms, axis=0)
+        return total
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(AUCSVC() if self.estimator is None else self.estimator)
+        tags.input_tags = inner.input_tags
+        tags.target_tags.required = True
+        tags.target_tags.positive_only = True
+        return tags
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left."""
+        if hasattr(self, "estimators_"):
+            n_models = np.count_nonzero(self.levels_ > 0)
+            if self.levels_.ndim != 1 or len(self.estimators_) != n_models:
+                raise ValueError("levels_ and estimators_ do not fit together")
+
+
+def _check_levels(y: ArrayLike) -> NDArray[np.int64]:
+    """Return the levels as whole numbers, or complain."""
+    if y is None:
+        raise ValueError(
+            "LevelSumRanker requires y to be passed, but the target y is None."
+        )
+    values = check_scores(column_or_1d(y, warn=True), name="y")
+    faults = {
+        "negative": values < 0.0,
+        "no whole number": values != np.floor(values),
+        "too large": values >= _TOO_LARGE,
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            row = int(np.argmax(rows))
+            raise ValueError(
+                f"y must hold levels of relevance, whole numbers from 0, but row {row} "
+                f"is {values[row]:g}, which is {fault}. Number the levels 0, 1, 2 and "
+                "so on."
+            )
+    return values.astype(np.int64)
+
+
+def _present_levels(
+    levels: NDArray[np.int64], weight: FloatArray | None
+) -> NDArray[np.int64]:
+    """Return the levels of the rows with any weight."""
+    present = np.unique(levels if weight is None else levels[weight > 0.0])
+    if present.size < 2:
+        weighted = "" if weight is None else " with any weight"
+        raise NotEnoughClassesError(
+            f"y holds one class only: all rows{weighted} are of level {present[0]}. At "
+            "least two levels are needed to rank one above the other."
+        )
+    return present
+
+
+def _fit_level(
+    model: Any,
+    X: Any,
+    levels: NDArray[np.int64],
+    level: int,
+    options: dict[str, Any],
+) -> Any:
+    try:
+        return model.fit(X, levels == level, **options)
+    except NotEnoughClassesError as error:
+        raise NotEnoughClassesError(
+            f"level {level} against the rest: {error}"
+        ) from error

@@ -1,0 +1,93 @@
+"""Which regularizer the parameters of a linear model ask for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aucmax._validation import FloatArray
+from aucmax.linear.column_groups import group_numbers
+from aucmax.regularizers import (
+    L1,
+    L2,
+    ElasticNet,
+    ElasticNetBall,
+    GroupLasso,
+    GroupLassoBall,
+    L1Ball,
+    L2Ball,
+    ProximalRegularizer,
+)
+
+__all__ = ["PENALTIES", "Penalty"]
+
+#: the price of the weights, and its limit: radius and options in, regularizer out
+PENALTIES: dict[
+    str,
+    tuple[Callable[..., ProximalRegularizer], Callable[..., ProximalRegularizer]],
+] = {
+    "l2": (L2, L2Ball),
+    "l1": (L1, L1Ball),
+    "elasticnet": (ElasticNet, ElasticNetBall),
+    "group": (GroupLasso, GroupLassoBall),
+}
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """What holds the weights down: a norm, as a price or as a limit.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PENALTIES`.
+    radius : float or None
+        The most that the weights may cost; None to charge them instead.
+    l1_ratio : float
+        The share of the L1 norm in an elastic net.
+    groups : sequence of sequences or None
+        The columns of each group, by number or by name.
+    """
+
+    name: str
+    radius: float | None
+    l1_ratio: float
+    groups: Sequence[Sequence[Any]] | None
+
+    def check(self) -> None:
+        """Complain about a parameter, before any data are read."""
+        if self.name not in PENALTIES:
+            known = ", ".join(map(repr, PENALTIES))
+            raise ValueError(f"penalty must be one of {known}, got {self.name!r}.")
+        ElasticNet(self.l1_ratio)
+        if self.radius is not None:
+            L2Ball(self.radius)
+        if self.name == "group" and self.groups is None:
+            raise ValueError(
+                "penalty='group' needs groups: lists of columns that stay or go "
+                "together, such as groups=[[0, 1], [2]]."
+            )
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether it is the squared norm, as a price."""
+        return self.name == "l2" and self.radius is None
+
+    def regularizer(
+        self, n_features: int, names: Sequence[str] | None
+    ) -> ProximalRegularizer:
+        """Return the regularizer of so many columns."""
+        price, limit = PENALTIES[self.name]
+        options: dict[str, Any] = {}
+        if self.name == "elasticnet":
+            options["l1_ratio"] = self.l1_ratio
+        if self.name == "group" and self.groups is not None:
+            options["groups"] = group_numbers(self.groups, n_features, names)
+        if self.radius is None:
+            return price(**options)
+        return limit(self.radius, **options)
+
+    def allowed(
+        self, weights: FloatArray, regularizer: ProximalRegularizer
+    ) -> FloatArray:
+        """Return the nearest weights that a solver may start from."""
+        return weights if self.radius is None else regularizer.prox(weights, 1.0)

@@ -1,0 +1,265 @@
+r"""Which mixture of cuts bounds the objective best.
+
+Any shares :math:`\lambda` of the cuts, a point of the simplex, give a line below the
+risk, and the regularizer turns a line into a lower bound. Over the shares that bound is
+concave but has kinks, such as those of a dual norm. So what is maximised is smooth,
+
+.. math:: \min_w \; \Omega(w) + C \sum_k \lambda_k (o_k + \langle a_k, w \rangle)
+          + \frac{1}{2 \tau} \|w - c\|^2 ,
+
+near a center c. The minimiser is the proximal operator at
+:math:`c - \tau C \sum_k \lambda_k a_k`, and :math:`C (o_k + \langle a_k, w \rangle)`
+are the slopes. A few Newton steps, each a quadratic program over the simplex, raise it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aucmax._validation import FloatArray
+from aucmax.regularizers.base import ProximalRegularizer
+from aucmax.regularizers.simplex_qp import minimize_on_simplex
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.line_search import search
+
+__all__ = ["Certificate", "Mixture", "NearModel", "step_to_zero"]
+
+_MOST_STEPS = 12  # of Newton, for a bound
+_ENOUGH = 0.05  # of the gap: a rise of the bound that is not worth a Newton step
+_HIDDEN = 0.5  # of the gap is due to the proximal term: it is made weaker
+_WEAKER, _STRONGER = 3.0, 1.3
+_FAR = 10.0  # times the largest weight: a first tau
+_ROUNDING = 1e-16  # slopes are far more precise than values
+_RIDGE = 1e-14  # of the mean curvature, where cuts are alike on what is in use
+_MOST_TRIES = 6  # along the way of a Newton step,
+_ACCURACY = 0.3  # which ends where the slope is this share of the first one
+_SHORTER = 0.1  # than all that led nowhere
+_LEAST_SCALE = 1e-8  # of the curvature
+
+
+class Mixture(NamedTuple):
+    """Shares of the cuts, and all that follows from them.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_cuts,)
+        The shares, nonnegative and of sum 1.
+    slope : ndarray of shape (n_parameters,)
+        The slope of the mixed cuts, times C.
+    parameters : ndarray of shape (n_parameters,)
+        The minimiser near the center.
+    heights : ndarray of shape (n_cuts,)
+        The heights of the cuts there, times C.
+    value : float
+        The minimum.
+    highest : float
+        What it would be with the highest cut in place of the mixture: no less, and
+        equal for the best mixture.
+    """
+
+    shares: FloatArray
+    slope: FloatArray
+    parameters: FloatArray
+    heights: FloatArray
+    value: float
+    highest: float
+
+
+class NearModel:
+    r"""The regularizer, the cuts and a proximal term: a function of the cuts' shares.
+
+    Parameters
+    ----------
+    regularizer : ProximalRegularizer
+        The price of the parameters.
+    cuts : Cuts
+        Lines below the risk.
+    C : float
+        The weight of the risk.
+    center : ndarray of shape (n_parameters,)
+        Where the proximal term is 0.
+    tau : float
+        How far from the center the minimiser may be.
+    """
+
+    def __init__(
+        self,
+        regularizer: ProximalRegularizer,
+        cuts: Cuts,
+        C: float,
+        center: FloatArray,
+        tau: float,
+    ) -> None:
+        self.regularizer = regularizer
+        self.cuts = cuts
+        self.C = C
+        self.center = center
+        self.tau = tau
+        self._measured: tuple[FloatArray, FloatArray] | None = None
+
+    def at(self, shares: FloatArray, slope: FloatArray | None = None) -> Mixture:
+        """Mix the cuts; their mixed slope, times C, need not be computed again."""
+        if slope is None:
+            slope = self.C * self.cuts.mixed(shares)
+        parameters = self.regularizer.prox(self.center - self.tau * slope, self.tau)
+        moved = parameters - self.center
+        price = self.regularizer.value(parameters)
+        price += float(moved @ moved) / (2.0 * self.tau)
+        heights = self.C * self.cuts.heights(parameters)
+        value = price + float(shares @ heights)
+        highest = price + float(heights.max())
+        return Mixture(shares, slope, parameters, heights, value, highest)
+
+    def bound(self, mixture: Mixture) -> float:
+        """Return the lower bound of the objective that a mixture gives."""
+        constant = self.C * float(self.cuts.offsets @ mixture.shares)
+        return self.regularizer.lower_bound(constant, mixture.slope)
+
+    def higher(self, mixture: Mixture) -> Mixture | None:
+        """Return a higher mixture, or None where only rounding is left to gain."""
+        curvature = self._curvature(mixture)
+        shares = mixture.shares
+        goal = minimize_on_simplex(
+            curvature, mixture.heights + curvature @ shares, shares
+        )
+        direction = goal - shares
+        slope = -float(mixture.heights @ direction)
+        falling = direction < 0.0
+        if slope >= -_ROUNDING * abs(mixture.value) or not falling.any():
+            return None
+        longest = float((shares[falling] / -direction[falling]).min())
+        turn = self.C * self.cuts.mixed(direction)
+        best, shortest = mixture, longest
+
+        def evaluate(length: float) -> tuple[float, Mixture]:
+            nonlocal best, shortest
+            there = np.maximum(shares + length * direction, 0.0)
+            total = there.sum()
+            trial = self.at(there / total, (mixture.slope + length * turn) / total)
+            best = trial if trial.value > best.value else best
+            shortest = min(shortest, length)
+            return -float(trial.heights @ direction), trial
+
+        search(
+            evaluate,
+            slope,
+            longest=longest,
+            accuracy=_ACCURACY,
+            max_evaluations=_MOST_TRIES,
+        )
+        for _ in range(_MOST_TRIES):
+            # a slope that has changed its sign says little where there are kinks
+            if best is not mixture:
+                break
+            evaluate(_SHORTER * shortest)
+        if best is mixture:
+            return None
+        self._measured = best.shares - shares, mixture.heights - best.heights
+        return best
+
+    def _curvature(self, mixture: Mixture) -> FloatArray:
+        """Estimate the curvature over the shares.
+
+        Weights that are 0 stay so in a neighbourhood. The others move at most as fast
+        as the point that the proximal operator is applied to: how much slower, the last
+        step has shown.
+        """
+        used = np.flatnonzero(mixture.parameters)
+        curvature: FloatArray = (self.tau * self.C**2) * self.cuts.gram_over(used)
+        if self._measured is not None:
+            _correct(curvature, *self._measured)
+        diagonal = np.diag_indices_from(curvature)
+        curvature[diagonal] += _RIDGE * float(np.trace(curvature)) / len(self.cuts)
+        return curvature
+
+
+def _correct(curvature: FloatArray, move: FloatArray, fall: FloatArray) -> None:
+    """Scale a curvature and make it exact along a move, where slopes fell so (BFGS)."""
+    expected = curvature @ move
+    square = float(move @ expected)
+    measured = float(move @ fall)
+    if square > 0.0 and measured > 0.0:
+        scale = min(max(measured / square, _LEAST_SCALE), 1.0)
+        curvature *= scale
+        curvature -= np.outer(expected, expected) * (scale / square)
+        curvature += np.outer(fall, fall) / measured
+
+
+class Certificate:
+    r"""The lower bound of the mixture of cuts that bounds best.
+
+    The center is the best point, and :math:`\tau` grows until the proximal term hides
+    little of the gap.
+
+    Parameters
+    ----------
+    regularizer : ProximalRegularizer
+        The price of the parameters.
+    cuts : Cuts
+        Lines below the risk; they keep the shares of the best mixture.
+    C : float
+        The weight of the risk.
+
+    Attributes
+    ----------
+    bound : float
+        The objective is nowhere below it.
+    parameters : ndarray of shape (n_parameters,)
+        Where the last mixture has its minimum near the center.
+    """
+
+    def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:
+        self._regularizer = regularizer
+        self._cuts = cuts
+        self._C = C
+        self._tau = 0.0
+        self.bound = 0.0
+        self.parameters: FloatArray
+
+    def improve(self, center: FloatArray, value: float) -> float:
+        """Return the best bound so far, the latest cut considered.
+
+        Parameters
+        ----------
+        center : ndarray of shape (n_parameters,)
+            The best point.
+        value : float
+            The objective there.
+        """
+        if self._tau == 0.0:
+            # a start that is not the origin may be near the optimum
+            far = _FAR * float(np.abs(center).max())
+            self._tau = max(step_to_zero(self._cuts, self._C, value), far)
+        model = NearModel(self._regularizer, self._cuts, self._C, center, self._tau)
+        mixture = model.at(self._cuts.multipliers)
+        known = model.bound(mixture)
+        enough = _ENOUGH * (value - max(known, self.bound))
+        for _ in range(_MOST_STEPS):
+            is_solved = mixture.highest - mixture.value <= enough
+            higher = None if is_solved else model.higher(mixture)
+            if higher is None:
+                break
+            mixture = higher
+        found = model.bound(mixture)
+        self._steer(is_solved, hidden=mixture.value - found, room=value - found)
+        self.parameters = mixture.parameters
+        if found >= known:
+            self._cuts.share_out(mixture.shares)
+        self.bound = max(self.bound, found, known)
+        return self.bound
+
+    def _steer(self, is_solved: bool, hidden: float, room: float) -> None:
+        """Let tau grow until the proximal term hides little of the gap."""
+        if hidden > _HIDDEN * room:
+            self._tau *= _WEAKER
+        elif not is_solved:
+            self._tau /= _WEAKER
+        elif hidden < 0.2 * _HIDDEN * room:
+            self._tau /= _STRONGER
+
+
+def step_to_zero(cuts: Cuts, C: float, value: float) -> float:
+    """Return the tau with which the latest cut promises to remove all of a value."""
+    slope = C * cuts.gradients[-1]
+    square = float(slope @ slope)
+    return value / square if square > 0.0 and value > 0.0 else 1.0

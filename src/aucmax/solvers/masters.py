@@ -1,0 +1,148 @@
+r"""Where a bundle method goes next: the minimum of the regularizer plus its cuts.
+
+A regularizer with a master problem of its own (L2) is minimised together with the
+highest cut as it is. Any other one that has a proximal operator is kept near the
+center, since the model alone may have its minimum far away or nowhere:
+
+.. math:: \min_w \; \Omega(w) + C \max_k (o_k + \langle a_k, w \rangle)
+          + \frac{1}{2 \tau} \|w - c\|^2 .
+
+Its dual is a function of the cuts' shares: see :mod:`aucmax.solvers.certificate`.
+"""
+
+from typing import NamedTuple, Protocol
+
+from aucmax._validation import FloatArray
+from aucmax.exceptions import IncompatibleError
+from aucmax.regularizers.base import (
+    ProximalRegularizer,
+    Regularizer,
+    RegularizerWithMaster,
+)
+from aucmax.solvers.certificate import (
+    Certificate,
+    Mixture,
+    NearModel,
+    step_to_zero,
+)
+from aucmax.solvers.cuts import Cuts
+
+__all__ = ["Master", "Proposal", "master_for"]
+
+_LEVEL = 0.5  # of the gap: the decrease that a proposal should promise, or up to
+_HIGHEST_LEVEL = 0.75  # so much of it; tau grows or shrinks until it does,
+_FACTOR = 1.5  # by this
+_MOST_STEPS = 40  # of Newton, for a proposal
+_ENOUGH = 0.1  # of the promised decrease: a dual gap that does not matter
+_LAGGING = 0.5  # of the gap, if the proximal term hides so much of it
+_ROUNDING = 1e-12
+
+
+class Proposal(NamedTuple):
+    """What a model of the objective proposes.
+
+    Attributes
+    ----------
+    parameters : ndarray of shape (n_parameters,)
+        Where to go.
+    lower_bound : float
+        The true objective is nowhere below it.
+    promise : float
+        What the model expects the objective to be there.
+    """
+
+    parameters: FloatArray
+    lower_bound: float
+    promise: float
+
+
+class Master(Protocol):
+    """A model of the objective, made of cuts and the regularizer."""
+
+    def propose(self, center: FloatArray, value: float) -> Proposal:
+        """Return where the model is low, seen from a center with that value."""
+
+
+def master_for(regularizer: Regularizer, cuts: Cuts, C: float) -> Master:
+    """Choose the master problem that a regularizer allows."""
+    if isinstance(regularizer, RegularizerWithMaster):
+        return _ExactMaster(regularizer, cuts, C)
+    if isinstance(regularizer, ProximalRegularizer):
+        return _ProximalMaster(regularizer, cuts, C)
+    raise IncompatibleError(
+        f"{type(regularizer).__name__} has neither minimize_model nor prox, one of "
+        "which a cutting-plane method needs. Try L2."
+    )
+
+
+class _ExactMaster:
+    """The model alone."""
+
+    def __init__(
+        self, regularizer: RegularizerWithMaster, cuts: Cuts, C: float
+    ) -> None:
+        self._regularizer = regularizer
+        self._cuts = cuts
+        self._C = C
+
+    def propose(self, center: FloatArray, value: float) -> Proposal:
+        solution = self._cuts.minimize(self._regularizer, self._C)
+        bound = solution.lower_bound
+        return Proposal(solution.parameters, bound, bound)
+
+
+class _ProximalMaster:
+    """The model near the center, for a proposal; less near, for a bound.
+
+    The nearness tau is steered so that a proposal promises about half of the gap. Where
+    shares found with a tau so small say little about the optimum, a certificate finds
+    others.
+    """
+
+    def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:
+        self._regularizer = regularizer
+        self._cuts = cuts
+        self._C = C
+        self._tau = 0.0
+        self._certificate = Certificate(regularizer, cuts, C)
+        self._bound = 0.0
+        self._is_lagging = True
+
+    def propose(self, center: FloatArray, value: float) -> Proposal:
+        if self._tau == 0.0:
+            self._tau = step_to_zero(self._cuts, self._C, value)
+        if self._is_lagging:
+            bound = self._certificate.improve(center, value)
+            self._bound = max(self._bound, bound)
+        model = NearModel(self._regularizer, self._cuts, self._C, center, self._tau)
+        near = self._solved(model)
+        bound = model.bound(near)
+        self._bound = max(self._bound, bound)
+        self._is_lagging = near.value - bound > _LAGGING * (value - near.value)
+        self._steer((value - near.highest) / ((value - self._bound) or 1.0))
+        return Proposal(near.parameters, self._bound, near.highest)
+
+    def _solved(self, model: NearModel) -> Mixture:
+        """Raise the shares' value until it is close to what the point costs."""
+        cuts = self._cuts
+        mixture = model.at(cuts.multipliers)
+        at_center = self._regularizer.value(model.center)
+        at_center += self._C * float(cuts.heights(model.center).max())
+        for _ in range(_MOST_STEPS):
+            enough = _ENOUGH * (at_center - mixture.highest)
+            excess = mixture.highest - mixture.value
+            if excess <= max(enough, _ROUNDING * abs(at_center)):
+                break
+            higher = model.higher(mixture)
+            if higher is None:
+                break
+            mixture = higher
+        cuts.share_out(mixture.shares)
+        return mixture
+
+    def _steer(self, promised: float) -> None:
+        """Let tau follow the share of the gap that a proposal promises to close."""
+        if promised < _LEVEL:
+            self._tau *= _FACTOR
+        elif promised > _HIGHEST_LEVEL:
+            self._tau /= _FACTOR

@@ -1,0 +1,81 @@
+"""True zeros: weights that a regularizer would remove, and the tolerance can spare."""
+
+import numpy as np
+
+from aucmax.regularizers.base import ProximalRegularizer, Regularizer
+from aucmax.solvers.base import Objective, Point, Solution, StoppingRule
+
+__all__ = ["without_dust"]
+
+_SHORTEST, _LONGEST = -8.0, 3.0  # steps, as powers of 10 times the largest weight
+_CLOSE = 0.5  # a power of 10 that is not worth another try
+_MOST_TRIES = 4
+_SPARED = 0.1  # of the tolerance: more than that was no dust
+
+
+def without_dust(
+    solution: Solution,
+    objective: Objective,
+    regularizer: Regularizer,
+    stopping: StoppingRule,
+) -> Solution:
+    r"""Set weights to 0 that the certificate says are not needed.
+
+    A point between two sparse ones is not sparse. The mixed cuts of the certificate
+    have nearly the slope :math:`a` of the risk at the optimum, so a proximal step
+    :math:`\mathrm{prox}(w - \tau C a)` has nearly the zeros of the optimum, the more of
+    them the longer the step. By bisection, the longest step is found whose zeros cost
+    next to nothing and leave the gap within the tolerance. Costs at most two passes,
+    and none if nothing is in question.
+
+    Parameters
+    ----------
+    solution : Solution
+        A certified point.
+    objective : Objective
+        What was minimised.
+    regularizer : Regularizer
+        Its price; only one with a proximal operator can make zeros.
+    stopping : StoppingRule
+        The tolerance.
+
+    Returns
+    -------
+    Solution
+        The same certificate for a point with more zeros, or the solution itself.
+    """
+    w = solution.point.parameters
+    if not isinstance(regularizer, ProximalRegularizer) or not w.any():
+        return solution
+    largest = float(np.abs(w).max())
+    bound, before = solution.value - solution.gap, solution.value
+    slope = objective.C * solution.cuts.mixed(solution.cuts.multipliers)
+    fewest, refused = int(np.count_nonzero(w)), 0  # weights kept
+    short, long, n_tries = _SHORTEST, _LONGEST, 0
+    while long - short > _CLOSE and n_tries < _MOST_TRIES:
+        power = (short + long) / 2.0
+        step = largest * 10.0**power
+        kept = np.where(regularizer.prox(w - step * slope, step) != 0.0, w, 0.0)
+        n_kept = int(np.count_nonzero(kept))
+        if n_kept >= fewest:
+            short = power
+        elif n_kept <= refused:
+            long = power
+        else:
+            n_tries += 1
+            point = objective.at(kept)
+            value = _value_at(point, objective, regularizer)
+            gap = max(value - bound, 0.0)
+            allowed = stopping.tol * max(abs(value), stopping.floor)
+            is_dust = value - before <= _SPARED * allowed
+            if is_dust and (gap <= allowed or value <= before):
+                solution.point, solution.value, solution.gap = point, value, gap
+                fewest, short = n_kept, power
+            else:
+                refused, long = n_kept, power
+    return solution
+
+
+def _value_at(point: Point, objective: Objective, regularizer: Regularizer) -> float:
+    price = regularizer.value(point.parameters)
+    return price + objective.C * objective.risk_value(point)

@@ -1,0 +1,284 @@
+r"""Projected and proximal subgradient steps, with momentum and a certificate."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aucmax._validation import FloatArray
+from aucmax.exceptions import IncompatibleError
+from aucmax.regularizers.base import (
+    ProximalRegularizer,
+    Regularizer,
+)
+from aucmax.risks.base import Support
+from aucmax.solvers.base import (
+    Objective,
+    Point,
+    Solution,
+    Start,
+    StoppingRule,
+    inner,
+)
+from aucmax.solvers.certificate import Certificate
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.sparsity import without_dust
+
+__all__ = ["SubgradientSolver"]
+
+_SLACK = 0.2  # of the gap: by so much a step may end higher than it was expected to,
+_OLD = 4.0  # and by so many times less than that where momentum is this old
+_GROWTH = 2.0  # of the curvature, where a step ended higher than that
+_FAST_DECAY, _DECAY = 0.5, 0.9  # of the curvature at each step, before and after
+_MOST_GROWTHS = 60  # only rounding could ask for more
+_STALLED = 1e-3  # of the gap: a rise of the bound that is no progress
+_WIDEST = 2.2  # every pair lies on the slope when all scores are equal
+_WARM = 0.1  # a first width that does not undo a good start
+_SMOOTHING_SHARE = 0.03  # of the gap, lost to smoothing
+_MOST_NARROWING = 0.1
+_ROUNDING = 1e-12
+
+
+class SubgradientSolver:
+    r"""Minimise by subgradient steps that end with a projection or a proximal map.
+
+    .. math:: w_{k+1} = \mathrm{prox}_{\Omega / L} (y_k - C g_k / L), \qquad
+              y_{k+1} = w_{k+1} + \beta_k (w_{k+1} - w_k)
+
+    with a subgradient :math:`g_k` of the risk at :math:`y_k`. The prox of a ball is the
+    projection onto it. Nothing is left to tune:
+
+    - the first step is Polyak's, with the certified lower bound as the level to reach;
+    - the curvature L then follows the risk. It doubles where a step ends higher than
+      the quadratic model says by more than a share of the gap, and falls slowly
+      otherwise. As that allowance shrinks together with the gap, the kinks of the risk
+      do no harm [1]_;
+    - the momentum :math:`\beta_k` grows as Nesterov's does, and starts anew where it
+      leads uphill [2]_;
+    - a risk that can be smoothed is smoothed, by a small share of the gap. Any other
+      one is taken as it is.
+
+    Each subgradient is a line below the risk. The mixture of the latest lines that
+    bounds the objective best certifies the gap. Where that bound stalls, a step from
+    the best point along the mixture's slope (dual averaging) looks for a line that is
+    missing. Every iterate is a result of the prox, and the best one is returned, not an
+    average, so that zeros are true zeros; what a short step left is removed at the end.
+
+    One pass an iteration, and half a pass for each doubling of L. Scores at
+    :math:`y_k` cost nothing, since they are linear in the parameters.
+
+    Parameters
+    ----------
+    stopping : StoppingRule
+        When to stop, and whom to tell.
+    max_cuts : int, default=60
+        How many lines certify the gap.
+    smooth : bool, default=True
+        Whether to smooth a risk that can be smoothed; it saves some passes.
+
+    References
+    ----------
+    .. [1] Y. Nesterov. Universal gradient methods for convex optimization problems.
+       Mathematical Programming 152 (2015), section 4.
+    .. [2] B. O'Donoghue, E. Candes. Adaptive restart for accelerated gradient schemes.
+       Foundations of Computational Mathematics 15 (2015), section 3.2.
+    """
+
+    def __init__(
+        self, stopping: StoppingRule, max_cuts: int = 60, smooth: bool = True
+    ) -> None:
+        self.stopping = stopping
+        self.max_cuts = max_cuts
+        self.smooth = smooth
+
+    def minimize(
+        self,
+        objective: Objective,
+        regularizer: Regularizer,
+        start: Start | None = None,
+    ) -> Solution:
+        """Minimise ``regularizer(w) + objective.C * risk``.
+
+        Parameters
+        ----------
+        objective : Objective
+            The data, the model and the risk, which is nowhere negative.
+        regularizer : Regularizer
+            The price of the parameters; must offer ``prox`` and ``lower_bound``.
+        start : Start, optional
+            Where to begin, such as the solution for a neighbouring C or radius. A point
+            outside a ball is projected first.
+
+        Returns
+        -------
+        Solution
+            The best iterate, with its certificate.
+        """
+        if not isinstance(regularizer, ProximalRegularizer):
+            raise IncompatibleError(
+                f"{type(regularizer).__name__} has no prox and lower_bound, which "
+                "subgradient steps need. Try L2, L1, ElasticNet, GroupLasso or a ball."
+            )
+        width = 0.0
+        if self.smooth and objective.is_smoothable:
+            width = _WIDEST if start is None else _WARM
+        if start is None:
+            start = Start(objective.at(np.zeros(objective.n_parameters)))
+        watch = self.stopping.watch(start.history)
+        cuts = start.cuts or Cuts(objective.n_parameters, self.max_cuts)
+        cuts.resize(self.max_cuts)
+        certificate = Certificate(regularizer, cuts, objective.C)
+        best = _inside(objective, regularizer, start.point)
+        value = _exact_value(objective, regularizer, best)
+        walk = _Walk(objective, regularizer, best, width)
+        bound, jumped = 0.0, False
+        line = walk.look_ahead()
+        while True:
+            cuts.add(line.slope, line.support)
+            last_bound, bound = bound, certificate.improve(best.parameters, value)
+            if watch.says_stop(objective, value, bound):
+                break
+            gap = value - bound
+            jumped = not jumped and bound - last_bound <= _STALLED * gap
+            if jumped:
+                line = walk.look_at(certificate.parameters)
+                if line.value < value:
+                    best, value = line.point, line.value
+                    walk.start_at(line)
+                continue
+            point, point_value = walk.step(gap)
+            if point_value < value:
+                best, value = point, point_value
+            walk.narrow(max(value - bound, self.stopping.tol * value))
+            walk.gain_momentum()
+            line = walk.look_ahead()
+        # on the way a bound on the risk was enough
+        value = _exact_value(objective, regularizer, best)
+        solution = Solution(
+            best,
+            value,
+            max(value - bound, 0.0),
+            cuts,
+            len(watch.history),
+            watch.converged,
+            watch.history,
+        )
+        return without_dust(solution, objective, regularizer, self.stopping)
+
+
+def _inside(
+    objective: Objective, regularizer: ProximalRegularizer, point: Point
+) -> Point:
+    """Project a start that is outside a ball; of a penalty, nothing changes."""
+    projected = regularizer.prox(point.parameters, 0.0)
+    if np.allclose(projected, point.parameters, rtol=_ROUNDING, atol=0.0):
+        return point
+    return objective.at(projected)
+
+
+def _exact_value(objective: Objective, regularizer: Regularizer, point: Point) -> float:
+    risk = objective.risk_value(point)
+    return regularizer.value(point.parameters) + objective.C * risk
+
+
+class _Line(NamedTuple):
+    """A line below the risk, and the point where it was found."""
+
+    point: Point
+    support: Support
+    slope: FloatArray  # over parameters
+    value: float  # of the objective at the point; never too low
+
+
+class _Walk:
+    """The iterates: a point, another one ahead of it, and how to step from there."""
+
+    def __init__(
+        self,
+        objective: Objective,
+        regularizer: ProximalRegularizer,
+        point: Point,
+        width: float,
+    ) -> None:
+        self._objective = objective
+        self._regularizer = regularizer
+        self._width = width
+        self._curvature = 0.0
+        self._decay = _FAST_DECAY
+        self._age = 1.0  # of the momentum; Nesterov's sequence t_k
+        self._last = self._point = self._ahead = point
+        self._reached: Support
+
+    def look_ahead(self) -> _Line:
+        """Return the line below the risk at the point ahead: half a pass."""
+        self._line = self._look(self._ahead)
+        return self._line
+
+    def look_at(self, parameters: FloatArray) -> _Line:
+        """Return the line below the risk at other parameters: one pass."""
+        return self._look(self._objective.at(parameters))
+
+    def _look(self, point: Point) -> _Line:
+        support = self._objective.support(point, self._width)
+        slope = self._objective.pull_back(support)
+        return _Line(point, support, slope, self._value(point, support))
+
+    def _value(self, point: Point, support: Support) -> float:
+        price = self._regularizer.value(point.parameters)
+        return price + self._objective.C * support.value
+
+    def start_at(self, line: _Line) -> None:
+        """Go on from another point, without momentum."""
+        self._line = line
+        self._last = self._point = self._ahead = line.point
+        self._age = 1.0
+
+    def step(self, gap: float) -> tuple[Point, float]:
+        """Step from the point ahead; return where it ends, and a value never too low.
+
+        The step is shortened until it ends at most a share of the gap higher than the
+        quadratic model does: half a pass for each try.
+        """
+        objective, ahead = self._objective, self._ahead.parameters
+        slope = objective.C * self._line.slope
+        self._curvature *= self._decay
+        if self._curvature == 0.0:
+            self._curvature = float(slope @ slope) / gap or 1.0
+        here = objective.C * _height(self._line.support, self._ahead)
+        allowed = _SLACK * gap / min(self._age, _OLD) + _ROUNDING * abs(here)
+        for _ in range(_MOST_GROWTHS):
+            length = 1.0 / self._curvature
+            point = objective.at(self._regularizer.prox(ahead - length * slope, length))
+            support = objective.support(point, self._width)
+            moved = point.parameters - ahead
+            expected = here + float(slope @ moved)
+            expected += self._curvature / 2.0 * float(moved @ moved)
+            if objective.C * _height(support, point) <= expected + allowed:
+                break
+            self._curvature *= _GROWTH
+            self._decay = _DECAY
+        self._last, self._point, self._reached = self._point, point, support
+        return point, self._value(point, support)
+
+    def narrow(self, gap: float) -> None:
+        """Shrink the width until smoothing is a small part of the gap that remains."""
+        lost = self._reached.value - _height(self._reached, self._point)
+        lost *= self._objective.C
+        allowed = _SMOOTHING_SHARE * gap
+        if self._width > 0.0 and lost > allowed:
+            # what smoothing loses falls with the square of the width
+            self._width *= max(float(np.sqrt(allowed / lost)), _MOST_NARROWING)
+
+    def gain_momentum(self) -> None:
+        """Move the point ahead, beyond the last two points."""
+        move = self._last.towards(self._point)
+        back = self._ahead.parameters - self._point.parameters
+        if float(back @ move.parameters) > 0.0:
+            self._age = 1.0
+        age = (1.0 + float(np.sqrt(1.0 + 4.0 * self._age**2))) / 2.0
+        self._ahead = self._point.moved(move, (self._age - 1.0) / age)
+        self._age = age
+
+
+def _height(support: Support, point: Point) -> float:
+    """Return the height of a line at a point."""
+    return support.offset + inner(support.subgradient, point.scores)

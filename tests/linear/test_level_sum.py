@@ -1,0 +1,216 @@
+"""Levels of relevance, by one model a level."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import aucmax
+from aucmax import AUCSVC, LevelSumRanker
+from aucmax.exceptions import (
+    NotEnoughClassesError,
+    OneClassQueryWarning,
+)
+from aucmax.metrics import make_query_scorer, multiclass_auc_score, ordinal_auc_score
+
+
+@pytest.fixture(scope="module")
+def data():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(500, 5))
+    target = X @ [1.0, 0.5, 0.0, 0.0, -0.5] + 0.3 * generator.normal(size=500)
+    return X, np.digitize(target, [0.5, 1.5, 2.2])
+
+
+def test_scores_are_the_models_summed_by_level(data):
+    X, y = data
+    ranker = LevelSumRanker(AUCSVC(3.0)).fit(X, y)
+    np.testing.assert_array_equal(ranker.levels_, [0, 1, 2, 3])
+    total = np.zeros(len(y))
+    for level, model in zip((1, 2, 3), ranker.estimators_, strict=True):
+        single = AUCSVC(3.0).fit(X, y == level)
+        np.testing.assert_array_equal(model.coef_, single.coef_)
+        total += level * single.decision_function(X)
+    scores = ranker.decision_function(X)
+    np.testing.assert_allclose(scores, total)
+    np.testing.assert_allclose(scores, X @ ranker.coef_[0] + ranker.intercept_[0])
+    assert ranker.n_features_in_ == 5
+
+
+def test_levels_rank_in_order(data):
+    X, y = data
+    scores = LevelSumRanker().fit(X, y).decision_function(X)
+    assert ordinal_auc_score(y, scores) > 0.85
+    assert multiclass_auc_score(y, scores) > 0.8
+
+
+def test_level_values_are_the_weights(data):
+    X, y = data
+    values = np.array([0, 1, 4, 9])
+    ranker = LevelSumRanker().fit(X, values[y])
+    np.testing.assert_array_equal(ranker.levels_, values)
+    one_by_one = LevelSumRanker().fit(X, y).estimators_
+    expected = sum(
+        value * model.coef_ for value, model in zip((1, 4, 9), one_by_one, strict=True)
+    )
+    np.testing.assert_allclose(ranker.coef_, expected)
+
+
+def test_two_levels_are_two_classes(data):
+    X, y = data
+    plain = AUCSVC().fit(X, y > 1)
+    ranker = LevelSumRanker().fit(X, y > 1)
+    np.testing.assert_array_equal(ranker.coef_, plain.coef_)
+    shifted = LevelSumRanker().fit(X, 1 + (y > 1))
+    assert np.corrcoef(shifted.decision_function(X), X @ plain.coef_[0])[0, 1] > 0.999
+
+
+def test_levels_may_come_as_floats_series_and_columns(data):
+    X, y = data
+    reference = LevelSumRanker().fit(X, y).coef_
+    for levels in (y.astype(float), y.tolist(), pd.Series(y), y.astype(np.uint8)):
+        np.testing.assert_array_equal(LevelSumRanker().fit(X, levels).coef_, reference)
+
+
+def test_weights_and_queries_are_handed_on(data):
+    X, y = data
+    generator = np.random.default_rng(0)
+    qid = np.arange(500) % 5
+    weight = generator.uniform(0.5, 2.0, 500)
+    ranker = LevelSumRanker().fit(X, y, sample_weight=weight, qid=qid)
+    for level, model in zip((1, 2, 3), ranker.estimators_, strict=True):
+        single = AUCSVC().fit(X, y == level, sample_weight=weight, qid=qid)
+        np.testing.assert_array_equal(model.coef_, single.coef_)
+    # this one takes no qid, and is not given any
+    weighted = LevelSumRanker(LogisticRegression()).fit(X, y, weight)
+    assert weighted.coef_.shape == (1, 5)
+
+
+def test_queries_reach_a_pipeline_under_metadata_routing(data):
+    X, y = data
+    qid = np.arange(500) % 5
+    with sklearn.config_context(enable_metadata_routing=True):
+        machine = AUCSVC().set_fit_request(qid=True)
+        ranker = LevelSumRanker(make_pipeline(machine)).fit(X, y, qid=qid)
+    expected = LevelSumRanker().fit(X, y, qid=qid)
+    np.testing.assert_array_equal(
+        ranker.decision_function(X), expected.decision_function(X)
+    )
+
+
+def test_a_level_without_weight_is_left_out(data):
+    X, y = data
+    ranker = LevelSumRanker().fit(X, y, sample_weight=np.where(y == 2, 0.0, 1.0))
+    np.testing.assert_array_equal(ranker.levels_, [0, 1, 3])
+    kept = y != 2
+    absent = LevelSumRanker().fit(X[kept], y[kept])
+    np.testing.assert_allclose(ranker.coef_, absent.coef_, atol=1e-2)
+
+
+def test_frames_sparse_data_and_pipelines_work(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    ranker = LevelSumRanker(make_pipeline(StandardScaler(), AUCSVC())).fit(frame, y)
+    assert list(ranker.feature_names_in_) == list("abcde")
+    assert ranker.decision_function(frame).shape == (500,)
+    with pytest.raises(AttributeError):
+        _ = ranker.coef_  # a pipeline has none
+    ranker.fit(X, y)
+    assert not hasattr(ranker, "feature_names_in_")
+    sparse_ranker = LevelSumRanker().fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(
+        sparse_ranker.coef_, LevelSumRanker().fit(X, y).coef_, rtol=1e-6
+    )
+
+
+def test_a_grid_search_reaches_the_estimator(data):
+    X, y = data
+    search = GridSearchCV(
+        LevelSumRanker(AUCSVC()),
+        {"estimator__C": [0.01, 10.0]},
+        scoring=lambda model, X, y: ordinal_auc_score(y, model.decision_function(X)),
+        cv=3,
+    ).fit(X, y)
+    best = search.best_params_["estimator__C"]
+    assert best in (0.01, 10.0)
+    assert best == clone(search.best_estimator_).estimator.C
+    scorer = make_query_scorer(ordinal_auc_score)
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert scorer(search.best_estimator_, X, y, qid=np.zeros(len(y))) > 0.8
+
+
+def test_rankers_are_saved_and_loaded(data, tmp_path):
+    X, y = data
+    ranker = LevelSumRanker(AUCSVC(3.0, penalty="l1")).fit(X, y)
+    aucmax.save(ranker, tmp_path / "ranker.aucmax")
+    again = aucmax.load(tmp_path / "ranker.aucmax")
+    assert again.estimator.penalty == "l1"
+    np.testing.assert_array_equal(
+        again.decision_function(X), ranker.decision_function(X)
+    )
+    ranker.levels_ = ranker.levels_[:-1]
+    with pytest.raises(ValueError, match="levels_ and estimators_ do not fit"):
+        aucmax.save(ranker, tmp_path / "wrong.aucmax")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "message"),
+    [
+        (
+            lambda y: np.where(np.arange(len(y)) == 7, -1, y),
+            ValueError,
+            "whole numbers from 0, but row 7 is -1, which is negative",
+        ),
+        (
+            lambda y: np.where(np.arange(len(y)) == 7, 1.5, y),
+            ValueError,
+            r"but row 7 is 1\.5, which is no whole number\. Number the levels 0, 1",
+        ),
+        (
+            lambda y: np.where(np.arange(len(y)) == 7, np.nan, y),
+            ValueError,
+            "row 7 is nan",
+        ),
+        (lambda y: np.array(["low", "high"])[y % 2], TypeError, "real numbers, got"),
+        (
+            lambda y: np.full(len(y), 2),
+            NotEnoughClassesError,
+            "all rows are of level 2",
+        ),
+        (lambda y: None, ValueError, "requires y to be passed"),
+        (lambda y: y[:-1], ValueError, "X has 500 rows but y has 499"),
+        (
+            lambda y: np.full(len(y), 1e300),
+            ValueError,
+            r"row 0 is 1e\+300, which is too large",
+        ),
+    ],
+)
+def test_bad_levels_are_refused(data, spoil, error, message):
+    X, y = data
+    with pytest.raises(error, match=message):
+        LevelSumRanker().fit(X, spoil(y))
+
+
+def test_bad_weights_estimators_and_queries_are_refused(data):
+    X, y = data
+    only = (y == 3).astype(float)
+    with pytest.raises(NotEnoughClassesError, match="with any weight are of level 3"):
+        LevelSumRanker().fit(X, y, sample_weight=only)
+    with pytest.raises(
+        TypeError, match="decision_function, which LinearRegression has"
+    ):
+        LevelSumRanker(LinearRegression()).fit(X, y)
+    # level 3 has a query of its own
+    qid = np.where(y == 3, 1, 0)
+    with (
+        pytest.raises(NotEnoughClassesError, match="level 3 against the rest: None of"),
+        pytest.warns(OneClassQueryWarning),
+    ):
+        LevelSumRanker().fit(X, y, qid=qid)

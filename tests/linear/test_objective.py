@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from aucmax.exceptions import IncompatibleError
+from aucmax.linear.objective import LinearObjective
+from aucmax.risks import BoxHinge, PairHinge, PartialHinge, PerQuery
+
+X = np.random.default_rng(0).normal(size=(20, 3))
+LABELS = np.arange(20) % 3 == 0
+BOX = BoxHinge((0.2, 0.8)).linearized_at(X[:, 0], LABELS)
+
+
+@pytest.mark.parametrize(
+    ("risk", "expected"),
+    [
+        (PairHinge(), True),
+        (PartialHinge((0.0, 0.5)), True),
+        (PartialHinge((0.0, 0.5), tpr_range=(0.3, 1.0)), True),
+        (PartialHinge((0.2, 0.5)), False),
+        (PartialHinge(tpr_range=(0.0, 0.5)), False),
+        (PartialHinge((0.0, 0.5), bound="loose"), False),
+        (PerQuery(PartialHinge(), np.arange(20) // 10), False),
+        (BOX, True),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_is_smoothable_tells_what_the_risk_can_do(risk, expected):
+    objective = LinearObjective(X, LABELS, risk, 1.0)
+    assert objective.is_smoothable is expected
+    point = objective.at(np.array([1.0, -1.0, 0.5]))
+    if expected:
+        assert objective.support(point, width=0.5).value >= objective.risk_value(point)
+    else:
+        with pytest.raises(IncompatibleError, match="cannot be smoothed"):
+            objective.support(point, width=0.5)
+
+
+def test_another_risk_goes_on_counting_passes():
+    first = LinearObjective(X, LABELS, PairHinge(), 2.0)
+    point = first.at(np.ones(3))
+    second = first.with_risk(PartialHinge((0.0, 0.5)))
+    second.pull_back(second.support(point))
+    assert (first.n_passes, second.n_passes) == (0.5, 1.0)
+    assert isinstance(first.risk, PairHinge)
+    assert second.risk_value(point) >= first.risk_value(point)

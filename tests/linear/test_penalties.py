@@ -1,0 +1,286 @@
+"""Penalties and balls of AUCSVC: what they hold down, and how exactly."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+import aucmax
+from aucmax import AUCSVC
+from aucmax.exceptions import IncompatibleError
+
+NAMES = [f"x{k}" for k in range(12)]
+GROUPS = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+PENALTIES = {
+    "l2": {},
+    "l1": {},
+    "elasticnet": {"l1_ratio": 0.5},
+    "group": {"groups": GROUPS},
+}
+SPARSE = ("l1", "elasticnet", "group")
+
+
+@pytest.fixture(scope="module")
+def data():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(400, 12))
+    y = X[:, :3] @ [2.0, 1.0, -1.0] + generator.normal(size=400) > 1.5
+    return X, y
+
+
+def machine(penalty, *args, **options):
+    return AUCSVC(*args, penalty=penalty, **PENALTIES[penalty], **options)
+
+
+def size(w, penalty, l1_ratio=0.5):
+    """What a radius limits."""
+    return {
+        "l2": np.linalg.norm(w),
+        "l1": np.abs(w).sum(),
+        "elasticnet": l1_ratio * np.abs(w).sum() + (1 - l1_ratio) / 2 * (w @ w),
+        "group": sum(np.sqrt(len(g)) * np.linalg.norm(w[g]) for g in GROUPS),
+    }[penalty]
+
+
+def mean_hinge(X, y, w):
+    scores = X @ w
+    return np.maximum(0.0, 1.0 - scores[y][:, None] + scores[~y]).mean()
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_objective_is_the_price_plus_the_risk(data, penalty):
+    X, y = data
+    model = machine(penalty, 3.0).fit(X, y)
+    w = model.coef_[0]
+    price = w @ w / 2.0 if penalty == "l2" else size(w, penalty)
+    assert model.objective_ == pytest.approx(price + 3.0 * mean_hinge(X, y, w))
+    assert 0.0 <= model.dual_gap_ <= 1e-3 * model.objective_
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_with_a_radius_the_objective_is_the_risk_alone(data, penalty):
+    X, y = data
+    model = machine(penalty, radius=0.8).fit(X, y)
+    w = model.coef_[0]
+    assert size(w, penalty) <= 0.8 * (1.0 + 1e-12)
+    assert model.objective_ == pytest.approx(mean_hinge(X, y, w))
+    assert 0.0 <= model.dual_gap_ <= 1e-3 * model.objective_
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_c_has_no_effect_beside_a_radius(data, penalty):
+    X, y = data
+    one, other = (machine(penalty, C, radius=0.8).fit(X, y) for C in (0.1, 1000.0))
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_the_ball_of_a_penalised_solution_has_the_same_solution(data, penalty):
+    X, y = data
+    priced = machine(penalty, 3.0, tol=1e-7, max_iter=5000).fit(X, y)
+    radius = size(priced.coef_[0], penalty)
+    limited = machine(penalty, radius=radius, tol=1e-6, max_iter=5000).fit(X, y)
+    risk = mean_hinge(X, y, priced.coef_[0])
+    assert limited.objective_ == pytest.approx(risk, rel=1e-4)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("limits", [{"C": 3.0}, {"C": 100.0}, {"radius": 0.8}], ids=str)
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.4), (0.05, 0.4)])
+def test_two_solvers_agree_within_their_gaps(data, penalty, limits, fpr_range):
+    X, y = data
+    models = [
+        machine(penalty, **limits, solver=solver, tol=2e-3, fpr_range=fpr_range).fit(
+            X, y
+        )
+        for solver in ("bundle", "subgradient")
+    ]
+    lowest = max(model.objective_ - model.dual_gap_ for model in models)
+    for model in models:
+        assert model.objective_ * (1.0 - 2e-3) <= lowest
+        assert model.objective_ >= lowest
+
+
+@pytest.mark.parametrize("penalty", SPARSE)
+@pytest.mark.parametrize("limit", ["price", "ball"])
+def test_weights_that_are_not_used_are_exactly_zero(data, penalty, limit):
+    X, y = data
+    limits = {"C": 2.0} if limit == "price" else {"radius": 1.0}
+    model = machine(penalty, **limits, tol=1e-5, max_iter=5000).fit(X, y)
+    used = model.coef_[0] != 0.0
+    assert used[:3].any()
+    assert not used[3:].all()
+    if penalty == "group":
+        by_group = used.reshape(4, 3)
+        assert (by_group.all(axis=1) | ~by_group.any(axis=1)).all()
+
+
+def test_few_columns_are_enough_where_few_matter(data):
+    X, y = data
+    model = AUCSVC(4.0, penalty="l1", tol=1e-5).fit(X, y)
+    np.testing.assert_array_equal(np.flatnonzero(model.coef_[0]), [0, 1, 2])
+
+
+@pytest.mark.parametrize("ratio", [0.0, 1.0])
+def test_the_ends_of_the_elastic_net_are_l2_and_l1(data, ratio):
+    X, y = data
+    mixed = AUCSVC(3.0, penalty="elasticnet", l1_ratio=ratio, tol=1e-6).fit(X, y)
+    pure = AUCSVC(3.0, penalty=("l2", "l1")[int(ratio)], tol=1e-6).fit(X, y)
+    assert mixed.objective_ == pytest.approx(pure.objective_, rel=2e-6)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_every_container_gives_the_same_model(data, penalty, tmp_path):
+    X, y = data
+    np.save(tmp_path / "X.npy", X)
+    reference = machine(penalty, 3.0).fit(X, y)
+    for converted in (
+        np.asfortranarray(X),
+        sparse.csr_matrix(X),
+        sparse.csc_array(X),
+        pd.DataFrame(X, columns=NAMES),
+        pl.DataFrame(X, schema=NAMES),
+        np.load(tmp_path / "X.npy", mmap_mode="r"),
+    ):
+        model = machine(penalty, 3.0).fit(converted, y)
+        assert model.objective_ == pytest.approx(reference.objective_, rel=2e-3)
+        scores = model.decision_function(converted)
+        np.testing.assert_allclose(scores, X @ model.coef_[0] + model.intercept_[0])
+    narrow = machine(penalty, 3.0).fit(X.astype(np.float32), y)
+    assert narrow.objective_ == pytest.approx(reference.objective_, rel=2e-3)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_weights_count_as_repeated_rows(data, penalty):
+    X, y = data
+    repeats = 1 + np.arange(len(y)) % 3
+    weighted = machine(penalty, 3.0, tol=1e-6).fit(X, y, sample_weight=repeats)
+    repeated = machine(penalty, 3.0, tol=1e-6).fit(
+        np.repeat(X, repeats, axis=0), np.repeat(y, repeats)
+    )
+    assert weighted.objective_ == pytest.approx(repeated.objective_, rel=3e-6)
+
+
+def test_groups_may_be_named_in_a_frame(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=NAMES)
+    named = AUCSVC(
+        penalty="group", groups=[[NAMES[k] for k in group] for group in GROUPS]
+    ).fit(frame, y)
+    numbered = AUCSVC(penalty="group", groups=GROUPS).fit(X, y)
+    np.testing.assert_allclose(named.coef_, numbered.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("solver", ["bundle", "subgradient"])
+def test_a_path_over_radii_equals_single_fits(data, penalty, solver):
+    X, y = data
+    radii = [1.0, 0.2, 3.0]
+    path = machine(penalty, tol=2e-3, solver=solver).fit_path(X, y, radii=radii)
+    assert [model.radius for model in path] == radii
+    for model in path:
+        single = clone(model).fit(X, y)
+        assert model.objective_ == pytest.approx(single.objective_, rel=3e-3)
+        assert size(model.coef_[0], penalty) <= model.radius * (1.0 + 1e-12)
+    # larger balls hold smaller ones
+    assert path[1].objective_ > path[0].objective_ > path[2].objective_
+
+
+def test_a_path_over_c_drops_columns_one_by_one(data):
+    X, y = data
+    path = AUCSVC(penalty="l1").fit_path(X, y, [0.1, 0.8, 3.0, 1000.0])
+    counts = [np.count_nonzero(model.coef_) for model in path]
+    assert counts[0] == 0
+    assert counts == sorted(counts)
+    assert counts[-1] > 3
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments", "message"),
+    [
+        ({}, {}, "needs C_values or radii, got neither"),
+        ({}, {"C_values": [1.0], "radii": [1.0]}, "needs C_values or radii, got both"),
+        ({"radius": 2.0}, {"C_values": [1.0]}, r"C has no effect with radius=2\.0"),
+        ({}, {"radii": [1.0, 0.0]}, "radius must be positive and finite, got 0"),
+        ({}, {"C_values": [1.0, -1.0]}, "C must be positive and finite, got -1"),
+    ],
+)
+def test_bad_paths_are_refused(data, options, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        AUCSVC(**options).fit_path(*data, **arguments)
+
+
+def test_an_empty_path_has_no_models(data):
+    assert AUCSVC().fit_path(*data, C_values=[]) == []
+    assert AUCSVC().fit_path(*data, radii=np.array([])) == []
+    assert [m.C for m in AUCSVC().fit_path(*data, np.array([1.0, 2.0]))] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_warm_start_begins_inside_a_smaller_ball(data, penalty):
+    X, y = data
+    model = machine(penalty, radius=3.0, warm_start=True).fit(X, y)
+    model.set_params(radius=0.5).fit(X, y)
+    assert size(model.coef_[0], penalty) <= 0.5 * (1.0 + 1e-12)
+    again = model.n_iter_
+    assert model.fit(X, y).n_iter_ <= again
+
+
+def test_a_ball_that_separates_the_classes_reaches_a_risk_of_zero():
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    y = X[:, 0] > 0.0
+    X[:, 0] += 2.0 * y
+    for penalty in ("l2", "l1", "elasticnet"):
+        model = AUCSVC(penalty=penalty, radius=100.0).fit(X, y)
+        assert model.objective_ <= 1e-5
+        assert model.dual_gap_ <= 1e-5
+
+
+BAD_PARAMETERS = [
+    ({"radius": 0}, "radius must be positive and finite, got 0: a ball without"),
+    ({"radius": -1.0}, r"radius must be positive and finite, got -1\.0"),
+    ({"radius": np.nan}, "radius must be positive and finite, got nan"),
+    ({"radius": np.inf}, "radius must be positive and finite, got inf"),
+    ({"radius": "1"}, "radius must be positive and finite, got '1'"),
+    ({"l1_ratio": 1.5}, r"l1_ratio must lie between 0 .* and 1 .*, got 1\.5"),
+    ({"l1_ratio": -0.1}, r"l1_ratio must lie between 0 .* got -0\.1"),
+    ({"l1_ratio": np.nan}, "l1_ratio must lie between 0 .* got nan"),
+    (
+        {"penalty": "l0"},
+        "penalty must be one of 'l2', 'l1', 'elasticnet', 'group', got 'l0'",
+    ),
+    ({"penalty": None}, "penalty must be one of .* got None"),
+    ({"penalty": "group"}, r"penalty='group' needs groups: .* groups=\[\[0, 1\], \[2"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AUCSVC(**parameters).fit(None, None)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"penalty": "l1"}, "got penalty='l1'. Use solver='auto', 'bundle'"),
+        ({"radius": 2.0}, r"got penalty='l2' and radius=2\.0"),
+    ],
+)
+def test_newton_refuses_what_has_no_constant_curvature(parameters, message):
+    with pytest.raises(IncompatibleError, match=message):
+        AUCSVC(solver="newton", **parameters).fit(None, None)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_models_of_each_penalty_are_saved_and_loaded(data, penalty, tmp_path):
+    X, y = data
+    model = machine(penalty, radius=1.0, fpr_range=(0.0, 0.5)).fit(X, y)
+    aucmax.save(model, tmp_path / "model.aucmax")
+    again = aucmax.load(tmp_path / "model.aucmax")
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(
+        again.decision_function(X), model.decision_function(X)
+    )

@@ -1,0 +1,303 @@
+"""Parts of the ROC curve: ranges, bounds, and refinement beyond the convex solution."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+import aucmax
+from aucmax import AUCSVC
+from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
+from aucmax.metrics import partial_auc_score
+from aucmax.risks import PartialHinge
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two classes apart, but for some negatives that lie far beyond the positives."""
+    generator = np.random.default_rng(3)
+    X = generator.normal(size=(1200, 6))
+    y = generator.random(1200) < 0.3
+    X[y] += [2.0, 1.0, 0.5, 0.0, 0.0, 0.0]
+    X[np.flatnonzero(~y)[:60]] += [5.0, -1.0, 0.0, 1.0, 0.0, 0.0]
+    return X, y
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    """Two classes that overlap so much that a narrow range is better not fitted."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(600, 4))
+    y = generator.random(600) < 0.3
+    X[y, 0] += 1.0
+    return X, y
+
+
+def area(model, X, y, **ranges):
+    return partial_auc_score(y, model.decision_function(X), **ranges)
+
+
+RANGES = [
+    {"fpr_range": (0.0, 0.5)},
+    {"fpr_range": (0.05, 0.5)},
+    {"fpr_range": (0.0, 0.5), "tpr_range": (0.3, 1.0)},
+    {"tpr_range": (0.2, 0.8)},
+]
+
+
+@pytest.mark.parametrize("bound", ["tight", "loose"])
+@pytest.mark.parametrize("ranges", RANGES, ids=str)
+def test_objective_is_that_of_the_partial_hinge(data, ranges, bound):
+    X, y = data
+    model = AUCSVC(5.0, bound=bound, **ranges).fit(X, y)
+    w = model.coef_[0]
+    assert w.any()
+    risk = PartialHinge(bound=bound, **ranges).value(X @ w, y)
+    assert model.objective_ == pytest.approx(w @ w / 2.0 + 5.0 * risk)
+    assert 0.0 <= model.dual_gap_ <= 1e-3 * model.objective_
+    assert 1.0 - area(model, X, y, **ranges) <= risk
+    assert model.n_refinements_ == 0
+
+
+def test_whole_ranges_are_the_whole_curve(data):
+    X, y = data
+    plain = AUCSVC().fit(X, y)
+    for ranges in ({"fpr_range": [0, 1]}, {"bound": "loose"}, {"tpr_range": (0, 1.0)}):
+        np.testing.assert_array_equal(AUCSVC(**ranges).fit(X, y).coef_, plain.coef_)
+
+
+@pytest.mark.parametrize("ranges", RANGES, ids=str)
+def test_solvers_agree_within_their_gaps(data, ranges):
+    X, y = data
+    bundle = AUCSVC(5.0, solver="bundle", tol=1e-5, **ranges).fit(X, y)
+    solvers = {"auto": 1e-5, "subgradient": 1e-3}
+    if ranges == RANGES[0]:
+        solvers["newton"] = 1e-5
+    for solver, tol in solvers.items():
+        model = AUCSVC(5.0, solver=solver, tol=tol, **ranges).fit(X, y)
+        assert model.objective_ == pytest.approx(bundle.objective_, rel=tol)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_narrow_range_gains_where_it_looks(seed):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(2000, 2))
+    y = np.arange(2000) < 400
+    X[y] += [3.0, 2.0]
+    X[400:500, 0] += 3.0  # a few negatives that only the second column tells
+    X[500:, 1] += 2.0  # and many that only the first one does
+    early = {"fpr_range": (0.0, 0.1)}
+    narrow, whole = AUCSVC(100.0, **early).fit(X, y), AUCSVC(100.0).fit(X, y)
+    assert area(narrow, X, y, **early) > area(whole, X, y, **early) + 0.01
+    assert area(narrow, X, y) < area(whole, X, y)
+
+
+def test_weights_count_as_repeated_rows(data):
+    X, y = data
+    repeats = 1 + np.arange(len(y)) % 3
+    for ranges in RANGES:
+        weighted = AUCSVC(tol=1e-5, **ranges).fit(X, y, sample_weight=repeats)
+        repeated = AUCSVC(tol=1e-5, **ranges).fit(
+            np.repeat(X, repeats, axis=0), np.repeat(y, repeats)
+        )
+        assert weighted.objective_ == pytest.approx(repeated.objective_, rel=3e-5)
+
+
+def test_sparse_and_narrow_data_give_the_same_model(data):
+    X, y = data
+    for ranges in RANGES:
+        reference = AUCSVC(tol=1e-4, **ranges).fit(X, y).objective_
+        for converted in (sparse.csr_array(X), X.astype(np.float32)):
+            model = AUCSVC(tol=1e-4, **ranges).fit(converted, y)
+            assert model.objective_ == pytest.approx(reference, rel=3e-4)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"fpr_range": (0.5, 0.1)},
+            r"fpr_range must satisfy 0 <= low < high <= 1, got",
+        ),
+        ({"fpr_range": (0.0, 1.5)}, r"fpr_range must satisfy .* got \(0\.0, 1\.5\)"),
+        ({"fpr_range": 0.1}, "fpr_range must be a pair of numbers"),
+        ({"tpr_range": (0.5, 0.5)}, "tpr_range must satisfy 0 <= low < high <= 1"),
+        (
+            {"fpr_range": (0.1, 0.5), "tpr_range": (0.0, 0.5)},
+            "start fpr_range at 0, or end tpr_range at 1",
+        ),
+        ({"bound": "exact"}, "bound must be one of 'tight', 'loose', got 'exact'"),
+        ({"refine": True}, "refine=True needs fpr_range to start above 0 or tpr_range"),
+        (
+            {"refine": True, "fpr_range": (0, 0.1)},
+            r"got \(0, 0\.1\) and \(0\.0, 1\.0\): .* Set refine=False",
+        ),
+    ],
+)
+def test_bad_ranges_are_refused_before_the_data_are_read(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        AUCSVC(**parameters).fit(None, None)
+    with pytest.raises(ValueError, match=message):
+        AUCSVC(**parameters).fit_path(None, None, [1.0])
+
+
+def test_a_range_must_cover_a_row(data):
+    X, y = data
+    n = np.count_nonzero(~y)
+    with pytest.raises(ValueError, match=f"of the {n} negatives; .* widen it"):
+        AUCSVC(fpr_range=(0.0, 0.5 / n)).fit(X, y)
+    with pytest.raises(ValueError, match=f"of the {len(y) - n} positives; .* widen it"):
+        AUCSVC(tpr_range=(0.999, 1.0)).fit(X, y)
+    AUCSVC(fpr_range=(0.0, 1.0 / n)).fit(X[:, :1] + 10.0 * y[:, None], y)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"fpr_range": (0.05, 0.5)},
+        {"tpr_range": (0.0, 0.5)},
+        {"fpr_range": (0.0, 0.5), "bound": "loose"},
+    ],
+    ids=str,
+)
+def test_newton_refuses_risks_that_cannot_be_smoothed(data, parameters):
+    with pytest.raises(IncompatibleError, match="needs a risk that can be smoothed"):
+        AUCSVC(solver="newton", **parameters).fit(*data)
+
+
+def test_constant_scores_are_a_warning_that_says_what_to_do(overlapping):
+    X, y = overlapping
+    with pytest.warns(
+        ConstantScoresWarning, match=r"C=10 is too small, or the cl.* 0\.1"
+    ):
+        model = AUCSVC(fpr_range=(0.0, 0.1)).fit(X, y)
+    assert not model.coef_.any()
+    assert model.objective_ == pytest.approx(10.0)
+    with pytest.warns(
+        ConstantScoresWarning, match=r"scores tie: the cl.* risk\. Widen"
+    ):
+        AUCSVC(radius=3.0, fpr_range=(0.0, 0.1)).fit(X, y)
+    # on a path, 0 is where it begins
+    path = AUCSVC(penalty="l1").fit_path(X, y, [0.001, 100.0])
+    assert [bool(model.coef_.any()) for model in path] == [False, True]
+
+
+REFINED = [
+    {"fpr_range": (0.05, 0.3)},
+    {"fpr_range": (0.05, 0.3), "tpr_range": (0.2, 1.0)},
+    {"tpr_range": (0.2, 0.8)},
+    {"tpr_range": (0.0, 0.6), "fpr_range": (0.0, 0.4)},
+]
+
+
+@pytest.mark.parametrize("ranges", REFINED, ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"penalty": "l1"}, {"radius": 1.0}, {"bound": "loose"}], ids=str
+)
+def test_refinement_never_ends_with_a_lower_training_area(data, ranges, options):
+    X, y = data
+    convex = AUCSVC(20.0, **ranges, **options).fit(X, y)
+    refined = AUCSVC(20.0, refine=True, **ranges, **options).fit(X, y)
+    assert refined.n_refinements_ >= 1
+    assert refined.n_iter_ > convex.n_iter_
+    assert refined.n_passes_ > convex.n_passes_
+    assert area(refined, X, y, **ranges) >= area(convex, X, y, **ranges)
+    # what is certified is the convex problem
+    assert refined.objective_ == convex.objective_
+    assert refined.dual_gap_ == convex.dual_gap_
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_refinement_gains_where_the_first_negatives_mislead(seed):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(800, 5))
+    y = generator.random(800) < 0.3
+    X[y] += [1.5, 1.0, 0.0, 0.0, 0.0]
+    X[np.flatnonzero(~y)[:50]] += [6.0, -3.0, 0.0, 0.0, 0.0]
+    ranges = {"fpr_range": (0.1, 0.4)}
+    convex = AUCSVC(50.0, **ranges).fit(X, y)
+    refined = AUCSVC(50.0, refine=True, **ranges).fit(X, y)
+    assert area(refined, X, y, **ranges) > area(convex, X, y, **ranges)
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.ConstantScoresWarning")
+def test_refinement_leaves_weights_of_zero_behind(overlapping):
+    X, y = overlapping
+    ranges = {"fpr_range": (0.05, 0.15)}
+    convex = AUCSVC(**ranges).fit(X, y)
+    refined = AUCSVC(refine=True, **ranges).fit(X, y)
+    assert not convex.coef_.any()
+    assert area(refined, X, y, **ranges) > area(convex, X, y, **ranges) + 0.1
+
+
+def test_refinement_stops_when_it_is_told_to(data):
+    X, y = data
+    ranges = {"fpr_range": (0.05, 0.3)}
+    n_convex = AUCSVC(20.0, **ranges).fit(X, y).n_iter_
+    seen = []
+
+    def stop_in_second_round(progress):
+        seen.append(progress)
+        return progress.n_iter == n_convex + 2
+
+    model = AUCSVC(20.0, refine=True, callback=stop_in_second_round, **ranges)
+    model.fit(X, y)
+    assert [progress.n_iter for progress in seen] == list(range(1, n_convex + 3))
+    assert np.diff([progress.seconds for progress in seen]).min() >= 0.0
+    assert model.n_iter_ == n_convex + 2
+    assert model.n_refinements_ == 1
+    full = AUCSVC(20.0, refine=True, max_iter=n_convex + 2, **ranges).fit(X, y)
+    assert full.n_iter_ == n_convex + 2
+
+
+def test_a_convex_solution_that_is_not_finished_is_not_refined(data):
+    model = AUCSVC(20.0, fpr_range=(0.05, 0.3), refine=True, max_iter=2, tol=1e-6)
+    with pytest.warns(ConvergenceWarning, match="after 2 iterations"):
+        model.fit(*data)
+    assert model.n_refinements_ == 0
+
+
+def test_a_perfect_ranking_is_not_refined():
+    X = np.arange(40.0)[:, None] / 10.0
+    y = np.arange(40) >= 20
+    model = AUCSVC(100.0, fpr_range=(0.2, 0.5), refine=True).fit(X, y)
+    assert model.n_refinements_ == 0
+
+
+def test_a_path_is_refined_model_by_model(data):
+    X, y = data
+    machine = AUCSVC(fpr_range=(0.05, 0.3), refine=True, tol=1e-4)
+    for model in machine.fit_path(X, y, [20.0, 5.0]):
+        single = AUCSVC(model.C, fpr_range=(0.05, 0.3), tol=1e-4).fit(X, y)
+        assert model.n_refinements_ >= 1
+        assert model.objective_ == pytest.approx(single.objective_, rel=2e-4)
+        ranges = {"fpr_range": (0.05, 0.3)}
+        assert area(model, X, y, **ranges) >= area(single, X, y, **ranges) - 2e-3
+
+
+def test_weighted_refinement_judges_by_the_weighted_area(data):
+    X, y = data
+    weights = np.random.default_rng(0).uniform(0.1, 2.0, len(y))
+    ranges = {"fpr_range": (0.05, 0.3)}
+    areas = [
+        area(
+            model.fit(X, y, sample_weight=weights),
+            X,
+            y,
+            sample_weight=weights,
+            **ranges,
+        )
+        for model in (AUCSVC(20.0, **ranges), AUCSVC(20.0, refine=True, **ranges))
+    ]
+    assert areas[1] >= areas[0]
+
+
+def test_refined_models_are_saved_and_loaded(data, tmp_path):
+    X, y = data
+    model = AUCSVC(20.0, fpr_range=(0.05, 0.3), refine=True).fit(X, y)
+    aucmax.save(model, tmp_path / "model.aucmax")
+    again = aucmax.load(tmp_path / "model.aucmax")
+    assert again.n_refinements_ == model.n_refinements_
+    np.testing.assert_array_equal(
+        again.decision_function(X), model.decision_function(X)
+    )

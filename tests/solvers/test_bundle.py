@@ -1,0 +1,209 @@
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy import sparse
+
+from aucmax.exceptions import IncompatibleError
+from aucmax.linear.objective import LinearObjective
+from aucmax.regularizers import (
+    L1,
+    L2,
+    ElasticNet,
+    ElasticNetBall,
+    GroupLasso,
+    GroupLassoBall,
+    L1Ball,
+    L2Ball,
+    Simplex,
+)
+from aucmax.risks import PairHinge, PartialHinge
+from aucmax.solvers import BundleSolver, LevelBundleSolver, Start, StoppingRule
+from reference_penalised import GROUPS, L1_RATIO, RADII, minimum, pair_risk
+
+REGULARIZERS = {
+    "l2": L2(),
+    "l1": L1(),
+    "elastic net": ElasticNet(L1_RATIO),
+    "group lasso": GroupLasso(GROUPS),
+    "l2 ball": L2Ball(RADII["l2 ball"]),
+    "l1 ball": L1Ball(RADII["l1 ball"]),
+    "elastic net ball": ElasticNetBall(RADII["elastic net ball"], L1_RATIO),
+    "group lasso ball": GroupLassoBall(RADII["group lasso ball"], GROUPS),
+}
+RISKS = {"pair": PairHinge(), "partial": PartialHinge((0.0, 0.2))}
+
+
+def data(seed=0, n_rows=50, n_features=6):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, n_features))
+    noisy = X[:, 0] + 0.5 * X[:, 1] + 0.7 * generator.normal(size=n_rows)
+    labels = np.zeros(n_rows, dtype=bool)
+    labels[np.argsort(noisy)[-2 * n_rows // 5 :]] = True
+    return X, labels
+
+
+def problem(risk="pair", C=10.0, **options):
+    return LinearObjective(*data(**options), RISKS[risk], C)
+
+
+def optimum(objective, name, risk):
+    w = cp.Variable(objective.n_parameters)
+    share = 0.2 if risk == "partial" else 1.0
+    model = pair_risk(objective.X, objective.labels, w, share)
+    return minimum(name, w, objective.C * model)
+
+
+def solved(objective, name, smoothing=False, start=None, **rule):
+    solver = BundleSolver(StoppingRule(**rule), smoothing)
+    return solver.minimize(objective, REGULARIZERS[name], start)
+
+
+@pytest.mark.parametrize("smoothing", [False, True])
+@pytest.mark.parametrize("name", REGULARIZERS)
+@pytest.mark.parametrize("risk", RISKS)
+def test_certified_interval_holds_the_optimum(name, risk, smoothing):
+    truth = optimum(problem(risk), name, risk)
+    for tol in (0.1, 1e-3, 1e-6):
+        solution = solved(problem(risk), name, smoothing, tol=tol)
+        assert solution.converged
+        assert solution.gap <= tol * solution.value
+        assert solution.value - solution.gap <= truth * (1.0 + 1e-7)
+        assert solution.value >= truth * (1.0 - 1e-7)
+
+
+@pytest.mark.parametrize("smoothing", [False, True])
+@pytest.mark.parametrize("name", REGULARIZERS)
+@pytest.mark.parametrize("C", [3.0, 30.0])
+def test_a_gap_of_one_hundred_millionth_is_within_reach(name, C, smoothing):
+    for risk in RISKS:
+        solution = solved(problem(risk, C, seed=1), name, smoothing, tol=1e-8)
+        assert solution.converged
+        assert solution.n_iter <= 120
+
+
+@pytest.mark.parametrize("smoothing", [False, True])
+@pytest.mark.parametrize("name", REGULARIZERS)
+def test_best_value_falls_and_bound_rises(name, smoothing):
+    history = solved(problem("partial"), name, smoothing, tol=1e-5).history
+    values = np.array([progress.value for progress in history])
+    bounds = values - [progress.gap for progress in history]
+    assert (np.diff(values) <= 0.0).all()
+    assert (np.diff(bounds) >= -1e-9).all()
+
+
+@pytest.mark.parametrize("smoothing", [False, True])
+@pytest.mark.parametrize("name", REGULARIZERS)
+def test_cuts_of_smoothed_slopes_stay_below_the_risk(name, smoothing):
+    objective = problem("partial")
+    solution = solved(objective, name, smoothing)
+    generator = np.random.default_rng(1)
+    for w in [*generator.normal(size=(20, 6)), solution.point.parameters]:
+        heights = solution.cuts.heights(w)
+        assert heights.max() <= objective.risk_value(objective.at(w)) + 1e-12
+
+
+@pytest.mark.parametrize("name", REGULARIZERS)
+def test_smoothing_is_left_out_where_the_risk_does_not_allow_it(name):
+    def at():
+        return LinearObjective(*data(), PartialHinge((0.1, 0.5)), 10.0)
+
+    assert not at().is_smoothable
+    one, other = (solved(at(), name, smoothing) for smoothing in (False, True))
+    assert one.converged
+    assert one.history[-1].value == other.history[-1].value
+
+
+def test_smoothing_saves_passes_on_wide_data():
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(60, 300))
+    labels = X[:, :5].sum(axis=1) + generator.normal(size=60) > 0.5
+    n_passes = []
+    for smoothing in (False, True):
+        objective = LinearObjective(X, labels, PairHinge(), 100.0)
+        solver = BundleSolver(StoppingRule(1e-3), smoothing)
+        assert solver.minimize(objective, ElasticNet(0.1)).converged
+        n_passes.append(objective.n_passes)
+    assert n_passes[1] < n_passes[0]
+
+
+@pytest.mark.parametrize("smoothing", [False, True])
+@pytest.mark.parametrize("name", REGULARIZERS)
+def test_solution_is_described_by_its_point(name, smoothing):
+    objective = problem("partial")
+    solution = solved(objective, name, smoothing)
+    w = solution.point.parameters
+    np.testing.assert_allclose(solution.point.scores, objective.X @ w, atol=1e-12)
+    regularizer = REGULARIZERS[name]
+    risk = RISKS["partial"].value(objective.X @ w, objective.labels)
+    assert solution.value == pytest.approx(regularizer.value(w) + 10.0 * risk)
+    if "ball" in name:
+        assert regularizer.norm(w) <= regularizer.radius * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("smoothing", [False, True])
+@pytest.mark.parametrize("name", REGULARIZERS)
+def test_a_start_at_the_solution_ends_at_once(name, smoothing):
+    cold = solved(problem("partial"), name, smoothing)
+    start = Start(cold.point, cold.cuts)
+    warm = solved(problem("partial"), name, smoothing, start)
+    assert warm.n_iter <= 5 < cold.n_iter
+    assert warm.value <= cold.value * (1.0 + 1e-3)
+
+
+@pytest.mark.parametrize("name", ["l1", "group lasso"])
+def test_no_weight_is_certified_where_none_is_worth_its_price(name):
+    solution = solved(problem(C=1e-3), name)
+    assert solution.converged
+    assert not solution.point.parameters.any()
+    assert solution.value == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize("name", ["elastic net", "group lasso ball"])
+def test_dense_and_sparse_data_agree(name):
+    X, labels = data(3)
+    values = [
+        solved(LinearObjective(matrix, labels, PairHinge(), 10.0), name, tol=1e-6).value
+        for matrix in (X, sparse.csr_array(X))
+    ]
+    assert values[0] == pytest.approx(values[1], rel=1e-6)
+
+
+def test_group_lasso_needs_few_passes():
+    # a master solved badly would need several times as many
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(3000, 40))
+    score = X @ generator.normal(size=40) / 5.0 + generator.normal(size=3000)
+    labels = score > np.quantile(score, 0.7)
+    groups = np.arange(40) // 5
+    for regularizer, C in (
+        (GroupLasso(groups), 30.0),
+        (GroupLassoBall(5.0, groups), 1),
+    ):
+        objective = LinearObjective(X, labels, PartialHinge((0.0, 0.1)), C)
+        solution = BundleSolver(StoppingRule(1e-3)).minimize(objective, regularizer)
+        assert solution.converged
+        assert objective.n_passes <= 60
+
+
+def test_level_method_minimises_the_l1_penalty():
+    for risk in RISKS:
+        objective = problem(risk)
+        truth = optimum(objective, "l1", risk)
+        for tol in (1e-2, 1e-7):
+            solver = LevelBundleSolver(StoppingRule(tol))
+            solution = solver.minimize(problem(risk), L1())
+            assert solution.converged
+            assert solution.value - solution.gap <= truth * (1.0 + 1e-7)
+            assert truth * (1.0 - 1e-7) <= solution.value <= truth * (1.0 + tol + 1e-7)
+            w = solution.point.parameters
+            value = np.abs(w).sum() + 10.0 * objective.risk_value(objective.at(w))
+            assert solution.value == pytest.approx(value)
+        start = Start(solution.point, solution.cuts)
+        warm = LevelBundleSolver(StoppingRule(1e-6)).minimize(objective, L1(), start)
+        assert warm.n_iter <= 2
+        assert warm.value == pytest.approx(value)
+
+
+def test_a_set_without_a_proximal_operator_is_refused():
+    with pytest.raises(IncompatibleError, match="Simplex has neither minimize_model"):
+        BundleSolver(StoppingRule()).minimize(problem(), Simplex())
