@@ -68,6 +68,7 @@ def test_wide_data_with_l1_go_on_with_what_suits_the_number_of_weights(
     monkeypatch, many
 ):
     monkeypatch.setattr(solver_choice, "_TRIAL_ITERATIONS", 3)
+    monkeypatch.setattr(solver_choice, "_MANY_ROWS", 0)
     monkeypatch.setattr(solver_choice, "_MANY_WEIGHTS", many)
     X, y = wide()
     model = AUCSVC(6.0, penalty="l1").fit(X, y)
@@ -81,6 +82,7 @@ def test_wide_data_with_l1_go_on_with_what_suits_the_number_of_weights(
 
 def test_every_iteration_counts_when_one_solver_hands_over_to_another(monkeypatch):
     monkeypatch.setattr(solver_choice, "_TRIAL_ITERATIONS", 3)
+    monkeypatch.setattr(solver_choice, "_MANY_ROWS", 0)
     X, y = wide()
     seen = []
     AUCSVC(6.0, penalty="l1", callback=seen.append).fit(X, y)

@@ -122,9 +122,9 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         "newton" where it can, for up to 1000 features if there are at least 10 rows a
         feature and `tol` is at least 1e-6, goes over to "bundle" if 100 iterations were
         not enough, and takes "bundle" otherwise. "subgradient" takes proximal
-        (projected) subgradient steps with momentum; "auto" tries it on wide data with
-        ``penalty="l1"``, and stays with it where many weights are needed. All certify
-        the same gap.
+        (projected) subgradient steps with momentum; "auto" tries it on data with many
+        rows and columns and ``penalty="l1"``, and stays with it where many weights are
+        needed. All certify the same gap.
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
     callback : callable, default=None

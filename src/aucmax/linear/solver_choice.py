@@ -25,6 +25,7 @@ __all__ = ["SOLVERS", "SolverChoice"]
 _NEWTON_ITERATIONS = 100
 _TRIAL_ITERATIONS = 60
 _MANY_WEIGHTS = 1000
+_MANY_ROWS = 10_000  # with fewer, few weights are enough
 _CLOSER = 0.01  # of the tolerance,
 _MORE_ITERATIONS = 20  # for so long, where weights are 0
 _MOST_FOR_NEWTON = 1000  # features: it keeps a square matrix of them
@@ -153,7 +154,7 @@ def _sparse(
     Cutting planes find few weights among many features in the fewest passes, but need
     about as many cuts as there are weights.
     """
-    if _is_tall(objective):
+    if _is_tall(objective) or objective.X.shape[0] < _MANY_ROWS:
         return _bundle(objective, regularizer, rule, start)
     done = 0 if start is None else len(start.history)
     limited = replace(rule, max_iter=min(done + _TRIAL_ITERATIONS, rule.max_iter))

@@ -34,6 +34,7 @@ _RIDGE = 1e-14  # of the mean curvature, where cuts are alike on what is in use
 _MOST_TRIES = 6  # along the way of a Newton step,
 _ACCURACY = 0.3  # which ends where the slope is this share of the first one
 _SHORTER = 0.1  # than all that led nowhere
+_HUGE = 1e100  # beyond it, products of two overflow
 _LEAST_SCALE = 1e-8  # of the curvature
 
 
@@ -101,13 +102,14 @@ class NearModel:
         """Mix the cuts; their mixed slope, times C, need not be computed again."""
         if slope is None:
             slope = self.C * self.cuts.mixed(shares)
-        parameters = self.regularizer.prox(self.center - self.tau * slope, self.tau)
-        moved = parameters - self.center
-        price = self.regularizer.value(parameters)
-        price += float(moved @ moved) / (2.0 * self.tau)
-        heights = self.C * self.cuts.heights(parameters)
-        value = price + float(shares @ heights)
-        highest = price + float(heights.max())
+        with np.errstate(over="ignore", invalid="ignore"):  # too far away: not taken
+            parameters = self.regularizer.prox(self.center - self.tau * slope, self.tau)
+            moved = parameters - self.center
+            price = self.regularizer.value(parameters)
+            price += float(moved @ moved) / (2.0 * self.tau)
+            heights = self.C * self.cuts.heights(parameters)
+            value = price + float(shares @ heights)
+            highest = price + float(heights.max())
         return Mixture(shares, slope, parameters, heights, value, highest)
 
     def bound(self, mixture: Mixture) -> float:
@@ -178,7 +180,7 @@ def _correct(curvature: FloatArray, move: FloatArray, fall: FloatArray) -> None:
     expected = curvature @ move
     square = float(move @ expected)
     measured = float(move @ fall)
-    if square > 0.0 and measured > 0.0:
+    if 0.0 < square < _HUGE and 0.0 < measured < _HUGE:
         scale = min(max(measured / square, _LEAST_SCALE), 1.0)
         curvature *= scale
         curvature -= np.outer(expected, expected) * (scale / square)
