@@ -26,7 +26,8 @@ def run(report: Report) -> None:
     explicit_program(report)
     for name, (X, y) in dense_data().items():
         passes(report, f"dense 10^5 x 100, {name}", X, y)
-    for name, values in {"uniform": uniform, "words": words}.items():
+    kinds = {"uniform": uniform, "words": words, "binary": binary}
+    for name, values in kinds.items():
         passes(report, f"sparse 50,000 x 50,000, {name}", *sparse_data(values))
     few_weights(report)
     against_logistic_regression(report)
@@ -48,6 +49,13 @@ def dense_data() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 def uniform(generator: np.random.Generator) -> sparse.csr_array:
     shape = 50_000, 50_000
     return sparse.csr_array(sparse.random_array(shape, density=1e-3, rng=generator))
+
+
+def binary(generator: np.random.Generator) -> sparse.csr_array:
+    """Draw zeros and ones, which a line nearly separates."""
+    X = uniform(generator)
+    X.data[:] = 1.0
+    return X
 
 
 def words(generator: np.random.Generator) -> sparse.csr_array:
