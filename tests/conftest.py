@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -24,3 +25,10 @@ def real_data():
     if not folder.is_dir():
         pytest.skip(f"no data sets in {folder}; name their folder in AUCMAX_DATA")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _listening_to_the_keyboard():
+    """Hear Ctrl-C, which a shell's background jobs and their children ignore."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -111,15 +111,6 @@ def test_an_option_that_highs_refuses_is_an_error(monkeypatch):
         solve_program(corner(), method="simplex")
 
 
-@pytest.fixture
-def listening_to_the_keyboard():
-    """A shell's background jobs ignore Ctrl-C, and tests may run in one."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("listening_to_the_keyboard")
 def test_the_keyboard_stops_it_within_seconds():
     X, y = make_r_of_k(400, 100, r=3, k=10, label_noise=0.05, random_state=0)
     pressed = []
