@@ -85,16 +85,14 @@ class SolverChoice:
         good as others, but only others rank.
         """
         solution = self._minimize(objective, regularizer, rule, start)
-        if not solution.converged or solution.point.parameters.any():
+        is_ranking = solution.point.parameters.any()
+        if is_ranking or not solution.converged or solution.n_iter >= rule.max_iter:
             return solution
-        closer = replace(
-            rule,
-            tol=_CLOSER * rule.tol,
-            max_iter=min(solution.n_iter + _MORE_ITERATIONS, rule.max_iter),
-        )
-        start = Start(solution.point, solution.cuts, solution.history)
+        start = _from_here(solution)
+        closer = replace(rule, tol=_CLOSER * rule.tol)
+        closer = _limited(closer, start, _MORE_ITERATIONS)
         found = self._minimize(objective, regularizer, closer, start)
-        found.converged = True
+        found.converged = rule.is_reached(found.value, found.gap)
         return found
 
     def _minimize(
@@ -110,14 +108,11 @@ class SolverChoice:
             return _newton(objective, regularizer, rule, start)
         if self.name == "auto" and self._suits_newton(objective, rule):
             # where few pairs are left near the margin, cutting planes do better
-            done = 0 if start is None else len(start.history)
-            limit = min(done + _NEWTON_ITERATIONS, rule.max_iter)
-            limited = replace(rule, max_iter=limit)
+            limited = _limited(rule, start, _NEWTON_ITERATIONS)
             solution = _newton(objective, regularizer, limited, start)
-            stopped = solution.n_iter < limit or limit == rule.max_iter
-            if solution.converged or stopped:
+            if _is_final(solution, limited, rule):
                 return solution
-            start = Start(solution.point, solution.cuts, solution.history)
+            start = _from_here(solution)
         if self.name == "auto" and isinstance(regularizer, RegularizerWithLevels):
             return _sparse(objective, regularizer, rule, start)
         return _bundle(objective, regularizer, rule, start)
@@ -127,6 +122,22 @@ class SolverChoice:
         able = self.penalty.is_quadratic and objective.is_smoothable
         few = objective.n_parameters <= _MOST_FOR_NEWTON
         return few and _is_tall(objective) and precise_enough and able
+
+
+def _limited(rule: StoppingRule, start: Start | None, more: int) -> StoppingRule:
+    """Return the rule for so many more iterations at most."""
+    done = 0 if start is None else len(start.history)
+    return replace(rule, max_iter=min(done + more, rule.max_iter))
+
+
+def _is_final(solution: Solution, limited: StoppingRule, rule: StoppingRule) -> bool:
+    """Tell whether it was not the limit on iterations that ended a try."""
+    stopped = solution.n_iter < limited.max_iter or limited.max_iter == rule.max_iter
+    return solution.converged or stopped
+
+
+def _from_here(solution: Solution) -> Start:
+    return Start(solution.point, solution.cuts, solution.history)
 
 
 def _is_tall(objective: LinearObjective) -> bool:
@@ -156,13 +167,11 @@ def _sparse(
     """
     if _is_tall(objective) or objective.X.shape[0] < _MANY_ROWS:
         return _bundle(objective, regularizer, rule, start)
-    done = 0 if start is None else len(start.history)
-    limited = replace(rule, max_iter=min(done + _TRIAL_ITERATIONS, rule.max_iter))
+    limited = _limited(rule, start, _TRIAL_ITERATIONS)
     solution = SubgradientSolver(limited).minimize(objective, regularizer, start)
-    stopped = solution.n_iter < limited.max_iter or solution.n_iter >= rule.max_iter
-    if solution.converged or stopped:
+    if _is_final(solution, limited, rule):
         return solution
-    start = Start(solution.point, solution.cuts, solution.history)
+    start = _from_here(solution)
     if np.count_nonzero(solution.point.parameters) > _MANY_WEIGHTS:
         return SubgradientSolver(rule).minimize(objective, regularizer, start)
     return _bundle(objective, regularizer, rule, start)

@@ -105,6 +105,12 @@ def slope_along(
     return slope + objective.C * inner(support.subgradient, direction.scores)
 
 
+def value_at(point: Point, objective: Objective, regularizer: Regularizer) -> float:
+    """Return the objective with the risk itself, not smoothed: no pass."""
+    price = regularizer.value(point.parameters)
+    return price + objective.C * objective.risk_value(point)
+
+
 class Progress(NamedTuple):
     """Where a solver stands; what a callback receives after each iteration.
 
@@ -226,6 +232,10 @@ class StoppingRule:
     callback: Callback | None = None
     floor: float = 0.0
 
+    def is_reached(self, value: float, gap: float) -> bool:
+        """Tell whether a gap is within the tolerance."""
+        return gap <= self.tol * max(abs(value), self.floor)
+
     def watch(self, history: Sequence[Progress] = ()) -> "Watch":
         """Start the clock, or let it go on from what was done before."""
         return Watch(self, history)
@@ -250,10 +260,15 @@ class Watch:
         n_iter = len(self.history) + 1
         progress = Progress(n_iter, objective.n_passes, value, gap, seconds)
         self.history.append(progress)
-        self.converged = gap <= rule.tol * max(abs(value), rule.floor)
+        self.converged = rule.is_reached(value, gap)
         asked = rule.callback is not None and bool(rule.callback(progress))
         late = rule.max_time is not None and seconds >= rule.max_time
         return self.converged or asked or late or self._is_exhausted(progress)
+
+    def solution(self, point: Point, value: float, gap: float, cuts: Cuts) -> Solution:
+        """Return what was found, together with how."""
+        n_iter = len(self.history)
+        return Solution(point, value, gap, cuts, n_iter, self.converged, self.history)
 
     def _is_exhausted(self, progress: Progress) -> bool:
         """Tell whether iterations ran out, or rounding leaves nothing to gain."""

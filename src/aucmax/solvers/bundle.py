@@ -12,12 +12,13 @@ from aucmax.solvers.base import (
     Solution,
     Start,
     StoppingRule,
-    inner,
     slope_along,
+    value_at,
 )
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.line_search import search
 from aucmax.solvers.masters import master_for
+from aucmax.solvers.smoothing import WIDEST, lost_by_smoothing, narrowed
 from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["BundleSolver"]
@@ -25,7 +26,6 @@ __all__ = ["BundleSolver"]
 _TOO_LITTLE = 1e-3  # of the gap: a rise of the lower bound that is no progress
 _REACH, _SMOOTH_REACH = 0.01, 0.03  # how far beyond the center a cut is taken
 _ASIDE = 1e-9  # where a slope is taken: a center is often a kink of the line
-_WIDEST = 2.2  # every pair lies on the slope when all scores are equal
 _WARM = 0.1  # a first width that does not undo a good start
 _SMOOTHING_SHARE = 0.4  # of the decrease promised, that smoothing may cost
 _WORST_LOSS = 0.01  # of the width
@@ -99,7 +99,7 @@ class BundleSolver:
         C = objective.C
         width = 0.0
         if self.smoothing and objective.is_smoothable:
-            width = _WIDEST if start is None else _WARM
+            width = WIDEST if start is None else _WARM
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
         watch = self.stopping.watch(start.history)
@@ -134,15 +134,10 @@ class BundleSolver:
                 width = _STALLED * width if width > _NARROWEST else 0.0
             touched = center.moved(center.towards(goal), reach)
             support = objective.support(touched, width)
-        solution = Solution(
-            best,
-            value,
-            watch.history[-1].gap,
-            cuts,
-            len(watch.history),
-            watch.converged,
-            watch.history,
-        )
+        # while smoothed, a bound on the risk was enough
+        value = value_at(best, objective, regularizer)
+        gap = max(value - max(bound, known), 0.0)
+        solution = watch.solution(best, value, gap, cuts)
         return without_dust(solution, objective, regularizer, self.stopping)
 
 
@@ -153,12 +148,8 @@ class _Found(NamedTuple):
 
 def _narrowed(width: float, support: Support, point: Point, promised: float) -> float:
     """Shrink the width until smoothing costs little of the decrease promised."""
-    line = support.offset + inner(support.subgradient, point.scores)
-    lost = support.value - line
-    allowed = _SMOOTHING_SHARE * promised
-    if lost > allowed:
-        # what smoothing loses falls with the square of the width
-        width *= max(float(np.sqrt(allowed / lost)), 0.1)
+    lost = lost_by_smoothing(support, point)
+    width = narrowed(width, lost, _SMOOTHING_SHARE * promised)
     # where no pair is near its kink there is no loss, but no slope either
     return min(width, promised / _WORST_LOSS)
 

@@ -109,15 +109,7 @@ class LevelBundleSolver:
                 reached = regularizer.value(goal.parameters) + C * support.value
             if reached < value:
                 best, value = goal, reached
-        return Solution(
-            best,
-            value,
-            watch.history[-1].gap,
-            cuts,
-            len(watch.history),
-            watch.converged,
-            watch.history,
-        )
+        return watch.solution(best, value, watch.history[-1].gap, cuts)
 
 
 def _middle(regularizer: Regularizer, n_parameters: int) -> FloatArray:

@@ -15,15 +15,15 @@ from aucmax.solvers.base import (
     Solution,
     Start,
     StoppingRule,
-    inner,
     slope_along,
+    value_at,
 )
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.line_search import search
+from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
 
 __all__ = ["CurvedObjective", "SmoothedNewtonSolver"]
 
-_WIDEST = 2.2  # every pair lies on the slope when all scores are equal
 _WARM = 0.5  # a first width that does not undo a good start
 _MUCH_NARROWER = 0.95  # of the width before
 _SMOOTHING_SHARE = 0.01  # of the gap; measured: smaller needs fewer passes
@@ -80,7 +80,7 @@ class SmoothedNewtonSolver:
     ) -> Solution:
         """Minimise ``regularizer(w) + objective.C * risk``; see ``BundleSolver``."""
         C = objective.C
-        width = _WIDEST if start is None else _WARM
+        width = WIDEST if start is None else _WARM
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
         watch = self.stopping.watch(start.history)
@@ -118,26 +118,16 @@ class SmoothedNewtonSolver:
                 objective, regularizer, point, direction, slope, width
             )
         # on the way a bound on the risk was enough
-        exact = regularizer.value(best.parameters) + C * objective.risk_value(best)
-        return Solution(
-            best,
-            exact,
-            max(exact - lower_bound, 0.0),
-            cuts,
-            len(watch.history),
-            watch.converged,
-            watch.history,
-        )
+        exact = value_at(best, objective, regularizer)
+        return watch.solution(best, exact, max(exact - lower_bound, 0.0), cuts)
 
     def _narrowed(
         self, width: float, point: Point, support: Support, scale: float, gap: float
     ) -> float:
         """Shrink the width until smoothing is a small part of the gap that remains."""
-        line = support.offset + inner(support.subgradient, point.scores)
-        lost = scale * (support.value - line)
+        lost = scale * lost_by_smoothing(support, point)
         allowed = _SMOOTHING_SHARE * max(self.stopping.tol, min(gap, 1.0))
-        # what smoothing loses falls with the square of the width
-        return width * max(np.sqrt(allowed / lost), 0.1) if lost > allowed else width
+        return narrowed(width, lost, allowed)
 
 
 def _walk(
@@ -174,8 +164,8 @@ def _shrunk(
     smaller = Point(factor * point.parameters, factor * point.scores)
 
     def smoothed_value(point: Point, support: Support) -> float:
-        line = support.offset + inner(support.subgradient, point.scores)
-        return regularizer.value(point.parameters) + objective.C * line
+        price = regularizer.value(point.parameters)
+        return price + objective.C * height(support, point)
 
     support = objective.support(smaller, width)
     before = smoothed_value(point, objective.support(point, width))

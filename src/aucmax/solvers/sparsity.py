@@ -3,7 +3,7 @@
 import numpy as np
 
 from aucmax.regularizers.base import ProximalRegularizer, Regularizer
-from aucmax.solvers.base import Objective, Point, Solution, StoppingRule
+from aucmax.solvers.base import Objective, Solution, StoppingRule, value_at
 
 __all__ = ["without_dust"]
 
@@ -64,18 +64,12 @@ def without_dust(
         else:
             n_tries += 1
             point = objective.at(kept)
-            value = _value_at(point, objective, regularizer)
+            value = value_at(point, objective, regularizer)
             gap = max(value - bound, 0.0)
-            allowed = stopping.tol * max(abs(value), stopping.floor)
-            is_dust = value - before <= _SPARED * allowed
-            if is_dust and (gap <= allowed or value <= before):
+            is_dust = stopping.is_reached(value, (value - before) / _SPARED)
+            if is_dust and (stopping.is_reached(value, gap) or value <= before):
                 solution.point, solution.value, solution.gap = point, value, gap
                 fewest, short = n_kept, power
             else:
                 refused, long = n_kept, power
     return solution
-
-
-def _value_at(point: Point, objective: Objective, regularizer: Regularizer) -> float:
-    price = regularizer.value(point.parameters)
-    return price + objective.C * objective.risk_value(point)

@@ -17,10 +17,11 @@ from aucmax.solvers.base import (
     Solution,
     Start,
     StoppingRule,
-    inner,
+    value_at,
 )
 from aucmax.solvers.certificate import Certificate
 from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
 from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["SubgradientSolver"]
@@ -31,10 +32,8 @@ _GROWTH = 2.0  # of the curvature, where a step ended higher than that
 _FAST_DECAY, _DECAY = 0.5, 0.9  # of the curvature at each step, before and after
 _MOST_GROWTHS = 60  # only rounding could ask for more
 _STALLED = 1e-3  # of the gap: a rise of the bound that is no progress
-_WIDEST = 2.2  # every pair lies on the slope when all scores are equal
 _WARM = 0.1  # a first width that does not undo a good start
 _SMOOTHING_SHARE = 0.03  # of the gap, lost to smoothing
-_MOST_NARROWING = 0.1
 _ROUNDING = 1e-12
 
 
@@ -120,7 +119,7 @@ class SubgradientSolver:
             )
         width = 0.0
         if self.smooth and objective.is_smoothable:
-            width = _WIDEST if start is None else _WARM
+            width = WIDEST if start is None else _WARM
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
         watch = self.stopping.watch(start.history)
@@ -128,7 +127,7 @@ class SubgradientSolver:
         cuts.resize(self.max_cuts)
         certificate = Certificate(regularizer, cuts, objective.C)
         best = _inside(objective, regularizer, start.point)
-        value = _exact_value(objective, regularizer, best)
+        value = value_at(best, objective, regularizer)
         walk = _Walk(objective, regularizer, best, width)
         bound, jumped = 0.0, False
         line = walk.look_ahead()
@@ -152,16 +151,8 @@ class SubgradientSolver:
             walk.gain_momentum()
             line = walk.look_ahead()
         # on the way a bound on the risk was enough
-        value = _exact_value(objective, regularizer, best)
-        solution = Solution(
-            best,
-            value,
-            max(value - bound, 0.0),
-            cuts,
-            len(watch.history),
-            watch.converged,
-            watch.history,
-        )
+        value = value_at(best, objective, regularizer)
+        solution = watch.solution(best, value, max(value - bound, 0.0), cuts)
         return without_dust(solution, objective, regularizer, self.stopping)
 
 
@@ -173,11 +164,6 @@ def _inside(
     if np.allclose(projected, point.parameters, rtol=_ROUNDING, atol=0.0):
         return point
     return objective.at(projected)
-
-
-def _exact_value(objective: Objective, regularizer: Regularizer, point: Point) -> float:
-    risk = objective.risk_value(point)
-    return regularizer.value(point.parameters) + objective.C * risk
 
 
 class _Line(NamedTuple):
@@ -243,7 +229,7 @@ class _Walk:
         self._curvature *= self._decay
         if self._curvature == 0.0:
             self._curvature = float(slope @ slope) / gap or 1.0
-        here = objective.C * _height(self._line.support, self._ahead)
+        here = objective.C * height(self._line.support, self._ahead)
         allowed = _SLACK * gap / min(self._age, _OLD) + _ROUNDING * abs(here)
         for _ in range(_MOST_GROWTHS):
             length = 1.0 / self._curvature
@@ -252,7 +238,7 @@ class _Walk:
             moved = point.parameters - ahead
             expected = here + float(slope @ moved)
             expected += self._curvature / 2.0 * float(moved @ moved)
-            if objective.C * _height(support, point) <= expected + allowed:
+            if objective.C * height(support, point) <= expected + allowed:
                 break
             self._curvature *= _GROWTH
             self._decay = _DECAY
@@ -261,12 +247,8 @@ class _Walk:
 
     def narrow(self, gap: float) -> None:
         """Shrink the width until smoothing is a small part of the gap that remains."""
-        lost = self._reached.value - _height(self._reached, self._point)
-        lost *= self._objective.C
-        allowed = _SMOOTHING_SHARE * gap
-        if self._width > 0.0 and lost > allowed:
-            # what smoothing loses falls with the square of the width
-            self._width *= max(float(np.sqrt(allowed / lost)), _MOST_NARROWING)
+        lost = self._objective.C * lost_by_smoothing(self._reached, self._point)
+        self._width = narrowed(self._width, lost, _SMOOTHING_SHARE * gap)
 
     def gain_momentum(self) -> None:
         """Move the point ahead, beyond the last two points."""
@@ -277,8 +259,3 @@ class _Walk:
         age = (1.0 + float(np.sqrt(1.0 + 4.0 * self._age**2))) / 2.0
         self._ahead = self._point.moved(move, (self._age - 1.0) / age)
         self._age = age
-
-
-def _height(support: Support, point: Point) -> float:
-    """Return the height of a line at a point."""
-    return support.offset + inner(support.subgradient, point.scores)
