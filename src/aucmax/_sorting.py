@@ -1,4 +1,4 @@
-"""Sorting scores in linear time, with the order that sorts them."""
+"""Sorting scores in linear time, with the order that sorts them, also by groups."""
 
 from typing import Any, TypeAlias
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from aucmax._validation import FloatArray
 
-__all__ = ["RowNumbers", "row_number_type", "sort_with_order"]
+__all__ = ["RowNumbers", "deal_out", "row_number_type", "sort_with_order"]
 
 
 RowNumbers: TypeAlias = NDArray[np.integer[Any]]
@@ -39,9 +39,32 @@ def sort_with_order(values: FloatArray) -> tuple[RowNumbers, FloatArray]:
     return order, bits.view(np.float64)
 
 
+def deal_out(
+    order: RowNumbers, groups: RowNumbers, starts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the rows group by group, in the given order within each.
+
+    `groups` has the group of each row, `starts` where each begins in the result, and
+    the end. One pass; numbers are int64, by which numpy indexes at once.
+    """
+    dealt = np.empty(order.size, dtype=np.int64)
+    fill_groups(order, groups, starts[:-1].copy(), dealt)
+    return dealt
+
+
 def row_number_type(n_rows: int) -> np.dtype[np.integer[Any]]:
     """Return the narrower of the types that can number the rows."""
     return np.dtype(np.int32 if n_rows < 2**31 else np.int64)
+
+
+@njit(cache=True, nogil=True)
+def fill_groups(order, groups, places, dealt):  # type: ignore[no-untyped-def]
+    """Put each row into the next place of its group, which moves on."""
+    for k in range(order.size):
+        row = order[k]
+        group = groups[row]
+        dealt[places[group]] = row
+        places[group] += 1
 
 
 @njit(cache=True, nogil=True)

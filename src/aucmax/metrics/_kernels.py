@@ -136,6 +136,32 @@ def _bucket_of(key, smallest, shift, cell_start):
 
 
 @njit(cache=True, nogil=True)
+def tied_masses(scores, is_positive, weights, offsets):
+    """Return the negative and positive mass of each run of equal scores in a query.
+
+    Also returns the row that each run starts with, and the first run of each query
+    (and the end), as the offsets count rows.
+    """
+    negative = np.empty(scores.size)
+    positive = np.empty(scores.size)
+    starts = np.empty(scores.size, np.int64)
+    first_runs = np.empty_like(offsets)
+    runs = 0
+    for q in range(offsets.size - 1):
+        first_runs[q] = runs
+        for i in range(offsets[q], offsets[q + 1]):
+            if i == offsets[q] or scores[i] != scores[i - 1]:
+                negative[runs] = 0.0
+                positive[runs] = 0.0
+                starts[runs] = i
+                runs += 1
+            positive[runs - 1] += weights[i] * is_positive[i]
+            negative[runs - 1] += weights[i] * (not is_positive[i])
+    first_runs[-1] = runs
+    return negative[:runs], positive[:runs], starts[:runs], first_runs
+
+
+@njit(cache=True, nogil=True)
 def box_areas(negative, positive, offsets, box):
     """Return per query the area of the box that lies under its ROC curve.
 
@@ -272,9 +298,10 @@ def _count_wins(scores, levels, weights, start, stop, largest, wins):
 def ordered_pair_shares(scores, levels, weights, offsets):
     """Return per query the share of pairs of different levels that are in order.
 
-    Rows are sorted by query, score and level. tree is a Fenwick tree over the levels:
-    a prefix sum gives the mass of all lower levels among the rows seen so far. A query
-    with one level gets NaN.
+    Rows are sorted by query and score. tree is a Fenwick tree over the levels: a prefix
+    sum gives the mass of all lower levels among the rows seen so far. Asked before and
+    after the rows of one score are seen, it gives a tied pair one half on average. A
+    query with one level gets NaN.
     """
     tree = np.zeros(levels.max() + 2)
     shares = np.full(offsets.size - 1, np.nan)
@@ -283,19 +310,19 @@ def ordered_pair_shares(scores, levels, weights, offsets):
         ordered = 0.0
         block = start
         while block < stop:
-            lower_tied = 0.0  # mass of this block's levels below the present one
-            level_tied = 0.0  # mass of the present level in this block
             end = block
+            below = 0.0  # sum over the block of weight times lower mass, before it
             while end < stop and scores[end] == scores[block]:
-                if levels[end] != levels[max(end - 1, block)]:
-                    lower_tied += level_tied
-                    level_tied = 0.0
-                level_tied += weights[end]
-                below = _mass_under(tree, levels[end])
-                ordered += weights[end] * (below + 0.5 * lower_tied)
+                below += weights[end] * _mass_under(tree, levels[end])
                 end += 1
             for i in range(block, end):
                 _add_mass(tree, levels[i], weights[i])
+            ordered += below
+            if end - block > 1:
+                below_or_tied = 0.0
+                for i in range(block, end):
+                    below_or_tied += weights[i] * _mass_under(tree, levels[i])
+                ordered += 0.5 * (below_or_tied - below)
             block = end
         pairs = 0.0  # the tree holds the whole query now
         for i in range(start, stop):

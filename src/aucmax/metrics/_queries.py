@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass
 
-from aucmax._validation import FloatArray, IntArray, Queries
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._sorting import RowNumbers, deal_out, row_number_type, sort_with_order
+from aucmax._validation import FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
 
 
-def sort_rows(
-    queries: Queries | None, *keys: FloatArray | IntArray
-) -> tuple[IntArray, IntArray]:
-    """Sort rows by query, then ascending by each key in turn.
+@dataclass(frozen=True)
+class QueryRows:
+    """The rows of each query, counted once for any number of rankings.
 
-    Returns the order and the offsets: query q owns the places
-    ``offsets[q] .. offsets[q + 1] - 1`` of the order.
+    Attributes
+    ----------
+    codes : ndarray of shape (n_rows,) or None
+        The number of each row's query; None where all rows are one query.
+    offsets : ndarray of shape (n_queries + 1,)
+        Among rows sorted by query, query q owns the places
+        ``offsets[q] .. offsets[q + 1] - 1``.
     """
-    if queries is None:
-        return np.lexsort(keys[::-1]), np.array([0, keys[0].size])
+
+    codes: RowNumbers | None
+    offsets: IntArray
+
+    def sort(self, values: FloatArray) -> RowNumbers:
+        """Return the order by query, then ascending by value; equal ones stay put.
+
+        Costs O(m): one sort of all rows, which are then dealt out to their queries.
+        """
+        order, _ = sort_with_order(values)
+        if self.codes is None:
+            return order
+        return deal_out(order, self.codes, self.offsets)
+
+
+def check_queries(qid: ArrayLike | None, n_rows: int) -> QueryRows:
+    """Check the query ids, or make one query of all rows."""
+    queries = None if qid is None else check_qid(qid, n_rows)
+    if queries is None or queries.n_queries == 1:
+        return QueryRows(None, np.array([0, n_rows]))
     sizes = np.bincount(queries.codes, minlength=queries.n_queries)
     offsets = np.concatenate(([0], np.cumsum(sizes)))
-    return np.lexsort((*keys[::-1], queries.codes)), offsets
+    return QueryRows(queries.codes.astype(row_number_type(n_rows)), offsets)
 
 
 def tie_starts(ranked: FloatArray | IntArray, offsets: IntArray) -> IntArray:

@@ -18,15 +18,18 @@ from aucmax._validation import (
     BoolArray,
     FloatArray,
     IntArray,
-    Queries,
     check_binary_labels,
     check_class_weights,
-    check_qid,
     check_sample_weight,
     check_scores,
 )
 from aucmax.metrics import _kernels
-from aucmax.metrics._queries import mean_over_queries, sort_rows, tie_starts
+from aucmax.metrics._queries import (
+    QueryRows,
+    check_queries,
+    mean_over_queries,
+    tie_starts,
+)
 
 WHOLE_SQUARE = (0.0, 1.0, 0.0, 1.0)
 
@@ -73,12 +76,15 @@ class Placement:
 
 @dataclass(frozen=True)
 class RankingTask:
-    """Checked arguments of a metric of two classes."""
+    """Checked arguments of a metric of two classes.
+
+    Without queries all rows are one.
+    """
 
     scores: FloatArray
     is_positive: BoolArray
     sample_weight: FloatArray | None = None
-    queries: Queries | None = None
+    queries: QueryRows | None = None
 
     @property
     def n_positive(self) -> int:
@@ -94,7 +100,7 @@ class RankingTask:
 
     def mean_area(self, box: Sequence[float] = WHOLE_SQUARE) -> float:
         """Return the area under the ROC curve in a box, as a mean over the queries."""
-        if self.queries is None:
+        if self.queries is None or self.queries.codes is None:
             return float(self.steps().areas(box)[0])
         return mean_over_queries(self.sorted_steps()[0].areas(box))
 
@@ -124,17 +130,16 @@ class RankingTask:
 
     def sorted_steps(self) -> tuple[Steps, FloatArray]:
         """Return one step per distinct score of each query, and these scores."""
-        order, offsets = sort_rows(self.queries, -self.scores)
+        queries = self.queries or check_queries(None, self.scores.size)
+        order = queries.sort(-self.scores)
         ranked = self.scores[order]
-        starts = tie_starts(ranked, offsets)
-        weights: FloatArray | float = 1.0
+        weights = np.ones(ranked.size)
         if self.sample_weight is not None:
             weights = self.sample_weight[order]
-        is_positive = self.is_positive[order]
-        positive = np.add.reduceat(weights * is_positive, starts)
-        negative = np.add.reduceat(weights * ~is_positive, starts)
-        steps = Steps(negative, positive, np.searchsorted(starts, offsets))
-        return steps, ranked[starts]
+        negative, positive, starts, offsets = _kernels.tied_masses(
+            ranked, self.is_positive[order], weights, queries.offsets
+        )
+        return Steps(negative, positive, offsets), ranked[starts]
 
     def _counts(self) -> tuple[FloatArray, FloatArray]:
         smaller = 2 * self.n_positive <= self.is_positive.size
@@ -157,6 +162,32 @@ class RankingTask:
         return keys
 
 
+@dataclass(frozen=True)
+class TwoClasses:
+    """Checked labels, weights and queries, for any number of rankings."""
+
+    is_positive: BoolArray
+    sample_weight: FloatArray | None
+    queries: QueryRows
+
+    def task(self, y_score: ArrayLike) -> RankingTask:
+        """Check scores of these rows."""
+        scores = check_scores(y_score, self.is_positive.size)
+        return RankingTask(scores, self.is_positive, self.sample_weight, self.queries)
+
+
+def check_two_classes(
+    y_true: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> TwoClasses:
+    """Check what all metrics of two classes need besides the scores."""
+    classes, is_positive = check_binary_labels(y_true)
+    weights = check_sample_weight(sample_weight, is_positive.size)
+    check_class_weights(classes, is_positive, weights)
+    return TwoClasses(is_positive, weights, check_queries(qid, is_positive.size))
+
+
 def check_task(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -164,12 +195,7 @@ def check_task(
     qid: ArrayLike | None = None,
 ) -> RankingTask:
     """Check the arguments that all metrics of two classes share."""
-    classes, is_positive = check_binary_labels(y_true)
-    scores = check_scores(y_score, is_positive.size)
-    weights = check_sample_weight(sample_weight, is_positive.size)
-    check_class_weights(classes, is_positive, weights)
-    queries = None if qid is None else check_qid(qid, is_positive.size)
-    return RankingTask(scores, is_positive, weights, queries)
+    return check_two_classes(y_true, sample_weight, qid).task(y_score)
 
 
 def _distinct(keys: IntArray) -> tuple[IntArray, IntArray]:

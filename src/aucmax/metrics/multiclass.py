@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,14 +13,13 @@ from aucmax._validation import (
     FloatArray,
     IntArray,
     check_levels,
-    check_qid,
     check_sample_weight,
     check_scores,
     first_positive_level,
 )
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _kernels
-from aucmax.metrics._queries import mean_over_queries, sort_rows
+from aucmax.metrics._queries import QueryRows, check_queries, mean_over_queries
 
 __all__ = ["multiclass_auc_score", "ordinal_auc_score"]
 
@@ -74,17 +75,9 @@ def multiclass_auc_score(
     >>> multiclass_auc_score([0, 0, 1, 2], [1, 2, 3, 4])
     0.8333333333333333
     """
-    if classes not in ("positive", "all"):
-        raise ValueError(f"classes must be 'positive' or 'all', got {classes!r}.")
-    names, ranked = _check_and_sort(y_true, y_score, sample_weight, qid)
-    first = 0 if classes == "all" else first_positive_level(names)
-    if first == names.size:
-        raise NotEnoughClassesError(
-            f"y_true has no level above 0, the largest is {names[-1]}. "
-            "Use classes='all' if every level counts."
-        )
-    means = _kernels.class_reference_aucs(*ranked, first)
-    return mean_over_queries(means, _NEEDED)
+    return prepare_multiclass_auc(
+        y_true, classes=classes, sample_weight=sample_weight, qid=qid
+    )(y_score)
 
 
 def ordinal_auc_score(
@@ -126,31 +119,80 @@ def ordinal_auc_score(
     >>> ordinal_auc_score([0, 1, 2], [1, 3, 3])
     0.8333333333333334
     """
-    _, ranked = _check_and_sort(y_true, y_score, sample_weight, qid)
-    return mean_over_queries(_kernels.ordered_pair_shares(*ranked), _NEEDED)
+    return prepare_ordinal_auc(y_true, sample_weight=sample_weight, qid=qid)(y_score)
 
 
-def _check_and_sort(
+def prepare_multiclass_auc(
     y_true: ArrayLike,
-    y_score: ArrayLike,
-    sample_weight: ArrayLike | None,
-    qid: ArrayLike | None,
-) -> tuple[NDArray[Any], tuple[FloatArray, IntArray, FloatArray, IntArray]]:
-    """Return the levels, then the rows by query, score and level, and the offsets.
+    *,
+    classes: str = "positive",
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> Callable[[ArrayLike], float]:
+    """Check and count the labels once; return :func:`multiclass_auc_score` of them."""
+    if classes not in ("positive", "all"):
+        raise ValueError(f"classes must be 'positive' or 'all', got {classes!r}.")
+    rows = _check_level_rows(y_true, sample_weight, qid)
+    first = 0 if classes == "all" else first_positive_level(rows.names)
+    if first == rows.names.size:
+        raise NotEnoughClassesError(
+            f"y_true has no level above 0, the largest is {rows.names[-1]}. "
+            "Use classes='all' if every level counts."
+        )
 
-    The rows come as scores, places among the levels, and weights.
-    """
+    def multiclass_auc(y_score: ArrayLike) -> float:
+        means = _kernels.class_reference_aucs(*rows.sort(y_score), first)
+        return mean_over_queries(means, _NEEDED)
+
+    return multiclass_auc
+
+
+def prepare_ordinal_auc(
+    y_true: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+) -> Callable[[ArrayLike], float]:
+    """Check and count the labels once; return :func:`ordinal_auc_score` of them."""
+    rows = _check_level_rows(y_true, sample_weight, qid)
+
+    def ordinal_auc(y_score: ArrayLike) -> float:
+        shares = _kernels.ordered_pair_shares(*rows.sort(y_score))
+        return mean_over_queries(shares, _NEEDED)
+
+    return ordinal_auc
+
+
+@dataclass(frozen=True)
+class _LevelRows:
+    """Checked levels, weights and queries, for any number of rankings."""
+
+    names: NDArray[Any]
+    levels: IntArray  # places among the names
+    sample_weight: FloatArray | None
+    queries: QueryRows
+
+    def sort(
+        self, y_score: ArrayLike
+    ) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
+        """Return scores, levels and weights by query and score, and the offsets."""
+        scores = check_scores(y_score, self.levels.size)
+        order = self.queries.sort(scores)
+        weights = np.ones(scores.size)
+        if self.sample_weight is not None:
+            weights = self.sample_weight[order]
+        return scores[order], self.levels[order], weights, self.queries.offsets
+
+
+def _check_level_rows(
+    y_true: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
+) -> _LevelRows:
     names, levels = check_levels(y_true)
-    scores = check_scores(y_score, levels.size)
     weights = check_sample_weight(sample_weight, levels.size)
-    if weights is None:
-        weights = np.ones(levels.size)
-    else:
+    if weights is not None:
         _check_level_weights(names, levels[weights > 0])
         weights = weights / weights.max()  # so that no product of two overflows
-    queries = None if qid is None else check_qid(qid, levels.size)
-    order, offsets = sort_rows(queries, scores, levels)
-    return names, (scores[order], levels[order], weights[order], offsets)
+    return _LevelRows(names, levels, weights, check_queries(qid, levels.size))
 
 
 def _check_level_weights(names: NDArray[Any], weighted: IntArray) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax.metrics._steps import Steps, check_task
+from aucmax.metrics._steps import Steps, check_two_classes
 
 __all__ = ["partial_auc_score"]
 
@@ -76,6 +76,26 @@ def partial_auc_score(
     >>> partial_auc_score(y, scores, fpr_range=(0, 0.25), tpr_range=(0.5, 1))
     0.0
     """
+    return prepare_partial_auc(
+        y_true,
+        fpr_range=fpr_range,
+        tpr_range=tpr_range,
+        sample_weight=sample_weight,
+        qid=qid,
+        standardize=standardize,
+    )(y_score)
+
+
+def prepare_partial_auc(
+    y_true: ArrayLike,
+    *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    standardize: str = "mean",
+) -> Callable[[ArrayLike], float]:
+    """Check and count the labels once; return :func:`partial_auc_score` of them."""
     box = (
         *_check_range(fpr_range, "fpr_range"),
         *_check_range(tpr_range, "tpr_range"),
@@ -86,7 +106,8 @@ def partial_auc_score(
             f"got {standardize!r}."
         )
     rescale = _STANDARDS[standardize](box)
-    return rescale(check_task(y_true, y_score, sample_weight, qid).mean_area(box))
+    rows = check_two_classes(y_true, sample_weight, qid)
+    return lambda y_score: rescale(rows.task(y_score).mean_area(box))
 
 
 Box = tuple[float, float, float, float]

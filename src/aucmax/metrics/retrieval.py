@@ -12,15 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._sorting import RowNumbers
 from aucmax._validation import (
     FloatArray,
     IntArray,
-    Queries,
-    check_qid,
     check_relevance,
     check_scores,
 )
-from aucmax.metrics._queries import mean_over_queries, sort_rows, tie_starts
+from aucmax.metrics._queries import (
+    QueryRows,
+    check_queries,
+    mean_over_queries,
+    tie_starts,
+)
 
 __all__ = ["mean_average_precision", "ndcg_score", "precision_at_k"]
 
@@ -219,13 +223,17 @@ def ndcg_score(
 class _Ranking:
     """Rows by query and descending score, in blocks of equal score."""
 
-    queries: Queries | None
-    order: IntArray
-    offsets: IntArray  # of the queries, in rows
+    queries: QueryRows
+    order: RowNumbers
     starts: IntArray  # of the blocks, in rows
     block_size: IntArray
     block_rank: IntArray  # how many rows of the query stand above the block
     first_blocks: IntArray  # the first block of each query
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where the rows of each query start in the order, and the end."""
+        return self.queries.offsets
 
     def row_ranks(self) -> IntArray:
         """Return how many rows of its query stand before each row of the order."""
@@ -250,20 +258,18 @@ class _Ranking:
         return running - np.repeat(running[self.first_blocks], n_blocks)
 
 
-def _rank(scores: FloatArray, queries: Queries | None) -> _Ranking:
-    order, offsets = sort_rows(queries, -scores)
+def _rank(scores: FloatArray, queries: QueryRows) -> _Ranking:
+    order, offsets = queries.sort(-scores), queries.offsets
     starts = tie_starts(scores[order], offsets)
     first_blocks = np.searchsorted(starts, offsets[:-1])
     query_start = np.repeat(offsets[:-1], np.diff(first_blocks, append=starts.size))
     sizes = np.diff(starts, append=order.size)
-    return _Ranking(
-        queries, order, offsets, starts, sizes, starts - query_start, first_blocks
-    )
+    return _Ranking(queries, order, starts, sizes, starts - query_start, first_blocks)
 
 
 def _check_ranking(y_score: ArrayLike, qid: ArrayLike | None, n_rows: int) -> _Ranking:
     scores = check_scores(y_score, n_rows)
-    return _rank(scores, None if qid is None else check_qid(qid, n_rows))
+    return _rank(scores, check_queries(qid, n_rows))
 
 
 def _check_k(k: int) -> None:

@@ -134,15 +134,6 @@ def box_hinge(s, u, t, w, box, is_loose, slack, down, up):
 
 
 @njit(cache=True, nogil=True)
-def group_rows(order, groups, ends, grouped):
-    """Bring rows into groups, in the given order within each; `ends` is used up."""
-    for k in range(order.size - 1, -1, -1):
-        group = groups[order[k]]
-        ends[group] -= 1
-        grouped[ends[group]] = order[k]
-
-
-@njit(cache=True, nogil=True)
 def mean_over_queries(values, weights, starts, box, is_loose, rounding, slopes):
     """Average the structural hinge over the queries with both classes.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._sorting import row_number_type, sort_with_order
+from aucmax._sorting import deal_out, sort_with_order
 from aucmax._validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import _partial_kernels
@@ -101,8 +101,7 @@ class PerQuery:
         sizes = np.bincount(groups, minlength=2 * self.n_queries)
         starts = np.concatenate(([0], np.cumsum(sizes)))
         order, _ = sort_with_order(scores)
-        grouped = np.empty(scores.size, dtype=row_number_type(scores.size))
-        _partial_kernels.group_rows(order, groups, starts[1:].copy(), grouped)
+        grouped = deal_out(order, groups, starts)
         weights = np.ones(scores.size)
         if sample_weight is not None:
             weights = sample_weight[grouped] / sample_weight.max()
