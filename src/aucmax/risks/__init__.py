@@ -4,9 +4,11 @@ from aucmax.risks.base import Risk, SmoothableRisk, Support
 from aucmax.risks.box_hinge import BoxHinge, LinearizedBoxHinge
 from aucmax.risks.instance_margin import InstanceMargin, InstanceMargins
 from aucmax.risks.pair_hinge import PairHinge
+from aucmax.risks.pair_logistic import PairLogistic
 from aucmax.risks.pair_margin import PairMargin, pairs_with_margin
 from aucmax.risks.partial_hinge import PartialHinge
 from aucmax.risks.per_query import PerQuery
+from aucmax.risks.prepared_pairs import PreparedPairs
 from aucmax.risks.tangent_margin import TangentMargin
 
 __all__ = [
@@ -15,9 +17,11 @@ __all__ = [
     "InstanceMargins",
     "LinearizedBoxHinge",
     "PairHinge",
+    "PairLogistic",
     "PairMargin",
     "PartialHinge",
     "PerQuery",
+    "PreparedPairs",
     "Risk",
     "SmoothableRisk",
     "Support",

@@ -1,0 +1,158 @@
+"""How much a pair of rows counts: weights of levels, counted once for given labels."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._sorting import RowNumbers, deal_out
+from aucmax._validation import FloatArray, IntArray
+
+__all__ = ["LevelWeights", "Part", "equal_weights", "mauc_numbers", "split_levels"]
+
+_BLOCK = 2**15  # rows that a thread takes at a time
+_MANY_LEVELS = 16  # more are compared digit by digit, in this base
+
+
+@dataclass(frozen=True)
+class LevelWeights:
+    """The weight of each level in each query, and of the others.
+
+    Attributes
+    ----------
+    own : ndarray of shape (n_queries, n_levels)
+        Weight of the rows of a level.
+    lower, higher : ndarray of shape (n_queries, n_levels)
+        Weight of the rows of lower and of higher levels.
+    """
+
+    own: FloatArray
+    lower: FloatArray
+    higher: FloatArray
+
+    @classmethod
+    def count(
+        cls, queries: IntArray | None, levels: IntArray, weights: FloatArray | None
+    ) -> "LevelWeights":
+        """Add up the weights; the levels are numbered from 0."""
+        n_levels = int(levels.max()) + 1
+        n_queries = 1 if queries is None else int(queries.max()) + 1
+        cells = levels if queries is None else queries * n_levels + levels
+        counts = np.bincount(cells, weights, minlength=n_queries * n_levels)
+        own = counts.astype(np.float64).reshape(n_queries, n_levels)
+        zero = np.zeros((n_queries, 1))
+        # sums of positive numbers, so that a large level does not hide a small one
+        lower: FloatArray = np.cumsum(np.hstack((zero, own[:, :-1])), axis=1)
+        higher: FloatArray = np.cumsum(np.hstack((zero, own[:, :0:-1])), axis=1)[
+            :, ::-1
+        ]
+        return cls(own, lower, higher)
+
+
+def equal_weights(levels: LevelWeights) -> FloatArray:
+    """Return, for each query, 1 / the weight of its pairs, or 0 if it has none."""
+    pairs: FloatArray = (levels.own * levels.lower).sum(axis=1)
+    return np.divide(1.0, pairs, out=np.zeros_like(pairs), where=pairs > 0.0)
+
+
+def mauc_numbers(
+    levels: LevelWeights, is_positive: NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray]:
+    r"""Return a factor of each query, and numbers of its levels.
+
+    With the class-reference weights :math:`p(a)`, a level has the number
+    :math:`p(a) / (m_a (M - m_a))`, and swapping two rows changes the multi-class AUC by
+    their distance in ranks times the distance of their levels' numbers [1]_. The factor
+    is 1, or 0 where no positive level has others to be compared with.
+
+    References
+    ----------
+    .. [1] S. Welleck. Efficient AUC optimization for information ranking applications.
+       ECIR 2016. Equation (18).
+    """
+    counted = np.where(is_positive, levels.own, 0.0)
+    total = counted.sum(axis=1, keepdims=True)
+    others = levels.lower + levels.higher
+    usable = (counted > 0.0) & (others > 0.0)
+    numbers = np.zeros_like(levels.own)
+    # p(a) / m_a is 1 / total for all levels that count
+    np.divide(1.0, total * others, out=numbers, where=usable)
+    has_pairs = np.count_nonzero(usable, axis=1) > 0
+    return has_pairs.astype(np.float64), numbers
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows in groups whose pairs of different classes count.
+
+    Attributes
+    ----------
+    groups : ndarray of int64 or None
+        The group of each row; None where there is one.
+    owners : ndarray of int64
+        The query of each group.
+    classes : ndarray of uint8 or int64
+        The class of each row.
+    starts : ndarray of int64 of shape (n_groups + 1,)
+        Where groups start, once rows are sorted by group.
+    """
+
+    groups: IntArray | None
+    owners: IntArray
+    classes: NDArray[np.integer[Any]]
+    starts: IntArray
+
+    def arrange(self, order: RowNumbers) -> IntArray:
+        """Return the rows group by group, each in the given order."""
+        if self.groups is None:
+            return order.astype(np.int64)
+        return deal_out(order, self.groups, self.starts)
+
+    def spans(self) -> list[tuple[int, int]]:
+        """Divide the groups into stretches of about as many rows, for threads."""
+        n_rows = int(self.starts[-1])
+        cuts = np.searchsorted(self.starts, np.arange(_BLOCK, n_rows, _BLOCK))
+        ends = np.unique(np.concatenate(([0], cuts, [self.starts.size - 1])))
+        return [(int(a), int(b)) for a, b in pairwise(ends)]
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, some of which may not occur."""
+        return int(self.classes.max()) + 1
+
+
+def split_levels(
+    queries: IntArray | None, levels: IntArray, *, by_digits: bool
+) -> Iterator[Part]:
+    """Divide the pairs of different levels into parts with few classes each.
+
+    A pair of levels belongs to the part of the highest digit in which they differ; with
+    up to 16 levels there is one part. So L levels cost O(log L) parts of 16 classes.
+    Without `by_digits` there is always one part.
+    """
+    n_levels = int(levels.max()) + 1
+    place, base = 1, _MANY_LEVELS if by_digits else n_levels
+    while place < n_levels:
+        rest, classes = np.divmod(levels // place, base)
+        yield _part(queries, rest, classes)
+        place *= base
+
+
+def _part(queries: IntArray | None, rest: IntArray, classes: IntArray) -> Part:
+    """Make a group of the rows of a query that agree in the digits before."""
+    classes = classes.astype(np.uint8) if classes.max() < 256 else classes
+    n_rest = int(rest.max()) + 1
+    if n_rest > 1:
+        cells = rest if queries is None else queries * n_rest + rest
+        present, groups = np.unique(cells, return_inverse=True)
+        owners = present // n_rest
+    elif queries is None:
+        one = np.zeros(1, dtype=np.int64)
+        return Part(None, one, classes, np.array([0, classes.size]))
+    else:
+        groups, owners = queries, np.arange(queries.max() + 1)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(groups))))
+    return Part(groups, owners, classes, starts)

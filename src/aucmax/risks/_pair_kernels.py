@@ -1,0 +1,336 @@
+"""Compiled sweeps over all pairs of rows of different levels, by moments.
+
+Rows come group by group, by descending score within a group. Legend:
+
+- `decays`[i] is exp(-distance of rows i and i + 1) in scores, `steps`[i] their distance
+  in ranks; z and step belong to the row before in the sweep and this one;
+- `near`[b, k - 1] is what a row of level b has met so far in the sweep: the sum of
+  ``u * z^k`` over the rows of other levels, where u is the weight of the pair but for
+  the row's own and z belongs to their distance; `far` is the same, with each term
+  times the distance in ranks;
+- `passed`[b] are sums of u over those in the wrong order, above a row of level b in
+  score though below it in level, or the reverse: as it is, times the distance in ranks,
+  in scores, and in both.
+
+From row to row each is multiplied by a number of at most 1, and all that is added has
+one sign, so that nothing overflows and nothing cancels. Four powers are taken at a
+time, by hand: sums in a loop are not reordered by the compiler.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+#: rows in groups: where groups start, and one value a row (one weight for all: it is 1)
+Rows = namedtuple("Rows", "starts scores decays steps levels weights")
+#: the weight of a pair, but for those of its rows: a factor a group (0: leave it out),
+#: times the distance of its levels' numbers, of shape (n_groups, n_levels), if it has
+#: any columns
+Pairing = namedtuple("Pairing", "n_levels factors numbers is_ranked")
+#: the weights of pairs of levels, and what each level has met in a sweep
+Met = namedtuple("Met", "u near far passed")
+
+
+_LARGE = np.finfo(np.float64).max  # an infinite gap times no weight would be no number
+
+
+@njit(cache=True, nogil=True)
+def add_to_rows(rows, down, up, total):
+    """Add what both sweeps have found to the rows they stand for."""
+    for i in range(rows.size):
+        total[rows[i]] += down[i] + up[i]
+
+
+@njit(cache=True, nogil=True)
+def find_ranks(starts, widths, ranks, rests):
+    """Fill in the width of the rows of the group before each, and half its own.
+
+    The rank is the sum of `ranks` and `rests`, which keeps the digits that rounding
+    would take from the ranks of light rows next to heavy ones.
+    """
+    for group in range(starts.size - 1):
+        before, rest = 0.0, 0.0
+        for i in range(starts[group], starts[group + 1]):
+            half = 0.5 * widths[i]
+            ranks[i], lost = add_exactly(before, half)
+            rests[i] = rest + lost
+            before, lost = add_exactly(before, widths[i])
+            rest += lost
+
+
+@njit(cache=True, nogil=True)
+def add_exactly(x, y):
+    """Return the rounded sum of two numbers and what rounding has taken from it."""
+    total = x + y
+    part = total - x
+    return total, (x - (total - part)) + (y - part)
+
+
+@njit(cache=True, nogil=True)
+def find_range(scores, levels, weights, starts, limits, shares):
+    """Fill in the share of each row that lies within a range of false-positive rates.
+
+    The negatives of a group, by descending score, cover a stretch of their weight each;
+    limits[group] are the ends of the range on it. Tied negatives share alike. Positives
+    get the share of the next negative below them or tied with them, and `limits`[group,
+    2] after the last.
+    """
+    for group in range(starts.size - 1):
+        low, high = limits[group, 0], limits[group, 1]
+        first, end = starts[group], starts[group + 1]
+        before = 0.0
+        start = waiting = first  # of the tied rows; of positives above any negative yet
+        while start < end:
+            stop, mass = start, 0.0
+            while stop < end and scores[stop] == scores[start]:
+                if levels[stop] == 0:
+                    mass += weights[stop] if weights.size > 1 else 1.0
+                stop += 1
+            if mass > 0.0:
+                share = 1.0
+                if before < low or before + mass > high:
+                    inside = min(before + mass, high) - max(before, low)
+                    share = min(max(inside, 0.0) / mass, 1.0)
+                shares[waiting:stop] = share
+                before += mass
+                waiting = stop
+            start = stop
+        shares[waiting:end] = limits[group, 2]
+
+
+@njit(cache=True, nogil=True)
+def nothing_met(n_levels, n_powers):
+    """Make room for what rows of each level have met."""
+    return Met(
+        np.empty((n_levels, n_levels)),
+        np.empty((n_levels, n_powers)),
+        np.empty((n_levels, n_powers)),
+        np.empty((n_levels, 4)),
+    )
+
+
+@njit(cache=True, nogil=True)
+def start_group(met, pairing, group):
+    """Forget all rows, and fill in the weight of a pair of levels in this group."""
+    met.near[:] = 0.0
+    met.far[:] = 0.0
+    met.passed[:] = 0.0
+    numbers = pairing.numbers
+    for a in range(pairing.n_levels):
+        for b in range(pairing.n_levels):
+            met.u[a, b] = pairing.factors[group] if a != b else 0.0
+            if numbers.shape[1] > 0:
+                met.u[a, b] *= abs(numbers[group, a] - numbers[group, b])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def meet(near, a, z, table):
+    """Carry `near` of one level over to a row of this level; return two sums of it."""
+    z2 = z * z
+    z4 = z2 * z2
+    p0, p1, p2, p3 = z, z2, z2 * z, z4
+    g0 = g1 = g2 = g3 = h0 = h1 = h2 = h3 = 0.0
+    for k in range(0, near.shape[1], 4):
+        x0, x1 = near[a, k] * p0, near[a, k + 1] * p1
+        x2, x3 = near[a, k + 2] * p2, near[a, k + 3] * p3
+        near[a, k], near[a, k + 1], near[a, k + 2], near[a, k + 3] = x0, x1, x2, x3
+        g0 += table[0, k] * x0
+        g1 += table[0, k + 1] * x1
+        g2 += table[0, k + 2] * x2
+        g3 += table[0, k + 3] * x3
+        h0 += table[1, k] * x0
+        h1 += table[1, k + 1] * x1
+        h2 += table[1, k + 2] * x2
+        h3 += table[1, k + 3] * x3
+        p0, p1, p2, p3 = p0 * z4, p1 * z4, p2 * z4, p3 * z4
+    return (g0 + g1) + (g2 + g3), (h0 + h1) + (h2 + h3)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def join(near, b, z, u):
+    """Carry `near` of one level over to a row of another level, of weight u to it."""
+    z2 = z * z
+    z4 = z2 * z2
+    p0, p1, p2, p3 = z, z2, z2 * z, z4
+    for k in range(0, near.shape[1], 4):
+        near[b, k] = near[b, k] * p0 + u
+        near[b, k + 1] = near[b, k + 1] * p1 + u
+        near[b, k + 2] = near[b, k + 2] * p2 + u
+        near[b, k + 3] = near[b, k + 3] * p3 + u
+        p0, p1, p2, p3 = p0 * z4, p1 * z4, p2 * z4, p3 * z4
+
+
+@njit(cache=True, nogil=True, inline="always")
+def carry(near, far, b, z, step, u):
+    """Carry `near` and `far` of one level on; then `near` meets a row of weight u."""
+    z2 = z * z
+    z4 = z2 * z2
+    p0, p1, p2, p3 = z, z2, z2 * z, z4
+    for k in range(0, near.shape[1], 4):
+        x0, x1 = near[b, k] * p0, near[b, k + 1] * p1
+        x2, x3 = near[b, k + 2] * p2, near[b, k + 3] * p3
+        far[b, k] = far[b, k] * p0 + step * x0
+        far[b, k + 1] = far[b, k + 1] * p1 + step * x1
+        far[b, k + 2] = far[b, k + 2] * p2 + step * x2
+        far[b, k + 3] = far[b, k + 3] * p3 + step * x3
+        near[b, k], near[b, k + 1] = x0 + u, x1 + u
+        near[b, k + 2], near[b, k + 3] = x2 + u, x3 + u
+        p0, p1, p2, p3 = p0 * z4, p1 * z4, p2 * z4, p3 * z4
+
+
+@njit(cache=True, nogil=True, inline="always")
+def meet_far(near, far, a, z, step, table):
+    """Carry `near` and `far` over to a row of their level; return sums of `far`."""
+    z2 = z * z
+    z4 = z2 * z2
+    p0, p1, p2, p3 = z, z2, z2 * z, z4
+    g0 = g1 = g2 = g3 = h0 = h1 = h2 = h3 = 0.0
+    for k in range(0, near.shape[1], 4):
+        x0, x1 = near[a, k] * p0, near[a, k + 1] * p1
+        x2, x3 = near[a, k + 2] * p2, near[a, k + 3] * p3
+        near[a, k], near[a, k + 1], near[a, k + 2], near[a, k + 3] = x0, x1, x2, x3
+        x0 = far[a, k] * p0 + step * x0
+        x1 = far[a, k + 1] * p1 + step * x1
+        x2 = far[a, k + 2] * p2 + step * x2
+        x3 = far[a, k + 3] * p3 + step * x3
+        far[a, k], far[a, k + 1], far[a, k + 2], far[a, k + 3] = x0, x1, x2, x3
+        g0 += table[0, k] * x0
+        g1 += table[0, k + 1] * x1
+        g2 += table[0, k + 2] * x2
+        g3 += table[0, k + 3] * x3
+        h0 += table[1, k] * x0
+        h1 += table[1, k + 1] * x1
+        h2 += table[1, k + 2] * x2
+        h3 += table[1, k + 3] * x3
+        p0, p1, p2, p3 = p0 * z4, p1 * z4, p2 * z4, p3 * z4
+    return (g0 + g1) + (g2 + g3), (h0 + h1) + (h2 + h3)
+
+
+@njit(cache=True, nogil=True)
+def sweep(rows, pairing, table, groups, down, gradient, hessian):
+    """Fill in what each row owes to the rows before it, for some of the groups.
+
+    Going down, the rows before are those above. The sums of both directions are the
+    gradient and the hessian.
+    """
+    met = nothing_met(pairing.n_levels, table.shape[1])
+    for group in range(groups[0], groups[1]):
+        first, end = rows.starts[group], rows.starts[group + 1]
+        if pairing.factors[group] == 0.0:
+            gradient[first:end] = 0.0
+            hessian[first:end] = 0.0
+            continue
+        start_group(met, pairing, group)
+        span = (first, end)
+        if pairing.is_ranked:
+            sweep_ranked(rows, span, met, table, down, gradient, hessian)
+        else:
+            sweep_plain(rows, span, met, table, down, gradient, hessian)
+
+
+@njit(cache=True, nogil=True)
+def sweep_plain(rows, span, met, table, down, gradient, hessian):
+    """Sweep over the rows of one group, where all distances in ranks count alike."""
+    u, near, passed = met.u, met.near, met.passed
+    sign = 1.0 if down else -1.0
+    is_weighted = rows.weights.size > 1
+    w, z = 1.0, 1.0
+    for k in range(span[1] - span[0]):
+        i = span[0] + k if down else span[1] - 1 - k
+        a = rows.levels[i]
+        if k > 0:
+            z = rows.decays[i - 1 if down else i]
+        if is_weighted:
+            w = rows.weights[i]
+        slope, curvature = meet(near, a, z, table)
+        gradient[i] = sign * w * (slope - passed[a, 0])
+        hessian[i] = w * curvature
+        for b in range(u.shape[0]):
+            if b != a:
+                join(near, b, z, u[b, a] * w)
+                if (b > a) == down:
+                    passed[b, 0] += u[b, a] * w
+
+
+@njit(cache=True, nogil=True)
+def sweep_ranked(rows, span, met, table, down, gradient, hessian):
+    """Sweep over the rows of one group, where distances in ranks count."""
+    u, near, far, passed = met.u, met.near, met.far, met.passed
+    sign = 1.0 if down else -1.0
+    is_weighted = rows.weights.size > 1
+    w, z, step = 1.0, 1.0, 0.0
+    for k in range(span[1] - span[0]):
+        i = span[0] + k if down else span[1] - 1 - k
+        a = rows.levels[i]
+        if k > 0:
+            z = rows.decays[i - 1 if down else i]
+            step = rows.steps[i - 1 if down else i]
+        if is_weighted:
+            w = rows.weights[i]
+        slope, curvature = meet_far(near, far, a, z, step, table)
+        for b in range(u.shape[0]):
+            passed[b, 1] += step * passed[b, 0]
+            if b != a:
+                carry(near, far, b, z, step, u[b, a] * w)
+                if (b > a) == down:
+                    passed[b, 0] += u[b, a] * w
+        gradient[i] = sign * w * (slope - passed[a, 1])
+        hessian[i] = w * curvature
+
+
+@njit(cache=True, nogil=True)
+def add_values(rows, pairing, table, groups, values):
+    """Fill in the sum of the losses of all pairs, for some of the groups."""
+    met = nothing_met(pairing.n_levels, table.shape[1])
+    for group in range(groups[0], groups[1]):
+        values[group] = 0.0
+        if pairing.factors[group] != 0.0:
+            start_group(met, pairing, group)
+            span = (rows.starts[group], rows.starts[group + 1])
+            values[group] = group_value(rows, span, met, pairing.is_ranked, table[1:])
+
+
+@njit(cache=True, nogil=True)
+def group_value(rows, span, met, is_ranked, table):
+    """Return the losses of the pairs of one group; the table ends with the heights.
+
+    Where ranks don't count, all pairs are taken for one rank apart: rows come into
+    `far` at once.
+    """
+    u, near, far, passed = met.u, met.near, met.far, met.passed
+    is_weighted = rows.weights.size > 1
+    w, z, step, gap = 1.0, 1.0, 0.0, 0.0
+    value = 0.0
+    for i in range(span[0], span[1]):
+        a = rows.levels[i]
+        if i > span[0]:
+            z = rows.decays[i - 1]
+            gap = min(rows.scores[i - 1] - rows.scores[i], _LARGE)
+            step = rows.steps[i - 1] if is_ranked else 0.0
+        if is_weighted:
+            w = rows.weights[i]
+        for b in range(u.shape[0]):
+            n, r, x = passed[b, 0], passed[b, 1], passed[b, 2]
+            passed[b, 3] += step * x + gap * (r + step * n)
+            passed[b, 2] += gap * n
+            passed[b, 1] += step * n
+        _, height = meet_far(near, far, a, z, step, table)
+        value += w * (height + passed[a, 3])
+        for b in range(u.shape[0]):
+            if b != a:
+                come_in(met, b, z, step, u[b, a] * w, is_ranked)
+                if b > a:
+                    passed[b, 0 if is_ranked else 1] += u[b, a] * w
+    return value
+
+
+@njit(cache=True, nogil=True)
+def come_in(met, b, z, step, u, is_ranked):
+    """Carry what level b has met over to a row of another level, of weight u to it."""
+    if is_ranked:
+        carry(met.near, met.far, b, z, step, u)
+    else:
+        join(met.far, b, z, u)

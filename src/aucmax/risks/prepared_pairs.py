@@ -1,0 +1,283 @@
+"""The logistic loss of all pairs as a function of the scores alone."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._sorting import sort_with_order
+from aucmax._validation import (
+    FloatArray,
+    IntArray,
+    Queries,
+    check_scores,
+    first_positive_level,
+)
+from aucmax.risks import _pair_kernels as kernels
+from aucmax.risks._level_pairs import (
+    LevelWeights,
+    Part,
+    equal_weights,
+    mauc_numbers,
+    split_levels,
+)
+from aucmax.risks._threads import run_all
+
+if TYPE_CHECKING:
+    from aucmax.risks.pair_logistic import PairLogistic
+
+__all__ = ["PreparedPairs"]
+
+_UNUSED = np.ones(1)  # in place of weights or steps
+
+
+class PreparedPairs:
+    """The risk :class:`PairLogistic` of given labels, queries and weights.
+
+    Made by :meth:`PairLogistic.prepare`, for loops in which only scores change.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    n_queries : int
+        Number of queries; 1 where none were named.
+    n_skipped : int
+        Queries without rows of two levels, which contribute nothing.
+    row_scale : ndarray of shape (n_rows,)
+        Factors that bring gradient and hessian to about one a row, whatever the sizes
+        of queries and classes: what tree learners with absolute limits expect. A query
+        then counts by the weight of its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucmax.risks import PairLogistic
+    >>> pairs = PairLogistic().prepare([1, 0, 1, 1], qid=["a", "a", "b", "b"])
+    >>> pairs.n_queries, pairs.n_skipped
+    (2, 1)
+    >>> gradient, hessian = pairs.gradient_hessian([0.0, 0.0, 1.0, 2.0])
+    >>> (gradient * pairs.row_scale).round(6)
+    array([-0.5,  0.5,  0. ,  0. ])
+    """
+
+    def __init__(
+        self,
+        risk: PairLogistic,
+        levels: NDArray[Any],
+        codes: IntArray,
+        queries: Queries | None,
+        weights: FloatArray | None,
+    ) -> None:
+        self.n_rows = codes.size
+        self.n_queries = 1 if queries is None else queries.n_queries
+        self._is_ranked = risk.rank_weighted
+        self._n_jobs = risk.n_jobs
+        self._table = risk.table
+        self._range = tuple(map(float, risk.fpr_range))
+        numbers = None if self.n_queries == 1 or queries is None else queries.codes
+        largest = _largest_weights(numbers, weights)
+        if weights is not None:  # so that no product of two overflows or vanishes
+            unit = np.where(largest > 0.0, largest, 1.0)
+            weights = weights / (unit[0] if numbers is None else unit[numbers])
+        self._weights = weights
+        counted = LevelWeights.count(numbers, codes, weights)
+        self._factors, self._numbers = _pair_weights(risk, levels, counted)
+        n_used = int(np.count_nonzero(self._factors))
+        self.n_skipped = self.n_queries - n_used
+        self._limits = self._range_limits(counted)
+        self._factors /= (self._range[1] - self._range[0]) * max(n_used, 1)
+        if self._is_ranked:
+            self._factors *= largest
+        by_digits = risk.pair_weights == "equal"
+        self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
+        self.row_scale = self._scale(numbers, counted, largest, n_used)
+
+    def value_gradient_hessian(
+        self, scores: ArrayLike
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return the risk, its gradient, and the diagonal of its second derivatives.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+            Finite numbers.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient, hessian : ndarray of shape (n_rows,)
+            Derivatives by each score.
+        """
+        value, gradient, hessian = self._sum_up(scores, with_value=True)
+        return float(value), gradient, hessian
+
+    def gradient_hessian(self, scores: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Return the gradient and the second derivatives, without the risk itself.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+            Finite numbers.
+
+        Returns
+        -------
+        gradient, hessian : ndarray of shape (n_rows,)
+            Derivatives by each score.
+        """
+        return self._sum_up(scores, with_value=False)[1:]
+
+    def _sum_up(
+        self, scores: ArrayLike, *, with_value: bool
+    ) -> tuple[float, FloatArray, FloatArray]:
+        scores = check_scores(scores, self.n_rows, "scores")
+        order, _ = sort_with_order(-scores)
+        by_query = self._parts[-1].arrange(order)  # the last part compares all levels
+        weights, ranks = self._weigh_and_rank(scores, by_query)
+        value, gradient, hessian = 0.0, np.zeros(self.n_rows), np.zeros(self.n_rows)
+        for part in self._parts:
+            rows = by_query if part is self._parts[-1] else part.arrange(order)
+            pairing = kernels.Pairing(
+                part.n_classes,
+                self._factors[part.owners],
+                self._numbers[part.owners],
+                self._is_ranked,
+            )
+            laid_out = _lay_out(part, rows, scores, weights, ranks)
+            work = _Sweeps(laid_out, pairing, self._table)
+            value += work.run(part, self._n_jobs, with_value=with_value)
+            kernels.add_to_rows(rows, work.gradients[0], work.gradients[1], gradient)
+            kernels.add_to_rows(rows, work.hessians[0], work.hessians[1], hessian)
+        return value, gradient, hessian
+
+    def _weigh_and_rank(
+        self, scores: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return the weights of the rows, and their ranks in two parts, if they count.
+
+        A range takes from the weights of negatives, or from the widths of ranks.
+        """
+        weights = self._weights
+        if self._limits is None and not self._is_ranked:
+            return weights, None
+        widths = np.ones(rows.size) if weights is None else weights[rows]
+        if self._limits is not None:
+            widths *= self._shares(scores, rows, widths)
+        if not self._is_ranked:
+            weights = np.empty(rows.size)
+            weights[rows] = widths
+            return weights, None
+        sorted_ranks, ranks = np.empty((2, rows.size)), np.empty((2, rows.size))
+        kernels.find_ranks(self._parts[-1].starts, widths, *sorted_ranks)
+        ranks[:, rows] = sorted_ranks
+        return weights, ranks
+
+    def _shares(
+        self, scores: FloatArray, rows: IntArray, weights: FloatArray
+    ) -> FloatArray:
+        """Return the share of each row, in the order of `rows`, within the range."""
+        labels = self._parts[-1].classes[rows]
+        starts, shares = self._parts[-1].starts, np.empty(rows.size)
+        kernels.find_range(scores[rows], labels, weights, starts, self._limits, shares)
+        if not self._is_ranked:
+            shares[labels == 1] = 1.0
+        return shares
+
+    def _range_limits(self, counted: LevelWeights) -> FloatArray | None:
+        """Return the ends of the range in the negatives' weights, if it is a part."""
+        if self._range == (0.0, 1.0):
+            return None
+        low, high = self._range
+        negative = counted.own[:, 0]
+        rest = np.full_like(negative, float(high == 1.0))
+        return np.column_stack((low * negative, high * negative, rest))
+
+    def _scale(
+        self,
+        queries: IntArray | None,
+        counted: LevelWeights,
+        largest: FloatArray,
+        n_used: int,
+    ) -> FloatArray:
+        total = counted.own.sum(axis=1) * largest
+        scale = n_used * self.n_rows / 2.0 * total / total.sum()
+        if self._is_ranked:  # by the mean distance of two ranks
+            scale *= np.divide(3.0, total, out=np.zeros_like(total), where=total > 0.0)
+        one_query = np.full(self.n_rows, scale[0])
+        return one_query if queries is None else scale[queries]
+
+
+class _Sweeps:
+    """Both sweeps over rows that are laid out, and the places for their results."""
+
+    def __init__(
+        self, rows: kernels.Rows, pairing: kernels.Pairing, table: FloatArray
+    ) -> None:
+        self.rows, self.pairing, self.table = rows, pairing, table
+        self.gradients = np.empty((2, rows.scores.size))
+        self.hessians = np.empty((2, rows.scores.size))
+
+    def run(self, part: Part, n_jobs: int, *, with_value: bool) -> float:
+        """Fill in the results; return the value if it is asked for, or else 0."""
+        tasks = []
+        values = np.zeros(part.starts.size - 1)
+        for span in part.spans():
+            shared = (self.rows, self.pairing, self.table, span)
+            for k, down in enumerate((True, False)):
+                results = self.gradients[k], self.hessians[k]
+                tasks.append(partial(kernels.sweep, *shared, down, *results))
+            if with_value:
+                tasks.append(partial(kernels.add_values, *shared, values))
+        run_all(tasks, n_jobs)
+        return float(values.sum())
+
+
+def _lay_out(
+    part: Part,
+    rows: IntArray,
+    scores: FloatArray,
+    weights: FloatArray | None,
+    ranks: FloatArray | None,
+) -> kernels.Rows:
+    ordered = scores[rows]
+    decays = np.ones(rows.size)
+    with np.errstate(over="ignore"):
+        np.subtract(ordered[1:], ordered[:-1], out=decays[:-1])
+    # only between groups can the next score be higher, and there it does not matter
+    np.minimum(decays, 0.0, out=decays)
+    np.exp(decays, out=decays)
+    return kernels.Rows(
+        part.starts,
+        ordered,
+        decays,
+        _UNUSED if ranks is None else np.diff(ranks[:, rows]).sum(axis=0),
+        part.classes[rows],
+        _UNUSED if weights is None else weights[rows],
+    )
+
+
+def _pair_weights(
+    risk: PairLogistic, levels: NDArray[Any], counted: LevelWeights
+) -> tuple[FloatArray, FloatArray]:
+    """Return a factor for each query, and numbers of its levels if they matter."""
+    if risk.pair_weights == "equal":
+        return equal_weights(counted), np.empty((counted.own.shape[0], 0))
+    first = 0 if risk.classes == "all" else first_positive_level(levels)
+    return mauc_numbers(counted, np.arange(levels.size) >= first)
+
+
+def _largest_weights(
+    queries: IntArray | None, weights: FloatArray | None
+) -> FloatArray:
+    n_queries = 1 if queries is None else int(queries.max()) + 1
+    if weights is None:
+        return np.ones(n_queries)
+    if queries is None:
+        return np.array([weights.max()])
+    largest = np.zeros(n_queries)
+    np.maximum.at(largest, queries, weights)
+    return largest

@@ -1,0 +1,868 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
+
+import reference_pair_logistic as reference
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.metrics import roc_auc_score
+from aucmax.risks import PairLogistic, PreparedPairs, Risk
+
+pytestmark = pytest.mark.kernel
+
+LABELS = np.array([1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0])
+SIZE = LABELS.size
+# scattered; query 3 has negatives alone, query 5 one row, the others both classes
+QID = np.array([7, 7, 1, 1, 1, 7, 7, 7, 3, 3, 1, 5, 1, 7, 7, 1])
+# ends on rows and within them, from the start and not
+RANGES = [(0.0, 1.0), (0.0, 0.25), (0.0, 0.13), (0.07, 0.61), (0.5, 1.0), (0.31, 0.32)]
+# of the default accuracy, with room for the rounding of sums
+TOLERANCE = 1.01e-7
+TINY = 1e-300
+
+SPECIAL = [1e-300, -1e-300, 1e300, -1e300, 0.0, -0.0, 1.0, -2.5, 5e-324]
+
+
+def tied(size):
+    """Few distinct values, so that ties are the rule and not the exception."""
+    return arrays(float, size, elements=st.integers(-4, 4).map(lambda k: k / 2.0))
+
+
+def moderate_scores(size):
+    return st.one_of(
+        tied(size),
+        arrays(float, size, elements=st.floats(-3.0, 3.0)),
+        arrays(float, size, elements=st.floats(-1e3, 1e3)),
+        arrays(float, size, elements=st.floats(-1e-12, 1e-12)),
+        arrays(float, size, elements=st.floats(-1e-300, 1e-300)),
+        st.sampled_from(SPECIAL).map(lambda score: np.full(size, score)),
+    )
+
+
+def any_scores(size):
+    return st.one_of(
+        moderate_scores(size),
+        arrays(float, size, elements=st.floats(-1e300, 1e300)),
+        arrays(float, size, elements=st.sampled_from(SPECIAL)),
+    )
+
+
+def with_weight_in_the_first_two(weight):
+    weight[:2] = 1.0
+    return weight
+
+
+def some_weights(size):
+    return st.one_of(
+        st.none(),
+        arrays(float, size, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0, 7.0])).map(
+            with_weight_in_the_first_two
+        ),
+    )
+
+
+def wide_weights(size):
+    """Weights whose sums of all rows lose the smallest ones."""
+    return arrays(
+        float, size, elements=st.sampled_from([0.0, 1e-8, 3e-4, 1.0, 2e4, 1e8])
+    ).map(with_weight_in_the_first_two)
+
+
+def some_levels(size, n_levels=5):
+    def with_two_levels_in_the_first_two(levels):
+        levels[:2] = (2, 0)
+        return levels
+
+    return arrays(int, size, elements=st.integers(0, n_levels - 1)).map(
+        with_two_levels_in_the_first_two
+    )
+
+
+ranges = st.sampled_from(RANGES)
+two_level_parameters = st.fixed_dictionaries(
+    {"rank_weighted": st.booleans(), "fpr_range": ranges}
+)
+level_parameters = st.fixed_dictionaries(
+    {
+        "rank_weighted": st.booleans(),
+        "pair_weights": st.sampled_from(["equal", "mauc"]),
+        "classes": st.sampled_from(["positive", "all"]),
+    }
+)
+EVERY_KIND = [
+    {},
+    {"rank_weighted": True},
+    {"fpr_range": (0.0, 0.3)},
+    {"fpr_range": (0.2, 0.7), "rank_weighted": True},
+    {"pair_weights": "mauc"},
+    {"pair_weights": "mauc", "rank_weighted": True},
+    {"pair_weights": "mauc", "classes": "all", "rank_weighted": True},
+]
+
+
+def assert_close(actual, expected, sizes, tolerance, floor=0.0):
+    bound = tolerance * np.abs(sizes) + floor * np.abs(sizes).max() + TINY
+    wrong = ~(np.abs(actual - expected) <= bound)
+    assert not wrong.any(), (
+        f"rows {np.flatnonzero(wrong)}: {actual[wrong]} for {expected[wrong]}"
+    )
+
+
+def assert_is_the_definition(
+    parameters, scores, labels, qid=None, weight=None, tolerance=TOLERANCE, floor=0.0
+):
+    """Compare each number relative to the sum of the absolute values it is made of.
+
+    For two levels that is the number itself. The floor is relative to the largest
+    number; it allows the rounding of an end that falls on a row.
+    """
+    risk = PairLogistic(**parameters)
+    value, gradient, hessian = risk.value_gradient_hessian(scores, labels, qid, weight)
+    known = {key: parameters[key] for key in parameters if key != "accuracy"}
+    expected = reference.pair_logistic(scores, labels, qid, weight, **known)
+    assert value == pytest.approx(expected.value, rel=tolerance, abs=TINY)
+    assert_close(gradient, expected.gradient, expected.sizes, tolerance, floor)
+    assert_close(hessian, expected.hessian, expected.hessian, tolerance, floor)
+
+
+# ---- the definition itself --------------------------------------------------------
+
+
+def test_definition_of_a_single_pair():
+    parts = reference.pair_logistic([np.log(3.0), 0.0], [1, 0])
+    assert parts.value == pytest.approx(np.log(4.0 / 3.0))
+    np.testing.assert_allclose(parts.gradient, [-0.25, 0.25])
+    np.testing.assert_allclose(parts.hessian, [3 / 16, 3 / 16])
+    parts = reference.pair_logistic([5.0, 5.0], [0, 1])
+    assert parts.value == pytest.approx(np.log(2.0))
+    np.testing.assert_allclose(parts.gradient, [0.5, -0.5])
+    np.testing.assert_allclose(parts.hessian, [0.25, 0.25])
+
+
+def test_definition_of_rank_weights():
+    scores, labels = [np.log(3.0), 0.0, 0.0], [0, 1, 0]
+    parts = reference.pair_logistic(scores, labels, rank_weighted=True)
+    assert parts.value == pytest.approx(1.5 * np.log(2.0))
+    np.testing.assert_allclose(parts.gradient, [3 / 8, -5 / 8, 1 / 4])
+    np.testing.assert_allclose(parts.hessian, [3 / 32, 7 / 32, 1 / 8])
+    # ranks 1, 2.5, 3.5 and shares 2/3, 1/3 of the pairs
+    weighted = reference.pair_logistic(
+        scores, labels, weights=[2, 1, 1], rank_weighted=True
+    )
+    np.testing.assert_allclose(weighted.gradient, [3 / 4, -11 / 12, 1 / 6])
+
+
+@pytest.mark.parametrize(("classes", "pairs"), [("positive", 4 / 6), ("all", 4 / 24)])
+def test_definition_of_weights_for_levels(classes, pairs):
+    parts = reference.pair_logistic(
+        np.zeros(4), [0, 0, 1, 2], pair_weights="mauc", classes=classes
+    )
+    assert parts.value == pytest.approx(pairs * np.log(2.0))
+    np.testing.assert_allclose(parts.gradient, pairs / 4 * np.array([1, 1, -1, -1]))
+
+
+@pytest.mark.parametrize(
+    ("fpr_range", "scores", "shares"),
+    [
+        ((0, 0.375), [9, 4, 3, 2, 1], [1, 0.5, 0, 0]),
+        ((0.125, 0.375), [9, 4, 3, 2, 1], [0.5, 0.5, 0, 0]),
+        ((0, 0.25), [9, 3, 3, 2, 1], [0.5, 0.5, 0, 0]),
+        ((0.625, 1), [9, 3, 3, 2, 2], [0, 0, 0.75, 0.75]),
+    ],
+)
+def test_definition_of_a_range(fpr_range, scores, shares):
+    labels = np.array([1, 0, 0, 0, 0])
+    parts = reference.pair_logistic(scores, labels, fpr_range=fpr_range)
+    slopes = 1.0 / (1.0 + np.exp(9.0 - np.array(scores[1:])))
+    expected = shares * slopes / 4.0 / (fpr_range[1] - fpr_range[0])
+    np.testing.assert_allclose(parts.gradient[1:], expected)
+    assert parts.gradient[0] == pytest.approx(-expected.sum())
+
+
+@pytest.mark.parametrize(
+    ("fpr_range", "scores", "ranks"),
+    [
+        ((0, 0.5), [3, 2, 1, 0], [0.5, 1, 1, 1]),
+        ((0.5, 1), [3, 2, 1, 0], [0, 0.5, 1.5, 2.5]),
+        ((0, 0.5), [3, 3, 1, 0], [0.5, 1.5, 2, 2]),
+        ((0, 0.25), [3, 4, 3, 3], [0.375, 0.125, 0.625, 0.875]),
+    ],
+)
+def test_definition_of_ranks_in_a_range(fpr_range, scores, ranks):
+    labels, scores = np.array([0, 1, 0, 1]), np.array(scores, dtype=float)
+    weights = reference.weights_of_pairs(
+        scores,
+        labels,
+        np.ones(4),
+        is_counted=labels > 0,
+        rank_weighted=True,
+        fpr_range=fpr_range,
+    )
+    distances = np.abs(np.subtract.outer(ranks, ranks)) * np.greater.outer(
+        labels, labels
+    )
+    np.testing.assert_allclose(
+        weights, distances / 4.0 / (fpr_range[1] - fpr_range[0]), atol=1e-15
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_definition_has_the_derivatives_of_its_value(seed):
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=7)
+    weights = np.triu(generator.random((7, 7)), 1)
+    parts = reference.weighted_losses(scores, weights)
+    for row, step in enumerate(1e-4 * np.eye(7)):
+        after = reference.weighted_losses(scores + step, weights)
+        before = reference.weighted_losses(scores - step, weights)
+        slope = (after.value - before.value) / 2e-4
+        bend = (after.gradient[row] - before.gradient[row]) / 2e-4
+        assert slope == pytest.approx(parts.gradient[row], rel=1e-6, abs=1e-8)
+        assert bend == pytest.approx(parts.hessian[row], rel=1e-6, abs=1e-8)
+
+
+# ---- agreement with the definition ------------------------------------------------
+
+
+@given(any_scores(SIZE), st.booleans(), some_weights(SIZE))
+def test_two_levels_are_the_definition(scores, rank_weighted, weight):
+    parameters = {"rank_weighted": rank_weighted}
+    assert_is_the_definition(parameters, scores, LABELS, weight=weight)
+
+
+@given(moderate_scores(SIZE), st.booleans(), wide_weights(SIZE))
+def test_tiny_weights_beside_huge_ones_keep_their_digits(scores, ranked, weight):
+    parameters = {"rank_weighted": ranked}
+    assert_is_the_definition(parameters, scores, LABELS, weight=weight)
+
+
+@pytest.mark.parametrize("rank_weighted", [False, True])
+@pytest.mark.parametrize("n_levels", [2, 20])
+def test_a_huge_weight_does_not_hide_the_ranks_of_tiny_ones(n_levels, rank_weighted):
+    # the first row is far more than all others, which meet each other below it
+    labels = np.r_[0, 0, 1, 0, np.arange(20) % n_levels]
+    weight = np.r_[1e8, np.full(23, 1e-8)]
+    scores = -np.arange(24.0) / 8.0
+    parameters = {"rank_weighted": rank_weighted}
+    assert_is_the_definition(parameters, scores, labels, weight=weight)
+
+
+# ends that no sum of a few large weights comes near
+@pytest.mark.parametrize("fpr_range", [(0.0, 0.13), (0.07, 0.61), (0.31, 0.32)])
+@given(moderate_scores(SIZE), st.booleans(), wide_weights(SIZE))
+@settings(max_examples=50)
+def test_tiny_weights_within_a_range_keep_their_digits(
+    fpr_range, scores, ranked, weight
+):
+    parameters = {"rank_weighted": ranked, "fpr_range": fpr_range}
+    assert_is_the_definition(parameters, scores, LABELS, weight=weight, floor=1e-30)
+
+
+@given(any_scores(SIZE), two_level_parameters, some_weights(SIZE))
+def test_ranges_are_the_definition(scores, parameters, weight):
+    assert_is_the_definition(parameters, scores, LABELS, weight=weight, floor=1e-13)
+
+
+@given(any_scores(SIZE), some_levels(SIZE), level_parameters, some_weights(SIZE))
+def test_levels_are_the_definition(scores, levels, parameters, weight):
+    assert_is_the_definition(parameters, scores, levels, weight=weight)
+
+
+@given(moderate_scores(SIZE), some_levels(SIZE), st.booleans(), wide_weights(SIZE))
+def test_levels_of_tiny_and_huge_weights_keep_their_digits(
+    scores, levels, ranked, weight
+):
+    assert_is_the_definition({"rank_weighted": ranked}, scores, levels, weight=weight)
+
+
+@given(any_scores(SIZE), two_level_parameters, some_weights(SIZE))
+def test_queries_are_the_mean_of_the_definition(scores, parameters, weight):
+    assert_is_the_definition(parameters, scores, LABELS, QID, weight, floor=1e-13)
+
+
+@given(
+    any_scores(SIZE),
+    some_levels(SIZE),
+    arrays(int, SIZE, elements=st.integers(0, 3)),
+    level_parameters,
+    some_weights(SIZE),
+)
+def test_queries_of_levels_are_the_mean_of_the_definition(
+    scores, levels, qid, parameters, weight
+):
+    qid[:2] = 2
+    assert_is_the_definition(parameters, scores, levels, qid, weight)
+
+
+def rows_with_levels(n_levels, n_rows, kind, seed=0):
+    generator = np.random.default_rng(seed)
+    labels = generator.permutation(np.arange(n_rows) % n_levels)
+    scores = {
+        "spread": generator.normal(size=n_rows) + labels / n_levels,
+        "tied": generator.integers(0, 6, n_rows) / 2.0,
+        "constant": np.full(n_rows, -3.5),
+        "huge": generator.normal(scale=1e300, size=n_rows),
+        "tiny": generator.normal(scale=1e-300, size=n_rows),
+        "far": 90.0 * generator.integers(0, 5, n_rows) + generator.normal(size=n_rows),
+        "separated": 40.0 * labels + generator.random(n_rows),
+    }[kind]
+    return scores, labels
+
+
+KINDS = ["spread", "tied", "constant", "huge", "tiny", "far", "separated"]
+
+
+@pytest.mark.parametrize("rank_weighted", [False, True])
+@pytest.mark.parametrize("n_levels", [2, 3, 15, 16, 17, 20, 40])
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_number_of_levels_is_the_definition(kind, n_levels, rank_weighted):
+    scores, labels = rows_with_levels(n_levels, 60, kind)
+    weight = np.random.default_rng(1).uniform(0.5, 3.0, 60)
+    for pair_weights in ("equal", "mauc"):
+        parameters = {"rank_weighted": rank_weighted, "pair_weights": pair_weights}
+        assert_is_the_definition(parameters, scores, labels)
+        assert_is_the_definition(parameters, scores, labels, weight=weight)
+
+
+@pytest.mark.parametrize("rank_weighted", [False, True])
+@pytest.mark.parametrize("n_levels", [100, 256, 257, 300])
+@pytest.mark.parametrize("kind", ["spread", "tied"])
+def test_hundreds_of_levels_are_the_definition(kind, n_levels, rank_weighted):
+    # 300 levels in 300 rows: every row has its own
+    scores, labels = rows_with_levels(n_levels, 300, kind)
+    assert_is_the_definition({"rank_weighted": rank_weighted}, scores, labels)
+
+
+def test_hundreds_of_levels_have_weights_of_their_own():
+    scores, labels = rows_with_levels(270, 300, "spread")
+    assert_is_the_definition({"pair_weights": "mauc"}, scores, labels)
+
+
+@given(st.integers(17, 40), st.integers(0, 3), st.booleans(), st.data())
+@settings(max_examples=25)
+def test_many_levels_with_weights_and_queries(n_levels, seed, ranked, data):
+    scores, labels = rows_with_levels(n_levels, 80, "tied", seed)
+    weight = data.draw(st.one_of(st.none(), wide_weights(80)))
+    # two queries of many levels, one of few, and one of a single row
+    qid = np.r_[np.zeros(39), 1, np.full(30, 2), np.full(10, 3)]
+    assert_is_the_definition({"rank_weighted": ranked}, scores, labels, qid, weight)
+
+
+@pytest.mark.parametrize("parameters", EVERY_KIND)
+@pytest.mark.parametrize("gap", [1.0, 30.0, 600.0, 700.0, 740.0, 800.0, 1e4, 1e300])
+@pytest.mark.parametrize("direction", [1, -1])
+def test_separated_classes_keep_their_digits(direction, gap, parameters):
+    scores = direction * gap * LABELS + 1e-3 * np.arange(SIZE)
+    floor = 1e-13 if "fpr_range" in parameters else 0.0
+    assert_is_the_definition(parameters, scores, LABELS, floor=floor)
+
+
+def test_scores_far_apart_and_near_each_other_in_one_query():
+    generator = np.random.default_rng(0)
+    labels = generator.random(120) < 0.4
+    scores = generator.choice([-2000.0, -745.0, -30.0, 0.0, 30.0, 745.0], 120)
+    scores += generator.normal(size=120)
+    for rank_weighted in (False, True):
+        parameters = {"rank_weighted": rank_weighted}
+        assert_is_the_definition(parameters, scores, labels)
+        assert_is_the_definition(parameters, scores, labels, np.arange(120) % 3)
+
+
+@pytest.mark.parametrize("parameters", EVERY_KIND)
+@pytest.mark.parametrize("accuracy", [1e-1, 1e-3, 1e-6, 1e-8, 1e-11, 1e-12])
+def test_errors_are_below_the_requested_accuracy(accuracy, parameters):
+    generator = np.random.default_rng(0)
+    labels = (generator.random(150) < 0.3).astype(int)
+    if "fpr_range" not in parameters:
+        labels += generator.random(150) < 0.2
+    for spread in (0.1, 1.0, 10.0):
+        scores = generator.normal(scale=spread, size=150)
+        assert_is_the_definition(
+            {**parameters, "accuracy": accuracy},
+            scores,
+            labels,
+            tolerance=accuracy,
+            floor=1e-13,
+        )
+
+
+# ---- laws -------------------------------------------------------------------------
+
+
+@given(tied(SIZE), two_level_parameters, some_weights(SIZE), st.integers(-999, 999))
+def test_a_constant_added_to_one_query_changes_nothing(
+    scores, parameters, weight, constant
+):
+    risk = PairLogistic(**parameters)
+    value, gradient, hessian = risk.value_gradient_hessian(scores, LABELS, QID, weight)
+    moved, *slopes = risk.value_gradient_hessian(
+        scores + constant * (QID == 7), LABELS, QID, weight
+    )
+    assert moved == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(slopes[0], gradient, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(slopes[1], hessian, rtol=1e-12, atol=1e-15)
+    for query in set(QID):
+        total = np.abs(gradient[query == QID]).sum()
+        assert abs(gradient[query == QID].sum()) <= 1e-13 * total
+
+
+@given(moderate_scores(SIZE), some_levels(SIZE), level_parameters)
+def test_gradient_sums_to_zero_over_levels(scores, levels, parameters):
+    _, gradient, _ = PairLogistic(**parameters).value_gradient_hessian(scores, levels)
+    assert abs(gradient.sum()) <= 1e-13 * np.abs(gradient).sum() + TINY
+
+
+@pytest.mark.parametrize("pair_weights", ["equal", "mauc"])
+@pytest.mark.parametrize("n_levels", [2, 4, 20])
+def test_gradient_and_hessian_are_derivatives_of_the_value(n_levels, pair_weights):
+    scores, labels = rows_with_levels(n_levels, 24, "spread")
+    qid = np.arange(24) // 22
+    weight = np.random.default_rng(2).uniform(0.5, 2.0, 24)
+    risk = PairLogistic(pair_weights=pair_weights, accuracy=1e-11)
+    pairs = risk.prepare(labels, qid, weight)
+    _, gradient, hessian = pairs.value_gradient_hessian(scores)
+    for row, step in enumerate(1e-4 * np.eye(24)):
+        after, slope_after, _ = pairs.value_gradient_hessian(scores + step)
+        before, slope_before, _ = pairs.value_gradient_hessian(scores - step)
+        slope = (after - before) / 2e-4
+        bend = (slope_after[row] - slope_before[row]) / 2e-4
+        assert slope == pytest.approx(gradient[row], rel=1e-5, abs=1e-7)
+        assert bend == pytest.approx(hessian[row], rel=1e-5, abs=1e-7)
+
+
+@given(moderate_scores(SIZE), some_weights(SIZE))
+def test_value_bounds_the_share_of_wrong_pairs(scores, weight):
+    value, _, _ = PairLogistic().value_gradient_hessian(
+        scores, LABELS, sample_weight=weight
+    )
+    area = roc_auc_score(LABELS, scores, sample_weight=weight)
+    assert value >= np.log(2.0) * (1.0 - area) * (1.0 - TOLERANCE)
+
+
+@given(
+    moderate_scores(SIZE), moderate_scores(SIZE), some_levels(SIZE), some_weights(SIZE)
+)
+def test_plain_risk_is_above_its_tangents(here, there, levels, weight):
+    risk = PairLogistic(accuracy=1e-11)
+    value, gradient, hessian = risk.value_gradient_hessian(
+        here, levels, sample_weight=weight
+    )
+    other, _, _ = risk.value_gradient_hessian(there, levels, sample_weight=weight)
+    size = 1.0 + np.abs(here).max() + np.abs(there).max()
+    assert other >= value + gradient @ (there - here) - 1e-10 * size
+    assert (hessian >= 0.0).all()
+
+
+@given(
+    any_scores(SIZE),
+    two_level_parameters,
+    arrays(int, SIZE, elements=st.integers(1, 3)),
+)
+def test_a_weight_is_a_number_of_equal_neighbours(scores, parameters, weight):
+    risk = PairLogistic(**parameters)
+    value, *slopes = risk.value_gradient_hessian(scores, LABELS, QID, weight)
+    repeated, *repeated_slopes = risk.value_gradient_hessian(
+        np.repeat(scores, weight), np.repeat(LABELS, weight), np.repeat(QID, weight)
+    )
+    assert value == pytest.approx(repeated, rel=1e-7, abs=TINY)
+    rows = np.repeat(np.arange(SIZE), weight)
+    for slope, repeated_slope in zip(slopes, repeated_slopes, strict=True):
+        summed = np.bincount(rows, repeated_slope)
+        assert_close(slope, summed, summed, 1e-7, floor=1e-13)
+
+
+@given(any_scores(SIZE), some_levels(SIZE), level_parameters)
+def test_rows_without_weight_do_not_count(scores, levels, parameters):
+    risk = PairLogistic(**parameters)
+    weight = np.ones(SIZE)
+    weight[2::3] = 0.0
+    kept = weight > 0.0
+    value, *slopes = risk.value_gradient_hessian(scores, levels, QID, weight)
+    smaller, *smaller_slopes = risk.value_gradient_hessian(
+        scores[kept], levels[kept], QID[kept]
+    )
+    assert value == pytest.approx(smaller, rel=1e-12)
+    for slope, smaller_slope in zip(slopes, smaller_slopes, strict=True):
+        assert (slope[~kept] == 0.0).all()
+        np.testing.assert_allclose(slope[kept], smaller_slope, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("parameters", EVERY_KIND)
+@pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e150])
+def test_weights_have_no_unit_but_that_of_ranks(scale, parameters):
+    generator = np.random.default_rng(0)
+    scores, weight = generator.normal(size=SIZE), generator.uniform(0.5, 3.0, SIZE)
+    risk = PairLogistic(**parameters)
+    value, *slopes = risk.value_gradient_hessian(scores, LABELS, QID, weight)
+    scaled, *scaled_slopes = risk.value_gradient_hessian(
+        scores, LABELS, QID, scale * weight
+    )
+    unit = scale if parameters.get("rank_weighted") else 1.0
+    assert scaled / unit == pytest.approx(value, rel=1e-9)
+    for slope, scaled_slope in zip(slopes, scaled_slopes, strict=True):
+        np.testing.assert_allclose(scaled_slope / unit, slope, rtol=1e-7)
+
+
+@given(
+    arrays(float, SIZE, elements=st.floats(-30.0, 30.0), unique=True),
+    some_levels(SIZE),
+    level_parameters,
+    st.permutations(range(SIZE)),
+)
+def test_the_order_of_rows_has_no_say_without_ties(scores, levels, parameters, order):
+    risk = PairLogistic(**parameters)
+    value, *slopes = risk.value_gradient_hessian(scores, levels, QID)
+    other, *other_slopes = risk.value_gradient_hessian(
+        scores[order], levels[order], QID[order]
+    )
+    assert other == pytest.approx(value, rel=1e-12)
+    for slope, other_slope in zip(slopes, other_slopes, strict=True):
+        np.testing.assert_allclose(other_slope, slope[order], rtol=1e-7, atol=1e-12)
+
+
+@given(
+    arrays(float, SIZE, elements=st.floats(-30.0, 30.0), unique=True),
+    some_levels(SIZE),
+    st.booleans(),
+)
+def test_turning_levels_and_scores_around_turns_the_gradient(scores, levels, ranked):
+    risk = PairLogistic(rank_weighted=ranked)
+    value, gradient, hessian = risk.value_gradient_hessian(scores, levels)
+    turned, turned_gradient, turned_hessian = risk.value_gradient_hessian(
+        -scores, -levels
+    )
+    assert turned == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(turned_gradient, -gradient, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(turned_hessian, hessian, rtol=1e-7)
+
+
+@given(any_scores(SIZE), st.booleans(), some_weights(SIZE))
+def test_two_levels_weigh_the_same_in_both_ways(scores, ranked, weight):
+    equal = PairLogistic(ranked).value_gradient_hessian(scores, LABELS, QID, weight)
+    levels = PairLogistic(ranked, pair_weights="mauc").value_gradient_hessian(
+        scores, LABELS, QID, weight
+    )
+    assert levels[0] == pytest.approx(equal[0], rel=1e-12, abs=TINY)
+    for ours, theirs in zip(levels[1:], equal[1:], strict=True):
+        assert_close(ours, theirs, theirs, TOLERANCE)
+
+
+@given(any_scores(SIZE), st.booleans())
+def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
+    whole = PairLogistic(ranked).value_gradient_hessian(scores, LABELS)
+    nearly = PairLogistic(ranked, fpr_range=(1e-13, 1.0)).value_gradient_hessian(
+        scores, LABELS
+    )
+    for ours, theirs in zip(nearly, whole, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-12)
+
+
+# ---- queries and rows -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parameters", EVERY_KIND)
+def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
+    # threads share stretches of so many rows
+    monkeypatch.setattr("aucmax.risks._level_pairs._BLOCK", 64)
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 2 if "fpr_range" in parameters else 4, 400)
+    scores = np.round(generator.normal(size=400), 1)
+    weight = generator.uniform(0.0, 2.0, 400)
+    for qid in (
+        None,
+        generator.integers(0, 37, 400),
+        np.r_[np.zeros(390), np.arange(10)],
+    ):
+        one, *others = (
+            PairLogistic(**parameters, n_jobs=n_jobs).value_gradient_hessian(
+                scores, labels, qid, weight
+            )
+            for n_jobs in (1, 2, 3)
+        )
+        for other in others:
+            assert other[0] == one[0]
+            np.testing.assert_array_equal(other[1], one[1])
+            np.testing.assert_array_equal(other[2], one[2])
+
+
+def test_queries_may_be_of_any_hashable_kind():
+    scores = np.linspace(-1.0, 2.0, SIZE)
+    expected = PairLogistic(True).value_gradient_hessian(scores, LABELS, QID)
+    for qid in (QID.astype(str), [f"query {q}" for q in QID], [("q", q) for q in QID]):
+        result = PairLogistic(True).value_gradient_hessian(scores, LABELS, qid)
+        assert result[0] == pytest.approx(expected[0], rel=1e-14)
+        np.testing.assert_array_equal(result[1], expected[1])
+        np.testing.assert_array_equal(result[2], expected[2])
+
+
+def test_labels_may_be_of_any_ordered_kind():
+    scores = np.linspace(-1.0, 2.0, SIZE) ** 2
+    levels = np.arange(SIZE) % 3
+    kinds = [np.array(["bad", "fair", "good"])[levels], levels / 2.0, list(levels)]
+    for pair_weights in ("equal", "mauc"):
+        risk = PairLogistic(pair_weights=pair_weights)
+        expected = risk.value_gradient_hessian(scores, levels)
+        for labels in kinds:
+            result = risk.value_gradient_hessian(scores, labels)
+            assert result[0] == expected[0]
+            np.testing.assert_array_equal(result[1], expected[1])
+    two = PairLogistic().value_gradient_hessian(scores, LABELS)
+    for labels in (LABELS.astype(bool), np.where(LABELS == 1, "yes", "no"), LABELS - 7):
+        assert PairLogistic().value_gradient_hessian(scores, labels)[0] == two[0]
+
+
+def test_levels_need_not_be_whole_or_above_zero():
+    scores, levels = np.linspace(-1.0, 2.0, SIZE) ** 2, np.arange(SIZE) % 4 - 1.5
+    for pair_weights in ("equal", "mauc"):
+        for classes in ("positive", "all"):
+            parameters = {"pair_weights": pair_weights, "classes": classes}
+            assert_is_the_definition(parameters, scores, levels)
+
+
+def test_multiclass_weights_skip_queries_without_a_level_above_zero():
+    scores, levels = np.linspace(-1.0, 2.0, SIZE) ** 2, LABELS - (QID == 1)
+    for classes, n_skipped in (("positive", 3), ("all", 2)):
+        parameters = {"pair_weights": "mauc", "classes": classes}
+        assert PairLogistic(**parameters).prepare(levels, QID).n_skipped == n_skipped
+        assert_is_the_definition(parameters, scores, levels, QID)
+
+
+def test_queries_without_pairs_are_counted_and_contribute_nothing():
+    scores = np.linspace(-1.0, 2.0, SIZE)
+    pairs = PairLogistic(True).prepare(LABELS, QID)
+    assert isinstance(pairs, PreparedPairs)
+    assert (pairs.n_rows, pairs.n_queries, pairs.n_skipped) == (SIZE, 4, 2)
+    _, gradient, hessian = pairs.value_gradient_hessian(scores)
+    idle = np.isin(QID, [3, 5])
+    assert (gradient[idle] == 0.0).all()
+    assert (hessian[idle] == 0.0).all()
+    assert (gradient[~idle] != 0.0).all()
+    # without weight, query 1 has no positives any more
+    weight = np.where((QID == 1) & (LABELS == 1), 0.0, 1.0)
+    pairs = PairLogistic(True).prepare(LABELS, QID, weight)
+    assert pairs.n_skipped == 3
+    value, gradient, _ = pairs.value_gradient_hessian(scores)
+    assert (gradient[QID != 7] == 0.0).all()
+    rows = QID == 7
+    alone = PairLogistic(True).value_gradient_hessian(scores[rows], LABELS[rows])
+    assert value == pytest.approx(alone[0], rel=1e-14)
+
+
+@given(any_scores(SIZE), two_level_parameters, some_weights(SIZE))
+def test_prepared_pairs_give_the_same(scores, parameters, weight):
+    risk = PairLogistic(**parameters)
+    expected = risk.value_gradient_hessian(scores, LABELS, QID, weight)
+    pairs = risk.prepare(LABELS, QID, weight)
+    for _ in range(2):  # nothing is left over from the first call
+        value, gradient, hessian = pairs.value_gradient_hessian(scores)
+        assert value == expected[0]
+        np.testing.assert_array_equal(gradient, expected[1])
+        np.testing.assert_array_equal(hessian, expected[2])
+        pairs.value_gradient_hessian(-scores)
+    gradient, hessian = pairs.gradient_hessian(scores)
+    np.testing.assert_array_equal(gradient, expected[1])
+    np.testing.assert_array_equal(hessian, expected[2])
+
+
+def test_prepared_pairs_do_not_reuse_the_arrays_they_returned():
+    pairs = PairLogistic().prepare(LABELS)
+    first = pairs.value_gradient_hessian(np.zeros(SIZE))
+    kept = [first[1].copy(), first[2].copy()]
+    pairs.value_gradient_hessian(np.arange(SIZE, dtype=float))
+    pairs.gradient_hessian(np.arange(SIZE, dtype=float))
+    np.testing.assert_array_equal(first[1], kept[0])
+    np.testing.assert_array_equal(first[2], kept[1])
+
+
+@given(any_scores(SIZE), two_level_parameters, some_weights(SIZE))
+def test_the_protocol_of_risks_is_kept(scores, parameters, weight):
+    risk: Risk = PairLogistic(**parameters)
+    labels = LABELS.astype(bool)
+    expected = PairLogistic(**parameters).value_gradient_hessian(
+        scores, labels, sample_weight=weight
+    )
+    value, subgradient = risk.value_and_subgradient(scores, labels, weight)
+    assert value == expected[0]
+    assert risk.value(scores, labels, weight) == pytest.approx(value, rel=1e-14)
+    np.testing.assert_array_equal(subgradient, expected[1])
+    assert PairLogistic.least_value == 0.0
+    assert value >= 0.0
+
+
+@pytest.mark.parametrize("rank_weighted", [False, True])
+def test_row_scale_brings_gradients_to_about_one_a_row(rank_weighted):
+    pairs = PairLogistic(rank_weighted).prepare(LABELS, QID)
+    rows = np.array([(query == QID).sum() for query in QID])
+    expected = 2 * rows / 2.0
+    if rank_weighted:
+        expected *= 3.0 / rows
+    usable = np.isin(QID, [1, 7])
+    np.testing.assert_allclose(pairs.row_scale[usable], expected[usable])
+    assert np.isfinite(pairs.row_scale).all()
+    # a logistic model of the rows themselves has slopes of one half at equal scores
+    gradient, _ = pairs.gradient_hessian(np.zeros(SIZE))
+    slopes = np.abs(gradient * pairs.row_scale)[usable]
+    assert slopes.mean() == pytest.approx(0.5, rel=0.4 if rank_weighted else 1e-7)
+
+
+@pytest.mark.parametrize("rank_weighted", [False, True])
+def test_scaled_gradients_do_not_know_the_unit_of_weights(rank_weighted):
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, SIZE)
+    scores = np.linspace(-1.0, 1.0, SIZE)
+    scaled = []
+    for unit in (1.0, 1000.0):
+        pairs = PairLogistic(rank_weighted).prepare(LABELS, QID, unit * weight)
+        scaled.append(pairs.gradient_hessian(scores)[0] * pairs.row_scale)
+    np.testing.assert_allclose(scaled[1], scaled[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("parameters", EVERY_KIND)
+def test_inputs_may_be_read_only_and_stay_as_they_were(parameters):
+    generator = np.random.default_rng(0)
+    inputs = [generator.normal(size=SIZE), LABELS.copy(), QID.copy(), np.ones(SIZE)]
+    copies = [array.copy() for array in inputs]
+    expected = PairLogistic(**parameters).value_gradient_hessian(*copies)
+    for array in inputs:
+        array.flags.writeable = False
+    result = PairLogistic(**parameters).value_gradient_hessian(*inputs)
+    assert result[0] == expected[0]
+    np.testing.assert_array_equal(result[1], expected[1])
+    for array, copy in zip(inputs, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_scores_of_other_types_and_strides_are_accepted():
+    scores = np.arange(SIZE) % 5
+    expected = PairLogistic(True).value_gradient_hessian(scores.astype(float), LABELS)
+    wide = np.repeat(scores.astype(float), 2)[::2]
+    for other in (scores, scores.astype(np.float32), list(scores), wide):
+        result = PairLogistic(True).value_gradient_hessian(other, LABELS)
+        assert result[0] == expected[0]
+        np.testing.assert_array_equal(result[1], expected[1])
+        assert result[1].dtype == result[2].dtype == np.float64
+    pairs = PairLogistic(True).prepare(LABELS)
+    np.testing.assert_array_equal(
+        pairs.gradient_hessian(scores.astype(np.float32))[0], expected[1]
+    )
+
+
+# ---- parameters and errors --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"fpr_range": (0.5, 0.1)}, r"fpr_range must satisfy .* got \(0.5, 0.1\)"),
+        ({"fpr_range": (0.1, 0.1)}, "fpr_range must satisfy 0 <= low < high <= 1"),
+        ({"fpr_range": (-0.1, 0.1)}, "fpr_range must satisfy"),
+        ({"fpr_range": (0.0, 1.5)}, "fpr_range must satisfy"),
+        ({"fpr_range": (0.0, float("nan"))}, "fpr_range must satisfy"),
+        ({"fpr_range": 0.1}, "fpr_range must be a pair of numbers"),
+        ({"pair_weights": "even"}, "pair_weights must be .* got 'even'"),
+        ({"classes": "some"}, "classes must be .* got 'some'"),
+        ({"accuracy": 0.0}, "accuracy must .* got 0.0"),
+        ({"accuracy": -1e-3}, "accuracy must .* got -0.001"),
+        ({"accuracy": 2.0}, "accuracy must .* got 2.0"),
+        ({"accuracy": float("nan")}, "accuracy must .* got nan"),
+        ({"n_jobs": 0}, "n_jobs must .* got 0"),
+        ({"n_jobs": 1.5}, "n_jobs must .* got 1.5"),
+    ],
+)
+def test_bad_parameters_are_named(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        PairLogistic(**parameters).value_gradient_hessian(np.zeros(SIZE), LABELS)
+    with pytest.raises(ValueError, match=message):
+        PairLogistic().set_params(**parameters).prepare(LABELS)
+
+
+def test_a_range_needs_two_levels():
+    with pytest.raises(IncompatibleError, match=r"fpr_range=.* two levels, got 3"):
+        PairLogistic(fpr_range=(0.0, 0.5)).prepare(np.arange(SIZE) % 3)
+    PairLogistic(fpr_range=[0, 1]).prepare(np.arange(SIZE) % 3)
+    with pytest.raises(IncompatibleError, match="fpr_range"):
+        PairLogistic(fpr_range=(0.0, 0.5), pair_weights="mauc").prepare(LABELS)
+
+
+def test_thousands_of_levels_are_refused_where_each_costs_a_sweep():
+    levels = np.arange(1001)
+    with pytest.raises(ValueError, match="1001 levels, more than 1000"):
+        PairLogistic(pair_weights="mauc").prepare(levels)
+    PairLogistic().prepare(levels)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_scores_that_are_not_finite_are_named_by_row(bad):
+    scores = np.zeros(SIZE)
+    scores[11] = bad
+    pairs = PairLogistic().prepare(LABELS, QID)
+    for call in (
+        lambda: PairLogistic().value_gradient_hessian(scores, LABELS),
+        lambda: pairs.value_gradient_hessian(scores),
+        lambda: pairs.gradient_hessian(scores),
+    ):
+        with pytest.raises(ValueError, match=f"row 11 is {bad}"):
+            call()
+
+
+def test_lengths_that_differ_are_refused():
+    for call in (
+        lambda: PairLogistic().value_gradient_hessian(np.zeros(3), LABELS),
+        lambda: PairLogistic().prepare(LABELS).gradient_hessian(np.zeros(3)),
+        lambda: PairLogistic().prepare(LABELS).value_gradient_hessian(np.zeros(3)),
+        lambda: PairLogistic().prepare(LABELS, QID[:3]),
+        lambda: PairLogistic().prepare(LABELS, QID, np.ones(3)),
+    ):
+        with pytest.raises(ValueError, match="3 rows, but the labels have 16"):
+            call()
+    with pytest.raises(ValueError, match="one-dimensional"):
+        PairLogistic().value_gradient_hessian(np.zeros((SIZE, 1)), LABELS)
+
+
+def test_negative_weights_are_refused():
+    weight = np.ones(SIZE)
+    weight[4] = -1.0
+    with pytest.raises(ValueError, match="row 4 weighs -1"):
+        PairLogistic().prepare(LABELS, QID, weight)
+
+
+def test_one_level_only_is_refused():
+    with pytest.raises(NotEnoughClassesError, match="one"):
+        PairLogistic().prepare(np.ones(SIZE))
+    with pytest.raises(NotEnoughClassesError):
+        PairLogistic().prepare(LABELS, sample_weight=LABELS.astype(float))
+
+
+def test_queries_that_all_have_one_level_are_refused_with_their_number():
+    with pytest.raises(NotEnoughClassesError, match="16 queries"):
+        PairLogistic().prepare(LABELS, np.arange(SIZE))
+    with pytest.raises(NotEnoughClassesError, match="4 queries"):
+        PairLogistic().prepare(LABELS, QID, LABELS.astype(float))
+
+
+def test_weights_for_levels_need_a_level_above_zero():
+    labels = np.arange(SIZE) % 3 - 2
+    with pytest.raises(ValueError, match="above 0"):
+        PairLogistic(pair_weights="mauc").prepare(labels)
+    PairLogistic(pair_weights="mauc", classes="all").prepare(labels)
+    PairLogistic().prepare(labels)
+
+
+def test_missing_labels_are_named_by_row():
+    labels = LABELS.astype(float)
+    labels[6] = np.nan
+    with pytest.raises(ValueError, match="row 6"):
+        PairLogistic().prepare(labels)
+
+
+def test_parameters_survive_a_clone():
+    parameters = {
+        "rank_weighted": True,
+        "pair_weights": "mauc",
+        "classes": "all",
+        "fpr_range": [0.0, 1.0],
+        "accuracy": 1e-5,
+        "n_jobs": 2,
+    }
+    assert clone(PairLogistic(**parameters)).get_params() == parameters
