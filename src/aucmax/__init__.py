@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aucmax import datasets, metrics, plots, risks
-    from aucmax.boosting import RankBoost, SoftRankBoost
+    from aucmax import datasets, metrics, objectives, plots, risks
+    from aucmax.boosting import LambdaMART, RankBoost, SoftRankBoost
     from aucmax.linear import AUCSVC, LevelSumRanker
     from aucmax.margin import MarginRanker
     from aucmax.persistence import load, save
@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AUCSVC": "aucmax.linear",
+    "LambdaMART": "aucmax.boosting",
     "LevelSumRanker": "aucmax.linear",
     "MarginRanker": "aucmax.margin",
     "RankBoost": "aucmax.boosting",
@@ -24,10 +25,11 @@ _HOME = {
     "load": "aucmax.persistence",
     "save": "aucmax.persistence",
 }
-_MODULES = ("datasets", "metrics", "plots", "risks")
+_MODULES = ("datasets", "metrics", "objectives", "plots", "risks")
 
 __all__ = [
     "AUCSVC",
+    "LambdaMART",
     "LevelSumRanker",
     "MarginRanker",
     "RankBoost",
@@ -35,6 +37,7 @@ __all__ = [
     "datasets",
     "load",
     "metrics",
+    "objectives",
     "plots",
     "risks",
     "save",

@@ -11,20 +11,34 @@ from sklearn.utils.validation import validate_data
 from aucmax._validation import (
     BoolArray,
     FloatArray,
+    IntArray,
     check_binary_labels,
     check_class_weights,
     check_sample_weight,
+    check_scores,
     reject_lazy_frame,
 )
+from aucmax.exceptions import NotEnoughClassesError
 
-__all__ = ["check_features", "check_training_data", "explain_non_finite"]
+__all__ = [
+    "check_features",
+    "check_relevance_levels",
+    "check_training_data",
+    "explain_non_finite",
+    "levels_with_weight",
+]
+
+_TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
 
 
-def check_features(estimator: Any, X: Any, *, fitting: bool) -> Any:
+def check_features(
+    estimator: Any, X: Any, *, fitting: bool, finite: bool | None = None
+) -> Any:
     """Return the features as a float32 or float64 matrix, copied only if need be.
 
-    When fitting, finiteness is left to the first product with the data, which shows a
-    NaN for free; see :func:`explain_non_finite`.
+    Whether they must be `finite` is checked unless fitting, where it is left to the
+    first product with the data, which shows a NaN for free; see
+    :func:`explain_non_finite`.
     """
     reject_lazy_frame(X, "X")
     try:
@@ -35,7 +49,7 @@ def check_features(estimator: Any, X: Any, *, fitting: bool) -> Any:
             accept_sparse=("csr", "csc"),
             accept_large_sparse=True,
             dtype=(np.float64, np.float32),
-            ensure_all_finite=not fitting,
+            ensure_all_finite=not fitting if finite is None else finite,
         )
     except ValueError as error:
         place = _first_text_cell(X)
@@ -64,13 +78,7 @@ def check_training_data(
         Row weights; both classes have some.
     """
     X = check_features(estimator, X, fitting=True)
-    if y is None:
-        raise ValueError(
-            f"{type(estimator).__name__} requires y to be passed, but the target y is "
-            "None."
-        )
-    y = column_or_1d(y, warn=True)
-    classes, labels = check_binary_labels(y, name="y")
+    classes, labels = check_binary_labels(_required(estimator, y), name="y")
     if labels.size != X.shape[0]:
         raise ValueError(
             f"X has {X.shape[0]} rows but y has {labels.size}; each row needs one "
@@ -81,17 +89,55 @@ def check_training_data(
     return X, classes, labels, weight
 
 
-def explain_non_finite(X: Any, names: Any) -> str:
-    """Say where the data are not finite, or that their products overflow."""
+def check_relevance_levels(estimator: Any, y: ArrayLike) -> IntArray:
+    """Return levels of relevance as whole numbers from 0, or complain about a row."""
+    values = check_scores(_required(estimator, y), name="y")
+    faults = {
+        "negative": values < 0.0,
+        "no whole number": values != np.floor(values),
+        "too large": values >= _TOO_LARGE,
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            row = int(np.argmax(rows))
+            raise ValueError(
+                f"y must hold levels of relevance, whole numbers from 0, but row {row} "
+                f"is {values[row]:g}, which is {fault}. Number the levels 0, 1, 2 and "
+                "so on."
+            )
+    return values.astype(np.int64)
+
+
+def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
+    """Return the levels of the rows with any weight, ascending; at least two."""
+    present = np.unique(levels if weight is None else levels[weight > 0.0])
+    if present.size < 2:
+        weighted = "" if weight is None else " with any weight"
+        raise NotEnoughClassesError(
+            f"y holds one class only: all rows{weighted} are of level {present[0]}. At "
+            "least two levels are needed to rank one above the other."
+        )
+    return present
+
+
+def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
+    """Say where the data are not finite, or that their products overflow.
+
+    With `gaps`, NaN is a gap that may be there.
+    """
+
+    def is_fine(values: Any) -> Any:
+        return ~np.isinf(values) if gaps else np.isfinite(values)
+
     is_sparse = sparse.issparse(X)
     if is_sparse:
         entries = X.tocoo()
-        bad = np.flatnonzero(~np.isfinite(entries.data))
+        bad = np.flatnonzero(~is_fine(entries.data))
         places = [(entries.row[k], entries.col[k]) for k in bad[:1]]
         largest = np.abs(entries.data).max(initial=0.0)
     else:
-        bad_rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        places = [(row, np.argmin(np.isfinite(X[row]))) for row in bad_rows[:1]]
+        bad_rows = np.flatnonzero(~is_fine(X).all(axis=1))
+        places = [(row, np.argmin(is_fine(X[row]))) for row in bad_rows[:1]]
         largest = np.abs(X).max(initial=0.0)
     if not places:
         return (
@@ -101,10 +147,22 @@ def explain_non_finite(X: Any, names: Any) -> str:
     row, column = (int(k) for k in places[0])
     kind = "NaN" if np.isnan(X[row, column]) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
-    return (
-        f"Input X contains {kind} in row {row}, column {column}{name}. Drop such rows "
-        "or fill the gaps first, for example with scikit-learn's SimpleImputer."
+    advice = (
+        "Drop such rows or fill the gaps first, for example with scikit-learn's "
+        "SimpleImputer."
     )
+    if gaps:
+        advice = "Replace it by a number, or by NaN if the value is missing."
+    return f"Input X contains {kind} in row {row}, column {column}{name}. {advice}"
+
+
+def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    return np.asarray(column_or_1d(y, warn=True))
 
 
 def _first_text_cell(X: Any) -> str | None:

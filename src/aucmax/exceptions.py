@@ -3,6 +3,7 @@
 __all__ = [
     "ConstantScoresWarning",
     "DataFileError",
+    "DivergedWarning",
     "IncompatibleError",
     "MarginWarning",
     "ModelFileError",
@@ -29,6 +30,10 @@ class ModelFileError(ValueError):
 
 class ConstantScoresWarning(UserWarning):
     """No weights are better than 0 for this risk: a valid answer that ranks nothing."""
+
+
+class DivergedWarning(UserWarning):
+    """Scores have left the range of numbers; the last good rounds are kept."""
 
 
 class MarginWarning(UserWarning):

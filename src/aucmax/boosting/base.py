@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import check_features, check_training_data
+from aucmax._fitted_state import replace_state
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.boosting import _checks
@@ -89,7 +90,7 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
         ensemble = fitted_ensemble(fitted)
         threshold = balanced_threshold(ensemble.scores(X), labels, weight)
         fitted |= {"threshold_": threshold, **ensemble.linear_form(threshold)}
-        self._replace_state(fitted)
+        replace_state(self, fitted)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -224,17 +225,6 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
         steps = np.array(rounds.steps[:n_kept], dtype=np.float64)
         fitted |= reweighting.fitted_attributes(steps)
         return fitted | rounds.learner.fitted_attributes(kept)
-
-    def _replace_state(self, fitted: Mapping[str, Any]) -> None:
-        """Set what was fitted, and forget what an earlier fit has left."""
-        for name in list(vars(self)):
-            if name.endswith("_") and name not in (
-                "n_features_in_",
-                "feature_names_in_",
-            ):
-                delattr(self, name)
-        for name, value in fitted.items():
-            setattr(self, name, value)
 
     def _check_state(self) -> None:
         """Refuse a loaded state that no fit could have left."""

@@ -5,16 +5,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Tags, column_or_1d, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._validation import FloatArray, check_sample_weight, check_scores
+from aucmax._features import check_relevance_levels, levels_with_weight
+from aucmax._validation import FloatArray, check_sample_weight
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.auc_svc import AUCSVC
 
 __all__ = ["LevelSumRanker"]
-
-_TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
 
 
 class LevelSumRanker(BaseEstimator):
@@ -107,9 +106,9 @@ class LevelSumRanker(BaseEstimator):
                 f"{type(template).__name__} has not; use AUCSVC() or a pipeline that "
                 "ends with it."
             )
-        levels = _check_levels(y)
+        levels = check_relevance_levels(self, y)
         weight = check_sample_weight(sample_weight, levels.size)
-        present = _present_levels(levels, weight)
+        present = levels_with_weight(levels, weight)
         options: dict[str, Any] = {}
         if weight is not None:
             options["sample_weight"] = weight
@@ -174,43 +173,6 @@ class LevelSumRanker(BaseEstimator):
             n_models = np.count_nonzero(self.levels_ > 0)
             if self.levels_.ndim != 1 or len(self.estimators_) != n_models:
                 raise ValueError("levels_ and estimators_ do not fit together")
-
-
-def _check_levels(y: ArrayLike) -> NDArray[np.int64]:
-    """Return the levels as whole numbers, or complain."""
-    if y is None:
-        raise ValueError(
-            "LevelSumRanker requires y to be passed, but the target y is None."
-        )
-    values = check_scores(column_or_1d(y, warn=True), name="y")
-    faults = {
-        "negative": values < 0.0,
-        "no whole number": values != np.floor(values),
-        "too large": values >= _TOO_LARGE,
-    }
-    for fault, rows in faults.items():
-        if rows.any():
-            row = int(np.argmax(rows))
-            raise ValueError(
-                f"y must hold levels of relevance, whole numbers from 0, but row {row} "
-                f"is {values[row]:g}, which is {fault}. Number the levels 0, 1, 2 and "
-                "so on."
-            )
-    return values.astype(np.int64)
-
-
-def _present_levels(
-    levels: NDArray[np.int64], weight: FloatArray | None
-) -> NDArray[np.int64]:
-    """Return the levels of the rows with any weight."""
-    present = np.unique(levels if weight is None else levels[weight > 0.0])
-    if present.size < 2:
-        weighted = "" if weight is None else " with any weight"
-        raise NotEnoughClassesError(
-            f"y holds one class only: all rows{weighted} are of level {present[0]}. At "
-            "least two levels are needed to rank one above the other."
-        )
-    return present
 
 
 def _fit_level(

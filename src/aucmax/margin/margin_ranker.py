@@ -2,8 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import check_features, check_training_data
+from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.hypotheses import evaluate_callables, fitted_ensemble
@@ -216,7 +216,7 @@ class MarginRanker(ClassifierMixin, BaseEstimator):
         self : MarginRanker
             The fitted model.
         """
-        with self._unchanged_on_error():
+        with unchanged_on_failure(self):
             _checks.check_parameters(self.get_params(deep=False))
             X, classes, labels, weight = self._check_data(X, y, sample_weight)
             request = self._request(labels, weight)
@@ -421,7 +421,7 @@ class MarginRanker(ClassifierMixin, BaseEstimator):
         warning = complaint(parameters, result, problem, state["n_iter_"])
         if warning is not None:
             warnings.warn(*warning, stacklevel=3)
-        self._replace_state(state)
+        replace_state(self, state)
         return fitted.unpruned
 
     def _cut(self, scores: FloatArray, problem: AnyProblem) -> float:
@@ -441,28 +441,6 @@ class MarginRanker(ClassifierMixin, BaseEstimator):
         if names is not None:
             return [str(name) for name in names]
         return [f"x{k}" for k in range(self.n_features_in_)]
-
-    def _replace_state(self, fitted: Mapping[str, Any]) -> None:
-        """Set what was fitted, and forget what an earlier fit has left."""
-        for name in list(vars(self)):
-            if name.endswith("_") and name not in (
-                "n_features_in_",
-                "feature_names_in_",
-            ):
-                delattr(self, name)
-        for name, value in fitted.items():
-            setattr(self, name, value)
-
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Take back what a fit that ends in an error, or by Ctrl-C, has changed."""
-        before = dict(vars(self))
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _report(self, progress: Progress) -> object:
         if self.verbose:

@@ -2,21 +2,15 @@
 
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax.exceptions import ModelFileError
+from aucmax._booster import booster_of, check_model_text, readable_by_lightgbm
 
 __all__ = ["LightGBMBaseline"]
-
-# built boosters by estimator, with the text they were built from; not part of the
-# estimator's state, so that a saved model holds text alone
-_BOOSTERS: "WeakKeyDictionary[LightGBMBaseline, tuple[str, Any]]" = WeakKeyDictionary()
 
 
 class LightGBMBaseline(ClassifierMixin, BaseEstimator):
@@ -101,7 +95,7 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
             "verbosity": -1,
         }
         rows = lightgbm.Dataset(
-            _readable(X),
+            readable_by_lightgbm(X),
             labels,
             categorical_feature=list(categorical_features),
             params=parameters,
@@ -131,8 +125,8 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
             )
         if X.shape[0] == 0:
             return np.empty(0)
-        scores = self._booster().predict(
-            _readable(X), raw_score=True, num_threads=self.n_jobs
+        scores = booster_of(self).predict(
+            readable_by_lightgbm(X), raw_score=True, num_threads=self.n_jobs
         )
         return np.asarray(scores, dtype=np.float64)
 
@@ -150,28 +144,7 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return np.asarray(self.classes_[(scores > 0).astype(np.intp)])
 
-    def _booster(self) -> Any:
-        text, booster = _BOOSTERS.get(self, ("", None))
-        if booster is None or text != self.model_text_:
-            import lightgbm
-
-            booster = lightgbm.Booster(model_str=self.model_text_)
-            _BOOSTERS[self] = (self.model_text_, booster)
-        return booster
-
     def _check_state(self) -> None:
         """Refuse a loaded state that LightGBM's parser must not see."""
-        from aucmax.persistence.booster_text import check_booster_text
-
-        text = getattr(self, "model_text_", None)
-        if text is None:
-            return
-        if not isinstance(text, str):
-            raise ModelFileError("the LightGBM model is damaged: it has no text.")
-        check_booster_text(text)
-
-
-def _readable(X: Any) -> Any:
-    # LightGBM knows scipy's sparse matrices, but not its newer sparse arrays
-    as_matrix: Any = sparse.csr_matrix
-    return as_matrix(X) if sparse.issparse(X) else X
+        if hasattr(self, "model_text_"):
+            check_model_text(self.model_text_, self.n_features_in_)

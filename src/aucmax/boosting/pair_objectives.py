@@ -1,0 +1,135 @@
+"""What trees can be grown for: the risk of all pairs, and how to measure the result."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from numpy.typing import ArrayLike
+
+from aucmax._validation import FloatArray
+from aucmax.metrics import (
+    multiclass_auc_score,
+    ordinal_auc_score,
+    partial_auc_score,
+    roc_auc_score,
+)
+from aucmax.risks import PairLogistic
+
+__all__ = ["METRICS", "OBJECTIVES", "PairMetric", "PairObjective", "find_objective"]
+
+DEFAULT_RANGE = (0.0, 0.1)
+
+
+@dataclass(frozen=True)
+class PairMetric:
+    """How good scores are: higher is better, and queries are averaged.
+
+    Attributes
+    ----------
+    name : str
+        Its key in `METRICS`.
+    labels : {"two", "levels"}
+        Whether it takes two labels only, or levels of relevance too.
+    function : callable
+        Takes labels, scores, and the keyword `qid`.
+    takes_range : bool
+        Whether it also takes the keyword `fpr_range`.
+    """
+
+    name: str
+    labels: Literal["two", "levels"]
+    function: Callable[..., float]
+    takes_range: bool = False
+
+    def measure(
+        self,
+        y: ArrayLike,
+        scores: FloatArray,
+        qid: Any = None,
+        fpr_range: Sequence[float] = DEFAULT_RANGE,
+    ) -> float:
+        """Measure scores; `fpr_range` concerns the partial AUC alone."""
+        options = {"fpr_range": fpr_range} if self.takes_range else {}
+        return self.function(y, scores, qid=qid, **options)
+
+
+#: metrics by name, as the parameter `eval_metric` has them
+METRICS: dict[str, PairMetric] = {
+    metric.name: metric
+    for metric in (
+        PairMetric("roc_auc", "two", roc_auc_score),
+        PairMetric("partial_auc", "two", partial_auc_score, takes_range=True),
+        PairMetric("multiclass_auc", "levels", multiclass_auc_score),
+        PairMetric("ordinal_auc", "levels", ordinal_auc_score),
+    )
+}
+
+
+@dataclass(frozen=True)
+class PairObjective:
+    """One choice of what trees are grown for.
+
+    Attributes
+    ----------
+    name : str
+        Its key in `OBJECTIVES`.
+    labels : {"two", "levels"}
+        Two labels of any kind, or levels of relevance: whole numbers from 0.
+    metric : str
+        The metric that it aims at, a key of `METRICS`.
+    rank_weighted : bool
+        Whether a pair weighs as much as its rows are places apart.
+    pair_weights : {"equal", "mauc"}
+        What a pair of two levels weighs.
+    """
+
+    name: str
+    labels: Literal["two", "levels"]
+    metric: str
+    rank_weighted: bool = False
+    pair_weights: str = "equal"
+
+    def risk(
+        self, fpr_range: Sequence[float] = DEFAULT_RANGE, n_jobs: int = 1
+    ) -> PairLogistic:
+        """Return the risk; `fpr_range` concerns the partial AUC alone."""
+        part = fpr_range if METRICS[self.metric].takes_range else (0.0, 1.0)
+        return PairLogistic(
+            self.rank_weighted,
+            pair_weights=self.pair_weights,
+            fpr_range=part,
+            n_jobs=n_jobs,
+        )
+
+    def measure(
+        self,
+        y: ArrayLike,
+        scores: FloatArray,
+        qid: Any = None,
+        fpr_range: Sequence[float] = DEFAULT_RANGE,
+    ) -> float:
+        """Measure scores by the metric that this aims at: higher is better."""
+        return METRICS[self.metric].measure(y, scores, qid, fpr_range)
+
+
+#: objectives by name, as the parameter `objective` has them
+OBJECTIVES: dict[str, PairObjective] = {
+    objective.name: objective
+    for objective in (
+        PairObjective("auc", "two", "roc_auc", rank_weighted=True),
+        PairObjective("logistic", "two", "roc_auc"),
+        PairObjective("pauc", "two", "partial_auc"),
+        PairObjective(
+            "mauc", "levels", "multiclass_auc", rank_weighted=True, pair_weights="mauc"
+        ),
+        PairObjective("ordinal", "levels", "ordinal_auc"),
+    )
+}
+
+
+def find_objective(name: str) -> PairObjective:
+    """Return the objective of this name, or complain with the names there are."""
+    if not isinstance(name, str) or name not in OBJECTIVES:
+        known = ", ".join(repr(known) for known in OBJECTIVES)
+        raise ValueError(f"objective must be one of {known}, got {name!r}.")
+    return OBJECTIVES[name]

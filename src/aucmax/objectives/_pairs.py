@@ -1,0 +1,120 @@
+"""The gradient, hessian and metric of one objective, for the rows of any library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._validation import FloatArray, check_binary_labels, check_scores
+from aucmax.boosting.pair_objectives import METRICS, find_objective
+from aucmax.metrics._prepared import prepare_metric
+from aucmax.objectives._rows import LabelledRows, Recent
+from aucmax.risks import PreparedPairs
+from aucmax.risks._ranges import check_range
+
+__all__ = ["PairPlug"]
+
+
+@dataclass(frozen=True)
+class _ScaledPairs:
+    pairs: PreparedPairs
+    scale: FloatArray
+
+
+class PairPlug:
+    """One objective over all pairs, and the metric that it aims at.
+
+    Parameters
+    ----------
+    objective : str
+        A name in ``OBJECTIVES``.
+    fpr_range : pair of float
+        Range of the false positive rate, for the partial AUC alone.
+    n_jobs : int
+        Number of threads.
+    """
+
+    def __init__(
+        self, objective: str, fpr_range: Sequence[float], n_jobs: int = 1
+    ) -> None:
+        self._arguments = objective, check_range(fpr_range, "fpr_range"), n_jobs
+        self._objective = find_objective(objective)
+        self._metric = METRICS[self._objective.metric]
+        self._risk = self._objective.risk(fpr_range, n_jobs)
+        self._pairs = Recent(self._prepare_pairs)
+        self._measures = Recent(self._prepare_measure)
+
+    @property
+    def name(self) -> str:
+        """What the metric is called: as XGBoost maximises what begins with auc."""
+        return f"aucmax_{self._metric.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments  # without the rows that are kept
+
+    def gradient_hessian(
+        self, rows: LabelledRows, scores: NDArray[Any]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return both derivatives, on the scale of about one a row."""
+        _reject_diverged(scores)
+        prepared = self._pairs.get(rows)
+        gradient, hessian = prepared.pairs.gradient_hessian(scores)
+        gradient *= prepared.scale
+        hessian *= prepared.scale
+        return gradient, hessian
+
+    def measure(self, rows: LabelledRows, scores: NDArray[Any]) -> float:
+        """Return the metric; higher is better."""
+        _reject_diverged(scores)
+        return self._measures.get(rows)(scores)
+
+    def _prepare_pairs(self, rows: LabelledRows) -> _ScaledPairs:
+        self._check_labels(rows.labels)
+        pairs = self._risk.prepare(rows.labels, rows.qid, rows.weights)
+        scale = pairs.row_scale
+        if rows.sizes is not None and rows.query_weights is not None:
+            scale = scale * np.repeat(rows.query_weights, rows.sizes)
+        return _ScaledPairs(pairs, scale)
+
+    def _prepare_measure(self, rows: LabelledRows) -> Callable[[ArrayLike], float]:
+        self._check_labels(rows.labels)
+        options = {}
+        if self._metric.takes_range:
+            options["fpr_range"] = self._arguments[1]
+        return prepare_metric(
+            self._metric.function,
+            rows.labels,
+            sample_weight=rows.weights,
+            qid=rows.qid,
+            **options,
+        )
+
+    def _check_labels(self, labels: NDArray[Any]) -> None:
+        if self._objective.labels == "two":
+            check_binary_labels(labels, "label")
+            return
+        levels = check_scores(labels, name="label")
+        wrong = (levels < 0) | (levels != np.round(levels))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise ValueError(
+                f"objective={self._objective.name!r} needs levels that are whole "
+                f"numbers from 0, but row {row} has the label {levels[row]:g}."
+            )
+
+
+def _reject_diverged(scores: NDArray[Any]) -> None:
+    is_finite = np.isfinite(scores)
+    if is_finite.all():
+        return
+    row = int(np.argmin(is_finite))
+    raise ValueError(
+        f"{scores.size - np.count_nonzero(is_finite)} of {scores.size} scores are not "
+        f"finite, the first in row {row}: {scores.flat[row]}. Training has diverged: "
+        "lower the learning rate, ask for more rows in a leaf or for a larger L2 "
+        "penalty. If this is the first round, look at the initial scores."
+    )

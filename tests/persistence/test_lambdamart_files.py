@@ -1,0 +1,155 @@
+"""LambdaMART comes back from a file as it was, or not at all."""
+
+import json
+import random
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from aucmax import LambdaMART
+from aucmax.boosting.pair_objectives import OBJECTIVES
+from aucmax.exceptions import ModelFileError
+from aucmax.persistence.model_file import _pack, _unpack
+from boosting.tree_samples import sample
+from persistence.equality import same, through_file
+from persistence.forgery import compact, forge, take_apart
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_a_saved_model_scores_alike(name, tmp_path):
+    X, y, qid = sample(0, name)
+    X[::7, 1] = np.nan
+    X[:, 4] *= 1e-200
+    model = LambdaMART(
+        name,
+        n_estimators=8,
+        callback=print,
+        monotone_constraints={0: 1},
+        params={"max_bin": 31},
+    )
+    model.set_params(callback=None).fit(X, y, qid=qid, eval_set=(X, y, qid))
+    again = through_file(model, tmp_path)
+    assert same(vars(again), vars(model))
+    np.testing.assert_array_equal(
+        again.decision_function(X), model.decision_function(X)
+    )
+    np.testing.assert_array_equal(again.contributions(X), model.contributions(X))
+
+
+def test_categories_are_saved_with_the_model(tmp_path):
+    X, y, _ = sample(0)
+    table = pd.DataFrame(X, columns=["größe", "b", "c", "d", "e"])
+    table["e"] = pd.Categorical(np.where(X[:, 4] > 0, "x=y", "[z]"))
+    model = LambdaMART(n_estimators=5, categorical_features="from_dtype")
+    again = through_file(model.fit(table, y), tmp_path)
+    assert again.categories_ == {4: ["[z]", "x=y"]}
+    np.testing.assert_array_equal(
+        again.decision_function(table), model.decision_function(table)
+    )
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.ConstantScoresWarning")
+def test_a_model_without_trees_can_be_saved(tmp_path):
+    X, y, _ = sample(0)
+    for rows in (X[:30], np.ones((30, 5))):
+        again = through_file(LambdaMART().fit(rows, y[:30]), tmp_path)
+        assert not again.decision_function(X).any()
+
+
+@pytest.fixture(scope="module")
+def members():
+    X, y, _ = sample(0)
+    X[:, 3] = np.arange(400) % 5
+    X[:, 4] *= 1e-200
+    model = LambdaMART(n_estimators=3, categorical_features=[3]).fit(X, y)
+    found = take_apart(_pack(model, "LambdaMART"))
+    del found["manifest.json"]
+    return found
+
+
+def unpack(members):
+    return _unpack(forge(members, **{"class": "LambdaMART"}))
+
+
+def text_of(members):
+    (name,) = [name for name in members if name.endswith(".txt")]
+    return name
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"left_child=", b"left_child=9"),
+        (b"num_leaves=", b"num_leaves=9"),
+        (b"split_feature=", b"split_feature=9"),
+        (b"end of trees", b""),
+    ],
+)
+def test_hostile_trees_do_not_reach_lightgbm(old, new, members, monkeypatch):
+    name = text_of(members)
+    assert old in members[name]
+    monkeypatch.setattr("lightgbm.Booster", None)
+    unpack(members)
+    with pytest.raises(ModelFileError, match="not a valid LightGBM model text"):
+        unpack({**members, name: members[name].replace(old, new, 1)})
+
+
+def test_trees_for_other_columns_are_refused(members):
+    state = members["state.json"].replace(b'"n_features_in_":5', b'"n_features_in_":6')
+    with pytest.raises(ModelFileError, match="for 5 columns, not for 6"):
+        unpack({**members, "state.json": state})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'"objective":"auc"', b'"objective":"mauc"'),
+        (b'"objective":"auc"', b'"objective":"ndcg"'),
+        (b'"categorical_features_":[3]', b'"categorical_features_":[5]'),
+        (b'"categorical_features_":[3]', b'"categorical_features_":[-1]'),
+        (b'"categorical_features_":[3]', b'"categorical_features_":3'),
+        (b'"categorical_features_":[3],', b""),
+        (b'"column_exponents_":{"array"', b'"column_exponents_":{"tuple"'),
+    ],
+)
+def test_a_state_that_no_fit_leaves_is_refused(old, new, members):
+    assert old in members["state.json"]
+    state = members["state.json"].replace(old, new, 1)
+    with pytest.raises(ModelFileError):
+        unpack({**members, "state.json": state})
+
+
+ODD = [None, True, 0, -1, 1e300, "", "x", [], [[]], {"tuple": []}, {"dict": []}]
+
+
+def places(tree):
+    """Yield each (container, key) of a JSON tree."""
+    keys = tree if isinstance(tree, dict) else range(len(tree))
+    for key in keys:
+        yield tree, key
+        if isinstance(tree[key], dict | list):
+            yield from places(tree[key])
+
+
+def test_odd_values_under_right_hashes_raise_only_our_exception(members):
+    rng, refused = random.Random(0), 0
+    for _ in range(300):
+        tree = json.loads(members["state.json"])
+        container, key = rng.choice(list(places(tree)))
+        container[key] = rng.choice(ODD)
+        try:
+            unpack({**members, "state.json": compact(tree)})
+        except ModelFileError:
+            refused += 1
+    assert refused > 50
+
+
+def test_a_metric_of_ones_own_must_be_removed_before_saving(tmp_path):
+    X, y, _ = sample(0)
+    model = LambdaMART(n_estimators=2, eval_metric=lambda y, scores, qid: 1.0)
+    model.fit(X, y, eval_set=(X, y))
+    with pytest.raises(TypeError, match="eval_metric"):
+        through_file(model, tmp_path)
+    model.set_params(eval_metric=None)
+    assert through_file(model, tmp_path).best_score_ == 1.0
