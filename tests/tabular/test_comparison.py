@@ -8,6 +8,7 @@ from scipy import sparse
 
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
 from aucmax.tabular import (
+    BASELINES,
     COMPARED,
     MODELS,
     TableEncoder,
@@ -119,17 +120,15 @@ def test_all_models_are_measured_on_the_same_folds():
     assert [result.name for result in comparison.results] == list(COMPARED)
     assert comparison.n_folds == 3
     for result in comparison.results:
-        assert len(result.fold_aucs) == 3
+        assert len(result.folds) == 3
         assert result.low < result.auc < result.high
-        assert min(result.fold_aucs) <= result.auc <= max(result.fold_aucs)
-        assert 0 <= result.partial_auc <= 1
+        assert min(result.folds) <= result.auc <= max(result.folds)
+        assert 0 <= result.measures["partial_auc"] <= 1
     pairs = {(test.model, test.baseline) for test in comparison.tests}
     assert pairs == {
-        ("aucsvc", "logistic"),
-        ("aucsvc", "lightgbm"),
-        ("logistic", "lightgbm"),
-        ("lightgbm", "logistic"),
-    }
+        (name, baseline) for name in COMPARED for baseline in BASELINES
+    } - {(baseline, baseline) for baseline in BASELINES}
+    assert comparison.unit == "rows"
     by_name = {result.name: result.auc for result in comparison.results}
     for test in comparison.tests:
         assert test.difference == pytest.approx(
@@ -218,6 +217,82 @@ def test_sparse_rows_can_be_compared():
         sparse.csc_matrix(dense), encode_target(labels), n_folds=2
     )
     assert all(result.auc > 0.7 for result in comparison.results)
+
+
+def searches(n_queries: int = 60) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]:
+    """Queries, some of them better throughout; z tells them, but not their rows."""
+    rng = np.random.default_rng(0)
+    queries = rng.permutation(np.repeat(np.arange(n_queries), 10))
+    ease = 2 * rng.normal(size=n_queries)[queries]
+    x, z, noise = rng.normal(size=(3, queries.size))
+    levels = np.digitize(x - z + ease + 0.5 * noise, [0.5, 2])
+    return pl.DataFrame({"x": x, "z": z + ease}), levels, queries
+
+
+def test_with_queries_the_mean_over_queries_is_compared():
+    table, levels, queries = searches()
+    target = encode_target(levels > 0, qid=queries)
+    comparison = compare_models(table, target, ["aucsvc", "logistic"], n_folds=3)
+    assert comparison.unit == "queries"
+    aucsvc, logistic = comparison.results
+    # the first learns within queries, the second all rows together
+    assert aucsvc.auc > logistic.auc + 0.1
+    assert aucsvc.low < aucsvc.auc < aucsvc.high
+    (test,) = comparison.tests
+    assert test.difference == pytest.approx(aucsvc.auc - logistic.auc)
+    assert (test.verdict, test.low > 0) == ("beats", True)
+    record = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert (record["queries"], record["usable_queries"]) == (
+        60,
+        target.n_usable_queries,
+    )
+    # one-class queries are no news: they have been counted
+    assert comparison.notices == ()
+
+
+def test_scores_of_other_folds_do_not_matter_within_queries(monkeypatch):
+    # a model that adds a constant of its own in each fold ranks every query as well
+    table, levels, queries = searches(20)
+    target = encode_target(levels > 0, qid=queries)
+    offsets = iter([0.0, 100.0, 0.0, 0.0])
+
+    class Shifted:
+        def fit(self, X: np.ndarray, y: np.ndarray) -> "Shifted":
+            self.offset = next(offsets)
+            return self
+
+        def decision_function(self, X: np.ndarray) -> np.ndarray:
+            return X[:, 0] + self.offset
+
+    monkeypatch.setattr(ModelChoice, "make", lambda self, n_rows: Shifted())
+    shifted, plain = (
+        compare_models(table, target, ["logistic"], n_folds=2) for _ in range(2)
+    )
+    assert shifted.results[0].auc == plain.results[0].auc
+    np.testing.assert_array_equal(
+        shifted.positions["logistic"], plain.positions["logistic"]
+    )
+
+
+@pytest.mark.parametrize("with_queries", [True, False])
+def test_levels_are_compared_by_mauc(with_queries):
+    table, levels, queries = searches()
+    qid = queries if with_queries else None
+    target = encode_target(levels, allow_levels=True, qid=qid)
+    comparison = compare_models(
+        table, target, ["lambdamart-ordinal", "logistic"], n_folds=3
+    )
+    assert comparison.metric == "mauc"
+    assert comparison.unit == ("queries" if with_queries else "folds")
+    for result in comparison.results:
+        assert list(result.measures) == ["mauc", "ordinal_auc", "auc"]
+        assert result.low < result.main < result.high
+        # with three levels the best MAUC is below 1
+        assert result.main < result.measures["ordinal_auc"]
+        assert np.mean(result.folds) == pytest.approx(result.main, abs=0.02)
+    record = comparison.to_dict()["models"][0]
+    assert record["mauc"] == comparison.results[0].main
+    assert len(record["fold_maucs"]) == 3
 
 
 @pytest.mark.parametrize(

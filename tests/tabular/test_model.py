@@ -6,11 +6,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import aucmax
-from aucmax.exceptions import ModelFileError
-from aucmax.metrics import roc_auc_score
-from aucmax.tabular import MODELS, LightGBMBaseline, TableModel
+from aucmax.exceptions import IncompatibleError, ModelFileError
+from aucmax.metrics import ordinal_auc_score, roc_auc_score
+from aucmax.tabular import LEVEL_MODELS, MODELS, LightGBMBaseline, TableModel
 
 ROWS = 400
+LAMBDAMART = [name for name in MODELS if name.startswith("lambdamart")]
 
 
 def visits(seed: int = 0) -> tuple[pl.DataFrame, list[str]]:
@@ -36,13 +37,18 @@ def test_every_model_learns_from_raw_rows(name):
     new, truth = visits(1)
     scores = model.decision_function(new)
     assert roc_auc_score(np.array(truth) == "ill", scores) > 0.8
+    assert model.classes_.tolist() == ["well", "ill"]
+    assert (model.n_rows_, model.n_positive_) == (ROWS, outcome.count("ill"))
+    assert model.has_threshold_ == (name not in LEVEL_MODELS)
+    if name in LEVEL_MODELS:
+        with pytest.raises(IncompatibleError, match="no threshold"):
+            model.predict(new)
+        return
     assert set(model.predict(new)) == {"ill", "well"}
     assert (
         scores[model.predict(new) == "ill"].min()
         > scores[model.predict(new) == "well"].max()
     )
-    assert model.classes_.tolist() == ["well", "ill"]
-    assert (model.n_rows_, model.n_positive_) == (ROWS, outcome.count("ill"))
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -56,8 +62,10 @@ def test_a_saved_model_gives_the_same_scores(name, tmp_path):
     np.testing.assert_array_equal(
         loaded.decision_function(new), model.decision_function(new)
     )
-    assert loaded.predict(new).tolist() == model.predict(new).tolist()
+    if model.has_threshold_:
+        assert loaded.predict(new).tolist() == model.predict(new).tolist()
     assert (loaded.name, loaded.target) == (name, "outcome")
+    assert loaded.grading_ == model.grading_
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -88,6 +96,69 @@ def test_the_unit_of_a_column_does_not_change_the_ranking(name, scale):
     assert aucs[0] == pytest.approx(aucs[1], abs=1e-6)
 
 
+def graded(
+    n_queries: int = 60, seed: int = 0
+) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]:
+    """Queries, some of them better throughout; z tells them, but not their rows."""
+    rng = np.random.default_rng(seed)
+    queries = np.repeat(np.arange(n_queries), 12)
+    ease = 2 * rng.normal(size=n_queries)[queries]
+    x, z, noise = rng.normal(size=(3, queries.size))
+    levels = np.digitize(x - z + ease + 0.5 * noise, [0.5, 2])
+    return pl.DataFrame({"x": x, "z": z + ease}), levels, queries
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.OneClassQueryWarning")
+@pytest.mark.parametrize("name", ["aucsvc", *LAMBDAMART])
+def test_models_that_can_learn_within_queries_do(name):
+    table, levels, queries = graded()
+    relevant = (levels > 0).astype(int)
+    model = TableModel.by_name(name).fit(table, relevant, qid=queries)
+    together = TableModel.by_name(name).fit(table, relevant)
+    new, truth, others = graded(seed=1)
+    aucs = [
+        roc_auc_score(truth > 0, m.decision_function(new), qid=others)
+        for m in (model, together)
+    ]
+    assert aucs[0] > aucs[1] + 0.02
+    assert aucs[0] > 0.8
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.OneClassQueryWarning")
+@pytest.mark.parametrize("name", LEVEL_MODELS)
+def test_models_of_levels_learn_levels_and_save_them(name, tmp_path):
+    table, levels, queries = graded()
+    model = TableModel.by_name(name, query_column="search")
+    model.fit(table, levels, qid=queries)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert not model.has_threshold_
+    aucmax.save(model, tmp_path / "m.aucmax")
+    loaded = aucmax.load(tmp_path / "m.aucmax")
+    scores = loaded.decision_function(table)
+    assert ordinal_auc_score(levels, scores, qid=queries) > 0.85
+    assert loaded.query_column == "search"
+
+
+def test_models_of_two_classes_take_levels_only_if_told():
+    table, levels, _ = graded(20)
+    with pytest.raises(ValueError, match="3 different values"):
+        TableModel.by_name("logistic").fit(table, levels)
+    with pytest.raises(ValueError, match="levels must be one of"):
+        TableModel.by_name("logistic", levels="all").fit(table, levels)
+    model = TableModel.by_name("logistic", levels="relevant").fit(table, levels)
+    plain = TableModel.by_name("logistic").fit(table, levels > 0)
+    np.testing.assert_array_equal(
+        model.decision_function(table), plain.decision_function(table)
+    )
+    assert not model.has_threshold_
+
+
+def test_one_of_many_values_is_predicted_or_not():
+    table, levels, _ = graded(20)
+    model = TableModel.by_name("logistic", positive=2).fit(table, levels)
+    assert set(model.predict(table)) == {"2", "not 2"}
+
+
 def test_lengths_must_agree():
     table, outcome = visits()
     with pytest.raises(ValueError, match="the table has 400 rows, but the target 399"):
@@ -112,7 +183,20 @@ def test_a_model_can_be_cloned_and_scored_by_scikit_learn():
     assert model.score(table, outcome) > 0.7
 
 
-@pytest.mark.parametrize("damage", [{"view": "stars"}, {"classes_": np.array(["one"])}])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"view": "stars"},
+        {"levels": "many"},
+        {"classes_": np.array(["one"])},
+        {"classes_": "ill"},
+        {"levels_": np.array([0, 1, 2])},
+        {"levels_": np.array([1, 1])},
+        {"levels_": np.array([0.0, 1.0])},
+        {"values_": None},
+    ],
+    ids=str,
+)
 def test_a_damaged_model_is_refused(damage):
     table, outcome = visits()
     model = TableModel.by_name("logistic").fit(table, outcome)

@@ -51,3 +51,27 @@ def test_a9a_is_learned_from_one_file_and_measured_on_another(real_data, tmp_pat
     assert record["auc"] >= 0.901
     low, high = record["auc_interval"]
     assert low < 0.9022 < high
+
+
+def test_queries_of_a_ranking_collection_are_learned_and_measured(real_data, tmp_path):
+    folder, model = real_data / "mq2008", tmp_path / "mq.aucmax"
+    run("fit", folder / "S1.svm.gz", "--model", "lambdamart-mauc", "-o", model)
+    record = json.loads(run("evaluate", model, folder / "S2.svm.gz", "--json"))
+    assert record["levels"] == {"0": 3080, "1": 385, "2": 170}
+    assert (record["queries"], record["usable_queries"]) == (157, 112)
+    assert record["mauc"] > 0.70
+    assert record["ordinal_auc"] > 0.71
+    low, high = record["mauc_interval"]
+    assert low < record["mauc"] < high
+
+
+def test_models_of_levels_and_of_classes_are_compared_within_queries(real_data):
+    out = run(
+        "compare", real_data / "mq2008/S1.svm.gz", "--no-save", "--json", "--quiet",
+        "--models", "lambdamart-ordinal,aucsvc,lightgbm", "--folds", "3",
+    )  # fmt: skip
+    record = json.loads(out)
+    assert (record["metric"], record["usable_queries"]) == ("mauc", 105)
+    maucs = {model["name"]: model["mauc"] for model in record["models"]}
+    # learning within queries pays
+    assert min(maucs["lambdamart-ordinal"], maucs["aucsvc"]) > maucs["lightgbm"]

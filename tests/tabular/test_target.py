@@ -3,7 +3,10 @@ import polars as pl
 import pytest
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.tabular import Target, encode_target, match_target
+from aucmax.tabular import Grading, encode_target, match_target
+
+ZERO_OR_ONE = Grading.two_classes([0], 1)
+ONE_OR_ZERO = Grading.two_classes([1], 0)
 
 
 @pytest.mark.parametrize(
@@ -25,20 +28,22 @@ def test_without_a_choice_the_larger_the_affirmative_or_the_rarer_is_positive(
     values, classes
 ):
     target = encode_target(pl.Series(values))
-    assert target.classes == classes
+    assert target.grading.classes == classes
     assert target.labels.tolist() == [int(v == classes[1]) for v in values]
 
 
 @pytest.mark.parametrize("positive", [0, "0", 0.0])
 def test_the_positive_value_can_be_chosen_in_any_spelling(positive):
     target = encode_target(np.array([0, 1, 1]), positive)
-    assert target.classes == (1, 0)
+    assert target.grading.classes == (1, 0)
     assert target.labels.tolist() == [1, 0, 0]
 
 
 def test_the_positive_value_is_found_whatever_its_case():
-    assert encode_target(["Died", "Alive", "Alive"], "died").classes[1] == "Died"
-    assert encode_target([True, False], "False").classes[1] is False
+    assert (
+        encode_target(["Died", "Alive", "Alive"], "died").grading.classes[1] == "Died"
+    )
+    assert encode_target([True, False], "False").grading.classes[1] is False
 
 
 def test_a_positive_value_that_does_not_occur_is_refused_with_those_that_do():
@@ -51,9 +56,103 @@ def test_one_class_is_refused():
         encode_target([1, 1, 1], name="outcome")
 
 
-def test_three_classes_are_refused_with_their_counts():
-    with pytest.raises(ValueError, match=r"3 different values \('a': 1 rows, 'b': 1"):
+def test_three_classes_are_refused_with_their_counts_and_a_way_out():
+    with pytest.raises(
+        ValueError, match=r"3 different values \('a': 1 rows, 'b': 1.*Pass positive="
+    ) as refusal:
         encode_target(["a", "b", "c"])
+    assert "levels" not in str(refusal.value)
+    with pytest.raises(ValueError, match="levels of relevance, have lambdamart-mauc"):
+        encode_target([0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "classes"),
+    [
+        (["died", "lost", "well", "died"], "Died", ("not died", "died")),
+        ([0.0, 1.0, 2.0, 2.0], "2", ("not 2", "2")),
+    ],
+)
+def test_one_of_many_values_can_be_ranked_above_all_others(values, positive, classes):
+    target = encode_target(values, positive)
+    assert target.grading.classes == classes
+    assert target.labels.tolist() == [int(v == values[-1]) for v in values]
+    assert not target.is_graded
+    again = match_target(values[::-1], target.grading)
+    assert again.labels.tolist() == target.labels[::-1].tolist()
+
+
+@pytest.mark.parametrize("values", [[0, 2, 5, 0], [0.0, 2.0, 5.0, 0.0]])
+def test_whole_numbers_can_be_levels(values):
+    target = encode_target(values, allow_levels=True)
+    assert target.is_graded
+    assert target.labels.tolist() == [0, 2, 5, 0]
+    assert target.labels.dtype == np.int64
+    assert target.relevant.tolist() == [0, 1, 1, 0]
+    assert target.level_counts == {0: 2, 2: 1, 5: 1}
+    assert (target.n_positive, target.n_negative) == (2, 2)
+
+
+def test_two_levels_are_two_classes():
+    target = encode_target([0, 2, 2], allow_levels=True)
+    assert not target.is_graded
+    assert target.labels.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("values", [[0, 1, 2.5], [-1, 0, 1], ["a", "b", "c"]], ids=str)
+def test_values_that_are_no_levels_are_refused(values):
+    with pytest.raises(ValueError, match="no levels of relevance: those are whole"):
+        encode_target(values, allow_levels=True)
+
+
+def test_new_rows_may_have_other_levels_but_no_other_kind_of_value():
+    grading = encode_target([1, 2, 3], allow_levels=True).grading
+    target = match_target([1.0, 4.0, 1.0], grading)
+    assert target.labels.tolist() == [1, 4, 1]
+    assert target.relevant.tolist() == [0, 1, 0]
+    assert target.is_graded
+    with pytest.raises(ValueError, match=r"not trained with.*it knows 1, 2 and 3"):
+        match_target(["low", "high"], grading)
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        [7, 7, 3, 3, 9, 9, 3],
+        ["b", "b", "a", "a", "c ", "c", "a"],
+        [2.5, 2.5, 0, 0, 3, 3, 0],
+    ],
+    ids=str,
+)
+def test_queries_of_any_kind_are_numbered_and_counted(qid):
+    target = encode_target([0, 1, 1, 0, 1, 1, 0], qid=pl.Series(qid))
+    assert target.queries.tolist() == [1, 1, 0, 0, 2, 2, 0]
+    assert (target.n_queries, target.n_usable_queries) == (3, 2)
+    assert [rows.tolist() for rows in target.blocks] == [[2, 3, 6], [0, 1]]
+    part = target.take(np.array([0, 1, 4]))
+    assert (part.n_queries, part.n_usable_queries) == (2, 1)
+    assert part.labels.tolist() == [0, 1, 1]
+
+
+def test_without_queries_all_rows_are_one_block():
+    target = encode_target([0, 1, 1])
+    assert (target.n_queries, target.n_usable_queries) == (None, None)
+    assert [rows.tolist() for rows in target.blocks] == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("qid", "message"),
+    [
+        ([1, None, 1, 2], r"search is missing in 1 of 4 rows \(row 2\).*their query"),
+        ([1, 2, 3], "search has 3 rows, but the target 4"),
+        ([1, 1, 2, 2], "none of the 2 queries of search has rows with different"),
+    ],
+)
+def test_unusable_queries_are_refused(qid, message):
+    with pytest.raises(ValueError, match=message):
+        encode_target([0, 0, 1, 1], qid=pl.Series(qid), qid_name="search")
+    with pytest.raises(ValueError, match=message):
+        match_target([0, 0, 1, 1], ZERO_OR_ONE, qid=pl.Series(qid), qid_name="search")
 
 
 @pytest.mark.parametrize("gap", [None, float("nan"), " "])
@@ -74,29 +173,16 @@ def test_no_rows_and_tables_are_refused():
 
 @pytest.mark.parametrize("values", [[0, 1, 1], [0.0, 1.0, 1.0], ["0", "1", "1"]])
 def test_new_labels_are_matched_in_any_spelling(values):
-    target = match_target(pl.Series(values), [1, 0])
+    target = match_target(pl.Series(values), ONE_OR_ZERO)
     assert target.labels.tolist() == [1, 0, 0]
-    assert target.classes == (1, 0)
+    assert target.grading.classes == (1, 0)
 
 
 def test_unknown_new_labels_are_refused():
     with pytest.raises(ValueError, match=r"\(-1: 2 rows\); it knows 0 and 1"):
-        match_target([-1, 1, -1], [0, 1])
+        match_target([-1, 1, -1], ZERO_OR_ONE)
 
 
 def test_new_rows_of_one_class_are_refused():
     with pytest.raises(NotEnoughClassesError, match="needs rows of both classes"):
-        match_target([1, 1], [0, 1])
-
-
-def test_folds_need_two_rows_of_each_class():
-    target = Target(np.array([1] * 7 + [0] * 50), (0, 1))
-    assert target.usable_folds(5) == 3
-    target.check_folds(3)
-    with pytest.raises(ValueError, match=r"7 positive rows, but 4 folds need 8.*use 3"):
-        target.check_folds(4)
-    with pytest.raises(ValueError, match="at least 2"):
-        target.check_folds(1)
-    tiny = Target(np.array([1, 1, 1, 0]), (0, 1))
-    with pytest.raises(ValueError, match=r"1 negative rows.*more of them are needed"):
-        tiny.check_folds(2)
+        match_target([1, 1], ZERO_OR_ONE)

@@ -8,19 +8,27 @@ import click
 from aucmax.cli.console import Console, with_console
 from aucmax.cli.data import (
     Data,
+    QueryChoice,
     Source,
     data_argument,
+    query_options,
     split_target,
     target_options,
 )
 from aucmax.cli.figures import draw_comparison
-from aucmax.cli.fit import describe_columns, fit_model
+from aucmax.cli.fit import describe_columns, fit_model, target_record
 from aucmax.cli.options import force_option, fpr_range_option, output_path
 from aucmax.cli.outputs import check_figure_kind, check_outputs, save_figure
 from aucmax.cli.program import Command
 from aucmax.tabular.models import COMPARED, MODELS
 
 __all__ = ["Plan", "compare", "run_comparison"]
+
+_TITLES = {"auc": "AUC", "mauc": "MAUC", "ordinal_auc": "ordinal AUC"}
+_LEVELS_EXPLAINED = [
+    "MAUC: each level above 0 against all other rows, below 1 even at its best;",
+    "ordinal AUC: pairs of different levels in order; AUC: rows above the lowest.",
+]
 
 
 class Plan(NamedTuple):
@@ -53,9 +61,12 @@ def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[st
         "aucmax compare patients.csv --target sick",
         "aucmax compare patients.csv --target outcome --positive died --drop key",
         "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models aucsvc,logistic",
+        "aucmax compare clicks.csv --target clicked --qid search",
+        "aucmax compare letor.svm --models lambdamart-mauc,lambdamart,lightgbm",
     ],
 )
 @target_options
+@query_options
 @click.option(
     "--models",
     default=",".join(COMPARED),
@@ -67,7 +78,8 @@ def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[st
 @click.option(
     "--folds",
     type=click.IntRange(min=2),
-    help="Number of folds [default: 5, or fewer when a class is small].",
+    help="Number of folds [default: 5, or fewer when a class is small or queries are "
+    "few].",
 )
 @fpr_range_option
 @click.option(
@@ -75,7 +87,7 @@ def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[st
     type=click.IntRange(min=0, max=2**32 - 1),
     default=0,
     show_default=True,
-    help="Decides how rows are dealt to the folds.",
+    help="Decides how rows, or queries, are dealt to the folds.",
 )
 @click.option(
     "--output-dir",
@@ -102,6 +114,7 @@ def compare(
     target: str | None,
     positive: str | None,
     drop: tuple[str, ...],
+    queries: QueryChoice,
     models: tuple[str, ...],
     folds: int | None,
     fpr_range: tuple[float, float],
@@ -118,6 +131,12 @@ def compare(
     Prints for each model the AUC with its 95% interval, the partial AUC, the seconds
     of a fit, and whether it beats each baseline by DeLong's test. Saves the best
     model, fitted to all rows, and a picture of the ROC curves.
+
+    With queries (--qid, or qid: in an svmlight file) no query is divided between folds,
+    and AUC, interval and test are over queries. A target with more than two levels of
+    relevance (0, 1, 2, ...) needs a model that learns levels among --models:
+    lambdamart-mauc or lambdamart-ordinal; the others learn which rows are above the
+    lowest, and all are compared by MAUC.
     """
     if not no_save:
         model_out = model_out or output_dir / f"{data.stem}.aucmax"
@@ -126,24 +145,21 @@ def compare(
         raise click.UsageError("--no-save contradicts --model-out and --figure.")
     check_figure_kind(figure)
     check_outputs([model_out, figure], force, [data.path])
-    rows = split_target(data.read(), data, target, drop)
+    rows = split_target(data.read(), data, target, drop, queries)
     plan = Plan(models, folds, fpr_range, seed, positive, model_out, figure, force)
     console.give(run_comparison(rows, plan, console))
 
 
 def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
-    from aucmax.tabular import TableEncoder, compare_models, encode_target
+    from aucmax.tabular import TableEncoder, compare_models
+    from aucmax.tabular.folds import check_folds, usable_folds
 
-    target = encode_target(data.labels, plan.positive, name=data.target_name)
-    negative, positive = target.classes
-    n_folds = plan.n_folds or target.usable_folds(5)
-    target.check_folds(n_folds)
+    target = data.encode(plan.models, plan.positive)
+    n_folds = plan.n_folds or usable_folds(target, 5)
+    check_folds(target, n_folds)
     encoder = TableEncoder().fit(data.rows)
-    console.say(
-        f"{data.n_rows} rows, {target.n_positive} of them positive "
-        f"({data.describe_classes(negative, positive)}), {n_folds} folds"
-    )
+    console.say(f"{data.describe(target)}, {n_folds} folds")
     describe_columns(encoder, console)
     with console.progress("Cross-validating", n_folds * len(plan.models)) as step:
         comparison = compare_models(
@@ -160,9 +176,7 @@ def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     _print_comparison(comparison, console)
     record = {
         **comparison.to_dict(),
-        "target": data.target,
-        "positive": positive,
-        "negative": negative,
+        **target_record(data, target),
         "dropped_columns": encoder.dropped_,
     }
     return {**record, **_save_results(comparison, data, plan, console)}
@@ -179,7 +193,7 @@ def _save_results(
         console.say(f"ROC curves: {plan.figure}")
         saved["figure"] = str(plan.figure)
     if plan.model_file is not None:
-        model = fit_model(comparison.best, data, plan.positive, console)
+        model = fit_model(comparison.best, data, comparison.target, console)
         aucmax.save(model, plan.model_file, overwrite=plan.force)
         console.say(
             f"Best model: {plan.model_file} ({comparison.best}, fitted to all rows)"
@@ -189,34 +203,57 @@ def _save_results(
 
 
 def _print_comparison(comparison: Any, console: Console) -> None:
-    low, high = comparison.fpr_range
     baselines = [r.name for r in comparison.results if r.is_baseline]
     against = {(test.model, test.baseline): test for test in comparison.tests}
     rows = []
     for result in comparison.results:
         tests = [against.get((result.name, baseline)) for baseline in baselines]
+        main, *others = (f"{value:.4f}" for value in result.measures.values())
         rows.append(
             [
                 result.name,
-                f"{result.auc:.4f}",
+                main,
                 f"{result.low:.3f}-{result.high:.3f}",
-                f"{result.partial_auc:.4f}",
+                *others,
                 f"{result.seconds:.3f}"
                 if result.seconds < 1
                 else f"{result.seconds:.1f}",
                 *(_verdict(test) if test else "-" for test in tests),
             ]
         )
-    header = ["model", "AUC", "95% interval", f"pAUC {low:g}-{high:g}", "seconds"]
+    low, high = comparison.fpr_range
+    titles = {**_TITLES, "partial_auc": f"pAUC {low:g}-{high:g}"}
+    main, *others = (titles[name] for name in comparison.results[0].measures)
+    header = ["model", main, "95% interval", *others, "seconds"]
     console.say()
     console.table([*header, *(f"vs {name}" for name in baselines)], rows)
     console.say()
-    console.say(
-        f"AUC and partial AUC over {comparison.n_folds} folds, a perfect ranking has "
-        "1; seconds of one fit;"
-    )
-    console.say("p by DeLong's paired test: beats and loses below 0.05, else level.")
+    for line in _explain(comparison):
+        console.say(line)
     console.say()
+
+
+def _explain(comparison: Any) -> list[str]:
+    """Say what the numbers are."""
+    folds = f"{comparison.n_folds} folds"
+    verdicts = "beats and loses below 0.05, else level."
+    if comparison.unit == "rows":
+        return [
+            f"AUC and partial AUC over {folds}, a perfect ranking has 1; seconds of "
+            "one fit;",
+            f"p by DeLong's paired test: {verdicts}",
+        ]
+    target = comparison.target
+    over = (
+        f"{target.n_usable_queries} queries in {folds}"
+        if comparison.unit == "queries"
+        else folds
+    )
+    return [
+        f"Means over {over}; seconds of one fit; intervals and p by Student's t over",
+        f"{comparison.unit} (p: of the paired differences): {verdicts}",
+        *(_LEVELS_EXPLAINED if target.is_graded else []),
+    ]
 
 
 def _verdict(test: Any) -> str:

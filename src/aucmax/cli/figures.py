@@ -1,53 +1,79 @@
 """Pictures of the command line, drawn without a screen."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-__all__ = ["draw_comparison", "draw_roc"]
+__all__ = ["draw_comparison", "draw_evaluation"]
 
 
-def draw_roc(
-    labels: Any, scores: dict[str, Any], fpr_range: tuple[float, float]
-) -> Any:
-    """Draw ROC curves by name and return the figure."""
-    from aucmax import plots
+def draw_evaluation(target: Any, scores: Any, record: dict[str, Any]) -> Any:
+    """Draw the ROC curve of a model and return the figure.
 
-    display = plots.roc_curve(
-        labels, scores, fpr_range=_shaded(fpr_range), ax=_new_axes()
-    )
-    return display.figure_
+    With queries it is about the mean of their curves, over the positions of rows in
+    their query; the legend has the numbers of the record.
+    """
+    from aucmax.tabular._positions import positions
+
+    if target.queries is not None:
+        scores = positions(target, scores)
+    numbers = [(record["auc"], record.get("auc_interval"), record.get("partial_auc"))]
+    name = record["model"] or "model"
+    return _draw(target, {name: scores}, numbers, record["fpr_range"])
 
 
 def draw_comparison(comparison: Any) -> Any:
     """Draw the ROC curves of a comparison and return the figure.
 
-    Curves are over positions, which are comparable between folds; the legend has the
-    same numbers as the table.
+    Curves are over positions, which are comparable between folds and queries; the
+    legend has the same numbers as the table.
     """
-    from aucmax import plots
+    has_interval = comparison.metric == "auc"
+    numbers = [
+        (
+            result.auc,
+            (result.low, result.high) if has_interval else None,
+            result.measures.get("partial_auc"),
+        )
+        for result in comparison.results
+    ]
+    positions, fpr_range = comparison.positions, comparison.fpr_range
+    return _draw(comparison.target, positions, numbers, fpr_range)
 
-    fpr_range = _shaded(comparison.fpr_range)
-    drawn = plots.roc_curve(comparison.labels, comparison.positions, ax=_new_axes())
+
+def _draw(
+    target: Any,
+    scores: dict[str, Any],
+    numbers: Sequence[tuple[float, Sequence[float] | None, float | None]],
+    fpr_range: Sequence[float],
+) -> Any:
+    """Draw curves; the legend has these AUCs, their intervals and partial AUCs."""
+    from aucmax import plots
+    from aucmax.tabular._positions import query_weights
+
+    shaded = None if tuple(fpr_range) == (0.0, 1.0) or target.is_graded else fpr_range
+    drawn = plots.roc_curve(
+        target.relevant, scores, sample_weight=query_weights(target), ax=_new_axes()
+    )
     curves = [
         replace(
             curve,
-            auc=result.auc,
-            interval=replace(
-                curve.interval, auc=result.auc, low=result.low, high=result.high
-            ),
-            partial_auc=result.partial_auc if fpr_range else None,
+            auc=auc,
+            interval=_interval(curve, auc, ends),
+            partial_auc=partial_auc if shaded else None,
         )
-        for curve, result in zip(drawn.curves, comparison.results, strict=True)
-        if curve.interval is not None
+        for curve, (auc, ends, partial_auc) in zip(drawn.curves, numbers, strict=True)
     ]
-    return plots.ROCCurveDisplay(curves, fpr_range=fpr_range).plot(_new_axes()).figure_
+    return plots.ROCCurveDisplay(curves, fpr_range=shaded).plot(_new_axes()).figure_
+
+
+def _interval(curve: Any, auc: float, ends: Sequence[float] | None) -> Any:
+    if ends is None:
+        return None
+    return replace(curve.interval, auc=auc, low=ends[0], high=ends[1])
 
 
 def _new_axes() -> Any:
     from matplotlib.figure import Figure
 
     return Figure(figsize=(5.8, 5.4), layout="constrained").subplots()
-
-
-def _shaded(fpr_range: tuple[float, float]) -> tuple[float, float] | None:
-    return None if fpr_range == (0.0, 1.0) else fpr_range

@@ -1,18 +1,27 @@
 """``aucmax fit``: learn one model from a file and save it."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Source, data_argument, split_target, target_options
+from aucmax.cli.data import (
+    Data,
+    QueryChoice,
+    Source,
+    data_argument,
+    query_options,
+    split_target,
+    target_options,
+)
 from aucmax.cli.options import force_option, output_path
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
 from aucmax.tabular.models import MODELS
 
-__all__ = ["fit", "fit_model", "training_record"]
+__all__ = ["fit", "fit_model", "target_record"]
 
 
 @click.command(
@@ -22,15 +31,18 @@ __all__ = ["fit", "fit_model", "training_record"]
         "aucmax fit patients.csv --target sick --output sick.aucmax",
         "aucmax fit patients.csv --target outcome --positive died -o m.aucmax",
         "aucmax fit a9a.svm.gz --output a9a.aucmax",
+        "aucmax fit clicks.csv --target clicked --qid search -o clicks.aucmax",
     ],
 )
 @target_options
+@query_options
 @click.option(
     "--model",
     type=click.Choice(list(MODELS)),
     default=next(iter(MODELS)),
     show_default=True,
-    help="Which model to fit.",
+    metavar="NAME",
+    help=f"Which model to fit: {', '.join(MODELS)}.",
 )
 @click.option(
     "--output", "-o", type=output_path, required=True, help="Where to save the model."
@@ -43,35 +55,51 @@ def fit(
     target: str | None,
     positive: str | None,
     drop: tuple[str, ...],
+    queries: QueryChoice,
     model: str,
     output: Path,
     force: bool,
     console: Console,
 ) -> None:
-    """Fit a model to DATA and save it with the preparation of its columns."""
+    """Fit a model to DATA and save it with the preparation of its columns.
+
+    With queries, a model that can (aucsvc, pauc, lambdamart and its kin) learns to rank
+    the rows of each query; the others learn from all rows together.
+    """
     import aucmax
 
     check_outputs([output], force, [data.path])
-    training = split_target(data.read(), data, target, drop)
-    fitted = fit_model(model, training, positive, console)
+    training = split_target(data.read(), data, target, drop, queries)
+    goal = training.encode([model], positive)
+    fitted = fit_model(model, training, goal, console)
     aucmax.save(fitted, output, overwrite=force)
-    record = {**training_record(fitted), "model_file": str(output)}
-    negative, top = fitted.classes_.tolist()
-    console.say(
-        f"Fitted {model} on {fitted.n_rows_} rows: {fitted.n_positive_} of them "
-        f"positive ({training.describe_classes(negative, top)})."
-    )
+    record = {
+        "model": model,
+        **target_record(training, goal),
+        "dropped_columns": fitted.encoder_.dropped_,
+        "model_file": str(output),
+    }
+    console.say(f"Fitted {model} on {training.describe(goal)}.")
     console.say(f"Saved to {output}. Next: aucmax evaluate {output} OTHER-DATA")
     console.give(record)
 
 
-def fit_model(name: str, training: Any, positive: str | None, console: Console) -> Any:
+def fit_model(name: str, training: Data, goal: Any, console: Console) -> Any:
     """Fit a model by name; tell what became of the columns."""
-    from aucmax.tabular import TableModel
+    from aucmax.exceptions import OneClassQueryWarning
+    from aucmax.tabular import MODELS, TableModel
 
-    model = TableModel.by_name(name, positive=positive, target=training.target)
-    with console.progress(f"Fitting {name} to {training.n_rows} rows", 1) as step:
-        model.fit(training.rows, training.labels)
+    settings = {"target": training.target, "query_column": training.query_column}
+    if goal.is_graded:
+        learns = "learn" if MODELS[name].learns_levels else "relevant"
+        model = TableModel.by_name(name, levels=learns, **settings)
+    else:
+        model = TableModel.by_name(name, positive=goal.grading.positive, **settings)
+    title = f"Fitting {name} to {training.n_rows} rows"
+    with console.progress(title, 1) as step, warnings.catch_warnings():
+        # the user is told how many queries have both classes
+        warnings.simplefilter("ignore", OneClassQueryWarning)
+        model.fit(training.rows, goal)
         step("done")
     describe_columns(model.encoder_, console)
     return model
@@ -85,15 +113,21 @@ def describe_columns(encoder: Any, console: Console) -> None:
         console.note(notice)
 
 
-def training_record(model: Any) -> dict[str, Any]:
-    """Facts about a fitted model, for JSON."""
-    negative, positive = model.classes_.tolist()
+def target_record(data: Data, target: Any) -> dict[str, Any]:
+    """Facts about what is ranked, for JSON."""
+    record: dict[str, Any] = {
+        "rows": int(target.labels.size),
+        "positive_rows": target.n_positive,
+        "queries": target.n_queries,
+        "usable_queries": target.n_usable_queries,
+        "target": data.target,
+        "qid": data.query_column,
+    }
+    if target.is_graded:
+        return {**record, "levels": target.level_counts}
+    negatives = target.grading.negatives
     return {
-        "model": model.name,
-        "rows": model.n_rows_,
-        "positive_rows": model.n_positive_,
-        "target": model.target,
-        "positive": positive,
-        "negative": negative,
-        "dropped_columns": model.encoder_.dropped_,
+        **record,
+        "positive": target.grading.positive,
+        "negative": negatives[0] if len(negatives) == 1 else negatives,
     }

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Source, data_argument
+from aucmax.cli.data import Data, Source, data_argument
 from aucmax.cli.options import force_option, output_path
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
@@ -21,6 +21,7 @@ __all__ = ["load_model", "score", "text_columns"]
     examples=[
         "aucmax score sick.aucmax new-patients.csv > scores.csv",
         "aucmax score sick.aucmax new-patients.csv --keep key --output scores.csv",
+        "aucmax score clicks.aucmax new-clicks.csv --keep search --keep page",
     ],
 )
 @click.argument("model", type=click.Path(path_type=Path))
@@ -49,13 +50,14 @@ def score(
 ) -> None:
     """Score the rows of DATA by MODEL: higher scores rank higher.
 
-    Columns are found by name; others, a target among them, are ignored. One line a
-    row, in the order of DATA: the score, and the class by the model's threshold.
+    Columns are found by name; others, target and queries among them, are ignored. One
+    line a row, in the order of DATA: the score, and the class by the model's threshold
+    unless it ranks by more than two levels. Of queries, only scores of the same one
+    compare; --keep puts their column (qid, in svmlight files) beside the scores.
     """
     check_outputs([output], force, [model, data.path])
     fitted = load_model(model)
-    rows = data.read(text_columns(fitted)).rows
-    scores = _score_frame(fitted, rows, keep, data.path)
+    scores = _score_frame(fitted, data.read(text_columns(fitted)), keep, data.path)
     if output is not None:
         _write(scores, output, force)
         console.say(f"Wrote {scores.height} scores to {output}.")
@@ -90,21 +92,21 @@ def text_columns(model: Any) -> list[str]:
     ]
 
 
-def _score_frame(model: Any, rows: Any, keep: tuple[str, ...], path: Path) -> Any:
+def _score_frame(model: Any, new: Data, keep: tuple[str, ...], path: Path) -> Any:
     import polars as pl
 
     from aucmax.tabular._frames import near_names
 
-    scored = {"score": model.decision_function(rows), "prediction": model.predict(rows)}
-    if not keep:
-        return pl.DataFrame(scored)
-    columns = getattr(rows, "columns", [])
+    scored = {"score": model.decision_function(new.rows)}
+    if model.has_threshold_:
+        scored["prediction"] = model.predict(new.rows)
+    columns = new.named_columns()
     for name in keep:
         if name not in columns:
             raise click.ClickException(
-                f"{path} has no column {name!r}.{near_names(name, columns)}"
+                f"{path} has no column {name!r}.{near_names(name, list(columns))}"
             )
-    kept = {name: rows[name] for name in keep if name not in scored}
+    kept = {name: columns[name] for name in keep if name not in scored}
     return pl.DataFrame({**kept, **scored})
 
 

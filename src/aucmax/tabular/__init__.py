@@ -7,11 +7,18 @@ waiting for scikit-learn.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from aucmax.tabular.models import BASELINES, COMPARED, MODELS, ModelChoice
+from aucmax.tabular.models import (
+    BASELINES,
+    COMPARED,
+    LEVEL_MODELS,
+    MODELS,
+    ModelChoice,
+)
 
 if TYPE_CHECKING:
     from aucmax.tabular.comparison import compare_models
     from aucmax.tabular.encoder import TableEncoder
+    from aucmax.tabular.grading import Grading
     from aucmax.tabular.lightgbm_baseline import LightGBMBaseline
     from aucmax.tabular.model import TableModel
     from aucmax.tabular.results import Comparison
@@ -19,6 +26,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Comparison": "results",
+    "Grading": "grading",
     "LightGBMBaseline": "lightgbm_baseline",
     "TableEncoder": "encoder",
     "TableModel": "model",
@@ -31,8 +39,10 @@ _HOME = {
 __all__ = [
     "BASELINES",
     "COMPARED",
+    "LEVEL_MODELS",
     "MODELS",
     "Comparison",
+    "Grading",
     "LightGBMBaseline",
     "ModelChoice",
     "TableEncoder",

@@ -15,6 +15,12 @@ alike, with the paired variance of DeLong in each fold; the test refers
 cross-validated AUC with a variance from the influence of each test row, fold by fold,
 is the estimator of LeDell, Petersen and van der Laan [2]_.
 
+With queries, rows are compared within their query alone, no query is divided between
+folds, and the estimate is the mean over the queries that have rows of both classes,
+with Student's t for its interval and for the paired difference of two models
+(:mod:`aucmax.tabular.measures`). So it is with more than two levels, where each fold
+takes the place of a query if there are none.
+
 The variances describe the test rows, given the fitted models. That training sets
 overlap is not in them: no unbiased estimate of that part exists from one
 cross-validation. Each p-value stands alone; there is no correction for many tests.
@@ -31,19 +37,20 @@ References
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.model_selection import StratifiedKFold
 
-from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
+from aucmax.exceptions import OneClassQueryWarning
 from aucmax.tabular._frames import as_frame
-from aucmax.tabular._pooling import pool_aucs, pool_differences
+from aucmax.tabular._judges import ByQueries, ByRows, Fold, choose_judge
+from aucmax.tabular._positions import positions
 from aucmax.tabular._sparse import as_rows
 from aucmax.tabular.encoder import TableEncoder
+from aucmax.tabular.folds import split_folds
+from aucmax.tabular.measures import main_measure
 from aucmax.tabular.model import VIEWS, fit_estimator
 from aucmax.tabular.models import COMPARED, MODELS, find_model
 from aucmax.tabular.results import Comparison, ModelResult, VersusBaseline
@@ -51,24 +58,7 @@ from aucmax.tabular.target import Target
 
 __all__ = ["compare_models"]
 
-Floats = NDArray[np.float64]
-
 _LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """One test fold: its rows, and what each model made of them."""
-
-    rows: NDArray[np.intp]
-    labels: NDArray[np.int64]
-    scores: dict[str, Floats]
-    seconds: dict[str, float]
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        n_positive = int(self.labels.sum())
-        return n_positive, self.labels.size - n_positive
 
 
 def compare_models(
@@ -81,24 +71,26 @@ def compare_models(
     random_state: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """Cross-validate models on the same stratified folds.
+    """Cross-validate models on the same folds.
 
-    The table is learned anew from the training rows of every fold.
+    The table is learned anew from the training rows of every fold. With queries, models
+    that can learn within queries do; the others learn all rows together. With more than
+    two levels, models that do not learn levels learn which rows are above the lowest.
 
     Parameters
     ----------
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Raw rows, without the target.
+        Raw rows, without the target and the column of the queries.
     target : Target
-        From :func:`aucmax.tabular.encode_target`.
+        From :func:`aucmax.tabular.encode_target`, with the queries if there are any.
     models : sequence of str
         Keys of :data:`aucmax.tabular.MODELS`; by default those not on request.
     n_folds : int, default=5
-        Number of folds; each needs two rows of either class.
+        Number of folds; each needs two rows of either class, or a query with both.
     fpr_range : tuple of float, default=(0, 0.1)
         Range of the partial AUC.
     random_state : int, default=0
-        Decides how rows are dealt to the folds.
+        Decides how rows, or queries, are dealt to the folds.
     progress : callable, optional
         Called with a line of news after each fit.
 
@@ -118,18 +110,20 @@ def compare_models(
     folds, notices = _run_folds(
         rows, target, models, n_folds, random_state, progress or _ignore
     )
-    results = tuple(_summarise(name, folds, fpr_range) for name in models)
+    judge = choose_judge(folds, fpr_range)
+    results = tuple(_summarise(name, folds, judge) for name in models)
     baselines = [result.name for result in results if result.is_baseline]
     return Comparison(
         results=results,
         tests=tuple(
-            _test(name, baseline, folds)
+            _test(name, baseline, judge)
             for name in models
             for baseline in baselines
             if name != baseline
         ),
-        best=max(results, key=lambda result: result.auc).name,
-        labels=target.labels,
+        best=max(results, key=lambda result: result.main).name,
+        target=target,
+        unit=judge.unit,
         positions={name: _positions(name, folds) for name in models},
         n_folds=n_folds,
         fpr_range=fpr_range,
@@ -144,13 +138,11 @@ def _run_folds(
     n_folds: int,
     random_state: int,
     progress: Callable[[str], None],
-) -> tuple[list[_Fold], tuple[str, ...]]:
-    target.check_folds(n_folds)
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
-    folds: list[_Fold] = []
+) -> tuple[list[Fold], tuple[str, ...]]:
+    folds: list[Fold] = []
     notices: dict[str, None] = {}
-    for k, (train, test) in enumerate(splitter.split(target.labels, target.labels)):
-        fold = _Fold(test, target.labels[test], {}, {})
+    for k, (train, test) in enumerate(split_folds(target, n_folds, random_state)):
+        fold = Fold(test, target.take(test), {}, {})
         encoder = TableEncoder().fit(rows[train])
         views = {MODELS[name].view for name in models}
         matrices = {
@@ -160,23 +152,31 @@ def _run_folds(
         for name in models:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                _fit_and_score(name, encoder, matrices, target.labels[train], fold)
+                # the target has counted them
+                warnings.simplefilter("ignore", OneClassQueryWarning)
+                _fit_and_score(name, encoder, matrices, target.take(train), fold)
             notices.update(_readable(name, caught))
-            auc = auc_interval(fold.labels, fold.scores[name]).auc
-            seconds = fold.seconds[name]
-            progress(f"fold {k + 1}/{n_folds} {name} AUC {auc:.4f} {seconds:.2f} s")
+            metric, value = main_measure(fold.target, fold.scores[name])
+            progress(
+                f"fold {k + 1}/{n_folds} {name} {metric.upper()} {value:.4f} "
+                f"{fold.seconds[name]:.2f} s"
+            )
         folds.append(fold)
     return folds, tuple(notices)
 
 
 def _fit_and_score(
-    name: str, encoder: TableEncoder, matrices: Any, labels: Any, fold: _Fold
+    name: str, encoder: TableEncoder, matrices: Any, target: Target, fold: Fold
 ) -> None:
     choice = MODELS[name]
     train, test = matrices[choice.view]
     start = time.perf_counter()
     estimator = fit_estimator(
-        choice.make(labels.size), choice.view, encoder, train, labels
+        choice.make(target.labels.size),
+        train,
+        target.labels if choice.learns_levels else target.relevant,
+        target.queries,
+        encoder.categorical_features_ if choice.view == "trees" else None,
     )
     fold.seconds[name] = time.perf_counter() - start
     fold.scores[name] = np.asarray(estimator.decision_function(test), dtype=np.float64)
@@ -191,66 +191,41 @@ def _readable(name: str, caught: Sequence[warnings.WarningMessage]) -> dict[str,
 
 
 def _summarise(
-    name: str, folds: list[_Fold], fpr_range: tuple[float, float]
+    name: str, folds: Sequence[Fold], judge: ByRows | ByQueries
 ) -> ModelResult:
-    weights = _weights(folds)
-    aucs = [auc_interval(fold.labels, fold.scores[name]) for fold in folds]
-    pooled = pool_aucs(aucs, weights, _n_disjoint_pairs(folds))
-    partial = [
-        partial_auc_score(fold.labels, fold.scores[name], fpr_range=fpr_range)
-        for fold in folds
-    ]
+    summary = judge.summarise(name)
     return ModelResult(
         name=name,
         is_baseline=MODELS[name].is_baseline,
-        auc=pooled.auc,
-        low=pooled.low,
-        high=pooled.high,
-        partial_auc=float(weights @ partial),
+        measures=summary.measures,
+        low=summary.low,
+        high=summary.high,
         seconds=float(np.median([fold.seconds[name] for fold in folds])),
-        fold_aucs=tuple(fold.auc for fold in aucs),
+        folds=summary.folds,
     )
 
 
-def _test(name: str, baseline: str, folds: list[_Fold]) -> VersusBaseline:
-    differences = [
-        compare_auc(fold.labels, fold.scores[name], fold.scores[baseline])
-        for fold in folds
-    ]
-    pooled = pool_differences(differences, _weights(folds), _n_disjoint_pairs(folds))
+def _test(name: str, baseline: str, judge: ByRows | ByQueries) -> VersusBaseline:
+    found = judge.test(name, baseline)
     verdict = "no difference"
-    if pooled.p_value < _LEVEL:
-        verdict = "beats" if pooled.difference > 0 else "loses"
+    if found.p_value < _LEVEL:
+        verdict = "beats" if found.difference > 0 else "loses"
     return VersusBaseline(
         name,
         baseline,
-        pooled.difference,
-        pooled.low,
-        pooled.high,
-        pooled.p_value,
+        found.difference,
+        found.low,
+        found.high,
+        found.p_value,
         verdict,
     )
 
 
-def _weights(folds: Sequence[_Fold]) -> Floats:
-    pairs = np.array([float(p) * n for p, n in (fold.sizes for fold in folds)])
-    return np.asarray(pairs / pairs.sum())
-
-
-def _n_disjoint_pairs(folds: Sequence[_Fold]) -> int:
-    return sum(min(fold.sizes) for fold in folds)
-
-
-def _positions(name: str, folds: Sequence[_Fold]) -> Floats:
-    """Share of the negatives of its fold that each row outranks; ties count half."""
-    positions = np.empty(sum(fold.rows.size for fold in folds))
+def _positions(name: str, folds: Sequence[Fold]) -> NDArray[np.float64]:
+    joined = np.empty(sum(fold.rows.size for fold in folds))
     for fold in folds:
-        scores = fold.scores[name]
-        negatives = np.sort(scores[fold.labels == 0])
-        below = np.searchsorted(negatives, scores, side="left")
-        up_to = np.searchsorted(negatives, scores, side="right")
-        positions[fold.rows] = (below + up_to) / (2 * negatives.size)
-    return positions
+        joined[fold.rows] = positions(fold.target, fold.scores[name])
+    return joined
 
 
 def _ignore(_: str) -> None:

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from aucmax.exceptions import ModelFileError
+from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.tabular.encoder import TableEncoder
+from aucmax.tabular.grading import Grading
 from aucmax.tabular.models import find_model, scale
-from aucmax.tabular.target import encode_target
+from aucmax.tabular.target import Target, encode_target
 
 __all__ = ["VIEWS", "TableModel"]
 
@@ -19,6 +20,9 @@ VIEWS = {
     "linear": TableEncoder.transform,
     "trees": TableEncoder.transform_for_trees,
 }
+
+
+_LEVELS = (None, "learn", "relevant")
 
 
 class TableModel(ClassifierMixin, BaseEstimator):
@@ -34,21 +38,29 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Parameters of the estimator that are multiplied by the number of training rows.
     view : {"linear", "trees"}, default="linear"
         Which matrix of the encoder the estimator learns from; one that learns from
-        "trees" takes ``categorical_features`` in its ``fit``.
+        "trees" takes ``categorical_features``, as a parameter or in its ``fit``.
     positive : optional
         The target value to rank on top; see
         :func:`aucmax.tabular.encode_target` for the choice made without it.
+    levels : {None, "learn", "relevant"}, default=None
+        What becomes of a target with more than two levels of relevance: it is refused;
+        or the estimator learns them; or it learns which rows are above the lowest.
     name : str, optional
         Name of the model, for reports.
     target : str, optional
         Name of the target column, for reports and for ``aucmax evaluate``.
+    query_column : str, optional
+        Name of the column that names the query of each row, likewise.
 
     Attributes
     ----------
     encoder_, estimator_ : estimators
         The fitted parts.
-    classes_ : ndarray of shape (2,)
-        The negative and the positive target value.
+    classes_ : ndarray
+        The negative and the positive class, or the levels.
+    values_, levels_ : ndarray
+        The target values of training, and what each stands for: see
+        :class:`aucmax.tabular.Grading`.
     n_rows_, n_positive_ : int
         Training rows, and how many of them were positive.
 
@@ -69,16 +81,20 @@ class TableModel(ClassifierMixin, BaseEstimator):
         per_row: dict[str, float] | None = None,
         view: str = "linear",
         positive: Any = None,
+        levels: str | None = None,
         name: str | None = None,
         target: str | None = None,
+        query_column: str | None = None,
     ) -> None:
         self.estimator = estimator
         self.encoder = encoder
         self.per_row = per_row
         self.view = view
         self.positive = positive
+        self.levels = levels
         self.name = name
         self.target = target
+        self.query_column = query_column
 
     @classmethod
     def by_name(cls, name: str, **settings: Any) -> "TableModel":
@@ -89,13 +105,15 @@ class TableModel(ClassifierMixin, BaseEstimator):
         name : str
             A key of :data:`aucmax.tabular.MODELS`.
         **settings
-            Further parameters of :class:`TableModel`.
+            Further parameters of :class:`TableModel`; `levels` is "learn" for a model
+            that can, unless given.
 
         Returns
         -------
         model : TableModel
         """
         choice = find_model(name)
+        settings.setdefault("levels", "learn" if choice.learns_levels else None)
         return cls(
             choice.make(),
             per_row=choice.per_row or None,
@@ -104,22 +122,24 @@ class TableModel(ClassifierMixin, BaseEstimator):
             **settings,
         )
 
-    def fit(self, X: Any, y: Any) -> "TableModel":
+    def fit(self, X: Any, y: Any, *, qid: Any = None) -> "TableModel":
         """Learn the columns of the table, then the model.
 
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             Raw rows, without the target.
-        y : array-like of shape (rows,)
-            The target: two different values.
+        y : array-like of shape (rows,), or Target
+            The target: two different values, or more levels if `levels` allows them.
+        qid : array-like of shape (rows,), optional
+            The query of each row, for an estimator that can learn within queries.
+            A :class:`~aucmax.tabular.Target` has its own.
 
         Returns
         -------
         self : TableModel
         """
-        name = "the target" if self.target is None else f"column {self.target!r}"
-        target = encode_target(y, self.positive, name=name)
+        target = y if isinstance(y, Target) else self._encode(y, qid)
         if target.labels.size != _n_rows(X):
             raise ValueError(
                 f"the table has {_n_rows(X)} rows, but the target {target.labels.size}."
@@ -128,15 +148,39 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.encoder_ = encoder.fit(X)
         self.estimator_ = fit_estimator(
             scale(clone(self.estimator), self.per_row or {}, target.labels.size),
-            self.view,
-            self.encoder_,
-            VIEWS[self.view](self.encoder_, X),
-            target.labels,
+            self._matrix(X),
+            target.labels if self.levels == "learn" else target.relevant,
+            target.queries,
+            self.encoder_.categorical_features_ if self.view == "trees" else None,
         )
-        self.classes_ = np.array(target.classes)
+        self.classes_ = np.array(target.grading.classes)
+        self.values_ = np.array(target.grading.values)
+        self.levels_ = np.array(target.grading.levels)
         self.n_rows_ = target.labels.size
         self.n_positive_ = target.n_positive
         return self
+
+    def _encode(self, y: Any, qid: Any) -> Target:
+        if self.levels not in _LEVELS:
+            raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")
+        return encode_target(
+            y,
+            self.positive,
+            name="the target" if self.target is None else f"column {self.target!r}",
+            allow_levels=self.levels is not None,
+            qid=qid,
+        )
+
+    @property
+    def grading_(self) -> Grading:
+        """What the values of the target meant at training."""
+        check_is_fitted(self)
+        return Grading(tuple(self.values_.tolist()), tuple(self.levels_.tolist()))
+
+    @property
+    def has_threshold_(self) -> bool:
+        """Whether it can predict a class: not if it ranks by levels."""
+        return not self.grading_.is_graded and hasattr(self.estimator_, "predict")
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score raw rows; a higher score ranks higher.
@@ -164,8 +208,17 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (rows,)
+
+        Raises
+        ------
+        IncompatibleError
+            The model ranks by levels of relevance, between which it has no threshold.
         """
-        check_is_fitted(self)
+        if not self.has_threshold_:
+            raise IncompatibleError(
+                "the model ranks by levels of relevance and has no threshold between "
+                "them; use decision_function."
+            )
         codes = np.asarray(self.estimator_.predict(self._matrix(X)), dtype=np.intp)
         return np.asarray(self.classes_[codes])
 
@@ -176,8 +229,20 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """Refuse a loaded state that no ``fit`` can have produced."""
         if self.view not in VIEWS:
             raise ModelFileError(f"the model file has an unknown view {self.view!r}.")
-        if hasattr(self, "classes_") and len(self.classes_) != 2:
+        if self.levels not in _LEVELS:
+            raise ModelFileError(f"the model file has odd levels {self.levels!r}.")
+        if hasattr(self, "classes_") and not self._has_sound_grading():
             raise ModelFileError("the model file does not name two classes.")
+
+    def _has_sound_grading(self) -> bool:
+        try:
+            grading = self.grading_
+            is_sound = self.levels_.dtype.kind == "i" and self.levels_.ndim == 1
+            is_sound &= len(grading.levels) == len(grading.values)
+            is_sound &= len(set(grading.levels)) >= 2
+            return is_sound and list(grading.classes) == self.classes_.tolist()
+        except (AttributeError, TypeError, ValueError):
+            return False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -190,13 +255,23 @@ class TableModel(ClassifierMixin, BaseEstimator):
 
 
 def fit_estimator(
-    estimator: Any, view: str, encoder: TableEncoder, matrix: Any, labels: Any
+    estimator: Any,
+    matrix: Any,
+    labels: Any,
+    queries: Any = None,
+    categorical_features: list[int] | None = None,
 ) -> Any:
-    """Fit an estimator on its view of a table."""
-    if view == "trees":
-        categorical = encoder.categorical_features_
-        return estimator.fit(matrix, labels, categorical_features=categorical)
-    return estimator.fit(matrix, labels)
+    """Fit an estimator; queries and categories go to those that take them."""
+    options: dict[str, Any] = {}
+    if queries is not None and has_fit_parameter(estimator, "qid"):
+        options["qid"] = queries
+    if categorical_features is not None:
+        given = {"categorical_features": categorical_features}
+        if has_fit_parameter(estimator, "categorical_features"):
+            options |= given
+        else:
+            estimator.set_params(**given)
+    return estimator.fit(matrix, labels, **options)
 
 
 def _n_rows(X: Any) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 __all__ = [
     "BASELINES",
     "COMPARED",
+    "LEVEL_MODELS",
     "MODELS",
     "ModelChoice",
     "find_model",
@@ -34,6 +35,8 @@ class ModelChoice:
         Whether other models are tested against it.
     on_request : bool
         Whether a comparison leaves it out unless it is named.
+    learns_levels : bool
+        Whether it learns more than two levels of relevance.
     """
 
     home: str
@@ -42,6 +45,7 @@ class ModelChoice:
     view: str = "linear"
     is_baseline: bool = False
     on_request: bool = False
+    learns_levels: bool = False
 
     def make(self, n_rows: int | None = None) -> Any:
         """Return a new, unfitted estimator, for so many rows if they are known."""
@@ -55,9 +59,25 @@ def scale(estimator: Any, per_row: Mapping[str, float], n_rows: int) -> Any:
     return estimator.set_params(**{k: v * n_rows for k, v in per_row.items()})
 
 
+def _lambdamart(
+    objective: str,
+    *,
+    on_request: bool = True,
+    learns_levels: bool = False,
+    **settings: Any,
+) -> ModelChoice:
+    return ModelChoice(
+        "aucmax.boosting:LambdaMART",
+        {"objective": objective, **settings},
+        view="trees",
+        on_request=on_request,
+        learns_levels=learns_levels,
+    )
+
+
 # Settings are fixed, none is tuned: LogisticRegression and LightGBM have their own
 # defaults; C = rows / 10 was chosen once for AUCSVC, on public tables; epsilon = 0.2
-# leaves a margin above 0 on most tables.
+# leaves a margin above 0 on most tables. LambdaMART has its own, with plain pairs.
 MODELS: dict[str, ModelChoice] = {
     "aucsvc": ModelChoice("aucmax.linear:AUCSVC", per_row={"C": 0.1}),
     "logistic": ModelChoice(
@@ -68,6 +88,11 @@ MODELS: dict[str, ModelChoice] = {
         view="trees",
         is_baseline=True,
     ),
+    "lambdamart": _lambdamart("logistic", on_request=False),
+    "lambdamart-auc": _lambdamart("auc"),
+    "lambdamart-pauc": _lambdamart("pauc", fpr_range=(0.0, 0.1)),
+    "lambdamart-mauc": _lambdamart("mauc", learns_levels=True),
+    "lambdamart-ordinal": _lambdamart("ordinal", learns_levels=True),
     "margin": ModelChoice(
         "aucmax.margin:MarginRanker",
         {"hypotheses": "stumps", "epsilon": 0.2},
@@ -84,6 +109,7 @@ MODELS: dict[str, ModelChoice] = {
 
 COMPARED = tuple(name for name, choice in MODELS.items() if not choice.on_request)
 BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
+LEVEL_MODELS = tuple(name for name, choice in MODELS.items() if choice.learns_levels)
 
 
 def find_model(name: str) -> ModelChoice:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax.tabular.target import Target
+
 __all__ = ["Comparison", "ModelResult", "VersusBaseline"]
 
 
@@ -19,36 +21,54 @@ class ModelResult:
         Name in :data:`aucmax.tabular.MODELS`.
     is_baseline : bool
         Whether others are tested against it.
-    auc, low, high : float
-        Cross-validated AUC with its 95% interval.
-    partial_auc : float
-        The same mean of the partial AUC; a perfect ranking has 1.
+    measures : dict of str to float
+        Cross-validated, the main measure first: ``auc`` and ``partial_auc``; with more
+        than two levels ``mauc``, ``ordinal_auc``, and ``auc`` of all rows above the
+        lowest level.
+    low, high : float
+        95% interval of the main measure.
     seconds : float
         Median seconds of a fit, the preparation of the table not counted.
-    fold_aucs : tuple of float
-        The AUC on each test fold.
+    folds : tuple of float
+        The main measure on each test fold.
     """
 
     name: str
     is_baseline: bool
-    auc: float
+    measures: dict[str, float]
     low: float
     high: float
-    partial_auc: float
     seconds: float
-    fold_aucs: tuple[float, ...]
+    folds: tuple[float, ...]
+
+    @property
+    def main(self) -> float:
+        """The main measure, by which models are compared."""
+        return next(iter(self.measures.values()))
+
+    @property
+    def auc(self) -> float:
+        """Cross-validated AUC."""
+        return self.measures["auc"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as simple values, each measure under its name."""
+        record = asdict(self)
+        measures = record.pop("measures")
+        folds = record.pop("folds")
+        return {**record, **measures, f"fold_{next(iter(measures))}s": list(folds)}
 
 
 @dataclass(frozen=True)
 class VersusBaseline:
-    """DeLong's test of a model against a baseline.
+    """The test of a model against a baseline, of DeLong or over queries.
 
     Attributes
     ----------
     model, baseline : str
         Their names.
     difference, low, high : float
-        AUC of the model minus that of the baseline, with its 95% interval.
+        Main measure of the model minus that of the baseline, with its 95% interval.
     p_value : float
         Two-sided.
     verdict : {"beats", "loses", "no difference"}
@@ -75,12 +95,14 @@ class Comparison:
     tests : tuple of VersusBaseline
         Every model against every other baseline.
     best : str
-        The model with the highest AUC; the first of several.
-    labels : ndarray of int64 of shape (rows,)
-        1 for positive rows.
+        The model with the highest main measure; the first of several.
+    target : Target
+        What was ranked.
+    unit : {"rows", "queries", "folds"}
+        What intervals and tests take for independent.
     positions : dict of str to ndarray of shape (rows,)
-        For each model the share of negatives of its fold that a row outranks: unlike
-        the scores, comparable between folds.
+        For each model the share of negatives of its fold, or query, that a row
+        outranks: unlike the scores, comparable between folds.
     n_folds : int
         Number of folds.
     fpr_range : tuple of float
@@ -92,20 +114,30 @@ class Comparison:
     results: tuple[ModelResult, ...]
     tests: tuple[VersusBaseline, ...]
     best: str
-    labels: NDArray[np.int64]
+    target: Target
+    unit: str
     positions: dict[str, NDArray[np.float64]]
     n_folds: int
     fpr_range: tuple[float, float]
     notices: tuple[str, ...]
 
+    @property
+    def metric(self) -> str:
+        """The measure by which models are compared."""
+        return next(iter(self.results[0].measures))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rows, in simple values for JSON."""
         return {
-            "rows": int(self.labels.size),
-            "positive_rows": int(self.labels.sum()),
+            "rows": int(self.target.labels.size),
+            "positive_rows": self.target.n_positive,
+            "queries": self.target.n_queries,
+            "usable_queries": self.target.n_usable_queries,
             "folds": self.n_folds,
             "fpr_range": list(self.fpr_range),
+            "metric": self.metric,
+            "unit": self.unit,
             "best": self.best,
-            "models": [asdict(result) for result in self.results],
+            "models": [result.to_dict() for result in self.results],
             "tests": [asdict(test) for test in self.tests],
         }

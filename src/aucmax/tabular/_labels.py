@@ -1,0 +1,53 @@
+"""Columns with one value in every row: targets and queries."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+__all__ = ["as_series", "counts", "list_counts", "refuse_gaps"]
+
+
+def as_series(values: Any, name: str) -> pl.Series:
+    """Return a column of any kind as a series; NaN and empty texts are gaps."""
+    if isinstance(values, pl.Series):
+        series = values
+    else:
+        array = np.asarray(values)
+        if array.ndim != 1:
+            raise ValueError(
+                f"{name} must have one value a row, got the shape {array.shape}."
+            )
+        series = pl.Series(name, array.tolist(), strict=False)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        series = series.cast(pl.String).str.strip_chars()
+        series = series.set(series == "", None)
+    if len(series) == 0:
+        raise ValueError(f"{name} is empty: there are no rows.")
+    return series
+
+
+def refuse_gaps(series: pl.Series, name: str, remedy: str) -> None:
+    """Refuse missing values, with their rows and what to do about them."""
+    if series.null_count() == 0:
+        return
+    rows = (series.is_null().arg_true() + 1).to_list()
+    shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+    raise ValueError(
+        f"{name} is missing in {len(rows)} of {len(series)} rows (row {shown}); remove "
+        f"these rows or {remedy}."
+    )
+
+
+def counts(series: pl.Series) -> list[tuple[Any, int]]:
+    """Distinct values in ascending order with their counts."""
+    counted = series.alias("value").value_counts().sort("value")
+    return list(counted.iter_rows())
+
+
+def list_counts(counted: list[tuple[Any, int]]) -> str:
+    """Write values with their counts, or the first of them."""
+    shown = ", ".join(f"{value!r}: {count} rows" for value, count in counted[:6])
+    return shown + (", ..." if len(counted) > 6 else "")

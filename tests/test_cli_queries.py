@@ -1,0 +1,314 @@
+"""Queries and levels of relevance at the command line."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import aucmax
+from aucmax.cli import main
+from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+
+N_QUERIES, SIZE = 30, 10
+CSV = ["--target", "clicked", "--qid", "search"]
+FAST = ["--models", "aucsvc,logistic", "--folds", "3", "-q"]
+LEVELS = ["--models", "lambdamart-mauc,lambdamart,logistic", "--folds", "3", "-q"]
+
+
+def run(*arguments: object, exit_code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == exit_code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def read_json(*arguments: object) -> dict:
+    return json.loads(run(*arguments, "--json", "--quiet").stdout)
+
+
+def refuse(*arguments: object) -> str:
+    result = run(*arguments, exit_code=2)
+    assert result.stdout == ""
+    return result.stderr
+
+
+def searches(seed: int) -> pl.DataFrame:
+    """Queries, some of them better throughout; z tells them, but not their rows."""
+    rng = np.random.default_rng(seed)
+    queries = rng.permutation(np.repeat(np.arange(N_QUERIES), SIZE))
+    ease = 1.5 * rng.normal(size=N_QUERIES)[queries]
+    x, z, noise = rng.normal(size=(3, queries.size))
+    quality = x - z + ease + 0.5 * noise
+    return pl.DataFrame(
+        {
+            "page": [f"page {i}" for i in range(queries.size)],
+            "search": [f"words {q}" for q in queries],
+            "x": x.round(4),
+            "z": (z + ease).round(4),
+            "clicked": ["yes" if q > 0 else "no" for q in quality],
+            "stars": np.digitize(quality, [0, 1.5]),
+        }
+    )
+
+
+def as_svmlight(table: pl.DataFrame) -> str:
+    queries = table["search"].rank("dense").to_list()
+    return "".join(
+        f"{stars} qid:{query} 1:{x} 2:{z}\n"
+        for stars, query, x, z in zip(
+            table["stars"], queries, table["x"], table["z"], strict=True
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("searches")
+    for name, seed in (("known", 0), ("new", 1)):
+        searches(seed).drop("stars").write_csv(folder / f"{name}.csv")
+        searches(seed).drop("clicked").write_csv(folder / f"{name}-stars.csv")
+        (folder / f"{name}.svm").write_text(as_svmlight(searches(seed)))
+    run("fit", folder / "known.csv", *CSV, "-o", folder / "m.aucmax")
+    run(
+        "fit", folder / "known.svm", "--model", "lambdamart-mauc", "-o",
+        folder / "levels.aucmax",
+    )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def expected(metric, model: str, labels: np.ndarray) -> float:
+    """The mean over queries of the new rows."""
+    new = searches(1)
+    scores = aucmax.load(model).decision_function(new)
+    return metric(labels, scores, qid=new["search"].to_numpy())
+
+
+def test_compare_ranks_within_queries(folder, inside):
+    result = run("compare", folder / "known.csv", *CSV, *FAST)
+    assert "30 queries, " in result.stdout
+    assert "of them with both classes, 3 folds" in result.stdout
+    assert "intervals and p by Student's t over\nqueries" in result.stdout
+    assert "DeLong" not in result.stdout
+    assert result.stderr == ""
+    model = aucmax.load("known.aucmax")
+    assert (model.name, model.query_column) == ("aucsvc", "search")
+    assert [column["name"] for column in model.encoder_.columns_] == ["x", "z"]
+    assert Path("known-roc.png").stat().st_size > 10_000
+
+
+def test_the_record_of_a_comparison_tells_the_queries(folder):
+    record = read_json("compare", folder / "known.csv", *CSV, *FAST, "--no-save")
+    assert record["qid"] == "search"
+    assert (record["metric"], record["unit"]) == ("auc", "queries")
+    assert 20 < record["usable_queries"] < record["queries"] == N_QUERIES
+    aucsvc, logistic = record["models"]
+    assert aucsvc["auc"] > logistic["auc"]
+    assert aucsvc["low"] < aucsvc["auc"] < aucsvc["high"]
+    (test,) = record["tests"]
+    assert test["difference"] == pytest.approx(aucsvc["auc"] - logistic["auc"])
+    assert test["low"] < test["difference"] < test["high"]
+
+
+def test_equal_seeds_deal_equal_queries(folder):
+    command = ["compare", folder / "known.csv", *CSV, *FAST, "--no-save", "--seed"]
+    aucs = [read_json(*command, seed)["models"][1]["auc"] for seed in (1, 1, 2)]
+    assert aucs[0] == aucs[1] != aucs[2]
+
+
+def test_few_queries_get_fewer_folds(inside):
+    few = searches(0).filter(pl.col("search").is_in([f"words {q}" for q in range(4)]))
+    few.drop("stars").write_csv("few.csv")
+    command = ["compare", "few.csv", *CSV, "--models", "logistic", "--no-save"]
+    record = read_json(*command)
+    assert record["folds"] == record["usable_queries"] < 5
+    message = refuse(*command, "--folds", 5)
+    assert "queries have rows of two classes, but 5 folds need 5" in message
+
+
+def test_evaluate_uses_the_queries_of_training(folder, inside):
+    command = ["evaluate", folder / "m.aucmax", folder / "new.csv"]
+    record = read_json(*command)
+    clicked = (searches(1)["clicked"] == "yes").to_numpy()
+    assert record["auc"] == pytest.approx(
+        expected(roc_auc_score, folder / "m.aucmax", clicked), abs=1e-12
+    )
+    low, high = record["auc_interval"]
+    assert low < record["auc"] < high
+    assert record["true_positives"] + record["false_negatives"] == clicked.sum()
+    text = run(*command, "--figure", "roc.png").stdout
+    assert f"AUC          {record['auc']:.4f}" in text
+    assert f"Means over {record['usable_queries']} queries" in text
+    assert Path("roc.png").exists()
+    together = read_json(*command, "--no-qid")
+    scores = aucmax.load(folder / "m.aucmax").decision_function(searches(1))
+    assert together["auc"] == pytest.approx(roc_auc_score(clicked, scores), abs=1e-12)
+    assert (together["qid"], together["queries"]) == (None, None)
+
+
+def test_evaluate_takes_another_column_of_queries(folder, inside):
+    searches(1).rename({"search": "words"}).write_csv("renamed.csv")
+    command = ["evaluate", folder / "m.aucmax", "renamed.csv"]
+    message = refuse(*command)
+    assert "no column 'search', which named the queries at training" in message
+    assert "--no-qid" in message
+    assert read_json(*command, "--qid", "words")["qid"] == "words"
+
+
+def test_one_query_alone_has_no_interval(folder, inside):
+    new = searches(1)
+    usable = new.group_by("search").agg(pl.col("clicked").n_unique())
+    name = usable.filter(pl.col("clicked") == 2)["search"].sort()[0]
+    new.filter(pl.col("search") == name).write_csv("one.csv")
+    record = read_json("evaluate", folder / "m.aucmax", "one.csv")
+    assert record["usable_queries"] == 1
+    assert record["auc_interval"] is None
+    assert "interval 0" not in run("evaluate", folder / "m.aucmax", "one.csv").stdout
+
+
+def test_scores_need_no_queries_but_can_be_kept_beside_them(folder, inside):
+    command = ["score", folder / "m.aucmax"]
+    scores = run(*command, folder / "new.csv").stdout
+    searches(1).select("z", "x").write_csv("bare.csv")
+    assert run(*command, "bare.csv").stdout == scores
+    kept = run(*command, folder / "new.csv", "--keep", "search").stdout
+    assert kept.startswith("search,score,prediction\nwords ")
+
+
+def test_queries_of_svmlight_files_are_used_unless_turned_off(folder):
+    command = ["compare", folder / "known.svm", "--positive", 2, *FAST, "--no-save"]
+    assert read_json(*command)["queries"] == N_QUERIES
+    together = read_json(*command, "--no-qid")
+    assert (together["queries"], together["unit"]) == (None, "rows")
+    assert (together["positive"], together["negative"]) == (2, [0, 1])
+
+
+def test_scores_of_svmlight_rows_can_stand_beside_their_queries(folder):
+    out = run("score", folder / "levels.aucmax", folder / "new.svm", "--keep", "qid")
+    scores = pl.read_csv(out.stdout.encode())
+    assert scores.columns == ["qid", "score"]
+    assert scores["qid"].to_list() == searches(1)["search"].rank("dense").to_list()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["known.svm"],
+        ["known-stars.csv", "--target", "stars", "--qid", "search"],
+        ["known-stars.csv", "--target", "stars", "--drop", "search"],
+    ],
+    ids=["svmlight", "table", "without queries"],
+)
+def test_levels_are_compared_by_mauc(folder, data):
+    command = ["compare", folder / data[0], *data[1:], *LEVELS, "--no-save"]
+    record = read_json(*command)
+    assert record["metric"] == "mauc"
+    assert record["unit"] == ("folds" if "--drop" in data else "queries")
+    assert sum(record["levels"].values()) == record["rows"] == 300
+    for model in record["models"]:
+        assert 0.5 < model["mauc"] < model["ordinal_auc"] < 1
+        assert model["low"] < model["mauc"] < model["high"]
+
+
+def test_the_best_model_of_levels_is_measured_by_mauc_whatever_it_learned(
+    folder, inside
+):
+    text = run(
+        "compare", folder / "known-stars.csv", "--target", "stars", "--qid", "search",
+        *LEVELS,
+    ).stdout  # fmt: skip
+    assert "300 rows, levels of column 'stars' 0: " in text
+    assert "ordinal AUC" in text
+    assert "pAUC" not in text
+    assert sorted(os.listdir()) == ["known-stars-roc.png", "known-stars.aucmax"]
+    stars = searches(1)["stars"].to_numpy()
+    record = read_json("evaluate", "known-stars.aucmax", folder / "new-stars.csv")
+    for name, metric in (
+        ("mauc", multiclass_auc_score),
+        ("ordinal_auc", ordinal_auc_score),
+    ):
+        value = expected(metric, "known-stars.aucmax", stars)
+        assert record[name] == pytest.approx(value, abs=1e-12)
+    low, high = record["mauc_interval"]
+    assert low < record["mauc"] < high
+    assert "true_positives" not in record
+    assert (
+        "prediction"
+        not in run("score", "known-stars.aucmax", folder / "new-stars.csv").stdout
+    )
+
+
+def test_a_model_of_levels_is_fitted_and_evaluated(folder, inside):
+    text = run(
+        "evaluate", folder / "levels.aucmax", folder / "new.svm", "--figure", "roc.png"
+    ).stdout
+    assert "levels of the label 0: " in text
+    assert "MAUC         0." in text
+    assert "ordinal AUC  0." in text
+    assert Path("roc.png").exists()
+    assert read_json("evaluate", folder / "levels.aucmax", folder / "new.svm",
+                     "--no-qid")["mauc_interval"] is None  # fmt: skip
+
+
+def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder):
+    message = refuse("compare", folder / "known.svm", "--no-save")
+    assert "the label has 3 different values (0.0: " in message
+    assert "Use --positive VALUE to rank one value above all others" in message
+    assert "have lambdamart-mauc or lambdamart-ordinal learn them" in message
+    assert "3 different values" in refuse("fit", folder / "known.svm", "-o", "m.aucmax")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--qid", "serach"], "has no column 'serach'. Did you mean 'search'?"),
+        (["--qid", "clicked"], "'clicked' is the target; it cannot be --qid, too"),
+        (
+            ["--qid", "page"],
+            "none of the 300 queries of 'page' has rows with different",
+        ),
+        (["--qid", "search", "--no-qid"], "--no-qid contradicts --qid"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+@pytest.mark.parametrize(
+    "command",
+    [["compare", "--no-save"], ["fit", "-o", "new.aucmax"]],
+    ids=lambda command: command[0],
+)
+def test_queries_that_make_no_sense(folder, inside, command, options, message):
+    data = [folder / "known.csv", "--target", "clicked"]
+    assert message in refuse(*command, *data, *options)
+    assert os.listdir() == []
+
+
+def test_queries_with_gaps(inside):
+    table = searches(0).with_columns(
+        search=pl.when(pl.int_range(pl.len()) == 4).then(None).otherwise("search")
+    )
+    table.write_csv("gaps.csv")
+    message = refuse("compare", "gaps.csv", *CSV, "--no-save")
+    assert "'search' is missing in 1 of 300 rows (row 5)" in message
+    assert "fill in their query" in message
+
+
+def test_a_column_of_queries_for_an_svmlight_file(folder):
+    message = refuse("fit", folder / "known.svm", "--qid", "search", "-o", "m.aucmax")
+    assert "leave out --target, --qid and --drop" in message
+
+
+def test_levels_that_are_none(inside):
+    searches(0).with_columns(pl.col("stars") - 1).write_csv("negative.csv")
+    message = refuse(
+        "compare", "negative.csv", "--target", "stars", *LEVELS, "--no-save"
+    )
+    assert "no levels of relevance: those are whole numbers, 0 or above" in message
