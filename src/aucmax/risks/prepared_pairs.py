@@ -137,44 +137,54 @@ class PreparedPairs:
         scores = check_scores(scores, self.n_rows, "scores")
         order, _ = sort_with_order(-scores)
         by_query = self._parts[-1].arrange(order)  # the last part compares all levels
-        weights, ranks = self._weigh_and_rank(scores, by_query)
+        weights, widths = self._weigh(scores, by_query)
+        has_many = self._is_ranked and len(self._parts) > 1
+        ranks = self._rank(by_query, widths) if has_many else _UNUSED
         value, gradient, hessian = 0.0, np.zeros(self.n_rows), np.zeros(self.n_rows)
         for part in self._parts:
-            rows = by_query if part is self._parts[-1] else part.arrange(order)
+            is_last = part is self._parts[-1]
+            rows = by_query if is_last else part.arrange(order)
+            steps = _UNUSED
+            if self._is_ranked:
+                steps = _half_sums(widths) if is_last else _distances(ranks, rows)
             pairing = kernels.Pairing(
                 part.n_classes,
                 self._factors[part.owners],
                 self._numbers[part.owners],
                 self._is_ranked,
             )
-            laid_out = _lay_out(part, rows, scores, weights, ranks)
-            work = _Sweeps(laid_out, pairing, self._table)
+            work = _Sweeps(
+                _lay_out(part, rows, scores, weights, steps), pairing, self._table
+            )
             value += work.run(part, self._n_jobs, with_value=with_value)
             kernels.add_to_rows(rows, work.gradients[0], work.gradients[1], gradient)
             kernels.add_to_rows(rows, work.hessians[0], work.hessians[1], hessian)
         return value, gradient, hessian
 
-    def _weigh_and_rank(
+    def _weigh(
         self, scores: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray | None, FloatArray | None]:
-        """Return the weights of the rows, and their ranks in two parts, if they count.
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Return the weights of all rows, and the widths of the given ones in ranks.
 
         A range takes from the weights of negatives, or from the widths of ranks.
         """
         weights = self._weights
         if self._limits is None and not self._is_ranked:
-            return weights, None
+            return weights, _UNUSED
         widths = np.ones(rows.size) if weights is None else weights[rows]
         if self._limits is not None:
             widths *= self._shares(scores, rows, widths)
         if not self._is_ranked:
             weights = np.empty(rows.size)
             weights[rows] = widths
-            return weights, None
+        return weights, widths
+
+    def _rank(self, rows: IntArray, widths: FloatArray) -> FloatArray:
+        """Return the rank of each row in its query, in two parts, for exact sums."""
         sorted_ranks, ranks = np.empty((2, rows.size)), np.empty((2, rows.size))
         kernels.find_ranks(self._parts[-1].starts, widths, *sorted_ranks)
         ranks[:, rows] = sorted_ranks
-        return weights, ranks
+        return ranks
 
     def _shares(
         self, scores: FloatArray, rows: IntArray, weights: FloatArray
@@ -241,7 +251,7 @@ def _lay_out(
     rows: IntArray,
     scores: FloatArray,
     weights: FloatArray | None,
-    ranks: FloatArray | None,
+    steps: FloatArray,
 ) -> kernels.Rows:
     ordered = scores[rows]
     decays = np.ones(rows.size)
@@ -254,10 +264,22 @@ def _lay_out(
         part.starts,
         ordered,
         decays,
-        _UNUSED if ranks is None else np.diff(ranks[:, rows]).sum(axis=0),
+        steps,
         part.classes[rows],
         _UNUSED if weights is None else weights[rows],
     )
+
+
+def _half_sums(widths: FloatArray) -> FloatArray:
+    """Return the distance in ranks from each row to the next."""
+    steps: FloatArray = 0.5 * (widths[1:] + widths[:-1])
+    return steps
+
+
+def _distances(ranks: FloatArray, rows: IntArray) -> FloatArray:
+    """Return the distance in ranks from each of the given rows to the next."""
+    distances: FloatArray = np.diff(ranks[0, rows]) + np.diff(ranks[1, rows])
+    return distances
 
 
 def _pair_weights(
