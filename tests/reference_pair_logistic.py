@@ -99,6 +99,7 @@ def weights_of_pairs(
     pair_weights="equal",
     classes="positive",
     fpr_range=(0.0, 1.0),
+    outside_weight=0.0,
 ):
     """Matrix of v_ij for one query; zero unless the level of i is above that of j."""
     is_pair = labels[:, None] > labels[None, :]
@@ -111,7 +112,9 @@ def weights_of_pairs(
         v = products / products.sum()
     if tuple(fpr_range) != (0.0, 1.0):
         shares = range_shares(scores, labels == labels.max(), weights, fpr_range)
-        v = v / (fpr_range[1] - fpr_range[0])
+        shares = shares + outside_weight * (1.0 - shares)
+        covered = fpr_range[1] - fpr_range[0]
+        v = v / (covered + outside_weight * (1.0 - covered))
         if rank_weighted:
             widths = weights * shares
         else:

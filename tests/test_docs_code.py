@@ -1,4 +1,4 @@
-"""The code of the pages about AUCSVC, and of the README, does what the pages say."""
+"""The code of the pages about models, and of the README, does what the pages say."""
 
 import doctest
 from pathlib import Path
@@ -9,6 +9,8 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
     "docs/user_guide/aucsvc.md",
+    "docs/user_guide/lambdamart.md",
+    "docs/user_guide/own_training_code.md",
     "docs/user_guide/partial_auc.md",
     "docs/user_guide/queries.md",
     "docs/user_guide/sparse_models.md",

@@ -29,6 +29,7 @@ MODULES = [
     "aucmax.hypotheses",
     "aucmax.margin",
     "aucmax.metrics",
+    "aucmax.objectives",
     "aucmax.persistence",
     "aucmax.plots",
     "aucmax.regularizers",

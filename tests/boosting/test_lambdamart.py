@@ -84,7 +84,7 @@ def test_trees_are_lightgbms_along_the_gradient_of_all_pairs(name, ranked):
     ours = LambdaMART(name, n_estimators=4, num_leaves=4, min_child_samples=9)
     ours.fit(X, y)
     np.testing.assert_allclose(
-        ours.decision_function(X) + ours.threshold_, theirs.predict(X), atol=1e-6
+        ours.decision_function(X) + ours.threshold_, theirs.predict(X), atol=1e-4
     )
 
 

@@ -82,7 +82,11 @@ def some_levels(size, n_levels=5):
 
 ranges = st.sampled_from(RANGES)
 two_level_parameters = st.fixed_dictionaries(
-    {"rank_weighted": st.booleans(), "fpr_range": ranges}
+    {
+        "rank_weighted": st.booleans(),
+        "fpr_range": ranges,
+        "outside_weight": st.sampled_from([0.0, 0.1, 1.0]),
+    }
 )
 level_parameters = st.fixed_dictionaries(
     {
@@ -263,6 +267,16 @@ def test_tiny_weights_within_a_range_keep_their_digits(
 @given(any_scores(SIZE), two_level_parameters, some_weights(SIZE))
 def test_ranges_are_the_definition(scores, parameters, weight):
     assert_is_the_definition(parameters, scores, LABELS, weight=weight, floor=1e-13)
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+def test_all_negatives_count_alike_if_those_outside_weigh_as_much(ranked):
+    scores = np.random.default_rng(0).normal(size=SIZE)
+    part = PairLogistic(ranked, fpr_range=(0.1, 0.3), outside_weight=1.0)
+    found = part.value_gradient_hessian(scores, LABELS)
+    whole = PairLogistic(ranked).value_gradient_hessian(scores, LABELS)
+    for one, other in zip(found, whole, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 @given(any_scores(SIZE), some_levels(SIZE), level_parameters, some_weights(SIZE))
@@ -566,6 +580,7 @@ def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
 def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
     # threads share stretches of so many rows
     monkeypatch.setattr("aucmax.risks._level_pairs._BLOCK", 64)
+    monkeypatch.setattr("aucmax.risks.prepared_pairs._MANY_ROWS", 64)
     generator = np.random.default_rng(0)
     labels = generator.integers(0, 2 if "fpr_range" in parameters else 4, 400)
     scores = np.round(generator.normal(size=400), 1)
@@ -701,6 +716,10 @@ def test_row_scale_brings_gradients_to_about_one_a_row(rank_weighted):
     usable = np.isin(QID, [1, 7])
     np.testing.assert_allclose(pairs.row_scale[usable], expected[usable])
     assert np.isfinite(pairs.row_scale).all()
+    scores = np.linspace(-1.0, 1.0, SIZE)
+    scaled = pairs.gradient_hessian(scores, scaled=True)
+    for found, plain in zip(scaled, pairs.gradient_hessian(scores), strict=True):
+        np.testing.assert_allclose(found, plain * pairs.row_scale, rtol=1e-12)
     # a logistic model of the rows themselves has slopes of one half at equal scores
     gradient, _ = pairs.gradient_hessian(np.zeros(SIZE))
     slopes = np.abs(gradient * pairs.row_scale)[usable]
@@ -760,6 +779,7 @@ def test_scores_of_other_types_and_strides_are_accepted():
         ({"fpr_range": (0.0, 1.5)}, "fpr_range must satisfy"),
         ({"fpr_range": (0.0, float("nan"))}, "fpr_range must satisfy"),
         ({"fpr_range": 0.1}, "fpr_range must be a pair of numbers"),
+        ({"outside_weight": 1.5}, "outside_weight must be between 0 and 1, got 1.5"),
         ({"pair_weights": "even"}, "pair_weights must be .* got 'even'"),
         ({"classes": "some"}, "classes must be .* got 'some'"),
         ({"accuracy": 0.0}, "accuracy must .* got 0.0"),
@@ -862,6 +882,7 @@ def test_parameters_survive_a_clone():
         "pair_weights": "mauc",
         "classes": "all",
         "fpr_range": [0.0, 1.0],
+        "outside_weight": 0.5,
         "accuracy": 1e-5,
         "n_jobs": 2,
     }

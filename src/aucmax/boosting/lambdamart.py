@@ -18,7 +18,7 @@ from aucmax._threshold import balanced_threshold
 from aucmax._validation import FloatArray
 from aucmax.boosting import _checks, tree_params
 from aucmax.boosting.evaluation import Evaluation, check_eval_metric, check_eval_set
-from aucmax.boosting.pair_objectives import OBJECTIVES, find_objective
+from aucmax.boosting.pair_objectives import OBJECTIVES, OUTSIDE_WEIGHT, find_objective
 from aucmax.boosting.tree_columns import monotone_signs
 from aucmax.boosting.tree_data import TreeColumns, TreeRows, check_rows
 from aucmax.boosting.tree_rounds import (
@@ -67,8 +67,8 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
     "auc"       by how many ranks its rows are apart: what the AUC would change by if
                 they were swapped (lambda-AUC). Two classes.
     "logistic"  alike. Two classes.
-    "pauc"      alike, but only negatives within `fpr_range`, which are those with the
-                highest scores. Two classes.
+    "pauc"      alike, but negatives outside of `fpr_range`, which is by descending
+                score, weigh `outside_weight` as much. Two classes.
     "mauc"      by what the multi-class AUC would change (lambda-MAUC). Levels.
     "ordinal"   alike. Levels.
     ==========  ====================================================================
@@ -86,6 +86,10 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         What a pair weighs.
     fpr_range : pair of float, default=(0.0, 0.1)
         The range of false-positive rates, for "pauc" only.
+    outside_weight : float, default=0.1
+        What a negative outside of `fpr_range` weighs, compared with one inside, for
+        "pauc" only. With 0, trees are free to lift such rows above all others, and on
+        noisy data they do.
     n_estimators : int, default=100
         The most rounds.
     learning_rate : float, default=0.1
@@ -223,6 +227,7 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         objective: str = "auc",
         *,
         fpr_range: Sequence[float] = (0.0, 0.1),
+        outside_weight: float = OUTSIDE_WEIGHT,
         n_estimators: int = 100,
         learning_rate: float = 0.1,
         num_leaves: int = 31,
@@ -245,6 +250,7 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
     ) -> None:
         self.objective = objective
         self.fpr_range = fpr_range
+        self.outside_weight = outside_weight
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.num_leaves = num_leaves
@@ -309,7 +315,9 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
                 evaluation = check_eval_set(
                     self, eval_set, metric, rows.target, rows.columns, qid is not None
                 )
-            risk = objective.risk(self.fpr_range, parameters["num_threads"])
+            risk = objective.risk(
+                self.fpr_range, self.outside_weight, parameters["num_threads"]
+            )
             pairs = risk.prepare(rows.labels, rows.queries, rows.weight)
             self._warn_of_queries(pairs)
             parameters = tree_params.merge_parameters(

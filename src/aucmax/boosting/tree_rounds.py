@@ -182,9 +182,7 @@ class TreeRounds:
         return self._reason()
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
-        gradient, hessian = self.pairs.gradient_hessian(scores)
-        scale = self.pairs.row_scale
-        return gradient * scale, hessian * scale
+        return self.pairs.gradient_hessian(scores, scaled=True)
 
     def _reason(self) -> str:
         rule = self.rule

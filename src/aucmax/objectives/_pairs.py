@@ -20,9 +20,16 @@ __all__ = ["PairPlug"]
 
 
 @dataclass(frozen=True)
-class _ScaledPairs:
+class _WeightedPairs:
     pairs: PreparedPairs
-    scale: FloatArray
+    row_weights: FloatArray | None  # of the queries of the rows
+
+    def derivatives(self, scores: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+        gradient, hessian = self.pairs.gradient_hessian(scores, scaled=True)
+        if self.row_weights is not None:
+            gradient *= self.row_weights
+            hessian *= self.row_weights
+        return gradient, hessian
 
 
 class PairPlug:
@@ -44,7 +51,7 @@ class PairPlug:
         self._arguments = objective, check_range(fpr_range, "fpr_range"), n_jobs
         self._objective = find_objective(objective)
         self._metric = METRICS[self._objective.metric]
-        self._risk = self._objective.risk(fpr_range, n_jobs)
+        self._risk = self._objective.risk(fpr_range, n_jobs=n_jobs)
         self._pairs = Recent(self._prepare_pairs)
         self._measures = Recent(self._prepare_measure)
 
@@ -61,24 +68,20 @@ class PairPlug:
     ) -> tuple[FloatArray, FloatArray]:
         """Return both derivatives, on the scale of about one a row."""
         _reject_diverged(scores)
-        prepared = self._pairs.get(rows)
-        gradient, hessian = prepared.pairs.gradient_hessian(scores)
-        gradient *= prepared.scale
-        hessian *= prepared.scale
-        return gradient, hessian
+        return self._pairs.get(rows).derivatives(scores)
 
     def measure(self, rows: LabelledRows, scores: NDArray[Any]) -> float:
         """Return the metric; higher is better."""
         _reject_diverged(scores)
         return self._measures.get(rows)(scores)
 
-    def _prepare_pairs(self, rows: LabelledRows) -> _ScaledPairs:
+    def _prepare_pairs(self, rows: LabelledRows) -> _WeightedPairs:
         self._check_labels(rows.labels)
         pairs = self._risk.prepare(rows.labels, rows.qid, rows.weights)
-        scale = pairs.row_scale
-        if rows.sizes is not None and rows.query_weights is not None:
-            scale = scale * np.repeat(rows.query_weights, rows.sizes)
-        return _ScaledPairs(pairs, scale)
+        if rows.sizes is None or rows.query_weights is None:
+            return _WeightedPairs(pairs, None)
+        by_row = np.repeat(rows.query_weights, rows.sizes)
+        return _WeightedPairs(pairs, by_row.astype(np.float64))
 
     def _prepare_measure(self, rows: LabelledRows) -> Callable[[ArrayLike], float]:
         self._check_labels(rows.labels)

@@ -38,10 +38,13 @@ _LARGE = np.finfo(np.float64).max  # an infinite gap times no weight would be no
 
 
 @njit(cache=True, nogil=True)
-def add_to_rows(rows, down, up, total):
-    """Add what both sweeps have found to the rows they stand for."""
+def give_to_rows(rows, gradients, hessians, is_first, gradient, hessian):
+    """Set what both sweeps have found for the rows they stand for, or add to it."""
     for i in range(rows.size):
-        total[rows[i]] += down[i] + up[i]
+        row = rows[i]
+        g, h = gradients[0, i] + gradients[1, i], hessians[0, i] + hessians[1, i]
+        gradient[row] = g if is_first else gradient[row] + g
+        hessian[row] = h if is_first else hessian[row] + h
 
 
 @njit(cache=True, nogil=True)
@@ -209,6 +212,69 @@ def meet_far(near, far, a, z, step, table):
     return (g0 + g1) + (g2 + g3), (h0 + h1) + (h2 + h3)
 
 
+@njit(cache=True, nogil=True, inline="always")
+def meet_both(near, a, b, z, u, table):
+    """Let a row of level a meet `near`, and come into that of level b, at once."""
+    z2 = z * z
+    z4 = z2 * z2
+    p0, p1, p2, p3 = z, z2, z2 * z, z4
+    g0 = g1 = g2 = g3 = h0 = h1 = h2 = h3 = 0.0
+    for k in range(0, near.shape[1], 4):
+        x0, x1 = near[a, k] * p0, near[a, k + 1] * p1
+        x2, x3 = near[a, k + 2] * p2, near[a, k + 3] * p3
+        near[a, k], near[a, k + 1], near[a, k + 2], near[a, k + 3] = x0, x1, x2, x3
+        near[b, k] = near[b, k] * p0 + u
+        near[b, k + 1] = near[b, k + 1] * p1 + u
+        near[b, k + 2] = near[b, k + 2] * p2 + u
+        near[b, k + 3] = near[b, k + 3] * p3 + u
+        g0 += table[0, k] * x0
+        g1 += table[0, k + 1] * x1
+        g2 += table[0, k + 2] * x2
+        g3 += table[0, k + 3] * x3
+        h0 += table[1, k] * x0
+        h1 += table[1, k + 1] * x1
+        h2 += table[1, k + 2] * x2
+        h3 += table[1, k + 3] * x3
+        p0, p1, p2, p3 = p0 * z4, p1 * z4, p2 * z4, p3 * z4
+    return (g0 + g1) + (g2 + g3), (h0 + h1) + (h2 + h3)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def meet_both_far(near, far, a, b, z, step, u, table):
+    """Let a row of level a meet `far`, and come into `near` of level b, at once."""
+    z2 = z * z
+    z4 = z2 * z2
+    p0, p1, p2, p3 = z, z2, z2 * z, z4
+    g0 = g1 = g2 = g3 = h0 = h1 = h2 = h3 = 0.0
+    for k in range(0, near.shape[1], 4):
+        x0, x1 = near[b, k] * p0, near[b, k + 1] * p1
+        x2, x3 = near[b, k + 2] * p2, near[b, k + 3] * p3
+        near[b, k], near[b, k + 1] = x0 + u, x1 + u
+        near[b, k + 2], near[b, k + 3] = x2 + u, x3 + u
+        far[b, k] = far[b, k] * p0 + step * x0
+        far[b, k + 1] = far[b, k + 1] * p1 + step * x1
+        far[b, k + 2] = far[b, k + 2] * p2 + step * x2
+        far[b, k + 3] = far[b, k + 3] * p3 + step * x3
+        x0, x1 = near[a, k] * p0, near[a, k + 1] * p1
+        x2, x3 = near[a, k + 2] * p2, near[a, k + 3] * p3
+        near[a, k], near[a, k + 1], near[a, k + 2], near[a, k + 3] = x0, x1, x2, x3
+        x0 = far[a, k] * p0 + step * x0
+        x1 = far[a, k + 1] * p1 + step * x1
+        x2 = far[a, k + 2] * p2 + step * x2
+        x3 = far[a, k + 3] * p3 + step * x3
+        far[a, k], far[a, k + 1], far[a, k + 2], far[a, k + 3] = x0, x1, x2, x3
+        g0 += table[0, k] * x0
+        g1 += table[0, k + 1] * x1
+        g2 += table[0, k + 2] * x2
+        g3 += table[0, k + 3] * x3
+        h0 += table[1, k] * x0
+        h1 += table[1, k + 1] * x1
+        h2 += table[1, k + 2] * x2
+        h3 += table[1, k + 3] * x3
+        p0, p1, p2, p3 = p0 * z4, p1 * z4, p2 * z4, p3 * z4
+    return (g0 + g1) + (g2 + g3), (h0 + h1) + (h2 + h3)
+
+
 @njit(cache=True, nogil=True)
 def sweep(rows, pairing, table, groups, down, gradient, hessian):
     """Fill in what each row owes to the rows before it, for some of the groups.
@@ -225,10 +291,44 @@ def sweep(rows, pairing, table, groups, down, gradient, hessian):
             continue
         start_group(met, pairing, group)
         span = (first, end)
-        if pairing.is_ranked:
+        if pairing.n_levels == 2:
+            sweep_two(rows, span, met, pairing, table, down, gradient, hessian)
+        elif pairing.is_ranked:
             sweep_ranked(rows, span, met, table, down, gradient, hessian)
         else:
             sweep_plain(rows, span, met, table, down, gradient, hessian)
+
+
+@njit(cache=True, nogil=True)
+def sweep_two(rows, span, met, pairing, table, down, gradient, hessian):
+    """Sweep over the rows of one group with two levels: the same, a quarter faster."""
+    near, far, unit = met.near, met.far, met.u[0, 1]
+    wrong, sign = (1, 1.0) if down else (0, -1.0)
+    is_weighted, is_ranked = rows.weights.size > 1, pairing.is_ranked
+    w, z, step = 1.0, 1.0, 0.0
+    passed, passed_far = 0.0, 0.0
+    for k in range(span[1] - span[0]):
+        i = span[0] + k if down else span[1] - 1 - k
+        a = rows.levels[i]
+        if k > 0:
+            z = rows.decays[i - 1 if down else i]
+        if is_weighted:
+            w = rows.weights[i]
+        u = unit * w
+        if is_ranked:
+            if k > 0:
+                step = rows.steps[i - 1 if down else i]
+            slope, curvature = meet_both_far(near, far, a, 1 - a, z, step, u, table)
+            passed_far += step * passed
+        else:
+            slope, curvature = meet_both(near, a, 1 - a, z, u, table)
+            passed_far = passed
+        if a == wrong:
+            slope -= passed_far
+        else:
+            passed += u
+        gradient[i] = sign * w * slope
+        hessian[i] = w * curvature
 
 
 @njit(cache=True, nogil=True)

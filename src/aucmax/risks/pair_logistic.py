@@ -64,6 +64,10 @@ class PairLogistic(BaseEstimator):
         lie in the range, by descending score, where ties share alike. With
         `rank_weighted` all pairs count, but ranks advance in the range only: about the
         change of the partial AUC by a swap.
+    outside_weight : float, default=0.0
+        What a negative, or an advance in rank, counts outside of `fpr_range`, compared
+        with inside: from 0 to 1, where 1 is the whole range. Models that may lift rows
+        without weight above all others, such as trees, need some.
     accuracy : float, default=1e-7
         Relative error of the loss of each pair and of its derivatives, at most.
     n_jobs : int, default=1
@@ -102,6 +106,7 @@ class PairLogistic(BaseEstimator):
         pair_weights: str = "equal",
         classes: str = "positive",
         fpr_range: Sequence[float] = (0.0, 1.0),
+        outside_weight: float = 0.0,
         accuracy: float = 1e-7,
         n_jobs: int = 1,
     ) -> None:
@@ -109,6 +114,7 @@ class PairLogistic(BaseEstimator):
         self.pair_weights = pair_weights
         self.classes = classes
         self.fpr_range = fpr_range
+        self.outside_weight = outside_weight
         self.accuracy = accuracy
         self.n_jobs = n_jobs
 
@@ -207,6 +213,10 @@ class PairLogistic(BaseEstimator):
                     f"{name} must be {choice}, got {getattr(self, name)!r}."
                 )
         check_range(self.fpr_range, "fpr_range")
+        if not 0.0 <= self.outside_weight <= 1.0:
+            raise ValueError(
+                f"outside_weight must be between 0 and 1, got {self.outside_weight!r}."
+            )
         if not FINEST <= self.accuracy <= 0.1:
             raise ValueError(
                 f"accuracy must be between {FINEST:g} and 0.1, got {self.accuracy!r}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PreparedPairs"]
 
+Share = TypeVar("Share", float, FloatArray)
+_MANY_ROWS = 2**18  # fewer are done before threads have started
 _UNUSED = np.ones(1)  # in place of weights or steps
 
 
@@ -74,10 +76,11 @@ class PreparedPairs:
     ) -> None:
         self.n_rows = codes.size
         self.n_queries = 1 if queries is None else queries.n_queries
-        self._is_ranked = risk.rank_weighted
-        self._n_jobs = risk.n_jobs
+        self._is_ranked = bool(risk.rank_weighted)
+        self._n_jobs = int(risk.n_jobs)
         self._table = risk.table
         self._range = tuple(map(float, risk.fpr_range))
+        self._outside = float(risk.outside_weight)
         numbers = None if self.n_queries == 1 or queries is None else queries.codes
         largest = _largest_weights(numbers, weights)
         if weights is not None:  # so that no product of two overflows or vanishes
@@ -89,12 +92,15 @@ class PreparedPairs:
         n_used = int(np.count_nonzero(self._factors))
         self.n_skipped = self.n_queries - n_used
         self._limits = self._range_limits(counted)
-        self._factors /= (self._range[1] - self._range[0]) * max(n_used, 1)
+        covered = self._with_outside(self._range[1] - self._range[0])
+        self._factors /= covered * max(n_used, 1)
         if self._is_ranked:
             self._factors *= largest
         by_digits = risk.pair_weights == "equal"
         self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
-        self.row_scale = self._scale(numbers, counted, largest, n_used)
+        self._query_scale = self._scale(counted.own.sum(axis=1) * largest, n_used)
+        by_row = np.zeros(self.n_rows, dtype=np.int64) if numbers is None else numbers
+        self.row_scale = self._query_scale[by_row]
 
     def value_gradient_hessian(
         self, scores: ArrayLike
@@ -113,53 +119,60 @@ class PreparedPairs:
         gradient, hessian : ndarray of shape (n_rows,)
             Derivatives by each score.
         """
-        value, gradient, hessian = self._sum_up(scores, with_value=True)
+        value, gradient, hessian = self._sum_up(scores, self._factors, with_value=True)
         return float(value), gradient, hessian
 
-    def gradient_hessian(self, scores: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    def gradient_hessian(
+        self, scores: ArrayLike, *, scaled: bool = False
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the gradient and the second derivatives, without the risk itself.
 
         Parameters
         ----------
         scores : array-like of shape (n_rows,)
             Finite numbers.
+        scaled : bool, default=False
+            Whether to multiply both by `row_scale`, at no cost.
 
         Returns
         -------
         gradient, hessian : ndarray of shape (n_rows,)
             Derivatives by each score.
         """
-        return self._sum_up(scores, with_value=False)[1:]
+        factors = self._factors * self._query_scale if scaled else self._factors
+        return self._sum_up(scores, factors, with_value=False)[1:]
 
     def _sum_up(
-        self, scores: ArrayLike, *, with_value: bool
+        self, scores: ArrayLike, factors: FloatArray, *, with_value: bool
     ) -> tuple[float, FloatArray, FloatArray]:
         scores = check_scores(scores, self.n_rows, "scores")
-        order, _ = sort_with_order(-scores)
+        order, rising = sort_with_order(-scores)
         by_query = self._parts[-1].arrange(order)  # the last part compares all levels
         weights, widths = self._weigh(scores, by_query)
         has_many = self._is_ranked and len(self._parts) > 1
         ranks = self._rank(by_query, widths) if has_many else _UNUSED
-        value, gradient, hessian = 0.0, np.zeros(self.n_rows), np.zeros(self.n_rows)
+        value, gradient, hessian = 0.0, np.empty(self.n_rows), np.empty(self.n_rows)
         for part in self._parts:
             is_last = part is self._parts[-1]
             rows = by_query if is_last else part.arrange(order)
             steps = _UNUSED
             if self._is_ranked:
                 steps = _half_sums(widths) if is_last else _distances(ranks, rows)
-            pairing = kernels.Pairing(
-                part.n_classes,
-                self._factors[part.owners],
-                self._numbers[part.owners],
-                self._is_ranked,
-            )
-            work = _Sweeps(
-                _lay_out(part, rows, scores, weights, steps), pairing, self._table
-            )
+            ordered = -rising if part.groups is None else scores[rows]
+            laid_out = _lay_out(part, rows, ordered, weights, steps)
+            work = _Sweeps(laid_out, self._pairing(part, factors), self._table)
             value += work.run(part, self._n_jobs, with_value=with_value)
-            kernels.add_to_rows(rows, work.gradients[0], work.gradients[1], gradient)
-            kernels.add_to_rows(rows, work.hessians[0], work.hessians[1], hessian)
+            found = work.gradients, work.hessians, part is self._parts[0]
+            kernels.give_to_rows(rows, *found, gradient, hessian)
         return value, gradient, hessian
+
+    def _pairing(self, part: Part, factors: FloatArray) -> kernels.Pairing:
+        return kernels.Pairing(
+            part.n_classes,
+            factors[part.owners],
+            self._numbers[part.owners],
+            self._is_ranked,
+        )
 
     def _weigh(
         self, scores: FloatArray, rows: IntArray
@@ -193,9 +206,14 @@ class PreparedPairs:
         labels = self._parts[-1].classes[rows]
         starts, shares = self._parts[-1].starts, np.empty(rows.size)
         kernels.find_range(scores[rows], labels, weights, starts, self._limits, shares)
+        shares = self._with_outside(shares)
         if not self._is_ranked:
             shares[labels == 1] = 1.0
         return shares
+
+    def _with_outside(self, share: Share) -> Share:
+        """Return what a share within the range counts, and the rest outside of it."""
+        return share + self._outside * (1.0 - share)
 
     def _range_limits(self, counted: LevelWeights) -> FloatArray | None:
         """Return the ends of the range in the negatives' weights, if it is a part."""
@@ -206,19 +224,12 @@ class PreparedPairs:
         rest = np.full_like(negative, float(high == 1.0))
         return np.column_stack((low * negative, high * negative, rest))
 
-    def _scale(
-        self,
-        queries: IntArray | None,
-        counted: LevelWeights,
-        largest: FloatArray,
-        n_used: int,
-    ) -> FloatArray:
-        total = counted.own.sum(axis=1) * largest
-        scale = n_used * self.n_rows / 2.0 * total / total.sum()
+    def _scale(self, masses: FloatArray, n_used: int) -> FloatArray:
+        """Return the scale of each query, by the weight of its rows."""
+        scale: FloatArray = n_used * self.n_rows / 2.0 * masses / masses.sum()
         if self._is_ranked:  # by the mean distance of two ranks
-            scale *= np.divide(3.0, total, out=np.zeros_like(total), where=total > 0.0)
-        one_query = np.full(self.n_rows, scale[0])
-        return one_query if queries is None else scale[queries]
+            scale *= np.divide(3.0, masses, out=np.zeros_like(masses), where=masses > 0)
+        return scale
 
 
 class _Sweeps:
@@ -242,18 +253,17 @@ class _Sweeps:
                 tasks.append(partial(kernels.sweep, *shared, down, *results))
             if with_value:
                 tasks.append(partial(kernels.add_values, *shared, values))
-        run_all(tasks, n_jobs)
+        run_all(tasks, n_jobs if self.rows.scores.size >= _MANY_ROWS else 1)
         return float(values.sum())
 
 
 def _lay_out(
     part: Part,
     rows: IntArray,
-    scores: FloatArray,
+    ordered: FloatArray,
     weights: FloatArray | None,
     steps: FloatArray,
 ) -> kernels.Rows:
-    ordered = scores[rows]
     decays = np.ones(rows.size)
     with np.errstate(over="ignore"):
         np.subtract(ordered[1:], ordered[:-1], out=decays[:-1])
