@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["PreparedPairs"]
 
 Share = TypeVar("Share", float, FloatArray)
-_MANY_ROWS = 2**18  # fewer are done before threads have started
+_MANY_ROWS = 2**17  # fewer are done before threads have started
 _UNUSED = np.ones(1)  # in place of weights or steps
 
 
@@ -76,6 +77,7 @@ class PreparedPairs:
     ) -> None:
         self.n_rows = codes.size
         self.n_queries = 1 if queries is None else queries.n_queries
+        self._rooms = threading.local()
         self._is_ranked = bool(risk.rank_weighted)
         self._n_jobs = int(risk.n_jobs)
         self._table = risk.table
@@ -151,6 +153,7 @@ class PreparedPairs:
         weights, widths = self._weigh(scores, by_query)
         has_many = self._is_ranked and len(self._parts) > 1
         ranks = self._rank(by_query, widths) if has_many else _UNUSED
+        room = self._room()
         value, gradient, hessian = 0.0, np.empty(self.n_rows), np.empty(self.n_rows)
         for part in self._parts:
             is_last = part is self._parts[-1]
@@ -159,12 +162,26 @@ class PreparedPairs:
             if self._is_ranked:
                 steps = _half_sums(widths) if is_last else _distances(ranks, rows)
             ordered = -rising if part.groups is None else scores[rows]
-            laid_out = _lay_out(part, rows, ordered, weights, steps)
-            work = _Sweeps(laid_out, self._pairing(part, factors), self._table)
-            value += work.run(part, self._n_jobs, with_value=with_value)
-            found = work.gradients, work.hessians, part is self._parts[0]
+            laid_out = kernels.Rows(
+                part.starts,
+                ordered,
+                room.find_decays(ordered),
+                steps,
+                part.classes[rows],
+                _UNUSED if weights is None else weights[rows],
+            )
+            settings = self._pairing(part, factors), self._table, self._n_jobs
+            value += room.sweep(part, laid_out, *settings, with_value=with_value)
+            found = room.gradients, room.hessians, part is self._parts[0]
             kernels.give_to_rows(rows, *found, gradient, hessian)
         return value, gradient, hessian
+
+    def _room(self) -> _Room:
+        """Return this thread's own room."""
+        if not hasattr(self._rooms, "own"):
+            self._rooms.own = _Room(self.n_rows)
+        own: _Room = self._rooms.own
+        return own
 
     def _pairing(self, part: Part, factors: FloatArray) -> kernels.Pairing:
         return kernels.Pairing(
@@ -232,52 +249,48 @@ class PreparedPairs:
         return scale
 
 
-class _Sweeps:
-    """Both sweeps over rows that are laid out, and the places for their results."""
+class _Room:
+    """Places for what the sweeps need and find, kept from one call to the next.
 
-    def __init__(
-        self, rows: kernels.Rows, pairing: kernels.Pairing, table: FloatArray
-    ) -> None:
-        self.rows, self.pairing, self.table = rows, pairing, table
-        self.gradients = np.empty((2, rows.scores.size))
-        self.hessians = np.empty((2, rows.scores.size))
+    New memory costs as much as a third of the sweeps themselves.
+    """
 
-    def run(self, part: Part, n_jobs: int, *, with_value: bool) -> float:
+    def __init__(self, n_rows: int) -> None:
+        self.decays = np.empty(n_rows)
+        self.gradients = np.empty((2, n_rows))
+        self.hessians = np.empty((2, n_rows))
+
+    def find_decays(self, ordered: FloatArray) -> FloatArray:
+        """Return exp(-distance) from each row to the next."""
+        self.decays[-1] = 0.0
+        with np.errstate(over="ignore"):
+            np.subtract(ordered[1:], ordered[:-1], out=self.decays[:-1])
+        # only between groups can the next score be higher, and there it does not matter
+        np.minimum(self.decays, 0.0, out=self.decays)
+        return np.exp(self.decays, out=self.decays)
+
+    def sweep(
+        self,
+        part: Part,
+        rows: kernels.Rows,
+        pairing: kernels.Pairing,
+        table: FloatArray,
+        n_jobs: int,
+        *,
+        with_value: bool,
+    ) -> float:
         """Fill in the results; return the value if it is asked for, or else 0."""
         tasks = []
         values = np.zeros(part.starts.size - 1)
         for span in part.spans():
-            shared = (self.rows, self.pairing, self.table, span)
+            shared = (rows, pairing, table, span)
             for k, down in enumerate((True, False)):
                 results = self.gradients[k], self.hessians[k]
                 tasks.append(partial(kernels.sweep, *shared, down, *results))
             if with_value:
                 tasks.append(partial(kernels.add_values, *shared, values))
-        run_all(tasks, n_jobs if self.rows.scores.size >= _MANY_ROWS else 1)
+        run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)
         return float(values.sum())
-
-
-def _lay_out(
-    part: Part,
-    rows: IntArray,
-    ordered: FloatArray,
-    weights: FloatArray | None,
-    steps: FloatArray,
-) -> kernels.Rows:
-    decays = np.ones(rows.size)
-    with np.errstate(over="ignore"):
-        np.subtract(ordered[1:], ordered[:-1], out=decays[:-1])
-    # only between groups can the next score be higher, and there it does not matter
-    np.minimum(decays, 0.0, out=decays)
-    np.exp(decays, out=decays)
-    return kernels.Rows(
-        part.starts,
-        ordered,
-        decays,
-        steps,
-        part.classes[rows],
-        _UNUSED if weights is None else weights[rows],
-    )
 
 
 def _half_sums(widths: FloatArray) -> FloatArray:
