@@ -105,9 +105,10 @@ class Target:
             known = known | np.asarray(given == self.values[1], dtype=bool)
         if not known.all():
             row = int(np.argmin(known))
+            found = given[row : row + 1].tolist()[0]
             kind = "levels" if self.is_levels else "labels"
             raise ValueError(
-                f"y of {where} is {given[row]!r} in row {row}, but the training {kind} "
+                f"y of {where} is {found!r} in row {row}, but the training {kind} "
                 f"are {', '.join(map(repr, self.values.tolist()))}."
             )
         if self.is_levels:

@@ -243,7 +243,7 @@ class PairLogistic(BaseEstimator):
     def _complaint(self, n_queries: int, qid: ArrayLike | None) -> str:
         needed = "rows of two levels"
         if self.pair_weights == "mauc" and self.classes == "positive":
-            needed += ", one of them above 0,"
+            needed += " (one of them above 0)"
         if qid is None:
             return (
                 f"There are no {needed} with any weight, so there is nothing to rank."
