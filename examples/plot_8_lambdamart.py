@@ -94,10 +94,10 @@ for name, ranking in scores.items():
 
 # %%
 # By the whole AUC, all three are level. At the left end ``"pauc"`` is a little ahead of
-# plain pairs (other seeds say so too, though not all of them), and level with the
-# classifier. One should expect no more: a classifier that comes close to the odds of
-# failure ranks best at every false positive rate at once, and trees can. Pairs are
-# worth most where they are all one has: within queries, and for levels of relevance.
+# plain pairs and a little behind the classifier, all within their intervals. One should
+# expect no more: a classifier that comes close to the odds of failure ranks best at
+# every false positive rate at once, and trees can. Pairs are worth most where they are
+# all one has: within queries, and for levels of relevance.
 _, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
 roc_curve(y_test, scores, fpr_range=EARLY, ax=axes[0])
 roc_curve(y_test, scores, ax=axes[1])
