@@ -232,8 +232,13 @@ def test_cross_validation_takes_both():
         ("auc", np.ones(80), NotEnoughClassesError, "all 80 labels are 1.0"),
         ("auc", np.arange(80) % 3, ValueError, "label has 3 distinct values"),
         ("mauc", np.zeros(80), NotEnoughClassesError, "one level only"),
-        ("mauc", np.arange(80) % 2 - 1.0, ValueError, "row 0 has the label -1"),
-        ("ordinal", np.arange(80) % 3 / 2, ValueError, "row 1 has the label 0.5"),
+        ("mauc", np.arange(80) % 2 - 1.0, ValueError, "row 0 is -1, which is negative"),
+        (
+            "ordinal",
+            np.arange(80) % 3 / 2,
+            ValueError,
+            "row 1 is 0.5, which is no whole",
+        ),
         ("auc", np.arange(80) // 40, NotEnoughClassesError, "None of the 2 queries"),
     ],
 )

@@ -18,6 +18,7 @@ __all__ = [
     "check_eval_set",
     "check_integer",
     "check_interval",
+    "check_stopping",
     "reject_non_finite",
     "without_weightless_rows",
 ]
@@ -35,6 +36,23 @@ def check_integer(name: str, value: Any) -> None:
     """Refuse what is not an integer of at least 1."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+
+
+def check_stopping(estimator: Any, eval_set: Any) -> None:
+    """Refuse limits that are none: of rounds, of patience, of time."""
+    check_integer("n_estimators", estimator.n_estimators)
+    if estimator.n_iter_no_change is not None:
+        check_integer("n_iter_no_change", estimator.n_iter_no_change)
+        if eval_set is None:
+            raise ValueError(
+                f"n_iter_no_change={estimator.n_iter_no_change} needs rows to watch: "
+                "call fit(X, y, eval_set=(X_validation, y_validation)), or set it to "
+                "None."
+            )
+    if estimator.max_time is not None and not estimator.max_time >= 0.0:
+        raise ValueError(
+            f"max_time must be None or seconds, got {estimator.max_time!r}."
+        )
 
 
 def reject_non_finite(X: Any, names: Any) -> None:

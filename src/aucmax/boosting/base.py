@@ -1,6 +1,5 @@
 """What boosted rankers share: checks, rounds, scores, and their fitted state."""
 
-import sys
 import warnings
 from collections.abc import Iterator
 from typing import Any, Self
@@ -13,11 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import check_features, check_training_data
 from aucmax._fitted_state import replace_state
+from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.boosting import _checks
 from aucmax.boosting.rounds import (
-    BoostingProgress,
     Reweighting,
     Rounds,
     RoundsRule,
@@ -73,11 +72,7 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         self._check_parameters()
-        if self.n_iter_no_change is not None and eval_set is None:
-            raise ValueError(
-                f"n_iter_no_change={self.n_iter_no_change} needs rows to watch: call "
-                "fit(X, y, eval_set=(X_validation, y_validation)), or set it to None."
-            )
+        _checks.check_stopping(self, eval_set)
         X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
         _checks.reject_non_finite(X, getattr(self, "feature_names_in_", None))
         X, labels, weight = _checks.without_weightless_rows(X, labels, weight)
@@ -164,14 +159,7 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"hypotheses must be one of {known}, got {self.hypotheses!r}."
             )
-        _checks.check_integer("n_estimators", self.n_estimators)
         _checks.check_interval("min_edge", self.min_edge, 1.0, zero=True)
-        if self.n_iter_no_change is not None:
-            _checks.check_integer("n_iter_no_change", self.n_iter_no_change)
-        if self.max_time is not None and not self.max_time >= 0.0:
-            raise ValueError(
-                f"max_time must be None or seconds, got {self.max_time!r}."
-            )
 
     def _boost(
         self,
@@ -188,7 +176,7 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
             self.min_edge,
             self.max_time,
             self.n_iter_no_change,
-            self._report if self.verbose or self.callback is not None else None,
+            reporter(self),
         )
         learner = LEARNERS[self.hypotheses](X)
         rounds = Rounds(rule, learner, ColumnReader(X), validation)
@@ -244,8 +232,3 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
             or ((self.columns_ < 0) | (self.columns_ >= n_features)).any()
         ):
             raise ValueError(f"columns_ are not among the {n_features} features")
-
-    def _report(self, progress: BoostingProgress) -> object:
-        if self.verbose:
-            sys.stdout.write(f"{type(self).__name__}: {progress}\n")
-        return self.callback is not None and self.callback(progress)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import FloatArray, IntArray, check_qid
+from aucmax._validation import FloatArray, check_qid
 from aucmax.boosting.pair_objectives import METRICS, PairMetric, PairObjective
 from aucmax.boosting.tree_data import Target, TreeColumns
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics._prepared import prepare_metric
 
 __all__ = ["Evaluation", "check_eval_metric", "check_eval_set"]
 
@@ -96,9 +95,10 @@ def check_eval_set(
     queries = None
     if has_queries:
         queries = check_qid(qid, labels.size, "qid of eval_set").codes
+    measure: Callable[[FloatArray], float]
     try:
         if isinstance(metric, PairMetric):
-            measure = _built_in(metric, labels, queries, estimator.fpr_range)
+            measure = metric.prepare(labels, queries, fpr_range=estimator.fpr_range)
         else:
             measure = _custom(metric, y, qid)
         at_start = measure(np.zeros(labels.size))
@@ -124,16 +124,6 @@ def _taken_apart(
     if qid is not None and not has_queries:
         raise ValueError("eval_set has a qid, but fit has none: give both, or neither.")
     return X, y, qid
-
-
-def _built_in(
-    metric: PairMetric,
-    labels: Any,
-    queries: IntArray | None,
-    fpr_range: Sequence[float],
-) -> Callable[[FloatArray], float]:
-    options = {"fpr_range": fpr_range} if metric.takes_range else {}
-    return prepare_metric(metric.function, labels, qid=queries, **options)
 
 
 def _custom(metric: Metric, y: Any, qid: Any) -> Callable[[FloatArray], float]:

@@ -1,6 +1,5 @@
 """Gradient-boosted trees for the AUC and its kin: all pairs, at the price of a sort."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -14,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._booster import booster_of, check_model_text, readable_by_lightgbm
 from aucmax._fitted_state import replace_state, unchanged_on_failure
+from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import FloatArray
 from aucmax.boosting import _checks, tree_params
@@ -460,24 +460,12 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
 
     def _rule(self, eval_set: Any) -> TreeRule:
         """Check when to stop; the clock starts."""
-        _checks.check_integer("n_estimators", self.n_estimators)
-        if self.n_iter_no_change is not None:
-            _checks.check_integer("n_iter_no_change", self.n_iter_no_change)
-            if eval_set is None:
-                raise ValueError(
-                    f"n_iter_no_change={self.n_iter_no_change} needs rows to watch: "
-                    "call fit(X, y, eval_set=(X_validation, y_validation)), or set it "
-                    "to None."
-                )
-        if self.max_time is not None and not self.max_time >= 0.0:
-            raise ValueError(
-                f"max_time must be None or seconds, got {self.max_time!r}."
-            )
+        _checks.check_stopping(self, eval_set)
         return TreeRule(
             self.n_estimators,
             self.max_time,
             self.n_iter_no_change,
-            self._report if self.verbose or self.callback is not None else None,
+            reporter(self),
         )
 
     def _monotone_constraints(self) -> dict[str, Any]:
@@ -534,11 +522,6 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
             or columns.exponents.dtype != np.int64
         ):
             raise ValueError("column_exponents_ do not fit the features")
-
-    def _report(self, progress: TreeProgress) -> object:
-        if self.verbose:
-            sys.stdout.write(f"{type(self).__name__}: {progress}\n")
-        return self.callback is not None and self.callback(progress)
 
 
 def _summary(

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from aucmax._validation import FloatArray
 from aucmax.metrics import (
     multiclass_auc_score,
     ordinal_auc_score,
     partial_auc_score,
     roc_auc_score,
 )
+from aucmax.metrics._prepared import prepare_metric
 from aucmax.risks import PairLogistic
 
 __all__ = ["METRICS", "OBJECTIVES", "PairMetric", "PairObjective", "find_objective"]
@@ -46,16 +46,18 @@ class PairMetric:
     function: Callable[..., float]
     takes_range: bool = False
 
-    def measure(
+    def prepare(
         self,
-        y: ArrayLike,
-        scores: FloatArray,
-        qid: Any = None,
+        labels: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         fpr_range: Sequence[float] = DEFAULT_RANGE,
-    ) -> float:
-        """Measure scores; `fpr_range` concerns the partial AUC alone."""
+    ) -> Callable[[ArrayLike], float]:
+        """Return the metric of any scores; `fpr_range` is for the partial AUC alone."""
         options = {"fpr_range": fpr_range} if self.takes_range else {}
-        return self.function(y, scores, qid=qid, **options)
+        return prepare_metric(
+            self.function, labels, qid=qid, sample_weight=sample_weight, **options
+        )
 
 
 #: metrics by name, as the parameter `eval_metric` has them
@@ -110,16 +112,6 @@ class PairObjective:
             accuracy=ACCURACY,
             n_jobs=n_jobs,
         )
-
-    def measure(
-        self,
-        y: ArrayLike,
-        scores: FloatArray,
-        qid: Any = None,
-        fpr_range: Sequence[float] = DEFAULT_RANGE,
-    ) -> float:
-        """Measure scores by the metric that this aims at: higher is better."""
-        return METRICS[self.metric].measure(y, scores, qid, fpr_range)
 
 
 #: objectives by name, as the parameter `objective` has them

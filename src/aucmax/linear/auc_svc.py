@@ -1,6 +1,5 @@
 """A linear machine that maximises the area under the ROC curve, or a part of it."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from aucmax._features import (
     check_training_data,
     explain_non_finite,
 )
+from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.exceptions import ConstantScoresWarning
@@ -451,7 +451,9 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         start: Start | None,
     ) -> Solution:
         floor = 0.0 if self.radius is None else _SMALLEST_RISK
-        rule = StoppingRule(self.tol, self.max_iter, self.max_time, self._report, floor)
+        rule = StoppingRule(
+            self.tol, self.max_iter, self.max_time, reporter(self), floor
+        )
 
         def minimize(objective: LinearObjective, start: Start | None) -> Solution:
             return self._solver.minimize(objective, regularizer, rule, start)
@@ -497,8 +499,3 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
             ConstantScoresWarning,
             stacklevel=3,
         )
-
-    def _report(self, progress: Progress) -> object:
-        if self.verbose:
-            sys.stdout.write(f"AUCSVC: {progress}\n")
-        return self.callback is not None and self.callback(progress)

@@ -1,6 +1,5 @@
 """Sparse, certified ranking functions: the 1-norm margin family."""
 
-import sys
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Self
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import check_features, check_training_data
 from aucmax._fitted_state import replace_state, unchanged_on_failure
+from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.hypotheses import evaluate_callables, fitted_ensemble
@@ -381,7 +381,7 @@ class MarginRanker(ClassifierMixin, BaseEstimator):
     def _make_problem(
         self, X: Any, labels: BoolArray, weight: FloatArray | None
     ) -> AnyProblem:
-        report = self._report if self.verbose or self.callback is not None else None
+        report = reporter(self)
         rule = StoppingRule(self.tol, self.max_iter, self.max_time, report)
         kind = self.hypotheses if isinstance(self.hypotheses, str) else "precomputed"
         names = getattr(self, "feature_names_in_", None)
@@ -441,8 +441,3 @@ class MarginRanker(ClassifierMixin, BaseEstimator):
         if names is not None:
             return [str(name) for name in names]
         return [f"x{k}" for k in range(self.n_features_in_)]
-
-    def _report(self, progress: Progress) -> object:
-        if self.verbose:
-            sys.stdout.write(f"MarginRanker: {progress}\n")
-        return self.callback is not None and self.callback(progress)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._validation import FloatArray, check_binary_labels, check_scores
+from aucmax._features import check_relevance_levels
+from aucmax._validation import FloatArray, check_binary_labels
 from aucmax.boosting.pair_objectives import METRICS, find_objective
-from aucmax.metrics._prepared import prepare_metric
 from aucmax.objectives._rows import LabelledRows, Recent
 from aucmax.risks import PreparedPairs
 from aucmax.risks._ranges import check_range
@@ -85,29 +85,15 @@ class PairPlug:
 
     def _prepare_measure(self, rows: LabelledRows) -> Callable[[ArrayLike], float]:
         self._check_labels(rows.labels)
-        options = {}
-        if self._metric.takes_range:
-            options["fpr_range"] = self._arguments[1]
-        return prepare_metric(
-            self._metric.function,
-            rows.labels,
-            sample_weight=rows.weights,
-            qid=rows.qid,
-            **options,
+        return self._metric.prepare(
+            rows.labels, rows.qid, rows.weights, self._arguments[1]
         )
 
     def _check_labels(self, labels: NDArray[Any]) -> None:
         if self._objective.labels == "two":
             check_binary_labels(labels, "label")
-            return
-        levels = check_scores(labels, name="label")
-        wrong = (levels < 0) | (levels != np.round(levels))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"objective={self._objective.name!r} needs levels that are whole "
-                f"numbers from 0, but row {row} has the label {levels[row]:g}."
-            )
+        else:
+            check_relevance_levels(self, labels)
 
 
 def _reject_diverged(scores: NDArray[Any]) -> None:

@@ -23,10 +23,10 @@ def lightgbm(
 ) -> Plugin:
     """Make an objective and its metric for LightGBM.
 
-    All pairs of a query count, exactly, at O(m) a round after a sort; a query may have
-    any number of rows. The queries are the groups of the data set; without groups all
-    rows are one. Weights act within a query, and queries count alike. Gradients are
-    those of :class:`aucmax.LambdaMART`, which grows the same trees.
+    All pairs of a query count, none is sampled, at O(m) a round after a sort; a query
+    may have any number of rows. The queries are the groups of the data set; without
+    groups all rows are one. Weights act within a query, and queries count alike.
+    Gradients are those of :class:`aucmax.LambdaMART`, which grows the same trees.
 
     Parameters
     ----------

@@ -24,10 +24,11 @@ def xgboost(
 ) -> Plugin:
     """Make an objective and its metric for XGBoost.
 
-    All pairs of a query count, exactly, at O(m) a round after a sort. The queries are
-    those of the ``DMatrix`` (``qid`` or ``group``); without them all rows are one.
-    Weights act within a query. With queries XGBoost has one weight for each instead:
-    gradients are multiplied by it, while the metric averages the queries alike.
+    All pairs of a query count, none is sampled, at O(m) a round after a sort. The
+    queries are those of the ``DMatrix`` (``qid`` or ``group``); without them all rows
+    are one. Weights act within a query. With queries XGBoost has one weight for each
+    instead: gradients are multiplied by it, while the metric averages the queries
+    alike.
 
     Parameters
     ----------

@@ -28,6 +28,8 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
         Leaves of a tree, at most.
     min_child_samples : int, default=20
         Rows in a leaf, at least.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
     n_jobs : int, default=1
         Threads; 0 leaves it to LightGBM. One thread makes the seconds of a comparison
         fair, and more of them stall when other programs use the cores.
@@ -50,6 +52,7 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
         learning_rate: float = 0.1,
         num_leaves: int = 31,
         min_child_samples: int = 20,
+        categorical_features: Sequence[int] = (),
         n_jobs: int = 1,
         random_state: int = 0,
     ) -> None:
@@ -57,12 +60,11 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.num_leaves = num_leaves
         self.min_child_samples = min_child_samples
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any, categorical_features: Sequence[int] = ()
-    ) -> "LightGBMBaseline":
+    def fit(self, X: Any, y: Any) -> "LightGBMBaseline":
         """Grow the trees.
 
         Parameters
@@ -71,8 +73,6 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
             NaN marks gaps.
         y : array-like of shape (rows,)
             Two labels; the larger is positive.
-        categorical_features : sequence of int, default=()
-            Columns that hold category codes 0, 1, 2, ...
 
         Returns
         -------
@@ -97,7 +97,7 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
         rows = lightgbm.Dataset(
             readable_by_lightgbm(X),
             labels,
-            categorical_feature=list(categorical_features),
+            categorical_feature=list(self.categorical_features),
             params=parameters,
             free_raw_data=True,
         )

@@ -38,7 +38,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Parameters of the estimator that are multiplied by the number of training rows.
     view : {"linear", "trees"}, default="linear"
         Which matrix of the encoder the estimator learns from; one that learns from
-        "trees" takes ``categorical_features``, as a parameter or in its ``fit``.
+        "trees" has the parameter ``categorical_features``.
     positive : optional
         The target value to rank on top; see
         :func:`aucmax.tabular.encode_target` for the choice made without it.
@@ -262,15 +262,10 @@ def fit_estimator(
     categorical_features: list[int] | None = None,
 ) -> Any:
     """Fit an estimator; queries and categories go to those that take them."""
-    options: dict[str, Any] = {}
-    if queries is not None and has_fit_parameter(estimator, "qid"):
-        options["qid"] = queries
     if categorical_features is not None:
-        given = {"categorical_features": categorical_features}
-        if has_fit_parameter(estimator, "categorical_features"):
-            options |= given
-        else:
-            estimator.set_params(**given)
+        estimator.set_params(categorical_features=categorical_features)
+    takes_queries = queries is not None and has_fit_parameter(estimator, "qid")
+    options = {"qid": queries} if takes_queries else {}
     return estimator.fit(matrix, labels, **options)
 
 
