@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "margin": {"risks", "regularizers", "solvers", "hypotheses"},
     "boosting": {"risks", "hypotheses", "metrics"},
     "objectives": {"boosting", "risks", "metrics"},
+    "structured": {"linear", "risks", "regularizers", "solvers", "metrics"},
 }
 
 

@@ -7,16 +7,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aucmax import datasets, metrics, objectives, plots, risks
+    from aucmax import datasets, metrics, objectives, plots, risks, structured
     from aucmax.boosting import LambdaMART, RankBoost, SoftRankBoost
     from aucmax.linear import AUCSVC, LevelSumRanker
     from aucmax.margin import MarginRanker
     from aucmax.persistence import load, save
+    from aucmax.structured import GraphRanker
 
 __version__ = "0.1.0"
 
 _HOME = {
     "AUCSVC": "aucmax.linear",
+    "GraphRanker": "aucmax.structured",
     "LambdaMART": "aucmax.boosting",
     "LevelSumRanker": "aucmax.linear",
     "MarginRanker": "aucmax.margin",
@@ -25,10 +27,11 @@ _HOME = {
     "load": "aucmax.persistence",
     "save": "aucmax.persistence",
 }
-_MODULES = ("datasets", "metrics", "objectives", "plots", "risks")
+_MODULES = ("datasets", "metrics", "objectives", "plots", "risks", "structured")
 
 __all__ = [
     "AUCSVC",
+    "GraphRanker",
     "LambdaMART",
     "LevelSumRanker",
     "MarginRanker",
@@ -41,6 +44,7 @@ __all__ = [
     "plots",
     "risks",
     "save",
+    "structured",
 ]
 
 

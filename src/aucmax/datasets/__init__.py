@@ -2,6 +2,7 @@
 
 from aucmax.datasets.embedded import load_demo
 from aucmax.datasets.generators import make_r_of_k
+from aucmax.datasets.letters import make_letter_images
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
 from aucmax.datasets.svmlight import LetorData, SvmlightData, load_letor, load_svmlight
 from aucmax.datasets.tables import MISSING, load_table
@@ -17,5 +18,6 @@ __all__ = [
     "load_letor",
     "load_svmlight",
     "load_table",
+    "make_letter_images",
     "make_r_of_k",
 ]

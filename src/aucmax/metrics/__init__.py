@@ -17,6 +17,11 @@ from aucmax.metrics.retrieval import (
     precision_at_k,
 )
 from aucmax.metrics.roc import ROCPoints, roc_auc_score, roc_points
+from aucmax.metrics.structured import (
+    auc_at_k_score,
+    binned_auc_score,
+    unnested_auc_score,
+)
 from aucmax.metrics.uncertainty import (
     AUCComparison,
     AUCInterval,
@@ -39,7 +44,9 @@ __all__ = [
     "MissingQueriesError",
     "ROCBand",
     "ROCPoints",
+    "auc_at_k_score",
     "auc_interval",
+    "binned_auc_score",
     "bootstrap_interval",
     "compare_auc",
     "make_query_scorer",
@@ -54,6 +61,7 @@ __all__ = [
     "roc_auc_scorer",
     "roc_band",
     "roc_points",
+    "unnested_auc_score",
 ]
 
 

@@ -10,6 +10,7 @@ __all__ = ["REGISTRY", "RETIRED", "find_class", "public_name"]
 REGISTRY: dict[str, tuple[str, str]] = {
     "AUCSVC": ("aucmax.linear", "AUCSVC"),
     "Certificate": ("aucmax.margin", "Certificate"),
+    "GraphRanker": ("aucmax.structured", "GraphRanker"),
     "LambdaMART": ("aucmax.boosting", "LambdaMART"),
     "LevelSumRanker": ("aucmax.linear", "LevelSumRanker"),
     "LightGBMBaseline": ("aucmax.tabular", "LightGBMBaseline"),

@@ -7,6 +7,7 @@ from aucmax.regularizers.base import (
     RegularizerWithLevels,
     RegularizerWithMaster,
 )
+from aucmax.regularizers.bounded_l2 import BoundedL2
 from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
 from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
 from aucmax.regularizers.hull import L1Ball, Simplex
@@ -16,6 +17,7 @@ from aucmax.regularizers.l2 import L2, L2Ball
 __all__ = [
     "L1",
     "L2",
+    "BoundedL2",
     "ElasticNet",
     "ElasticNetBall",
     "GroupLasso",

@@ -22,6 +22,7 @@ from aucmax.solvers.cuts import Cuts
 
 __all__ = [
     "Callback",
+    "Counted",
     "Objective",
     "Point",
     "Progress",
@@ -62,11 +63,18 @@ class Point(NamedTuple):
         return Point(target.parameters - self.parameters, target.scores - self.scores)
 
 
-class Objective(Protocol):
+class Counted(Protocol):
+    """Whatever counts its passes over the data."""
+
+    @property
+    def n_passes(self) -> float:
+        """Passes so far."""
+
+
+class Objective(Counted, Protocol):
     """What a solver sees of the data, the model and the risk."""
 
     C: float
-    n_passes: float
 
     @property
     def n_parameters(self) -> int:
@@ -252,13 +260,13 @@ class Watch:
         self._start = time.perf_counter() - elapsed
         self._last_gain = len(self.history)
 
-    def says_stop(self, objective: Objective, value: float, lower_bound: float) -> bool:
+    def says_stop(self, work: Counted, value: float, lower_bound: float) -> bool:
         """Record one iteration; tell whether to stop after it."""
         rule = self.rule
         seconds = time.perf_counter() - self._start
         gap = max(value - lower_bound, 0.0)
         n_iter = len(self.history) + 1
-        progress = Progress(n_iter, objective.n_passes, value, gap, seconds)
+        progress = Progress(n_iter, work.n_passes, value, gap, seconds)
         self.history.append(progress)
         self.converged = rule.is_reached(value, gap)
         asked = rule.callback is not None and bool(rule.callback(progress))

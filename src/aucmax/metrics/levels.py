@@ -1,0 +1,294 @@
+"""Rankings as nested sets: which set sizes a measure looks at, and with what weight.
+
+A ranking of n rows is the list of its top sets, of 1, 2, ..., n rows. A measure that is
+linear in these sets is given by the sizes it looks at, the levels, and their weights:
+all for the AUC, the first k for AUC@k, the boundaries of the bins for binned AUC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._validation import FloatArray, IntArray
+
+__all__ = ["Bins", "Levels", "bin_boundaries", "check_bins", "check_k", "level_counts"]
+
+Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    r"""Set sizes of a ranking of n rows, with weights.
+
+    A ranking is worth :math:`\sum_l v_l \, \mathrm{pos}(l)`, where
+    :math:`\mathrm{pos}(l)` is the number of positives among its first l rows. A block
+    of b rows that tie after s others is shared: a level l that ends inside it holds
+    :math:`(l - s) / b` of each, the mean over all orders of the block.
+
+    Attributes
+    ----------
+    sizes : ndarray of int64 of shape (n_levels,)
+        The sizes l, increasing, from 1 to n.
+    weights : ndarray of float64 of shape (n_levels,)
+        Their weights v, above 0.
+    n : int
+        Number of rows that are ranked.
+
+    References
+    ----------
+    .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
+       with the AUC loss and its generalizations. AISTATS 2014, sections 4 and 5.
+
+    Examples
+    --------
+    >>> from aucmax.metrics.levels import Levels
+    >>> levels = Levels.binned(10, bins=[2, 5])
+    >>> levels.sizes.tolist(), levels.weights.tolist()
+    ([2, 5], [2.5, 4.0])
+    >>> Levels.every(5).spread(n_positive=2)
+    6.0
+    """
+
+    sizes: IntArray
+    weights: FloatArray
+    n: int
+
+    def __post_init__(self) -> None:
+        n = _check_count(self.n, "n")
+        sizes = np.ascontiguousarray(self.sizes)
+        weights = np.ascontiguousarray(self.weights, dtype=np.float64)
+        if sizes.dtype.kind not in "iu" and sizes.size:
+            raise TypeError(f"sizes must be integers, got dtype {sizes.dtype}.")
+        sizes = sizes.astype(np.int64, copy=False)
+        if sizes.ndim != 1 or weights.shape != sizes.shape:
+            raise ValueError(
+                "sizes and weights must be one-dimensional and equally long, got "
+                f"shapes {sizes.shape} and {weights.shape}."
+            )
+        _reject(sizes < 1, sizes, "sizes must be at least 1")
+        _reject(sizes > n, sizes, f"sizes must not exceed the {n} rows")
+        _reject(_stalls(sizes), sizes, "sizes must increase")
+        bad = ~(np.isfinite(weights) & (weights > 0))
+        _reject(bad, weights, "weights must be finite and above 0")
+        for name, value in (("sizes", sizes), ("weights", weights), ("n", n)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def every(cls, n: int) -> Levels:
+        """Return all sizes 1 .. n, each with weight 1: the AUC."""
+        n = _check_count(n, "n")
+        return cls(np.arange(1, n + 1), np.ones(n), n)
+
+    @classmethod
+    def top(cls, n: int, k: int) -> Levels:
+        """Return the sizes 1 .. min(k, n), each with weight 1: AUC@k."""
+        depth = min(check_k(k), _check_count(n, "n"))
+        return cls(np.arange(1, depth + 1), np.ones(depth), n)
+
+    @classmethod
+    def binned(cls, n: int, bins: Bins) -> Levels:
+        r"""Return the boundaries between bins: binned AUC.
+
+        The boundary between bins of :math:`s_b` and :math:`s_{b+1}` rows weighs
+        :math:`(s_b + s_{b+1}) / 2`. So weighted, the sum over levels is, but for a
+        constant, the number of correctly ordered pairs, where two rows of one bin
+        count one half. All n rows together are no boundary, so that there may be none.
+
+        Parameters
+        ----------
+        n : int
+            Number of rows.
+        bins : int or sequence
+            An integer of at least 2: so many bins, as equal as they can be. Increasing
+            integers: how many rows the first bin, the first two, ... hold, as
+            ``range(20, 1000, 20)`` for bins of 20; those not below n are dropped.
+            Increasing numbers between 0 and 1: the same, as shares of the rows. Shares
+            are rounded, a half to the even number, and equal boundaries merged.
+
+        Returns
+        -------
+        Levels
+            At most n - 1 levels.
+        """
+        boundaries = bin_boundaries(_check_count(n, "n"), check_bins(bins))
+        edges = np.concatenate(([0], boundaries, [n]))
+        return cls(boundaries, (edges[2:] - edges[:-2]) / 2, n)
+
+    def best(self, n_positive: int) -> float:
+        r"""Return the largest worth, :math:`\sum_l v_l \min(l, P)`: positives first."""
+        n_positive = self._check_positive(n_positive)
+        return float(self.weights @ np.minimum(self.sizes, n_positive))
+
+    def spread(self, n_positive: int) -> float:
+        r"""Return the largest worth minus the smallest, where negatives come first.
+
+        .. math:: Z = \sum_l v_l [\min(l, P) - \max(0, l - N)]
+
+        For every level this is PN, the number of pairs. It is 0 where no ranking is
+        better than another, as with one class, or without levels.
+        """
+        n_positive = self._check_positive(n_positive)
+        worst = np.maximum(self.sizes - (self.n - n_positive), 0)
+        return float(self.weights @ (np.minimum(self.sizes, n_positive) - worst))
+
+    def prefix_sums(self) -> tuple[FloatArray, FloatArray]:
+        r"""Return the sums of v and of v l over the levels up to each size 0 .. n.
+
+        Returns
+        -------
+        weights : ndarray of shape (n + 1,)
+            At place l, the weight of all levels of at most l rows.
+        moments : ndarray of shape (n + 1,)
+            At place l, the same sum of weight times size.
+        """
+        weights = np.bincount(self.sizes, self.weights, self.n + 1)
+        return np.cumsum(weights), np.cumsum(weights * np.arange(self.n + 1))
+
+    def _check_positive(self, n_positive: int) -> int:
+        n_positive = _check_count(n_positive, "n_positive", least=0)
+        if n_positive > self.n:
+            raise ValueError(
+                f"n_positive must not exceed the {self.n} rows, got {n_positive}."
+            )
+        return n_positive
+
+
+def level_counts(levels: Levels, starts: ArrayLike, sizes: ArrayLike) -> FloatArray:
+    r"""Sum the membership of one row over the levels, for rows of tied blocks.
+
+    .. math:: c = \sum_l v_l \, \min(\max((l - s) / b, 0), 1)
+
+    for every row of a block of b rows that stands after s others. In closed form, by
+    sums over all levels that end in the block or below it: O(n + number of blocks).
+
+    Parameters
+    ----------
+    levels : Levels
+        Sizes and weights.
+    starts, sizes : array-like of int
+        s and b of each block, of any equal or broadcasting shapes; b is at least 1,
+        and s + b at most ``levels.n``.
+
+    Returns
+    -------
+    ndarray of float64
+        c of each block, in the shape of the input.
+
+    Examples
+    --------
+    >>> from aucmax.metrics.levels import Levels, level_counts
+    >>> level_counts(Levels.every(4), [0, 1, 3], [1, 2, 1]).tolist()
+    [4.0, 2.5, 1.0]
+    """
+    start, size = np.asarray(starts), np.asarray(sizes)
+    weight, moment = levels.prefix_sums()
+    end = start + size
+    inside = moment[end] - moment[start] - start * (weight[end] - weight[start])
+    counts: FloatArray = weight[-1] - weight[end] + inside / size
+    return counts
+
+
+def check_k(k: int) -> int:
+    """Return the number of first rows that a measure looks at, if it is one."""
+    return _check_count(k, "k")
+
+
+def check_bins(bins: Bins) -> int | NDArray[Any]:
+    """Return the number of bins, or the boundaries as an array of integers or shares.
+
+    What it returns passes again, in the time of an array.
+    """
+    if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
+        if bins < 2:
+            raise ValueError(f"bins must be at least 2, got {bins!r}.")
+        return int(bins)
+    array = _as_boundaries(bins)
+    if array.size == 0:
+        raise _no_bins("got an empty sequence")
+    if array.dtype.kind == "f":
+        _reject_no_share(array)
+    else:
+        _reject(array < 1, array, "bins must be at least 1")
+    _reject(_stalls(array), array, "bins must increase")
+    return array
+
+
+def bin_boundaries(n: int, bins: int | NDArray[Any]) -> IntArray:
+    """Return how many of n rows the first bin, the first two, ... hold, below n.
+
+    Takes what :func:`check_bins` returns.
+    """
+    if isinstance(bins, int):
+        if bins >= n:
+            return np.arange(1, n)
+        boundaries = np.rint(n * np.arange(1, bins) / bins)
+    else:
+        boundaries = np.rint(n * bins) if bins.dtype.kind == "f" else bins
+    inside = boundaries[(boundaries > 0) & (boundaries < n)].astype(np.int64)
+    return inside[~_stalls(inside)]
+
+
+def _stalls(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell where a value is not above the one before it."""
+    stalls = np.zeros(values.shape, dtype=bool)
+    stalls[1:] = ~(values[1:] > values[:-1])
+    return stalls
+
+
+def _check_count(value: int, name: str, least: int = 1) -> int:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | np.integer)
+        or value < least
+    ):
+        raise ValueError(
+            f"{name} must be an integer of at least {least}, got {value!r}."
+        )
+    return int(value)
+
+
+def _reject(is_bad: NDArray[np.bool_], values: NDArray[Any], rule: str) -> None:
+    """Refuse bad values by a rule that begins with their name."""
+    if is_bad.any():
+        place = int(np.argmax(is_bad))
+        name = rule.split()[0]
+        before = f" after {values[place - 1]}" if rule.endswith("increase") else ""
+        raise ValueError(f"{rule}, but {name}[{place}] is {values[place]}{before}.")
+
+
+def _as_boundaries(bins: Any) -> NDArray[Any]:
+    if isinstance(bins, list | tuple) and any(
+        isinstance(value, bool | np.bool_) for value in bins
+    ):
+        raise _no_bins(f"got a boolean in {bins!r}")  # which numpy would make 0 or 1
+    try:
+        array = np.asarray(bins)
+    except ValueError:  # sequences of unequal lengths
+        raise _no_bins(f"got {bins!r}") from None
+    if array.ndim == 0 or array.dtype.kind not in "iuf":
+        raise _no_bins(f"got {bins!r}")
+    if array.ndim != 1:
+        raise _no_bins(f"got an array of shape {array.shape}")
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def _reject_no_share(shares: NDArray[Any]) -> None:
+    is_bad = ~((shares > 0) & (shares < 1))
+    if is_bad.any():
+        place = int(np.argmax(is_bad))
+        raise ValueError(
+            "bins given as floats are shares of the rows, above 0 and below 1, but "
+            f"bins[{place}] is {shares[place]}; use integers for numbers of rows."
+        )
+
+
+def _no_bins(found: str) -> TypeError:
+    return TypeError(
+        "bins must be an integer of at least 2, or increasing boundaries: integers "
+        f"(rows) or floats between 0 and 1 (shares of the rows); {found}."
+    )

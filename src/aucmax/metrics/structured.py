@@ -1,0 +1,285 @@
+"""Measures of a ranking by its top sets: binned AUC, AUC@k, unnested AUC.
+
+Where rows tie in score, each is the exact mean over every order of the tied rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from aucmax._validation import FloatArray, check_binary_labels, reject_lazy_frame
+from aucmax.metrics._bins import (
+    Pieces,
+    bin_starts,
+    class_sizes,
+    query_sums,
+    run_sizes,
+)
+from aucmax.metrics._queries import mean_over_queries
+from aucmax.metrics._steps import Steps, check_two_classes
+from aucmax.metrics.levels import (
+    Bins,
+    Levels,
+    check_bins,
+    check_k,
+    level_counts,
+)
+
+__all__ = ["auc_at_k_score", "binned_auc_score", "unnested_auc_score"]
+
+_TOLERANCE = 1e-6  # by which members of a relaxed program may miss 0, 1 and their sum
+
+
+def binned_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    bins: Bins = 10,
+    within: str = "half",
+    qid: ArrayLike | None = None,
+) -> float:
+    r"""AUC of rows that are dealt, in the order of their scores, into ranked bins.
+
+    With :math:`b_i` the bin of row i, counted from the highest scores down,
+
+    .. math::
+        \mathrm{AUC} = \frac{1}{PN} \sum_{i \in \mathrm{pos}}
+        \sum_{j \in \mathrm{neg}} [b_i < b_j] + c \, [b_i = b_j]
+
+    where c is one half, or 1 with ``within="correct"``: then only pairs that are
+    swapped between bins are errors, a perfect ranking has 1, and fewer bins give
+    higher values. With c one half, a perfect ranking stays below 1 where a bin holds
+    both classes. One bin per row gives :func:`roc_auc_score`, either way.
+
+    Rows of equal score may fall on both sides of a boundary: the value is the mean over
+    all their orders. Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_rows,)
+        As in :func:`roc_auc_score`.
+    bins : int or sequence of int or float
+        An integer of at least 2: so many bins, as equal as they can be. Increasing
+        integers: how many rows the first bin, the first two, ... hold, as
+        ``range(20, 1000, 20)`` for bins of 20; those not below the number of rows
+        are dropped. Increasing numbers between 0 and 1: the same, as shares of the
+        rows. Shares are rounded, a half to the even number; equal boundaries are
+        merged.
+    within : {"half", "correct"}
+        What a pair of rows in one bin counts.
+    qid : array-like of shape (n_rows,), optional
+        Query of each row; each has bins of its own. The result is the plain mean over
+        the queries that have rows of both classes.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    NotEnoughClassesError
+        If one class is missing, or no query has both classes.
+
+    References
+    ----------
+    .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
+       with the AUC loss and its generalizations. AISTATS 2014, section 5.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import binned_auc_score
+    >>> y, scores = [1, 0, 1, 0, 1, 0], [6, 5, 4, 3, 2, 1]
+    >>> binned_auc_score(y, scores, bins=[2, 4])
+    0.5
+    >>> binned_auc_score(y, scores, bins=[2, 4], within="correct")
+    0.6666666666666666
+    """
+    if within not in ("half", "correct"):
+        raise ValueError(f"within must be 'half' or 'correct', got {within!r}.")
+    checked_bins = check_bins(bins)
+    rows = check_two_classes(y_true, qid=qid)
+    tied, _ = rows.task(y_score).sorted_steps()
+    starts, offsets = bin_starts(rows.queries.offsets, checked_bins)
+    pieces = Pieces.of(tied, starts)
+    binned = pieces.bins(offsets)
+    values = binned.areas()
+    if within == "correct":
+        p, n = class_sizes(tied)
+        with np.errstate(invalid="ignore"):  # 0 / 0 where a class is missing
+            other_half = 0.5 * pieces.pairs_in_bins(binned) / (p * n)
+        values = np.minimum(values + other_half, 1.0)
+    return mean_over_queries(values)
+
+
+def auc_at_k_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: int = 10,
+    qid: ArrayLike | None = None,
+) -> float:
+    r"""Area under the curve of positives found, over the first k rows.
+
+    With :math:`\mathrm{pos}(l)` the number of positives among the first l of
+    :math:`m = P + N` rows,
+
+    .. math::
+        \mathrm{AUC@}k = \frac{\sum_{l \le k} \mathrm{pos}(l) - \max(0, l - N)}
+        {\sum_{l \le k} \min(l, P) - \max(0, l - N)}
+
+    which is 1 if the first k rows hold as many positives as they can, before any
+    negative, and 0 if they hold as few as they can, after the negatives. What follows
+    the first k rows does not matter. For :math:`k \ge m` it is :func:`roc_auc_score`.
+    Rows of equal score count by their mean over all orders. Costs O(m log m).
+
+    Parameters
+    ----------
+    y_true, y_score : array-like of shape (n_rows,)
+        As in :func:`roc_auc_score`.
+    k : int
+        Number of rows looked at, at least 1; all rows of a query that has fewer.
+    qid : array-like of shape (n_rows,), optional
+        Query of each row. The result is the plain mean over the queries that have
+        rows of both classes.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    NotEnoughClassesError
+        If one class is missing, or no query has both classes.
+
+    References
+    ----------
+    .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
+       with the AUC loss and its generalizations. AISTATS 2014, section 5.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import auc_at_k_score
+    >>> y, scores = [1, 0, 1, 0, 0], [5, 4, 3, 2, 1]
+    >>> auc_at_k_score(y, scores, k=2)
+    0.6666666666666666
+    >>> auc_at_k_score(y, scores, k=1)
+    1.0
+    """
+    k = check_k(k)
+    rows = check_two_classes(y_true, qid=qid)
+    tied, _ = rows.task(y_score).sorted_steps()
+    return mean_over_queries(_areas_at_k(tied, k))
+
+
+def unnested_auc_score(y_true: ArrayLike, subsets: Any) -> float:
+    r"""AUC of one set per size, none of which need hold another.
+
+    With :math:`z_{li}` the membership of row i in the set of l rows,
+
+    .. math::
+        \frac{\sum_{l=1}^m \sum_{i \in \mathrm{pos}} z_{li} - P (P + 1) / 2}{PN}
+
+    which for the top sets of a ranking is its AUC. Costs O(m^2), the size of the input,
+    or the number of members stored if it is sparse.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes; the larger label is the positive class.
+    subsets : array-like or sparse matrix of shape (n_rows, n_rows)
+        Row l - 1 holds the members of the set of l rows: 1 for a member, 0 for the
+        others, and in between for the relaxed solutions of a linear program. It sums
+        to l, up to ``1e-6 * n_rows``.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    Raises
+    ------
+    NotEnoughClassesError
+        If one class is missing.
+
+    References
+    ----------
+    .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
+       with the AUC loss and its generalizations. AISTATS 2014, section 5.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import unnested_auc_score
+    >>> unnested_auc_score([1, 0, 1], [[1, 0, 0], [0, 1, 1], [1, 1, 1]])
+    0.5
+    """
+    _, is_positive = check_binary_labels(y_true)
+    members = _check_subsets(subsets, is_positive.size)
+    p = np.count_nonzero(is_positive)
+    found = members.sum(axis=0)[is_positive].sum()
+    share = (found - p * (p + 1) / 2) / (p * (is_positive.size - p))
+    return float(np.clip(share, 0.0, 1.0))
+
+
+def _areas_at_k(tied: Steps, k: int) -> FloatArray:
+    """Return AUC@k of each query, NaN where it has one class only."""
+    sizes = run_sizes(tied)
+    p, n = class_sizes(tied)
+    n_rows = (p + n).astype(np.int64)
+    # beyond the rows of a query, a level adds as much to the best and worst as to it
+    levels = Levels.top(int(n_rows.max()), k)
+    n_runs = np.diff(tied.offsets)
+    before_query = np.repeat(np.cumsum(n_rows) - n_rows, n_runs)
+    starts = np.cumsum(sizes) - sizes - before_query
+    counts = level_counts(levels, starts, sizes)
+    found = query_sums(tied.positive * counts, tied.offsets)
+    # positives as one block, before all negatives or behind them
+    block = np.maximum(p, 1).astype(np.int64)
+    best = p * level_counts(levels, np.zeros_like(block), block)
+    worst = p * level_counts(levels, n_rows - block, block)
+    areas = np.full(p.size, np.nan)
+    both = (p > 0) & (n > 0)
+    shares = (found - worst)[both] / (best - worst)[both]
+    areas[both] = np.clip(shares, 0.0, 1.0)  # which rounding may leave
+    return areas
+
+
+def _check_subsets(subsets: Any, n_rows: int) -> Any:
+    """Return the memberships as a sparse array of coordinates."""
+    reject_lazy_frame(subsets, "subsets")
+    is_sparse = sparse.issparse(subsets)
+    try:
+        # by rows first, which adds up entries that are given more than once
+        found = subsets.tocsr() if is_sparse else np.asarray(subsets)
+    except ValueError as error:
+        raise ValueError(f"subsets is not a square array: {error}") from None
+    if found.shape != (n_rows, n_rows):
+        raise ValueError(
+            "subsets must have a row per size and a column per label, so shape "
+            f"({n_rows}, {n_rows}), got {found.shape}."
+        )
+    if found.dtype.kind not in "biuf":
+        raise TypeError(f"subsets must hold numbers, got dtype {found.dtype}.")
+    members: Any = sparse.coo_array(found.astype(np.float64))
+    values = members.data
+    is_bad = ~((values >= -_TOLERANCE) & (values <= 1.0 + _TOLERANCE))
+    if is_bad.any():
+        place = int(np.argmax(is_bad))
+        raise ValueError(
+            "subsets must hold memberships from 0 to 1, but row "
+            f"{members.row[place]}, column {members.col[place]} is {values[place]:g}."
+        )
+    sums = members.sum(axis=1)
+    is_bad = np.abs(sums - np.arange(1, n_rows + 1)) > _TOLERANCE * n_rows
+    if is_bad.any():
+        row = int(np.argmax(is_bad))
+        raise ValueError(
+            f"Row {row} of subsets must sum to {row + 1}, the size of its set, but "
+            f"sums to {sums[row]:g}."
+        )
+    return members

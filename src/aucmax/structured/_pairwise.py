@@ -1,0 +1,119 @@
+"""Scores of nodes and of pairs, checked once, and the tasks posed with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_binary_labels,
+    check_scores,
+)
+from aucmax.metrics.levels import Levels
+from aucmax.structured._graph_checks import check_edges
+
+__all__ = ["TASKS", "PairwiseModel", "check_pair_weights"]
+
+TASKS = ("rank", "loss_augmented", "consistent")
+
+
+@dataclass(frozen=True, eq=False)
+class PairwiseModel:
+    """What a chain of sets of nodes is worth.
+
+    Attributes
+    ----------
+    unary : ndarray of shape (n_nodes,)
+        Score of each node.
+    edges : ndarray of int64 of shape (n_edges, 2)
+        Distinct pairs of nodes, the smaller number first.
+    pair_weights : ndarray of shape (n_edges,)
+        Score of both ends together.
+    levels : Levels
+        Sizes and weights of the sets.
+    constant : float
+        What every chain is worth besides.
+    positives_first : ndarray of bool of shape (n_nodes,), optional
+        Nodes that must come before all others.
+    """
+
+    unary: FloatArray
+    edges: IntArray
+    pair_weights: FloatArray
+    levels: Levels
+    constant: float = 0.0
+    positives_first: BoolArray | None = None
+
+    @classmethod
+    def checked(
+        cls,
+        unary: ArrayLike,
+        edges: ArrayLike,
+        pair_weights: ArrayLike,
+        levels: Levels | None,
+    ) -> tuple[PairwiseModel, IntArray]:
+        """Check the arguments and merge repeated edges; also tell each row's edge."""
+        theta = check_scores(unary, name="unary")
+        n = theta.size
+        rows = check_edges(edges, n)
+        weights = check_pair_weights(pair_weights, len(rows))
+        levels = Levels.every(n) if levels is None else levels
+        if levels.n != n:
+            raise ValueError(f"levels are of {levels.n} nodes, but unary has {n}.")
+        codes, edge_of_row = np.unique(
+            rows.min(axis=1) * n + rows.max(axis=1), return_inverse=True
+        )
+        distinct = np.stack(np.divmod(codes, n), axis=1)
+        merged = np.zeros(codes.size)
+        np.add.at(merged, edge_of_row, weights)
+        return cls(theta, distinct, merged, levels), edge_of_row
+
+    def for_task(self, task: str, labels: ArrayLike | None) -> PairwiseModel:
+        """Add the loss of the labels, or fix which nodes come first."""
+        if task not in TASKS:
+            known = ", ".join(repr(name) for name in TASKS)
+            raise ValueError(f"task must be one of {known}, got {task!r}.")
+        if task == "rank":
+            return self
+        if labels is None:
+            raise ValueError(f"task={task!r} needs labels, one for each node.")
+        _, is_positive = check_binary_labels(labels, "labels")
+        if is_positive.size != self.unary.size:
+            raise ValueError(
+                f"labels are {is_positive.size}, but unary has {self.unary.size} "
+                "nodes; both need one value per node."
+            )
+        if task == "consistent":
+            return replace(self, positives_first=is_positive)
+        n_positive = int(is_positive.sum())
+        spread = self.levels.spread(n_positive)
+        if spread == 0.0:  # every ranking has the same sets at these levels: no loss
+            return self
+        return replace(
+            self,
+            unary=self.unary - is_positive / spread,
+            constant=self.levels.best(n_positive) / spread,
+        )
+
+    def value(self, node_counts: FloatArray, edge_counts: FloatArray) -> float:
+        """Return what sets are worth of which nodes and edges have these counts."""
+        pairs = self.pair_weights @ edge_counts
+        return float(self.unary @ node_counts + pairs + self.constant)
+
+
+def check_pair_weights(pair_weights: ArrayLike, n_edges: int) -> FloatArray:
+    """Return finite float64 weights, one for each edge."""
+    shape = np.shape(pair_weights)
+    if shape != (n_edges,):
+        raise ValueError(
+            f"pair_weights must be one number for each of the {n_edges} edges, got "
+            f"shape {shape}."
+        )
+    if n_edges == 0:
+        return np.empty(0)
+    return check_scores(pair_weights, name="pair_weights")

@@ -1,0 +1,132 @@
+r"""The best nested sets of nodes, for many graphs at once.
+
+With pair weights that are not negative, the best set of every size comes out of one
+total-variation problem. A set z is worth
+
+.. math:: \sum_i \theta_i z_i + \sum_{(i,j)} J_{ij} z_i z_j
+          = \sum_i u_i z_i - \sum_{(i,j)} \tfrac12 J_{ij} |z_i - z_j|,
+          \qquad u_i = \theta_i + \tfrac12 \sum_{j \sim i} J_{ij},
+
+and smoothing u with weights J / 2 gives x whose blocks, in descending order, are the
+nested optima: level l is the sets of all nodes before a block, plus an equal share
+of each node of the block in which it ends.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.metrics.levels import Levels
+from aucmax.structured.network import Network
+
+__all__ = ["ChainFinder", "Chains"]
+
+
+class Chains(NamedTuple):
+    """The best chain of sets of each graph.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_nodes,)
+        The smoothed scores x.
+    unsmoothed : ndarray of shape (n_nodes,)
+        The scores u.
+    order : ndarray of int64 of shape (n_nodes,)
+        Nodes graph by graph, best first; in a block by u, then by number.
+    blocks : ndarray of int64 of shape (n_blocks + 1,)
+        Where blocks start in `order`.
+    node_counts : ndarray of shape (n_nodes,)
+        The membership of each node, summed over the levels with their weights.
+    edge_counts : ndarray of shape (n_edges,)
+        The same of both ends together.
+    """
+
+    scores: FloatArray
+    unsmoothed: FloatArray
+    order: IntArray
+    blocks: IntArray
+    node_counts: FloatArray
+    edge_counts: FloatArray
+
+
+class ChainFinder:
+    """Finds best chains on given graphs, for any scores.
+
+    Parameters
+    ----------
+    edges : ndarray of int64 of shape (n_edges, 2)
+        Edges of all graphs, whose nodes are numbered through.
+    node_offsets : ndarray of int64 of shape (n_graphs + 1,)
+        Where the nodes of each graph start.
+    levels : sequence of Levels
+        Of each graph.
+    positives_first : ndarray of bool of shape (n_nodes,), optional
+        Nodes that must come before all others of their graph. By default any order.
+    """
+
+    def __init__(
+        self,
+        edges: IntArray,
+        node_offsets: IntArray,
+        levels: Sequence[Levels],
+        positives_first: BoolArray | None = None,
+    ) -> None:
+        n = int(node_offsets[-1])
+        self.edges = edges
+        self._graph = np.repeat(np.arange(node_offsets.size - 1), np.diff(node_offsets))
+        self._start = node_offsets[:-1]
+        sums = [graph_levels.prefix_sums() for graph_levels in levels]
+        # graph m has one sum more than nodes
+        self._weights = np.concatenate([weights for weights, _ in sums])
+        self._moments = np.concatenate([moments for _, moments in sums])
+        self._segment = self._graph
+        self._is_inner = np.ones(len(edges), dtype=bool)
+        self._lifted = np.empty(0, dtype=np.int64)
+        if positives_first is not None:
+            self._segment = 2 * self._graph + ~positives_first
+            first, second = edges.T
+            self._is_inner = positives_first[first] == positives_first[second]
+            # where a negative joins, the positive at the other end is in already
+            lifted = np.where(positives_first[first], second, first)
+            self._lifted = lifted[~self._is_inner]
+        self._inner_edges = np.ascontiguousarray(edges[self._is_inner])
+        self._network = Network(self._inner_edges, n)
+
+    def find(self, unary: FloatArray, pair_weights: FloatArray) -> Chains:
+        """Return the best chains for scores of nodes and of pairs, these >= 0."""
+        inner = pair_weights[self._is_inner]
+        u = unary + np.bincount(
+            self._inner_edges.ravel(), np.repeat(inner / 2.0, 2), unary.size
+        )
+        u += np.bincount(self._lifted, pair_weights[~self._is_inner], unary.size)
+        x = self._network.prox(u, inner / 2.0)
+        order = np.lexsort((-u, -x, self._segment))
+        is_start = np.ones(order.size, dtype=bool)
+        is_start[1:] = np.diff(self._segment[order]) != 0
+        is_start[1:] |= np.diff(x[order]) != 0.0
+        starts = np.flatnonzero(is_start)
+        blocks = np.append(starts, order.size)
+        node_counts = np.empty(unary.size)
+        node_counts[order] = np.repeat(
+            self._block_counts(order, blocks), np.diff(blocks)
+        )
+        edge_counts = np.minimum(
+            node_counts[self.edges[:, 0]], node_counts[self.edges[:, 1]]
+        )
+        return Chains(x, u, order, blocks, node_counts, edge_counts)
+
+    def _block_counts(self, order: IntArray, blocks: IntArray) -> FloatArray:
+        """Sum memberships over levels, in closed form: see ``level_counts``."""
+        graph = self._graph[order[blocks[:-1]]]
+        size = np.diff(blocks)
+        before = blocks[:-1] - self._start[graph]
+        start = blocks[:-1] + graph  # its place among the prefix sums
+        end = start + size
+        weights, moments = self._weights, self._moments
+        last = np.append(self._start[1:], order.size)[graph] + graph
+        inside = moments[end] - moments[start]
+        inside -= before * (weights[end] - weights[start])
+        counts: FloatArray = weights[last] - weights[end] + inside / size
+        return counts

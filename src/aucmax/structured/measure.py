@@ -1,0 +1,73 @@
+"""Which levels of a ranking count, and how a ranking is judged."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.metrics import auc_at_k_score, binned_auc_score, roc_auc_score
+from aucmax.metrics.levels import Bins, Levels, check_bins, check_k
+
+__all__ = ["METRICS", "Measure"]
+
+METRICS = ("auc", "binned", "at_k", "unnested")
+
+
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """The AUC, or one of its generalisations.
+
+    Parameters
+    ----------
+    metric : str
+        One of `METRICS`.
+    bins : int or sequence
+        For "binned": see :meth:`aucmax.metrics.levels.Levels.binned`.
+    k : int
+        For "at_k": how many of the first nodes count.
+    """
+
+    metric: str
+    bins: Bins
+    k: int
+
+    def check(self) -> None:
+        """Complain about a parameter, before any data are read."""
+        if self.metric not in METRICS:
+            known = ", ".join(map(repr, METRICS))
+            raise ValueError(f"metric must be one of {known}, got {self.metric!r}.")
+        if self.metric == "binned":
+            check_bins(self.bins)
+        if self.metric == "at_k":
+            check_k(self.k)
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the sets of a ranking must hold each other."""
+        return self.metric != "unnested"
+
+    def levels(self, node_offsets: IntArray) -> list[Levels]:
+        """Return the levels of each graph."""
+        made: dict[int, Levels] = {}
+        for n in np.diff(node_offsets).tolist():
+            if n not in made:
+                made[n] = self._levels(n)
+        return [made[n] for n in np.diff(node_offsets).tolist()]
+
+    def mean_score(
+        self, labels: BoolArray, scores: FloatArray, node_offsets: IntArray
+    ) -> float:
+        """Return the mean over the graphs that have nodes of both classes."""
+        graph = np.repeat(np.arange(node_offsets.size - 1), np.diff(node_offsets))
+        if self.metric == "binned":
+            return binned_auc_score(labels, scores, bins=self.bins, qid=graph)
+        if self.metric == "at_k":
+            return auc_at_k_score(labels, scores, k=self.k, qid=graph)
+        return roc_auc_score(labels, scores, qid=graph)
+
+    def _levels(self, n: int) -> Levels:
+        if self.metric == "binned":
+            return Levels.binned(n, self.bins)
+        if self.metric == "at_k":
+            return Levels.top(n, self.k)
+        return Levels.every(n)

@@ -1,0 +1,79 @@
+"""Scores of nodes whose order is the best ranking."""
+
+import numpy as np
+
+from aucmax._validation import FloatArray, IntArray
+from aucmax.structured.batch import GraphBatch
+from aucmax.structured.chains import ChainFinder, Chains
+from aucmax.structured.measure import Measure
+from aucmax.structured.problem import GraphScores
+from aucmax.structured.program import solve_program
+
+__all__ = ["predict_scores"]
+
+_STIR = 1e-6  # of the scores' size: how far nodes of a block may be set apart
+
+
+def predict_scores(
+    batch: GraphBatch, scores: GraphScores, measure: Measure
+) -> FloatArray:
+    """Rank the nodes of each graph; return scores that sort them.
+
+    These are the smoothed scores, in which the nodes of a block are set apart by a
+    little in the order of their own scores. Where a pair weight is negative, the own
+    scores are dealt out in the order of the ranking that the linear program gives.
+    """
+    levels = measure.levels(batch.node_offsets)
+    finder = ChainFinder(batch.edges, batch.node_offsets, levels)
+    is_negative = scores.pairs < 0.0
+    chains = finder.find(scores.nodes, np.where(is_negative, 0.0, scores.pairs))
+    ranked = _set_apart(chains, batch.node_offsets)
+    owner = np.searchsorted(batch.edge_offsets, np.flatnonzero(is_negative), "right")
+    for graph in np.unique(owner - 1):
+        a, b = batch.node_offsets[graph : graph + 2]
+        e, f = batch.edge_offsets[graph : graph + 2]
+        own = scores.nodes[a:b]
+        solution = solve_program(
+            own,
+            batch.edges[e:f] - a,
+            scores.pairs[e:f],
+            levels=levels[graph],
+            nested=measure.is_nested,
+        )
+        ranked[a + solution.order] = np.sort(own)[::-1]
+    return ranked
+
+
+def _set_apart(chains: Chains, node_offsets: IntArray) -> FloatArray:
+    """Let the nodes of a block differ by less than blocks do."""
+    order, blocks = chains.order, chains.blocks
+    size = np.diff(blocks)
+    values = chains.scores[order[blocks[:-1]]]
+    # how many different scores come before each node's in its block, from the top
+    steps = np.zeros(order.size)
+    steps[1:] = np.diff(chains.unsmoothed[order]) != 0.0
+    steps[blocks[:-1]] = 0.0
+    place = np.cumsum(steps)
+    place -= np.repeat(place[blocks[:-1]], size)
+    last = place[blocks[1:] - 1]
+    shift = 1.0 - 2.0 * place / np.repeat(np.maximum(last, 1.0), size)
+    shift[np.repeat(last == 0.0, size)] = 0.0
+    scores: FloatArray = np.empty(order.size)
+    room = _room(values, blocks, node_offsets)
+    scores[order] = np.repeat(values, size) + np.repeat(room, size) * shift
+    return scores
+
+
+def _room(values: FloatArray, blocks: IntArray, node_offsets: IntArray) -> FloatArray:
+    """Return how far the nodes of each block may be moved, up and down."""
+    first = np.searchsorted(blocks, node_offsets[:-1])  # block of each graph
+    n_blocks = np.diff(np.append(first, values.size))
+    gap = np.full(values.size + 1, np.inf)  # above each block
+    gap[1:-1] = values[:-1] - values[1:]
+    gap[first] = np.inf
+    scale = np.maximum.reduceat(np.abs(values), first)
+    scale[scale == 0.0] = 1.0
+    below = np.append(gap[1:-1], np.inf)
+    room = np.minimum(gap[:-1], below) / 3.0
+    room_limit: FloatArray = np.minimum(room, _STIR * np.repeat(scale, n_blocks))
+    return room_limit

@@ -1,0 +1,172 @@
+r"""What training sees of labelled graphs: for weights, the best chains of sets.
+
+For one graph with the spread Z of its levels (|P| |N| for the AUC), the risk is
+
+.. math:: h(w) = \frac1Z \Big( \max_z \sum_l v_l [s(z_l) - y^\top z_l]
+          - \max_{z \sim y} \sum_l v_l s(z_l) \Big) + \frac{\mathrm{best}}{Z},
+
+where s is the score of a set and best the most positives that chains can hold. So a
+margin is 1 in units of node scores, whatever the size of the graph, and without edges h
+is the mean hinge of the pairs. Both maxima are taken for all graphs at once.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.metrics.levels import Levels
+from aucmax.structured.batch import GraphBatch
+from aucmax.structured.chains import ChainFinder
+from aucmax.structured.program import solve_program
+
+__all__ = ["Counts", "GraphProblem", "GraphScores"]
+
+
+class GraphScores(NamedTuple):
+    """Scores of all nodes and of all pairs; linear in the weights."""
+
+    nodes: FloatArray
+    pairs: FloatArray
+
+
+class Counts(NamedTuple):
+    """Memberships of one chain a graph, summed over levels and divided by Z."""
+
+    nodes: FloatArray
+    edges: FloatArray
+
+
+class GraphProblem:
+    """Labelled graphs, and the chains that weights make best.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The graphs.
+    labels : ndarray of bool of shape (n_nodes,)
+        True for positives; each graph has both classes.
+    levels : sequence of Levels
+        Of each graph; every spread is above 0.
+    nested : bool
+        Whether sets must be nested where a pair weight is negative.
+
+    Attributes
+    ----------
+    n_passes : float
+        How often best chains of all graphs were found.
+    """
+
+    def __init__(
+        self,
+        batch: GraphBatch,
+        labels: BoolArray,
+        levels: Sequence[Levels],
+        nested: bool = True,
+    ) -> None:
+        self.batch = batch
+        self.labels = labels
+        self.levels = levels
+        self.nested = nested
+        self.n_passes = 0.0
+        offsets = batch.node_offsets
+        n_positive = np.add.reduceat(labels, offsets[:-1], dtype=np.int64)
+        pairs = list(zip(levels, n_positive, strict=True))
+        self._spread = np.array([graph.spread(int(p)) for graph, p in pairs])
+        self._best = np.array([graph.best(int(p)) for graph, p in pairs])
+        self._node_spread = np.repeat(self._spread, np.diff(offsets))
+        self._edge_spread = np.repeat(self._spread, np.diff(batch.edge_offsets))
+        self._finders = {
+            False: ChainFinder(batch.edges, offsets, levels),
+            True: ChainFinder(batch.edges, offsets, levels, labels),
+        }
+
+    @property
+    def n_graphs(self) -> int:
+        """Number of graphs."""
+        return self.batch.n_graphs
+
+    @property
+    def n_node_features(self) -> int:
+        """Number of weights of nodes, which come first."""
+        return int(self.batch.node_features.shape[1])
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of weights of nodes and edges."""
+        return self.n_node_features + int(self.batch.edge_features.shape[1])
+
+    def scores(self, weights: FloatArray) -> GraphScores:
+        """Return the scores that the weights give."""
+        batch, d = self.batch, self.n_node_features
+        return GraphScores(
+            batch.node_features @ weights[:d], batch.edge_features @ weights[d:]
+        )
+
+    def augmented(self, scores: GraphScores) -> tuple[FloatArray, Counts]:
+        """Return loss and counts of the chains that score highest with their loss."""
+        counts = self._chains(scores.nodes - self.labels, scores.pairs, False)
+        hits = np.add.reduceat(counts.nodes * self.labels, self.batch.node_offsets[:-1])
+        return self._best / self._spread - hits, counts
+
+    def consistent(self, scores: GraphScores) -> Counts:
+        """Return the counts of the best chains with all positives first."""
+        return self._chains(scores.nodes, scores.pairs, True)
+
+    def predicted(self, scores: GraphScores) -> Counts:
+        """Return the counts of the best chains."""
+        return self._chains(scores.nodes, scores.pairs, False)
+
+    def worth(self, counts: Counts, scores: GraphScores) -> FloatArray:
+        """Return what the chains of each graph are worth, divided by Z."""
+        nodes = _sum_by(counts.nodes * scores.nodes, self.batch.node_offsets)
+        return nodes + _sum_by(counts.edges * scores.pairs, self.batch.edge_offsets)
+
+    def features(self, counts: Counts) -> FloatArray:
+        """Sum the features of each graph over the levels of its chain."""
+        batch = self.batch
+        nodes = _rows(counts.nodes, batch.node_offsets) @ batch.node_features
+        edges = _rows(counts.edges, batch.edge_offsets) @ batch.edge_features
+        return np.hstack([nodes, edges])
+
+    def _chains(
+        self, unary: FloatArray, pair_weights: FloatArray, consistent: bool
+    ) -> Counts:
+        self.n_passes += 1.0
+        is_negative = pair_weights < 0.0
+        attractive = np.where(is_negative, 0.0, pair_weights)
+        chains = self._finders[consistent].find(unary, attractive)
+        nodes, edges = chains.node_counts, chains.edge_counts
+        owner = np.searchsorted(
+            self.batch.edge_offsets, np.flatnonzero(is_negative), "right"
+        )
+        for graph in np.unique(owner - 1):
+            a, b = self.batch.node_offsets[graph : graph + 2]
+            e, f = self.batch.edge_offsets[graph : graph + 2]
+            solution = solve_program(
+                unary[a:b],
+                self.batch.edges[e:f] - a,
+                pair_weights[e:f],
+                levels=self.levels[graph],
+                nested=self.nested,
+                task="consistent" if consistent else "rank",
+                labels=self.labels[a:b] if consistent else None,
+            )
+            nodes[a:b], edges[e:f] = solution.node_counts, solution.edge_counts
+        return Counts(nodes / self._node_spread, edges / self._edge_spread)
+
+
+def _rows(values: FloatArray, offsets: IntArray) -> sparse.csr_array:
+    """Return the values of each graph as a row of a block-diagonal matrix."""
+    columns = np.arange(values.size)
+    return sparse.csr_array(
+        (values, columns, offsets), shape=(offsets.size - 1, values.size)
+    )
+
+
+def _sum_by(values: FloatArray, offsets: IntArray) -> FloatArray:
+    """Add up the values graph by graph; a graph may have none."""
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(np.diff(sums[offsets]))

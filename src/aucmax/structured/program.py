@@ -1,0 +1,289 @@
+r"""Rankings of the nodes of a graph by linear programming, for weights of any sign.
+
+A ranking is a chain of sets of nodes, one for each level, and a level of size l has
+memberships :math:`z_{li} \in \{0, 1\}` with :math:`\sum_i z_{li} = l`. The products
+:math:`z_{li} z_{lj}` at the ends of an edge e become variables :math:`m_{le}`, and
+memberships may be fractional: the local polytope of every level,
+
+.. math:: \max \sum_l v_l \Big( \sum_i \theta_i z_{li} + \sum_e J_e m_{le} \Big)
+          \quad\text{s.t.}\quad \sum_i z_{li} = l, \quad z_{li} \le z_{l'i}
+          \text{ for } l < l'.
+
+Where :math:`J_e > 0` only :math:`m_{le} \le \min(z_{li}, z_{lj})` can bind, where
+:math:`J_e < 0` only :math:`m_{le} \ge \max(0, z_{li} + z_{lj} - 1)`. With the rest of
+the polytope left out, a program of L levels has L (n + E) variables. If no weight is
+negative, :func:`aucmax.structured.inference.rank` finds the same optimum without it.
+
+References
+----------
+.. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models with
+   the AUC loss and its generalizations. AISTATS 2014. Equations (7) and (9).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.metrics.levels import Levels
+from aucmax.solvers._highs import solve_program as solve_with_highs
+from aucmax.solvers._linear_model import LinearModel, LinearProgram, Variables
+from aucmax.structured._pairwise import PairwiseModel
+
+__all__ = ["ProgramSolution", "solve_program"]
+
+_MOST_VARIABLES = 2_000_000
+_WAY_OUT = (
+    "Use fewer levels (Levels.binned, Levels.top) or, if no pair weight is negative, "
+    "aucmax.structured.inference, which needs no program."
+)
+_TOLERANCE = 1e-6  # of a membership: closer to 0 or 1, it is integral
+_SPREAD = 1e4  # how far above the median, which is 1 to HiGHS, a coefficient may be
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSolution:
+    """The optimum of the n-level linear program, and a ranking made of it.
+
+    Attributes
+    ----------
+    memberships : ndarray of shape (n_levels, n_nodes)
+        How much of each node is in the set of each level, from 0 to 1.
+    value : float
+        The optimum, at least as large as the value of any ranking.
+    is_integral : bool
+        Whether every membership is 0 or 1. Then the sets are optimal themselves.
+    order : ndarray of int64 of shape (n_nodes,)
+        The nodes, best first: by `node_counts`, then by unary score (with the loss, if
+        the task has one), then by number. For the consistent task positives come
+        before negatives.
+    rounded_value : float
+        What the ranking `order` itself is worth; `value` if the program is nested and
+        its solution integral, else at most that.
+    node_counts : ndarray of shape (n_nodes,)
+        The memberships of each node, summed with the levels' weights.
+    edge_counts : ndarray of shape (n_edges,)
+        The same of the edges' products m.
+    """
+
+    memberships: FloatArray
+    value: float
+    is_integral: bool
+    order: IntArray
+    rounded_value: float
+    node_counts: FloatArray
+    edge_counts: FloatArray
+
+
+def solve_program(
+    unary: ArrayLike,
+    edges: ArrayLike,
+    pair_weights: ArrayLike,
+    *,
+    levels: Levels | None = None,
+    nested: bool = True,
+    task: Literal["rank", "loss_augmented", "consistent"] = "rank",
+    labels: ArrayLike | None = None,
+    method: Literal["simplex", "interior-point"] = "simplex",
+    time_limit: float | None = None,
+) -> ProgramSolution:
+    r"""Rank the nodes of a graph by the linear program over all levels, with HiGHS.
+
+    Parameters
+    ----------
+    unary : array-like of shape (n_nodes,)
+        Score :math:`\theta_i` of node i being in a set.
+    edges : array-like of int of shape (n_edges, 2)
+        Pairs of different nodes; the same pair twice is one edge with both weights.
+    pair_weights : array-like of shape (n_edges,)
+        Score :math:`J_e` of both nodes being in a set, of any sign.
+    levels : Levels, optional
+        Sizes of the sets and their weights; every size from 1 to n_nodes by default.
+    nested : bool
+        Whether each set must hold the one before. If no weight is negative, this
+        makes no difference to the optimum.
+    task : {"rank", "loss_augmented", "consistent"}
+        Problem (7a); (7b), which adds the loss of the labels; or (7c), in which all
+        positives come before all negatives.
+    labels : array-like of shape (n_nodes,), optional
+        Two-valued, the larger is positive. Needed for every task but "rank", which
+        does not look at them.
+    method : {"simplex", "interior-point"}
+        What HiGHS runs; an interior point is moved to a vertex, which takes longer.
+    time_limit : float, optional
+        The most seconds.
+
+    Returns
+    -------
+    ProgramSolution
+        The optimum of the relaxation, and the ranking it is rounded to.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the program has more than 2,000,000
+        variables.
+    NotEnoughClassesError
+        If all labels are the same.
+    TimeoutError
+        If the time limit was reached.
+
+    Examples
+    --------
+    Nodes 0 and 1 are the best by themselves, but they repel each other.
+
+    >>> from aucmax.structured.program import solve_program
+    >>> solution = solve_program([3.0, 2.5, 1.0], [[0, 1]], [-2.0])
+    >>> solution.order
+    array([0, 2, 1])
+    >>> solution.value, solution.is_integral
+    (11.5, True)
+    """
+    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, levels)
+    _check_size(model)
+    model = model.for_task(task, labels)
+    memberships = _optimum(model, nested, method, time_limit)
+    distances = np.abs(memberships - np.rint(memberships))
+    is_integral = bool((distances <= _TOLERANCE).all())
+    if is_integral:
+        memberships = np.rint(memberships)
+    node_counts = model.levels.weights @ memberships
+    edge_counts = model.levels.weights @ _products(model, memberships)
+    order = _rounded(model, node_counts)
+    return ProgramSolution(
+        memberships,
+        model.value(node_counts, edge_counts),
+        is_integral,
+        order,
+        _value_of(model, order),
+        node_counts,
+        edge_counts[edge_of_row],
+    )
+
+
+def _check_size(model: PairwiseModel) -> None:
+    n_levels, n, n_edges = model.levels.sizes.size, model.unary.size, len(model.edges)
+    n_variables = n_levels * (n + n_edges)
+    if n_variables > _MOST_VARIABLES:
+        raise ValueError(
+            f"{n_levels} levels of {n} nodes and {n_edges} edges make a linear program "
+            f"of {n_variables:,} variables; at most {_MOST_VARIABLES:,} are tried. "
+            f"{_WAY_OUT}"
+        )
+
+
+def _optimum(
+    model: PairwiseModel, nested: bool, method: str, time_limit: float | None
+) -> FloatArray:
+    """Return optimal memberships of the relaxation."""
+    shape = (model.levels.sizes.size, model.unary.size)
+    if shape[0] == 0:
+        return np.empty(shape)
+    program, nodes = _written(model, nested)
+    try:
+        found = solve_with_highs(program, method=method, time_limit=time_limit)
+    except TimeoutError:
+        raise TimeoutError(
+            f"HiGHS did not solve the linear program of {program.cost.size:,} "
+            f"variables within time_limit={time_limit:g} seconds. {_WAY_OUT}"
+        ) from None
+    return np.clip(found.x[nodes], 0.0, 1.0).reshape(shape) + 0.0  # no minus 0
+
+
+def _written(model: PairwiseModel, nested: bool) -> tuple[LinearProgram, Variables]:
+    """Write the program down level by level; also return the memberships' columns."""
+    n_levels, n = model.levels.sizes.size, model.unary.size
+    sizes = model.levels.sizes.astype(float)
+    every_level = sparse.eye_array(n_levels)
+    program = LinearModel()
+    nodes = program.variables(n_levels * n, *_bounds(model), reach=1.0)
+    members = sparse.kron(every_level, np.ones((1, n)))
+    program.constrain([(nodes, members)], low=sizes, high=sizes)
+    if nested and n_levels > 1:
+        larger = sparse.eye_array(n_levels - 1, n_levels, k=1)
+        smaller = sparse.eye_array(n_levels - 1, n_levels)
+        growth = sparse.kron(larger - smaller, sparse.eye_array(n))
+        program.constrain([(nodes, growth)], low=0.0)
+    # the sets have fixed sizes, so a constant on all nodes may be taken away
+    middle = 0.5 * model.unary.min() + 0.5 * model.unary.max()
+    scores = [model.unary - middle]
+    for has_sign in (model.pair_weights > 0.0, model.pair_weights < 0.0):
+        if has_sign.any():
+            _add_products(program, nodes, model, has_sign)
+            scores.append(model.pair_weights[has_sign])
+    cost = [np.outer(model.levels.weights, part).ravel() for part in scores]
+    return replace(program.program(), cost=-_scaled(np.concatenate(cost))), nodes
+
+
+def _add_products(
+    program: LinearModel, nodes: Variables, model: PairwiseModel, has_sign: BoolArray
+) -> None:
+    """Add the products of the edges of one sign, with the bounds that can bind."""
+    every_level = sparse.eye_array(model.levels.sizes.size)
+    first, second = (
+        sparse.kron(every_level, _selection(ends, model.unary.size))
+        for ends in model.edges[has_sign].T
+    )
+    n_products = first.shape[0]
+    pairs = program.variables(n_products, high=1.0, reach=1.0)
+    products = sparse.eye_array(n_products)
+    if model.pair_weights[has_sign][0] > 0.0:
+        for end in (first, second):
+            program.constrain([(pairs, products), (nodes, -end)], high=0.0)
+    else:
+        both = [(pairs, products), (nodes, -(first + second))]
+        program.constrain(both, low=-1.0)
+
+
+def _bounds(model: PairwiseModel) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest memberships, level by level."""
+    shape = (model.levels.sizes.size, model.unary.size)
+    low, high = np.zeros(shape), np.ones(shape)
+    if model.positives_first is not None:
+        sizes, n_positive = model.levels.sizes[:, None], model.positives_first.sum()
+        low[(sizes >= n_positive) & model.positives_first] = 1.0
+        high[(sizes <= n_positive) & ~model.positives_first] = 0.0
+    return low.ravel(), high.ravel()
+
+
+def _selection(nodes: IntArray, n: int) -> Any:
+    """Return the matrix that takes one node's value for each row."""
+    rows = np.arange(nodes.size)
+    return sparse.coo_array((np.ones(nodes.size), (rows, nodes)), (nodes.size, n))
+
+
+def _scaled(cost: FloatArray) -> FloatArray:
+    """Bring a cost to the scale that the absolute tolerances of HiGHS expect."""
+    sizes = np.abs(cost[cost != 0.0])
+    if sizes.size == 0:
+        return cost
+    return cost / max(float(np.median(sizes)), float(sizes.max()) / _SPREAD)
+
+
+def _products(model: PairwiseModel, memberships: FloatArray) -> FloatArray:
+    """Return the best products at the memberships, of shape (n_levels, n_edges)."""
+    first, second = (memberships[:, ends] for ends in model.edges.T)
+    least = np.maximum(first + second - 1.0, 0.0)
+    return np.where(model.pair_weights < 0.0, least, np.minimum(first, second))
+
+
+def _rounded(model: PairwiseModel, node_counts: FloatArray) -> IntArray:
+    """Order nodes by their counts, of which those that nearly agree are equal."""
+    counts = np.round(node_counts / (model.levels.weights.sum() or 1.0), 9)
+    by_class = np.zeros(counts.size, dtype=bool)
+    if model.positives_first is not None:
+        by_class = ~model.positives_first
+    return np.lexsort((-model.unary, -counts, by_class)).astype(np.int64, copy=False)
+
+
+def _value_of(model: PairwiseModel, order: IntArray) -> float:
+    """Return what a ranking is worth, in the time of its nodes, edges and levels."""
+    weight_up_to, _ = model.levels.prefix_sums()
+    node_counts = np.empty(order.size)
+    # the node at place r, from 0, is in every set of more than r nodes
+    node_counts[order] = weight_up_to[-1] - weight_up_to[:-1]
+    first, second = (node_counts[ends] for ends in model.edges.T)
+    return model.value(node_counts, np.minimum(first, second))

@@ -1,0 +1,469 @@
+"""Binned AUC, AUC@k and unnested AUC against their definitions, pair by pair."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import reference
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import (
+    auc_at_k_score,
+    binned_auc_score,
+    roc_auc_score,
+    unnested_auc_score,
+)
+from aucmax.metrics.levels import Levels
+from metrics.samples import samples, tied
+
+pytestmark = pytest.mark.kernel
+
+few = st.integers(0, 2).map(float)
+small = samples(max_rows=6, elements=few)
+whole = st.lists(st.integers(1, 20), min_size=1, max_size=6, unique=True).map(sorted)
+shares = st.lists(
+    st.floats(0.001, 0.999) | st.sampled_from([0.1, 0.25, 0.5]),
+    min_size=1,
+    max_size=6,
+    unique=True,
+).map(sorted)
+any_bins = st.one_of(st.integers(2, 30), whole, shares)
+withins = st.sampled_from(["half", "correct"])
+depths = st.integers(1, 30)
+VALUE_IN_A_BIN = {"half": 0.5, "correct": 1.0}
+
+
+def boundaries(n, bins):
+    if isinstance(bins, int):
+        ends = [round(n * b / bins) for b in range(1, bins)]
+    else:
+        ends = [round(n * b) if isinstance(b, float) else b for b in bins]
+    return sorted({end for end in ends if 0 < end < n})
+
+
+def bin_of_place(n, bins):
+    """Number of the bin of each place of the ranking, best place first."""
+    return [sum(end <= place for end in boundaries(n, bins)) for place in range(n)]
+
+
+def places(scores):
+    """For each row, the places that it may take among rows of equal score."""
+    return [range((scores > score).sum(), (scores >= score).sum()) for score in scores]
+
+
+def binned_auc_of_pairs(y, scores, bins, within):
+    """Mean over pairs, and for each over the places of both rows."""
+    if len(set(y.tolist())) < 2:
+        return None
+    bin_at = bin_of_place(y.size, bins)
+    may_take = places(scores)
+    values = []
+    for i, j in product(np.flatnonzero(y), np.flatnonzero(1 - y)):
+        of_pair = [
+            (bin_at[a] < bin_at[b]) + VALUE_IN_A_BIN[within] * (bin_at[a] == bin_at[b])
+            for a, b in product(may_take[i], may_take[j])
+            if a != b
+        ]
+        values.append(np.mean(of_pair))
+    return float(np.mean(values))
+
+
+def auc_at_k_of_levels(y, scores, k):
+    """By the number of positives in each of the first sets; ties enter by shares."""
+    p, n = int(y.sum()), int((1 - y).sum())
+    if p == 0 or n == 0:
+        return None
+    may_take = places(scores)
+    found = best = worst = 0.0
+    for level in range(1, min(k, y.size) + 1):
+        members = [
+            sum(place < level for place in taken) / len(taken) for taken in may_take
+        ]
+        found += y @ members
+        best += min(level, p)
+        worst += max(0, level - n)
+    return (found - worst) / (best - worst)
+
+
+def binned_auc_of_order(ranked, bins, within):
+    """For labels in the order of a ranking without ties."""
+    return binned_auc_of_pairs(ranked, -np.arange(ranked.size), bins, within)
+
+
+@settings(max_examples=40)
+@given(small, any_bins, withins)
+def test_binned_auc_is_its_mean_over_all_tie_orders(sample, bins, within):
+    y, scores, _, _ = sample
+    expected = np.mean(
+        [
+            binned_auc_of_order(y[order], bins, within)
+            for order in reference.tie_orders(scores)
+        ]
+    )
+    found = binned_auc_score(y, scores, bins=bins, within=within)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(small, st.integers(1, 7))
+def test_auc_at_k_is_its_mean_over_all_tie_orders(sample, k):
+    y, scores, _, _ = sample
+    expected = np.mean(
+        [
+            auc_at_k_of_levels(y[order], -np.arange(y.size), k)
+            for order in reference.tie_orders(scores)
+        ]
+    )
+    assert auc_at_k_score(y, scores, k=k) == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples(), any_bins, withins)
+def test_binned_auc_is_its_mean_over_pairs(sample, bins, within):
+    y, scores, _, _ = sample
+    expected = binned_auc_of_pairs(y, scores, bins, within)
+    found = binned_auc_score(y, scores, bins=bins, within=within)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples(), depths)
+def test_auc_at_k_is_its_sum_over_levels(sample, k):
+    y, scores, _, _ = sample
+    expected = auc_at_k_of_levels(y, scores, k)
+    assert auc_at_k_score(y, scores, k=k) == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples(queries=4), any_bins, withins, depths)
+def test_queries_of_both_classes_are_averaged(sample, bins, within, k):
+    y, scores, _, qid = sample
+    assume(any(len(set(y[qid == query])) == 2 for query in qid))
+    found = binned_auc_score(y, scores, bins=bins, within=within, qid=qid)
+    expected = reference.mean_over_queries(
+        lambda y, s: binned_auc_of_pairs(y, s, bins, within), qid, y, scores
+    )
+    assert found == pytest.approx(expected, abs=1e-12)
+    found = auc_at_k_score(y, scores, k=k, qid=qid)
+    expected = reference.mean_over_queries(
+        lambda y, s: auc_at_k_of_levels(y, s, k), qid, y, scores
+    )
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples())
+def test_bins_of_one_row_and_all_rows_give_the_auc(sample):
+    y, scores, _, _ = sample
+    auc = pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+    for bins in (y.size, y.size + 7, range(1, 100), 10**9):
+        for within in VALUE_IN_A_BIN:
+            assert binned_auc_score(y, scores, bins=bins, within=within) == auc
+    for k in (y.size, y.size + 1, 10**12):
+        assert auc_at_k_score(y, scores, k=k) == auc
+
+
+@given(samples(), any_bins)
+def test_pairs_in_one_bin_are_forgiven(sample, bins):
+    y, scores, _, _ = sample
+    correct = binned_auc_score(y, scores, bins=bins, within="correct")
+    half = binned_auc_score(y, scores, bins=bins)
+    assert 0.0 <= half <= correct <= 1.0
+    # what is swapped between bins is swapped in the ranking, too
+    assert correct >= roc_auc_score(y, scores) - 1e-12
+
+
+@given(samples(), whole, st.integers(1, 20))
+def test_fewer_bins_forgive_more(sample, bins, another):
+    y, scores, _, _ = sample
+    fine = sorted({*bins, another})
+    forgiving = binned_auc_score(y, scores, bins=bins, within="correct")
+    assert forgiving >= binned_auc_score(y, scores, bins=fine, within="correct") - 1e-12
+
+
+@given(samples(), any_bins)
+def test_binned_auc_is_linear_in_the_levels(sample, bins):
+    # P N AUC = sum of v pos(l), but for a constant of the last bin
+    y, scores, _, _ = sample
+    levels = Levels.binned(y.size, bins)
+    may_take = places(scores)
+    worth = sum(
+        v * sum(label * np.mean([a < size for a in taken]) for label, taken in rows)
+        for size, v, rows in (
+            (size, v, list(zip(y, may_take, strict=True)))
+            for size, v in zip(levels.sizes, levels.weights, strict=True)
+        )
+    )
+    p = int(y.sum())
+    last_bin = y.size - (levels.sizes[-1] if levels.sizes.size else 0)
+    expected = (worth + p * (last_bin - p) / 2) / (p * (y.size - p))
+    assert binned_auc_score(y, scores, bins=bins) == pytest.approx(expected, abs=1e-12)
+
+
+@given(samples(), depths)
+def test_auc_at_k_is_one_minus_the_loss_of_its_levels(sample, k):
+    y, scores, _, _ = sample
+    levels = Levels.top(y.size, k)
+    members = [
+        [sum(a < size for a in t) / len(t) for t in places(scores)]
+        for size in levels.sizes
+    ]
+    p = int(y.sum())
+    loss = (levels.best(p) - levels.weights @ (members @ y)) / levels.spread(p)
+    assert auc_at_k_score(y, scores, k=k) == pytest.approx(1 - loss, abs=1e-12)
+
+
+@given(samples(), whole, withins)
+def test_swapping_classes_and_signs_mirrors_the_bins(sample, bins, within):
+    y, scores, _, _ = sample
+    bins = [end for end in bins if end < y.size]
+    assume(bins)
+    there = binned_auc_score(y, scores, bins=bins, within=within)
+    mirrored = [y.size - end for end in bins[::-1]]
+    back = binned_auc_score(1 - y, -scores, bins=mirrored, within=within)
+    assert back == pytest.approx(there, abs=1e-12)
+
+
+@given(samples(elements=tied), depths, any_bins)
+@pytest.mark.parametrize("scale", [1e-300, 1e300, -1e-300])
+def test_only_the_order_of_the_scores_matters(scale, sample, k, bins):
+    y, scores, _, _ = sample
+    scaled = np.sign(scale) * scores
+    assert auc_at_k_score(y, scale * scores, k=k) == auc_at_k_score(y, scaled, k=k)
+    assert binned_auc_score(y, scale * scores, bins=bins) == binned_auc_score(
+        y, scaled, bins=bins
+    )
+
+
+@given(samples(queries=2), depths, any_bins, withins)
+def test_labels_may_be_strings_and_rows_come_in_any_order(sample, k, bins, within):
+    y, scores, _, qid = sample
+    assume(any(len(set(y[qid == query])) == 2 for query in qid))
+    named = np.where(y == 1, "yes", "no")[::-1].tolist()
+    query = [("query", int(q)) for q in qid[::-1]]
+    for metric, options in (
+        (auc_at_k_score, {"k": k}),
+        (binned_auc_score, {"bins": bins, "within": within}),
+    ):
+        found = metric(named, scores[::-1], qid=query, **options)
+        expected = metric(y, scores, qid=qid, **options)
+        assert found == pytest.approx(expected, abs=1e-14)
+
+
+@given(st.integers(1, 9), st.integers(1, 9), depths, any_bins)
+def test_a_perfect_ranking_is_one_and_its_reverse_zero(p, n, k, bins):
+    y = np.arange(p + n) < p
+    scores = -np.arange(p + n)
+    assert auc_at_k_score(y, scores, k=k) == pytest.approx(1.0, abs=1e-15)
+    assert auc_at_k_score(y, -scores, k=k) == pytest.approx(0.0, abs=1e-14)
+    found = binned_auc_score(y, scores, bins=bins, within="correct")
+    assert found == pytest.approx(1.0, abs=1e-15)
+    # negatives first: only pairs in one bin count
+    reverse = binned_auc_score(y, -scores, bins=bins)
+    assert 2 * reverse == pytest.approx(
+        binned_auc_score(y, -scores, bins=bins, within="correct"), abs=1e-15
+    )
+
+
+@given(samples(), any_bins, depths)
+def test_constant_scores_are_one_half_where_all_rows_count(sample, bins, k):
+    y = sample[0]
+    assert binned_auc_score(y, np.zeros(y.size), bins=bins) == pytest.approx(0.5)
+    expected = auc_at_k_of_levels(y, np.zeros(y.size), k)
+    assert auc_at_k_score(y, np.zeros(y.size), k=k) == pytest.approx(expected)
+    assert auc_at_k_score(y, np.zeros(y.size), k=y.size) == pytest.approx(0.5)
+
+
+def test_what_follows_the_first_k_rows_does_not_matter():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(50) < 20)
+    y[:2] = [True, False]
+    shuffled = np.concatenate((y[:10], rng.permutation(y[10:])))
+    scores = -np.arange(50)
+    first = auc_at_k_score(y, scores, k=10)
+    assert auc_at_k_score(shuffled, scores, k=10) == first
+    assert roc_auc_score(shuffled, scores) != roc_auc_score(y, scores)
+
+
+@pytest.mark.parametrize("rare", [0, 1])
+def test_one_row_of_a_class_among_many_keeps_all_digits(rare):
+    m = 30_000
+    y = np.full(m, 1 - rare)
+    y[12_346] = rare
+    scores = -(np.arange(m) // 3).astype(float)
+    better = 3 * (12_346 // 3)
+    after = (m - better - 3 + 1) / (m - 1) if rare else (better + 1) / (m - 1)
+    assert auc_at_k_score(y, scores, k=m) == pytest.approx(after, rel=1e-14)
+    assert binned_auc_score(y, scores, bins=m) == pytest.approx(after, rel=1e-12)
+
+
+def test_small_queries_after_many_rows_keep_all_digits():
+    # three tied rows across a boundary, behind thousands of rows of other queries
+    y = np.tile([1, 0, 0, 1, 0, 1, 1], 3_000)
+    scores = np.tile([3.0, 2, 2, 2, 1, 1, 0], 3_000)
+    qid = np.repeat(np.arange(3_000), 7)
+    for bins, within in product(([3, 5], 3), VALUE_IN_A_BIN):
+        one = binned_auc_of_pairs(y[:7], scores[:7], bins, within)
+        found = binned_auc_score(y, scores, bins=bins, within=within, qid=qid)
+        assert found == pytest.approx(one, abs=1e-14)
+    found = auc_at_k_score(y, scores, k=3, qid=qid)
+    assert found == pytest.approx(auc_at_k_of_levels(y[:7], scores[:7], 3), abs=1e-14)
+
+
+@pytest.mark.parametrize("only", [0, 1])
+def test_tied_queries_of_one_class_are_left_out(only):
+    y = np.array([only] * 7 + [1, 0])
+    scores, qid = np.ones(9), np.repeat([0, 1], [7, 2])
+    for k in range(1, 9):
+        assert auc_at_k_score(y, scores, k=k, qid=qid) == 0.5
+    for bins in range(2, 9):
+        assert binned_auc_score(y, scores, bins=bins, qid=qid) == 0.5
+
+
+def test_queries_without_a_boundary_are_one_bin():
+    y, scores, qid = [1, 0, 0, 1], [2, 1, 4, 3], ["a", "a", "b", "b"]
+    assert binned_auc_score(y, scores, bins=[5], qid=qid) == 0.5
+    assert binned_auc_score(y, scores, bins=[5], qid=qid, within="correct") == 1.0
+    assert binned_auc_score(y, scores, bins=[1], qid=qid) == 0.5
+
+
+def test_frames_and_series_are_read():
+    y, scores = [1, 0, 1, 0], [4.0, 3.0, 3.0, 1.0]
+    for column in (pd.Series, pl.Series):
+        assert binned_auc_score(column(y), column(scores), bins=2) == binned_auc_score(
+            y, scores, bins=2
+        )
+        assert auc_at_k_score(column(y), column(scores), k=2) == auc_at_k_score(
+            y, scores, k=2
+        )
+
+
+def nested_sets(scores):
+    order = np.argsort(-scores, kind="stable")
+    members = np.zeros((scores.size, scores.size))
+    for level in range(scores.size):
+        members[level:, order[level]] = 1.0
+    return members
+
+
+@given(samples(elements=st.floats(-10, 10)))
+def test_unnested_auc_of_the_sets_of_a_ranking_is_its_auc(sample):
+    y, scores, _, _ = sample
+    assume(len(set(scores.tolist())) == scores.size)
+    members = nested_sets(scores)
+    expected = pytest.approx(roc_auc_score(y, scores), abs=1e-12)
+    named = np.where(y == 1, "b", "a")
+    for kind in (
+        members,
+        members.tolist(),
+        members.astype(bool),
+        members.astype(np.int8),
+        members.astype(np.float32),
+        sparse.csr_array(members),
+        sparse.csc_matrix(members),
+        sparse.lil_array(members),
+        pd.DataFrame(members),
+    ):
+        assert unnested_auc_score(named, kind) == expected
+
+
+@given(samples(max_rows=12), st.integers(0, 2**32 - 1), st.booleans())
+def test_unnested_auc_is_its_sum_over_sets(sample, seed, relaxed):
+    y = sample[0]
+    m, p = y.size, int(y.sum())
+    rng = np.random.default_rng(seed)
+    members = np.array([rng.permutation(m) < level + 1 for level in range(m)], float)
+    if relaxed:  # between these sets and the mean of all
+        members = (members + np.arange(1, m + 1)[:, None] / m) / 2
+    found = sum(members[level][i] for level in range(m) for i in range(m) if y[i])
+    expected = (found - p * (p + 1) / 2) / (p * (m - p))
+    assert unnested_auc_score(y, members) == pytest.approx(expected, abs=1e-12)
+    assert unnested_auc_score(y, sparse.coo_array(members)) == pytest.approx(
+        expected, abs=1e-12
+    )
+
+
+def test_the_best_sets_are_one_and_the_worst_zero():
+    y = np.array([0, 1, 0, 1, 1])
+    assert unnested_auc_score(y, nested_sets(y - np.arange(5) / 10)) == 1.0
+    assert unnested_auc_score(y, nested_sets(-y - np.arange(5) / 10)) == 0.0
+
+
+def test_entries_of_a_sparse_set_given_twice_add_up():
+    rows, columns = [0, 0, 1, 1], [0, 0, 0, 1]
+    members = sparse.coo_array(([0.5, 0.5, 1, 1], (rows, columns)), shape=(2, 2))
+    assert unnested_auc_score([1, 0], members) == 1.0
+
+
+def test_errors_of_a_solver_stay_within_bounds():
+    y = np.array([1, 0, 0])
+    members = nested_sets(np.array([3.0, 2.0, 1.0]))
+    assert unnested_auc_score(y, members + 1e-7) == 1.0
+    assert unnested_auc_score(1 - y, members + 1e-7) == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("subsets", "message"),
+    [
+        (np.ones((2, 3)), r"shape \(3, 3\), got \(2, 3\)"),
+        (np.ones(3), r"shape \(3, 3\), got \(3,\)"),
+        (sparse.eye_array(4), r"shape \(3, 3\), got \(4, 4\)"),
+        ([[1, 0], [1]], "subsets is not a square array"),
+        ([[1, 0, 0], [2, 0, 0], [1, 1, 1]], "row 1, column 0 is 2"),
+        ([[1, 0, 0], [1, 1, 0], [1, 1, np.nan]], "row 2, column 2 is nan"),
+        ([[1.5, -0.5, 0], [1, 1, 0], [1, 1, 1]], "row 0, column 0 is 1.5"),
+        (sparse.csc_array([[1, 0, 0], [1, -1, 2], [1, 1, 1]]), "row 1, column 1 is -1"),
+        ([[1, 0, 0], [1, 0, 0], [1, 1, 1]], "Row 1 of subsets must sum to 2.*to 1"),
+        (sparse.csr_array((3, 3)), "Row 0 of subsets must sum to 1.*sums to 0"),
+    ],
+)
+def test_bad_subsets_are_refused(subsets, message):
+    with pytest.raises(ValueError, match=message):
+        unnested_auc_score([0, 1, 1], subsets)
+
+
+def test_subsets_of_no_numbers_are_refused():
+    with pytest.raises(TypeError, match="subsets must hold numbers, got dtype <U1"):
+        unnested_auc_score([0, 1], [["1", "0"], ["1", "1"]])
+    with pytest.raises(TypeError, match="subsets is a LazyFrame"):
+        unnested_auc_score([0, 1], pl.LazyFrame({"a": [1, 1], "b": [0, 1]}))
+
+
+def test_one_class_is_refused():
+    for metric in (binned_auc_score, auc_at_k_score):
+        with pytest.raises(NotEnoughClassesError, match="one class only: all 2 labels"):
+            metric([1, 1], [1, 2])
+        with pytest.raises(NotEnoughClassesError, match="None of the 2 queries"):
+            metric([1, 1, 0], [1, 2, 3], qid=[1, 1, 2])
+    with pytest.raises(NotEnoughClassesError, match="one class only: all 2 labels"):
+        unnested_auc_score([0, 0], np.eye(2))
+
+
+def test_bad_columns_are_refused():
+    for metric in (binned_auc_score, auc_at_k_score):
+        with pytest.raises(
+            ValueError, match="y_score must be finite, but row 1 is nan"
+        ):
+            metric([0, 1], [1, np.nan])
+        with pytest.raises(ValueError, match="y_score has 3 rows, but the labels have"):
+            metric([0, 1], [1, 2, 3])
+        with pytest.raises(ValueError, match="qid has 1 rows"):
+            metric([0, 1], [1, 2], qid=[1])
+        with pytest.raises(ValueError, match="3 distinct values"):
+            metric([0, 1, 2], [1, 2, 3])
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, True, "3", None])
+def test_a_bad_k_is_refused(k):
+    with pytest.raises(ValueError, match="k must be an integer of at least 1"):
+        auc_at_k_score([0, 1], [1, 2], k=k)
+
+
+def test_bad_options_are_refused():
+    with pytest.raises(ValueError, match="'half' or 'correct', got 'whole'"):
+        binned_auc_score([0, 1], [1, 2], within="whole")
+    with pytest.raises(ValueError, match="bins must be at least 2, got 1"):
+        binned_auc_score([0, 1], [1, 2], bins=1)
+    with pytest.raises(TypeError, match="bins must be an integer of at least 2, or"):
+        binned_auc_score([0, 1], [1, 2], bins="ten")
