@@ -181,7 +181,7 @@ def _is_flat(order, low, high, value, pivot):
         above += max(rest, 0.0)
         below += max(-rest, 0.0)
         largest = max(largest, abs(value[order[at]]))
-    enough = 16.0 * 2.2e-16 * largest * (1.0 + np.sqrt(high - low))
+    enough = 2.2e-16 * largest * np.sqrt(high - low)
     return min(above, below) <= enough
 
 

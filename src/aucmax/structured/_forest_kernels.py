@@ -28,11 +28,10 @@ only once, and bit-equal where they are equal.
 import numpy as np
 from numba import njit
 
+from aucmax.structured._precise_kernels import add, inlined, quotient
+
 # side by side in memory: a heap wanders about, and each place is a wait for memory
 _LINKED = np.dtype([("key", np.float64), ("child", np.int32), ("sibling", np.int32)])
-_SPLITTER = 2.0**27 + 1.0
-
-inlined = njit(cache=True, nogil=True, inline="always")
 
 
 @njit(cache=True, nogil=True)
@@ -137,12 +136,12 @@ def _clip_upwards(v, parent, weight):
     below, above = np.empty(n), np.empty(n)
     for k in range(n):
         p, w = parent[k], weight[k]
-        start, rest = _add(-v[k], 0.0, -load[k], -load_rest[k])
+        start, rest = add(-v[k], 0.0, -load[k], -load_rest[k])
         a, below[k] = _crossing(left_heap[k], left, points, 1.0, start, rest, w, 2 * k)
         if p < 0:
             above[k] = below[k]
             continue
-        start, rest = _add(v[k], 0.0, -load[k], -load_rest[k])
+        start, rest = add(v[k], 0.0, -load[k], -load_rest[k])
         b, t = _crossing(right_heap[k], right, points, -1.0, start, rest, w, 2 * k + 1)
         above[k] = -t if -t > below[k] else below[k]  # but for rounding, it is larger
         for point, t in ((2 * k, below[k]), (2 * k + 1, above[k])):
@@ -150,7 +149,7 @@ def _clip_upwards(v, parent, weight):
             a, b = _meld(a, point, left), _meld(b, point, right)
         left_heap[p] = _meld(left_heap[p], a, left)
         right_heap[p] = _meld(right_heap[p], b, right)
-        load[p], load_rest[p] = _add(load[p], load_rest[p], w, 0.0)
+        load[p], load_rest[p] = add(load[p], load_rest[p], w, 0.0)
     return below, above
 
 
@@ -169,14 +168,14 @@ def _crossing(heap, side, points, sign, offset, rest, w, new):
             heap = _pop(heap, side)
         # among points of the same place, the line is not yet that of the function
         if heap < 0 or side[0][heap] != last:
-            rise, rise_rest = _add(offset, rest, w, 0.0)
-            place = _quotient(-rise, -rise_rest, slope)
+            rise, rise_rest = add(offset, rest, w, 0.0)
+            place = quotient(-rise, -rise_rest, slope)
             if heap < 0 or side[0][heap] >= place:
                 break
         last = side[0][heap]
         gone[heap] = True
         slope += sign * slopes[heap]
-        offset, rest = _add(offset, rest, offsets[heap], rests[heap])
+        offset, rest = add(offset, rest, offsets[heap], rests[heap])
         heap = _pop(heap, side)
     slopes[new], offsets[new], rests[new] = sign * slope, rise, rise_rest
     return heap, place
@@ -222,23 +221,3 @@ def _pop(heap, side):
         heap = _meld(heap, pairs, side)
         pairs = following
     return heap
-
-
-@inlined
-def _add(a, a_rest, b, b_rest):
-    """Return the sum of two numbers with rests as a number with the rest."""
-    s = a + b
-    t = s - a
-    rest = (a - (s - t)) + (b - t) + (a_rest + b_rest)
-    total = s + rest
-    return total, rest - (total - s)
-
-
-@inlined
-def _quotient(a, a_rest, whole):
-    """Return (a + a_rest) / whole, rounded once, for a whole number below 2**27."""
-    q = a / whole
-    t = _SPLITTER * q
-    front = t - (t - q)  # 26 bits, so that its product below is exact
-    remainder = ((a - front * whole) - (q - front) * whole) + a_rest
-    return q + remainder / whole

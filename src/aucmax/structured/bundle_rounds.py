@@ -1,5 +1,7 @@
 """The convex problem of a round, by cutting planes below the mean of all risks."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from aucmax._validation import FloatArray
@@ -111,11 +113,9 @@ class Bundle:
         scale = self.regularization
         objective = GraphObjective(self.problem, linear.mean(axis=0), 1.0 / scale)
         begin = Start(objective.at(start), history=history)
-        found = BundleSolver(stopping).minimize(objective, self.regularizer, begin)
-        fresh = [
-            step._replace(value=scale * step.value, gap=scale * step.gap)
-            for step in found.history[len(history) :]
-        ]
+        solver = BundleSolver(_in_units(stopping, scale))
+        found = solver.minimize(objective, self.regularizer, begin)
+        fresh = [_scaled(step, scale) for step in found.history[len(history) :]]
         return Convex(
             found.point.parameters,
             scale * found.value,
@@ -123,3 +123,19 @@ class Bundle:
             found.converged,
             [*history, *fresh],
         )
+
+
+def _scaled(step: Progress, scale: float) -> Progress:
+    return step._replace(value=scale * step.value, gap=scale * step.gap)
+
+
+def _in_units(stopping: StoppingRule, scale: float) -> StoppingRule:
+    """Return the rule for an objective divided by the scale; it tells of the whole."""
+    callback = stopping.callback
+    if callback is None:
+        return replace(stopping, floor=stopping.floor / scale)
+    return replace(
+        stopping,
+        floor=stopping.floor / scale,
+        callback=lambda step: callback(_scaled(step, scale)),
+    )

@@ -64,7 +64,7 @@ class FrankWolfe:
         """Minimise with the concave part replaced by ``-linear``, a row a graph."""
         watch = stopping.watch(history)
         weights, best = start, start
-        value, bound = np.inf, -np.inf
+        value, bound = np.inf, 0.0  # no risk is negative
         falling = linear.mean(axis=0)
         while True:
             here = self._touch(weights, falling)
@@ -72,7 +72,7 @@ class FrankWolfe:
                 best, value = weights, here
             slope = self._mixed_slope() - falling
             enough = _SHARE * max(
-                value - max(bound, 0.0), stopping.tol * max(value, stopping.floor)
+                value - bound, stopping.tol * max(value, stopping.floor)
             )
             ascend(
                 self._slopes,

@@ -1,7 +1,7 @@
 """A linear model of nodes and edges that ranks the nodes of graphs."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -446,7 +446,7 @@ class GraphRanker(BaseEstimator):
             f"{reason}; tol={self.tol:g} was not reached. Allow more max_rounds, "
             "max_iter or max_time, scale the features, or raise tol.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
@@ -456,6 +456,11 @@ def _check_labels(
     classes: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], BoolArray]:
     """Return the two classes, and which nodes of all graphs are positive."""
+    if not isinstance(labels, Iterable):
+        raise TypeError(
+            "labels must be a list with one array of labels for each graph, got a "
+            f"{type(labels).__name__}."
+        )
     parts = [np.asarray(part) for part in labels]
     if len(parts) != batch.n_graphs:
         raise ValueError(
@@ -478,8 +483,9 @@ def _check_labels(
         node = int(np.argmin(is_known))
         m = int(np.searchsorted(batch.node_offsets, node, "right")) - 1
         raise ValueError(
-            f"labels[{m}][{node - batch.node_offsets[m]}] is {joined[node]!r}, but the "
-            f"model knows {classes[0]!r} and {classes[1]!r}."
+            f"labels[{m}][{node - batch.node_offsets[m]}] is "
+            f"{joined[node : node + 1].tolist()[0]!r}, but the model knows "
+            f"{' and '.join(map(repr, classes.tolist()))}."
         )
     return classes, is_positive
 

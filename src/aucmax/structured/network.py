@@ -5,6 +5,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from aucmax._validation import FloatArray, IntArray
+from aucmax.structured._block_kernels import settle_blocks
 from aucmax.structured._flow_kernels import (
     adjacency,
     fill_blocks,
@@ -52,6 +53,7 @@ class Network:
             room = weights[edge]
             order = self._order.copy()
             split_into_blocks(order, self._offsets, x, begin, head, twin, room)
+            x = settle_blocks(x, values, self.edges, weights)
         return x
 
     def residual(

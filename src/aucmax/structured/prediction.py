@@ -4,10 +4,10 @@ import numpy as np
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.structured.batch import GraphBatch
-from aucmax.structured.chains import ChainFinder, Chains
+from aucmax.structured.chains import ChainFinder
 from aucmax.structured.measure import Measure
 from aucmax.structured.problem import GraphScores
-from aucmax.structured.program import solve_program
+from aucmax.structured.repelling import solve_repelling
 
 __all__ = ["predict_scores"]
 
@@ -21,46 +21,57 @@ def predict_scores(
 
     These are the smoothed scores, in which the nodes of a block are set apart by a
     little in the order of their own scores. Where a pair weight is negative, the own
-    scores are dealt out in the order of the ranking that the linear program gives.
+    scores are dealt out in the order of the ranking that the linear program gives,
+    and equal ones set apart.
     """
     levels = measure.levels(batch.node_offsets)
     finder = ChainFinder(batch.edges, batch.node_offsets, levels)
-    is_negative = scores.pairs < 0.0
-    chains = finder.find(scores.nodes, np.where(is_negative, 0.0, scores.pairs))
-    ranked = _set_apart(chains, batch.node_offsets)
-    owner = np.searchsorted(batch.edge_offsets, np.flatnonzero(is_negative), "right")
-    for graph in np.unique(owner - 1):
-        a, b = batch.node_offsets[graph : graph + 2]
-        e, f = batch.edge_offsets[graph : graph + 2]
-        own = scores.nodes[a:b]
-        solution = solve_program(
-            own,
-            batch.edges[e:f] - a,
-            scores.pairs[e:f],
-            levels=levels[graph],
-            nested=measure.is_nested,
-        )
-        ranked[a + solution.order] = np.sort(own)[::-1]
+    chains = finder.find(scores.nodes, np.maximum(scores.pairs, 0.0))
+    order, blocks = chains.order, chains.blocks
+    ranked: FloatArray = np.empty(order.size)
+    ranked[order] = _set_apart(
+        chains.scores[order[blocks[:-1]]],
+        chains.unsmoothed[order],
+        blocks,
+        batch.node_offsets,
+    )
+    for nodes, _, solution in solve_repelling(
+        batch, scores.nodes, scores.pairs, levels, nested=measure.is_nested
+    ):
+        ranked[nodes] = _dealt_out(scores.nodes[nodes], solution.order)
     return ranked
 
 
-def _set_apart(chains: Chains, node_offsets: IntArray) -> FloatArray:
-    """Let the nodes of a block differ by less than blocks do."""
-    order, blocks = chains.order, chains.blocks
+def _dealt_out(own: FloatArray, order: IntArray) -> FloatArray:
+    """Give the scores to the nodes in their order, and set equal ones apart."""
+    falling = np.sort(own)[::-1]
+    starts = np.flatnonzero(np.diff(falling, prepend=np.inf))
+    blocks, ends = np.append(starts, own.size), np.array([0, own.size])
+    places = -np.arange(float(own.size))
+    scores: FloatArray = np.empty(own.size)
+    scores[order] = _set_apart(falling[starts], places, blocks, ends)
+    return scores
+
+
+def _set_apart(
+    values: FloatArray, own: FloatArray, blocks: IntArray, node_offsets: IntArray
+) -> FloatArray:
+    """Let the nodes of a block differ by less than blocks do, as their own scores do.
+
+    All in the order of the ranking.
+    """
     size = np.diff(blocks)
-    values = chains.scores[order[blocks[:-1]]]
     # how many different scores come before each node's in its block, from the top
-    steps = np.zeros(order.size)
-    steps[1:] = np.diff(chains.unsmoothed[order]) != 0.0
+    steps = np.zeros(own.size)
+    steps[1:] = np.diff(own) != 0.0
     steps[blocks[:-1]] = 0.0
     place = np.cumsum(steps)
     place -= np.repeat(place[blocks[:-1]], size)
     last = place[blocks[1:] - 1]
     shift = 1.0 - 2.0 * place / np.repeat(np.maximum(last, 1.0), size)
     shift[np.repeat(last == 0.0, size)] = 0.0
-    scores: FloatArray = np.empty(order.size)
     room = _room(values, blocks, node_offsets)
-    scores[order] = np.repeat(values, size) + np.repeat(room, size) * shift
+    scores: FloatArray = np.repeat(values, size) + np.repeat(room, size) * shift
     return scores
 
 

@@ -20,7 +20,7 @@ from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.metrics.levels import Levels
 from aucmax.structured.batch import GraphBatch
 from aucmax.structured.chains import ChainFinder
-from aucmax.structured.program import solve_program
+from aucmax.structured.repelling import solve_repelling
 
 __all__ = ["Counts", "GraphProblem", "GraphScores"]
 
@@ -121,8 +121,9 @@ class GraphProblem:
 
     def worth(self, counts: Counts, scores: GraphScores) -> FloatArray:
         """Return what the chains of each graph are worth, divided by Z."""
-        nodes = _sum_by(counts.nodes * scores.nodes, self.batch.node_offsets)
-        return nodes + _sum_by(counts.edges * scores.pairs, self.batch.edge_offsets)
+        nodes = _rows(counts.nodes, self.batch.node_offsets) @ scores.nodes
+        pairs = _rows(counts.edges, self.batch.edge_offsets) @ scores.pairs
+        return np.asarray(nodes + pairs)
 
     def features(self, counts: Counts) -> FloatArray:
         """Sum the features of each graph over the levels of its chain."""
@@ -135,27 +136,19 @@ class GraphProblem:
         self, unary: FloatArray, pair_weights: FloatArray, consistent: bool
     ) -> Counts:
         self.n_passes += 1.0
-        is_negative = pair_weights < 0.0
-        attractive = np.where(is_negative, 0.0, pair_weights)
-        chains = self._finders[consistent].find(unary, attractive)
-        nodes, edges = chains.node_counts, chains.edge_counts
-        owner = np.searchsorted(
-            self.batch.edge_offsets, np.flatnonzero(is_negative), "right"
-        )
-        for graph in np.unique(owner - 1):
-            a, b = self.batch.node_offsets[graph : graph + 2]
-            e, f = self.batch.edge_offsets[graph : graph + 2]
-            solution = solve_program(
-                unary[a:b],
-                self.batch.edges[e:f] - a,
-                pair_weights[e:f],
-                levels=self.levels[graph],
-                nested=self.nested,
-                task="consistent" if consistent else "rank",
-                labels=self.labels[a:b] if consistent else None,
-            )
-            nodes[a:b], edges[e:f] = solution.node_counts, solution.edge_counts
-        return Counts(nodes / self._node_spread, edges / self._edge_spread)
+        chains = self._finders[consistent].find(unary, np.maximum(pair_weights, 0.0))
+        node_counts, edge_counts = chains.node_counts, chains.edge_counts
+        for nodes, edges, solution in solve_repelling(
+            self.batch,
+            unary,
+            pair_weights,
+            self.levels,
+            nested=self.nested,
+            positives_first=self.labels if consistent else None,
+        ):
+            node_counts[nodes] = solution.node_counts
+            edge_counts[edges] = solution.edge_counts
+        return Counts(node_counts / self._node_spread, edge_counts / self._edge_spread)
 
 
 def _rows(values: FloatArray, offsets: IntArray) -> sparse.csr_array:
@@ -164,9 +157,3 @@ def _rows(values: FloatArray, offsets: IntArray) -> sparse.csr_array:
     return sparse.csr_array(
         (values, columns, offsets), shape=(offsets.size - 1, values.size)
     )
-
-
-def _sum_by(values: FloatArray, offsets: IntArray) -> FloatArray:
-    """Add up the values graph by graph; a graph may have none."""
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    return np.asarray(np.diff(sums[offsets]))

@@ -1,6 +1,7 @@
 """Difference of convex functions: round by round, a convex problem each."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -123,6 +124,7 @@ def minimize_in_rounds(
 
     The tangent lies above, so the objective never rises.
     """
+    stopping, is_asked = _listening(stopping)
     weights = start
     tangent, objective = _tangent_at(problem, weights, loss, regularization)
     history: list[Progress] = []
@@ -140,8 +142,23 @@ def minimize_in_rounds(
         settled = found >= objective - stopping.tol * max(found, stopping.floor)
         if found < objective:
             weights, objective = convex.weights, found
-        if settled or n_rounds >= max_rounds or _is_over(stopping, history):
+        is_last = n_rounds >= max_rounds or _is_over(stopping, history)
+        if settled or is_last or is_asked():
             return Rounds(weights, objective, convex, n_rounds, settled)
+
+
+def _listening(stopping: StoppingRule) -> tuple[StoppingRule, Callable[[], bool]]:
+    """Keep in mind whether the callback has asked to stop: not one round, but all."""
+    callback = stopping.callback
+    if callback is None:
+        return stopping, lambda: False
+    answers = [False]
+
+    def report(progress: Progress) -> object:
+        answers[0] = bool(callback(progress))
+        return answers[0]
+
+    return replace(stopping, callback=report), lambda: answers[0]
 
 
 def _concave(problem: GraphProblem, scores: GraphScores, loss: str) -> Counts:

@@ -105,7 +105,8 @@ def optimality_gap(
     Parameters
     ----------
     x : array-like of shape (n_nodes,)
-        A candidate; values that should be equal must be bit-equal.
+        A candidate, compared bit by bit: neighbours that should be equal but differ
+        in the last digit have a large gap.
     values, edges, weights : array-like
         As in :func:`prox`.
 
