@@ -110,16 +110,22 @@ def component_of(edges, n):
 
 
 def error_of(x, values, edges, weights):
-    """Bound the root mean square of x - solution, of which the gap bounds the square."""
+    """Bound the root mean square of x - solution; half its square is in the gap."""
     return np.sqrt(2.0 * optimality_gap(x, values, edges, weights) / x.size)
 
 
 @given(small_graphs(whole_numbers))
 def test_whole_numbers_with_many_ties_give_the_blocks_of_the_exact_solution(problem):
+    values, edges, weights = problem
     x, exact = prox(*problem), reference.exact_prox(*problem)
-    assert_allclose(x, exact, rtol=0.0, atol=8.0 * EPS * np.abs(problem[0]).max())
-    first, last = problem[1].T
-    assert_array_equal(np.sign(x[first] - x[last]), np.sign(exact[first] - exact[last]))
+    assert_allclose(x, exact, rtol=0.0, atol=8.0 * EPS * np.abs(values).max())
+    first, last = edges.T
+    falls = np.sign(exact[first] - exact[last])
+    assert_array_equal(np.sign(x[first] - x[last])[falls != 0.0], falls[falls != 0.0])
+    # equal, and not by chance: neighbours that weaker edges would still hold together
+    weaker = reference.exact_prox(values, edges, 0.999 * weights)
+    held = (weaker[first] == weaker[last]) & (falls == 0.0)
+    assert_array_equal(x[first[held]], x[last[held]])
 
 
 @given(small_graphs(uneven_numbers))
@@ -289,6 +295,30 @@ def test_an_edge_of_weight_zero_is_no_edge():
     used = weights > 0.0
     x = prox(values, edges, weights)
     assert_allclose(x, prox(values, edges[used], weights[used]), atol=1e-14)
+
+
+def test_an_edge_given_twice_counts_twice():
+    values, edges, weights = problem_of("sparse", "normal", np.random.default_rng(12))
+    twice = np.vstack((edges, edges[:, ::-1]))
+    x = prox(values, twice, np.append(0.25 * weights, 0.75 * weights))
+    assert_allclose(x, prox(values, edges, weights), rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("edges", "weights", "words"),
+    [
+        ([[0, 1], [1, 2]], [1.0, -0.5], r"weights\[1\] is -0.5"),
+        ([[0, 1], [1, 2]], [1.0], "each of the 2 edges"),
+        ([[0, 1], [1, 2]], [1.0, np.nan], "weights"),
+        ([[0, 1], [1, 3]], [1.0, 1.0], "3"),
+        ([[0, 1], [2, 2]], [1.0, 1.0], "2"),
+    ],
+)
+def test_bad_edges_and_weights_are_refused(edges, weights, words):
+    values = [1.0, 2.0, 3.0]
+    for call in (prox, lambda *problem: optimality_gap(values, *problem)):
+        with pytest.raises(ValueError, match=words):
+            call(values, edges, weights)
 
 
 def test_a_square_is_solved_by_hand():

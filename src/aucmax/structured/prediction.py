@@ -12,6 +12,7 @@ from aucmax.structured.repelling import solve_repelling
 __all__ = ["predict_scores"]
 
 _STIR = 1e-6  # of the scores' size: how far nodes of a block may be set apart
+_SAME = 1e-10  # of the scores' size: no more than rounding may set blocks apart
 
 
 def predict_scores(
@@ -58,33 +59,37 @@ def _set_apart(
 ) -> FloatArray:
     """Let the nodes of a block differ by less than blocks do, as their own scores do.
 
-    All in the order of the ranking.
+    All in the order of the ranking. Blocks that rounding alone may have set apart are
+    one, in which the lower block comes later.
     """
-    size = np.diff(blocks)
+    above, scale = _distances(values, blocks, node_offsets)
+    is_apart = above > _SAME * scale
+    starts, above, scale = blocks[:-1][is_apart], above[is_apart], scale[is_apart]
+    size = np.diff(np.append(starts, own.size))
     # how many different scores come before each node's in its block, from the top
     steps = np.zeros(own.size)
     steps[1:] = np.diff(own) != 0.0
-    steps[blocks[:-1]] = 0.0
+    steps[blocks[:-1]] = 1.0
     place = np.cumsum(steps)
-    place -= np.repeat(place[blocks[:-1]], size)
-    last = place[blocks[1:] - 1]
+    place -= np.repeat(place[starts], size)
+    last = place[starts + size - 1]
     shift = 1.0 - 2.0 * place / np.repeat(np.maximum(last, 1.0), size)
     shift[np.repeat(last == 0.0, size)] = 0.0
-    room = _room(values, blocks, node_offsets)
-    scores: FloatArray = np.repeat(values, size) + np.repeat(room, size) * shift
+    below = np.append(above[1:], np.inf)
+    room = np.minimum(np.minimum(above, below) / 3.0, _STIR * scale)
+    scores: FloatArray = np.repeat(values[is_apart], size)
+    scores += np.repeat(room, size) * shift
     return scores
 
 
-def _room(values: FloatArray, blocks: IntArray, node_offsets: IntArray) -> FloatArray:
-    """Return how far the nodes of each block may be moved, up and down."""
+def _distances(
+    values: FloatArray, blocks: IntArray, node_offsets: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return how far each block is below the one before, and its graph's scale."""
     first = np.searchsorted(blocks, node_offsets[:-1])  # block of each graph
-    n_blocks = np.diff(np.append(first, values.size))
-    gap = np.full(values.size + 1, np.inf)  # above each block
-    gap[1:-1] = values[:-1] - values[1:]
-    gap[first] = np.inf
+    above: FloatArray = np.full(values.size, np.inf)
+    above[1:] = values[:-1] - values[1:]
+    above[first] = np.inf
     scale = np.maximum.reduceat(np.abs(values), first)
     scale[scale == 0.0] = 1.0
-    below = np.append(gap[1:-1], np.inf)
-    room = np.minimum(gap[:-1], below) / 3.0
-    room_limit: FloatArray = np.minimum(room, _STIR * np.repeat(scale, n_blocks))
-    return room_limit
+    return above, np.repeat(scale, np.diff(np.append(first, values.size)))
