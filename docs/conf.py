@@ -1,9 +1,12 @@
 """Settings of the documentation; ``make docs`` builds it without a network."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import aucmax
+
+sys.path.insert(0, str(Path(__file__).parent))  # for gallery_order
 
 project = "aucmax"
 author = "The aucmax developers"
@@ -52,7 +55,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": "gallery_order.by_number",
     "backreferences_dir": "reference/generated/backreferences",
     "doc_module": ("aucmax",),
     "reference_url": {"aucmax": None},

@@ -35,6 +35,7 @@ MODULES = [
     "aucmax.regularizers",
     "aucmax.risks",
     "aucmax.solvers",
+    "aucmax.structured",
 ]
 
 

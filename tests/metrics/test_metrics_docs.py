@@ -8,11 +8,13 @@ import pytest
 
 MODULES = (
     "bootstrap",
+    "levels",
     "multiclass",
     "partial",
     "retrieval",
     "roc",
     "scorers",
+    "structured",
     "uncertainty",
 )
 PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "metrics.md"

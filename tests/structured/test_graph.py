@@ -383,3 +383,18 @@ def test_grid_edges_join_pixels_that_touch(shape, neighbours):
 def test_impossible_grids_are_refused(arguments, message):
     with raises(message):
         grid_edges(*arguments)
+
+
+def test_edge_sums_become_columns_of_the_nodes():
+    edges, features = [[0, 1], [2, 1], [1, 0]], [[0.5, 1.0], [2.0, 0.0], [1.0, 3.0]]
+    graph = Graph([[7.0], [8.0], [9.0], [6.0]], edges, features).with_edge_sums()
+    expected = [[7.0, 1.5, 4.0], [8.0, 3.5, 4.0], [9.0, 2.0, 0.0], [6.0, 0.0, 0.0]]
+    np.testing.assert_array_equal(graph.node_features, expected)
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.edge_features.tolist() == [[1.5, 4.0], [2.0, 0.0]]
+
+
+@pytest.mark.parametrize("features", [None, [[2.0]]])
+def test_with_edge_sums_a_graph_still_knows_whether_features_were_given(features):
+    graph = Graph([[1.0], [2.0]], [[0, 1]], features).with_edge_sums()
+    assert graph.has_edge_features is (features is not None)

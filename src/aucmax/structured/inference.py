@@ -99,7 +99,7 @@ def rank(
     >>> from aucmax.structured import rank
     >>> ranking = rank([3.0, 0.0, 1.0], [[0, 1]], [2.0])
     >>> ranking.order.tolist(), ranking.blocks.tolist(), ranking.value
-    ([0, 1, 2], [0, 1, 3], 14.5)
+    ([0, 1, 2], [0, 1, 2, 3], 14.0)
     """
     return _solve("rank", unary, edges, pair_weights, None, levels)
 
