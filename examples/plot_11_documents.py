@@ -54,7 +54,7 @@ def to_graph(X):
     links = kneighbors_graph(X[:, 3:], 3, mode="distance")
     links.data = np.exp(-(links.data**2))
     links = links.maximum(links.T)
-    return Graph.from_adjacency(np.column_stack([X, links.sum(axis=1)]), links)
+    return Graph.from_adjacency(X, links).with_edge_sums()
 
 
 def with_means(graph):

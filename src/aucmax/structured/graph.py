@@ -122,7 +122,8 @@ class Graph:
         Examples
         --------
         >>> from aucmax.structured import Graph
-        >>> Graph([[0.5], [1.0], [0.2]], [[0, 1], [1, 2]]).with_edge_sums().node_features
+        >>> graph = Graph([[0.5], [1.0], [0.2]], [[0, 1], [1, 2]])
+        >>> graph.with_edge_sums().node_features
         array([[0.5, 1. ],
                [1. , 2. ],
                [0.2, 1. ]])
