@@ -8,6 +8,15 @@ flows from the nodes above it to those below it, and the nodes from which nothin
 could reach a lower one are the upper part. A block that the pivot of its mean does not
 cut has one value. No flow is lost: parts go on from where their block stood.
 
+A block lies side by side in memory, its nodes and their arcs, so that small ones fit
+into the cache: a cut writes its two parts to the other of two places, without the
+arcs between them, which are of no more use.
+
+Legend: `state` = (node, value, begin, end, head, twin, room): at each place a node with
+its value and arcs, from begin to before end; of an arc the place of its head, the
+opposite arc, and the room for what may still flow. A block has the places from `low` to
+before `high`.
+
 Library solvers hold capacities in 32 bits, which is not enough to tell values apart.
 """
 
@@ -18,21 +27,25 @@ __all__ = ["adjacency", "fill_blocks", "split_into_blocks"]
 
 _FAR = 2**30  # the label of a node that reaches no lower one
 _BALANCED = 0.1  # the smaller part of a good cut
+_SWEEPS = 5  # over all edges, to begin with
 
 
 @njit(cache=True, nogil=True)
 def adjacency(edges, n_nodes):
-    """List the arcs of each node: where they begin, their heads, and their edges."""
-    begin = np.zeros(n_nodes + 1, np.int64)
+    """List the arcs of each node: where they begin, their heads, twins and edges.
+
+    All are integers of the kind of `edges`.
+    """
+    begin = np.zeros(n_nodes + 1, edges.dtype)
     for e in range(edges.shape[0]):
         begin[edges[e, 0] + 1] += 1
         begin[edges[e, 1] + 1] += 1
     for i in range(n_nodes):
         begin[i + 1] += begin[i]
     place = begin[:-1].copy()
-    head = np.empty(2 * edges.shape[0], np.int64)
-    twin = np.empty(2 * edges.shape[0], np.int64)
-    edge = np.empty(2 * edges.shape[0], np.int64)
+    head = np.empty(2 * edges.shape[0], edges.dtype)
+    twin = np.empty_like(head)
+    edge = np.empty_like(head)
     for e in range(edges.shape[0]):
         i, j = edges[e, 0], edges[e, 1]
         there, back = place[i], place[j]
@@ -44,12 +57,11 @@ def adjacency(edges, n_nodes):
 
 
 @njit(cache=True, nogil=True)
-def _label(order, low, high, block, value, pivot, arcs, room, label, queue):
+def _label(low, high, pivot, state, label, queue):
     """Set each node's distance to the nearest node below the pivot, within a block."""
-    begin, head, twin = arcs
+    _, value, begin, end, head, twin, room = state
     n_queued = 0
-    for at in range(low, high):
-        i = order[at]
+    for i in range(low, high):
         label[i] = _FAR
         if value[i] < pivot:
             label[i] = 1
@@ -59,27 +71,26 @@ def _label(order, low, high, block, value, pivot, arcs, room, label, queue):
     while done < n_queued:
         j = queue[done]
         done += 1
-        for arc in range(begin[j], begin[j + 1]):
+        for arc in range(begin[j], end[j]):
             i = head[arc]
-            if label[i] == _FAR and block[i] == low and room[twin[arc]] > 0.0:
+            if label[i] == _FAR and room[twin[arc]] > 0.0:
                 label[i] = label[j] + 1
                 queue[n_queued] = i
                 n_queued += 1
 
 
 @njit(cache=True, nogil=True)
-def _discharge(i, low, block, value, pivot, arcs, room, label, queue, tail, waits):
+def _discharge(i, pivot, state, label, queue, tail, waits):
     """Let what node i has above the pivot flow on; tell the new tail and the work."""
-    begin, head, twin = arcs
-    size = queue.size
-    work = 0
+    _, value, begin, end, head, twin, room = state
+    work = 1
     while value[i] > pivot:
         nearest = _FAR
-        for arc in range(begin[i], begin[i + 1]):
-            j = head[arc]
+        for arc in range(begin[i], end[i]):
             work += 1
-            if room[arc] <= 0.0 or block[j] != low:
+            if room[arc] <= 0.0:
                 continue
+            j = head[arc]
             if label[j] >= label[i]:
                 nearest = min(nearest, label[j])
                 continue
@@ -91,7 +102,7 @@ def _discharge(i, low, block, value, pivot, arcs, room, label, queue, tail, wait
             value[i] = pivot if pushed == excess else value[i] - pushed
             if value[j] > pivot and not waits[j]:
                 waits[j] = True
-                queue[tail % size] = j
+                queue[tail % queue.size] = j
                 tail += 1
             if pushed == excess:
                 return tail, work
@@ -105,20 +116,20 @@ def _discharge(i, low, block, value, pivot, arcs, room, label, queue, tail, wait
 
 
 @njit(cache=True, nogil=True)
-def _flow_down(order, low, high, block, value, pivot, arcs, room, label, queue, waits):
+def _flow_down(low, high, pivot, state, label, queue, waits):
     """Let as much as possible flow from above the pivot to below it, in one block.
 
     Afterwards the nodes labelled as far are the upper part.
     """
-    begin = arcs[0]
-    n_arcs = 0
-    for at in range(low, high):
-        n_arcs += begin[order[at] + 1] - begin[order[at]]
+    _, value, begin, end = state[:4]
+    size = high - low
+    for i in range(low, high):
+        size += end[i] - begin[i]
+    queue = queue[: high - low]
     while True:
-        _label(order, low, high, block, value, pivot, arcs, room, label, queue)
+        _label(low, high, pivot, state, label, queue)
         first, tail = 0, 0
-        for at in range(low, high):
-            i = order[at]
+        for i in range(low, high):
             if value[i] > pivot and label[i] < _FAR:
                 waits[i] = True
                 queue[tail] = i
@@ -126,63 +137,123 @@ def _flow_down(order, low, high, block, value, pivot, arcs, room, label, queue, 
         if tail == 0:
             return
         work = 0
-        while first < tail and work < 4 * (n_arcs + high - low):
+        # labels fall behind, and to set them anew costs about `size`
+        while first < tail and work < size:
             i = queue[first % queue.size]
             first += 1
             waits[i] = False
             if label[i] < _FAR:
-                tail, more = _discharge(
-                    i, low, block, value, pivot, arcs, room, label, queue, tail, waits
-                )
-                work += more + 1
+                tail, more = _discharge(i, pivot, state, label, queue, tail, waits)
+                work += more
         while first < tail:
             waits[queue[first % queue.size]] = False
             first += 1
 
 
 @njit(cache=True, nogil=True)
-def _mean(order, low, high, value):
+def _mean(low, high, value):
     total = 0.0
-    for at in range(low, high):
-        total += value[order[at]]
+    for i in range(low, high):
+        total += value[i]
     mean = total / (high - low)
     rest = 0.0
-    for at in range(low, high):
-        rest += value[order[at]] - mean
+    for i in range(low, high):
+        rest += value[i] - mean
     return mean + rest / (high - low)
 
 
 @njit(cache=True, nogil=True)
-def _part(order, low, high, block, label, spare):
-    """Put the upper part of a block first; return its size."""
-    n_upper, n_lower = 0, 0
-    for at in range(low, high):
-        i = order[at]
-        if label[i] == _FAR:
-            order[low + n_upper] = i
-            n_upper += 1
-        else:
-            spare[n_lower] = i
-            n_lower += 1
-    for k in range(n_lower):
-        order[low + n_upper + k] = spare[k]
-    if n_upper > 0:
-        for k in range(n_lower):
-            block[spare[k]] = low + n_upper
-    return n_upper
+def _is_flat(low, high, value, pivot):
+    """Tell whether what is left above a pivot, or below it, is rounding alone."""
+    above, below, largest = 0.0, 0.0, 0.0
+    for i in range(low, high):
+        rest = value[i] - pivot
+        above += max(rest, 0.0)
+        below += max(-rest, 0.0)
+        largest = max(largest, abs(value[i]))
+    enough = 2.2e-16 * largest * np.sqrt(high - low)
+    return min(above, below) <= enough
 
 
 @njit(cache=True, nogil=True)
-def _is_flat(order, low, high, value, pivot):
-    """Tell whether what is left above a pivot, or below it, is rounding alone."""
-    above, below, largest = 0.0, 0.0, 0.0
-    for at in range(low, high):
-        rest = value[order[at]] - pivot
-        above += max(rest, 0.0)
-        below += max(-rest, 0.0)
-        largest = max(largest, abs(value[order[at]]))
-    enough = 2.2e-16 * largest * np.sqrt(high - low)
-    return min(above, below) <= enough
+def _empty_state(n_nodes, n_arcs, kind):
+    return (
+        np.empty(n_nodes, kind),
+        np.empty(n_nodes),
+        np.empty(n_nodes, kind),
+        np.empty(n_nodes, kind),
+        np.empty(n_arcs, kind),
+        np.empty(n_arcs, kind),
+        np.empty(n_arcs),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _write(places, part, state, new_state, low, first_arc, place, moved):
+    """Write the nodes of some places anew, with the arcs within a part.
+
+    They come to the places from `low` on, their arcs to those from `first_arc` on.
+    `place` and `moved` are there to note where each node and each arc has gone.
+    """
+    node, value, begin, end, head, twin, room = state
+    new_node, new_value, new_begin, new_end, new_head, new_twin, new_room = new_state
+    at, to = low, first_arc
+    for i in places:
+        place[i] = at
+        new_node[at] = node[i]
+        new_value[at] = value[i]
+        new_begin[at] = to
+        for arc in range(begin[i], end[i]):
+            if part[head[arc]] == part[i]:
+                moved[arc] = to
+                to += 1
+        new_end[at] = to
+        at += 1
+    to = first_arc
+    for i in places:
+        for arc in range(begin[i], end[i]):
+            if part[head[arc]] == part[i]:
+                new_head[to] = place[head[arc]]
+                new_twin[to] = moved[twin[arc]]
+                new_room[to] = room[arc]
+                to += 1
+
+
+@njit(cache=True, nogil=True)
+def _lay_out(order, offsets, value, begin, head, twin, room):
+    """Return the state of segments side by side; also room for notes of `_write`."""
+    n, kind = value.size, head.dtype
+    segment = np.full(n, -1, kind)
+    for s in range(offsets.size - 1):
+        for at in range(offsets[s], offsets[s + 1]):
+            segment[order[at]] = s
+    place, moved = np.empty(n, kind), np.empty(head.size, kind)
+    node = np.arange(n).astype(kind)
+    given = node, value, begin[:-1], begin[1:], head, twin, room
+    state = _empty_state(order.size, head.size, kind)
+    _write(order, segment, given, state, 0, 0, place, moved)
+    return state, segment, place, moved
+
+
+@njit(cache=True, nogil=True)
+def _share(state):
+    """Let each edge in turn bring its ends together, as far as it has room.
+
+    A good beginning: it costs little and leaves less to flow far.
+    """
+    _, value, begin, end, head, twin, room = state
+    for _ in range(_SWEEPS):
+        for i in range(value.size):
+            for arc in range(begin[i], end[i]):
+                j = head[arc]
+                if j < i:
+                    continue
+                flow = 0.5 * (value[i] - value[j])
+                flow = max(min(flow, room[arc]), -room[twin[arc]])
+                room[arc] -= flow
+                room[twin[arc]] += flow
+                value[i] -= flow
+                value[j] += flow
 
 
 @njit(cache=True, nogil=True)
@@ -192,67 +263,66 @@ def split_into_blocks(order, offsets, value, begin, head, twin, room):
     `order` lists the nodes, segment after segment; no edge joins two segments. `room`
     is what may still flow along each arc.
     """
-    n = begin.size - 1
-    arcs = (begin, head, twin)
-    block = np.empty(n, np.int64)
-    label = np.empty(n, np.int64)
-    queue = np.empty(n, np.int64)
-    waits = np.zeros(n, np.bool_)
-    todo = [(np.int64(0), np.int64(0), False)]
+    n, kind = order.size, head.dtype
+    here, part, place, moved = _lay_out(order, offsets, value, begin, head, twin, room)
+    there = _empty_state(n, head.size, kind)
+    _share(here)
+    label, queue, waits = np.empty(n, kind), np.empty(n, kind), np.zeros(n, np.bool_)
+    todo = [(np.int64(0), np.int64(0), False, False)]
     todo.clear()
     for s in range(offsets.size - 1):
-        low, high = offsets[s], offsets[s + 1]
-        for at in range(low, high):
-            block[order[at]] = low
-        todo.append((low, high, False))
+        todo.append((offsets[s], offsets[s + 1], False, False))
         while len(todo) > 0:
-            low, high, halve = todo.pop()
+            low, high, halve, is_there = todo.pop()
             if high == low:
                 continue
+            state, other = (there, here) if is_there else (here, there)
             if halve:
-                spare = np.empty(high - low)
-                for at in range(low, high):
-                    spare[at - low] = value[order[at]]
-                pivot = np.median(spare)
+                pivot = np.median(state[1][low:high])
             else:
-                pivot = _mean(order, low, high, value)
-            _flow_down(
-                order, low, high, block, value, pivot, arcs, room, label, queue, waits
-            )
-            if not halve and _is_flat(order, low, high, value, pivot):
-                for at in range(low, high):
-                    value[order[at]] = pivot
+                pivot = _mean(low, high, state[1])
+            _flow_down(low, high, pivot, state, label, queue, waits)
+            if not halve and _is_flat(low, high, state[1], pivot):
+                for i in range(low, high):
+                    value[state[0][i]] = pivot
                 continue
-            n_upper = _part(order, low, high, block, label, queue)
+            n_upper = _part(low, high, label, part, queue)
+            places = queue[: high - low]
+            _write(places, part, state, other, low, state[2][low], place, moved)
             smaller = min(n_upper, high - low - n_upper)
             unbalanced = not halve and smaller < _BALANCED * (high - low)
-            todo.append((low, low + n_upper, unbalanced))
-            todo.append((low + n_upper, high, unbalanced))
+            todo.append((low, low + n_upper, unbalanced, not is_there))
+            todo.append((low + n_upper, high, unbalanced, not is_there))
+
+
+@njit(cache=True, nogil=True)
+def _part(low, high, label, part, places):
+    """List the places of the upper part of a block, then the others; count the upper.
+
+    `part` tells them apart.
+    """
+    n_upper = 0
+    for i in range(low, high):
+        part[i] = label[i] == _FAR
+        if part[i]:
+            places[n_upper] = i
+            n_upper += 1
+    n_listed = n_upper
+    for i in range(low, high):
+        if not part[i]:
+            places[n_listed] = i
+            n_listed += 1
+    return n_upper
 
 
 @njit(cache=True, nogil=True)
 def fill_blocks(order, offsets, value, targets, begin, head, twin, room):
     """Let values flow within each segment towards the segment's target."""
-    n = begin.size - 1
-    arcs = (begin, head, twin)
-    block = np.empty(n, np.int64)
-    label = np.empty(n, np.int64)
-    queue = np.empty(n, np.int64)
-    waits = np.zeros(n, np.bool_)
+    n = order.size
+    state, _, label, _ = _lay_out(order, offsets, value, begin, head, twin, room)
+    queue, waits = np.empty(n, head.dtype), np.zeros(n, np.bool_)
     for s in range(offsets.size - 1):
-        for at in range(offsets[s], offsets[s + 1]):
-            block[order[at]] = offsets[s]
-    for s in range(offsets.size - 1):
-        _flow_down(
-            order,
-            offsets[s],
-            offsets[s + 1],
-            block,
-            value,
-            targets[s],
-            arcs,
-            room,
-            label,
-            queue,
-            waits,
-        )
+        low, high = offsets[s], offsets[s + 1]
+        _flow_down(low, high, targets[s], state, label, queue, waits)
+    for i in range(n):
+        value[state[0][i]] = state[1][i]

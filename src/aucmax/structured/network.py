@@ -33,7 +33,9 @@ class Network:
     def __init__(self, edges: IntArray, n_nodes: int) -> None:
         self.edges = edges
         self.n_nodes = n_nodes
-        self._arcs = adjacency(edges, n_nodes)
+        is_small = max(n_nodes, 2 * len(edges)) < 2**30
+        kind = np.int32 if is_small else np.int64  # large graphs wait for memory
+        self._arcs = adjacency(edges.astype(kind, copy=False), n_nodes)
         order, offsets, component = self._components(edges)
         n_edges = np.bincount(component[edges[:, 0]], minlength=offsets.size - 1)
         has_cycle = n_edges >= np.diff(offsets)
@@ -51,8 +53,7 @@ class Network:
         if self._order.size:
             begin, head, twin, edge = self._arcs
             room = weights[edge]
-            order = self._order.copy()
-            split_into_blocks(order, self._offsets, x, begin, head, twin, room)
+            split_into_blocks(self._order, self._offsets, x, begin, head, twin, room)
             x = settle_blocks(x, values, self.edges, weights)
         return x
 
