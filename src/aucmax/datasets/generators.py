@@ -80,7 +80,7 @@ def make_r_of_k(
     n_positive = _count_positives(n_samples, positive_ratio)
     if not 0 <= label_noise <= 1:
         raise ValueError(f"label_noise must be from 0 to 1, got {label_noise!r}.")
-    rng = _generator(random_state)
+    rng = as_generator(random_state)
     y = np.zeros(n_samples, dtype=np.int64)
     y[:n_positive] = 1
     rng.shuffle(y)
@@ -119,7 +119,8 @@ def _count_positives(n_samples: int, positive_ratio: float) -> int:
     return n_positive
 
 
-def _generator(random_state: RandomState) -> np.random.Generator:
+def as_generator(random_state: RandomState) -> np.random.Generator:
+    """Return the generator itself, or one seeded by what is given."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(random_state)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.datasets.generators import RandomState, _generator
+from aucmax.datasets.generators import RandomState, as_generator
 
 __all__ = ["make_letter_images"]
 
@@ -138,7 +138,7 @@ def make_letter_images(
     for place, letter in enumerate(letters):
         page |= _draw(letter, place * _STEP, page.shape[1])
     masks = np.repeat(page[np.newaxis], n_images, axis=0)
-    turned = _generator(random_state).random(masks.shape) < flip
+    turned = as_generator(random_state).random(masks.shape) < flip
     return (masks ^ turned).astype(np.float64), masks
 
 

@@ -25,6 +25,7 @@ from aucmax.metrics._queries import (
     mean_over_queries,
     tie_starts,
 )
+from aucmax.metrics.levels import check_k
 
 __all__ = ["mean_average_precision", "ndcg_score", "precision_at_k"]
 
@@ -80,7 +81,7 @@ def precision_at_k(
     >>> precision_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
     0.5
     """
-    _check_k(k)
+    check_k(k)
     if average not in ("macro", "micro"):
         raise ValueError(f"average must be 'macro' or 'micro', got {average!r}.")
     is_relevant = check_relevance(y_true)
@@ -210,7 +211,7 @@ def ndcg_score(
     """
     gain = _check_gains(y_true, gains)
     if k is not None:
-        _check_k(k)
+        check_k(k)
     ranking = _check_ranking(y_score, qid, gain.size)
     ideal = _rank(gain, ranking.queries)
     dcg = _discounted(ranking, gain, k)
@@ -270,11 +271,6 @@ def _rank(scores: FloatArray, queries: QueryRows) -> _Ranking:
 def _check_ranking(y_score: ArrayLike, qid: ArrayLike | None, n_rows: int) -> _Ranking:
     scores = check_scores(y_score, n_rows)
     return _rank(scores, check_queries(qid, n_rows))
-
-
-def _check_k(k: int) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise ValueError(f"k must be an integer of at least 1, got {k!r}.")
 
 
 def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:

@@ -1,7 +1,7 @@
 """A linear model of nodes and edges that ranks the nodes of graphs."""
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -14,13 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
-from aucmax._validation import BoolArray, FloatArray, IntArray, check_binary_labels
+from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.objective import LinearObjective
 from aucmax.metrics.levels import Bins
 from aucmax.regularizers import L2
 from aucmax.risks import PartialHinge, PerQuery
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
+from aucmax.structured._training_checks import check_edge_features, check_labels
 from aucmax.structured.batch import GraphBatch
 from aucmax.structured.bundle_rounds import Bundle
 from aucmax.structured.frank_wolfe import FrankWolfe
@@ -217,9 +218,9 @@ class GraphRanker(BaseEstimator):
         """
         self._check_parameters()
         batch = GraphBatch.of(graphs)
-        classes, is_positive = _check_labels(labels, batch)
+        classes, is_positive = check_labels(labels, batch)
         if self.pair_weights == "nonnegative":
-            _check_edge_features(batch)
+            check_edge_features(batch)
         problem = self._problem(batch, is_positive)
         with unchanged_on_failure(self):
             rounds = self._solve(problem)
@@ -297,7 +298,7 @@ class GraphRanker(BaseEstimator):
             Of the AUC, or its like that `metric` names.
         """
         batch, scores = self._scored(graphs)
-        _, is_positive = _check_labels(labels, batch, self.classes_)
+        _, is_positive = check_labels(labels, batch, self.classes_)
         return self._measure.mean_score(is_positive, scores, batch.node_offsets)
 
     def _check_state(self) -> None:
@@ -427,7 +428,7 @@ class GraphRanker(BaseEstimator):
             n_edge_features=self.n_edge_features_in_,
         )
         if self.pair_weights == "nonnegative":
-            _check_edge_features(batch)
+            check_edge_features(batch)
         scores = GraphScores(
             batch.node_features @ self.coef_, batch.edge_features @ self.edge_coef_
         )
@@ -447,59 +448,4 @@ class GraphRanker(BaseEstimator):
             "max_iter or max_time, scale the features, or raise tol.",
             ConvergenceWarning,
             stacklevel=4,
-        )
-
-
-def _check_labels(
-    labels: Sequence[ArrayLike],
-    batch: GraphBatch,
-    classes: NDArray[Any] | None = None,
-) -> tuple[NDArray[Any], BoolArray]:
-    """Return the two classes, and which nodes of all graphs are positive."""
-    if not isinstance(labels, Iterable):
-        raise TypeError(
-            "labels must be a list with one array of labels for each graph, got a "
-            f"{type(labels).__name__}."
-        )
-    parts = [np.asarray(part) for part in labels]
-    if len(parts) != batch.n_graphs:
-        raise ValueError(
-            f"labels has {len(parts)} entries for {batch.n_graphs} graphs; each graph "
-            "needs one array of labels."
-        )
-    sizes = np.diff(batch.node_offsets)
-    for m, part in enumerate(parts):
-        if part.shape != (sizes[m],):
-            raise ValueError(
-                f"labels[{m}] has shape {part.shape}, but graphs[{m}] has {sizes[m]} "
-                "nodes; each node needs one label."
-            )
-    joined = np.concatenate(parts)
-    if classes is None:
-        return check_binary_labels(joined, "labels")
-    is_positive = np.asarray(joined == classes[1], dtype=bool)
-    is_known = is_positive | (joined == classes[0])
-    if not is_known.all():
-        node = int(np.argmin(is_known))
-        m = int(np.searchsorted(batch.node_offsets, node, "right")) - 1
-        raise ValueError(
-            f"labels[{m}][{node - batch.node_offsets[m]}] is "
-            f"{joined[node : node + 1].tolist()[0]!r}, but the model knows "
-            f"{' and '.join(map(repr, classes.tolist()))}."
-        )
-    return classes, is_positive
-
-
-def _check_edge_features(batch: GraphBatch) -> None:
-    """Refuse negative features, which could make a pair weight negative."""
-    is_negative = batch.edge_features < 0.0
-    if is_negative.any():
-        edge, column = (int(place) for place in np.argwhere(is_negative)[0])
-        m = int(np.searchsorted(batch.edge_offsets, edge, "right")) - 1
-        raise ValueError(
-            f"edge features must not be negative with pair_weights='nonnegative', but "
-            f"graphs[{m}] has {batch.edge_features[edge, column]} at edge "
-            f"{edge - batch.edge_offsets[m]}, column {column}. Shift or split the "
-            "column, or set pair_weights='free', which solves a linear program for "
-            "each graph with a negative pair weight."
         )
