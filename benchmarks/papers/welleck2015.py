@@ -17,7 +17,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.papers import welleck2015_page as page
 from benchmarks.papers.narasimhan2013 import DOCS, processes, show
-from benchmarks.papers.welleck2015_data import ALL_DATA, FOLDER, N_PARTS, missing
+from benchmarks.papers.records import data_there
+from benchmarks.papers.welleck2015_data import ALL_DATA, N_PARTS, missing
 from benchmarks.papers.welleck2015_methods import METHODS
 from benchmarks.papers.welleck2015_protocol import read, run_tasks, task
 
@@ -34,7 +35,7 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     tasks = [
         task(options.out, data, number, method)
-        for data in _there(options.data or ALL_DATA)
+        for data in data_there(options.data or ALL_DATA, missing)
         for number in range(N_PARTS)
         for method in options.only or METHODS
     ]
@@ -45,21 +46,6 @@ def main() -> None:
     with TemporaryDirectory() as temporary:
         folder = options.output or (DOCS if is_whole else Path(temporary))
         print(page.write(found, folder))
-
-
-def _there(names: list[str]) -> list[str]:
-    """Return the data sets whose files are there, and say which are not."""
-    found = []
-    for name in names:
-        path = missing(name)
-        if path is None:
-            found.append(name)
-        else:
-            show(
-                f"{name}: {path} is not there, so these data are left out. Name the "
-                f"folder of the data sets in AUCMAX_DATA (now {FOLDER})."
-            )
-    return found
 
 
 if __name__ == "__main__":

@@ -2,17 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from string import Template
 
 from benchmarks.papers import welleck2015_pictures as pictures
+from benchmarks.papers.records import Placeholders
 from benchmarks.papers.welleck2015_protocol import Result
 from benchmarks.papers.welleck2015_summary import Study
 from benchmarks.papers.welleck2015_tables import all_tables
-
-
-class _Placeholders(Template):
-    delimiter = "@"  # the dollar is for formulas
-
 
 NAME = "welleck2015"
 TEMPLATE = Path(__file__).with_name(f"{NAME}_template.md")
@@ -29,6 +24,6 @@ def write(results: Sequence[Result], folder: Path) -> str:
     pictures.draw_differences(study, images / f"{NAME}-mauc.png")
     seconds = sum(sum(one.seconds) for one in results)
     values = {**tables, "minutes": f"{seconds / 60.0:.0f}"}
-    page = _Placeholders(TEMPLATE.read_text(encoding="utf-8")).safe_substitute(values)
+    page = Placeholders(TEMPLATE.read_text(encoding="utf-8")).safe_substitute(values)
     (folder / "studies" / f"{NAME}.md").write_text(page, encoding="utf-8")
     return "\n\n".join(f"{name}\n{table}" for name, table in tables.items())

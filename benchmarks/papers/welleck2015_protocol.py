@@ -6,16 +6,16 @@ chosen cannot depend on them.
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.papers.records import write_record
 from benchmarks.papers.welleck2015_data import fold
 from benchmarks.papers.welleck2015_methods import candidates, mauc
 
@@ -86,9 +86,7 @@ def run_task(task: Task) -> Result:
         result.run.append(fitted.run)
         if result.valid[-1] > best:
             best, result.scores = result.valid[-1], fitted.test.tolist()
-    partial = task.path.with_suffix(f".{os.getpid()}")
-    partial.write_text(json.dumps(asdict(result)) + "\n")
-    partial.replace(task.path)
+    write_record(task.path, result)
     return result
 
 
