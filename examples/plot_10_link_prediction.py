@@ -176,9 +176,9 @@ for name, area in found.items():
 # Five columns are no better than the best of them here. The graph adds nearly a point
 # to them, and so do the means over neighbours, which any model can have as further
 # columns: try these, too. In this field new co-authors come as a team, because it was
-# made that way. Of some twenty fields tried before, most gained less, and in several the
-# graph lost. (Lists of one year share papers, so the intervals are a little too narrow.)
-# Nor does every list gain:
+# made that way. Of some twenty fields tried before, most gained less, and in several
+# the graph lost. (Lists of one year share papers, so the intervals are a little too
+# narrow.) Nor does every list gain:
 BLUE, GREY = "#0072b2", "#767676"
 _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for place, (name, area) in enumerate(reversed(found.items())):

@@ -1,5 +1,6 @@
 """A linear model of nodes and edges that ranks the nodes of graphs."""
 
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
@@ -366,15 +367,19 @@ class GraphRanker(BaseEstimator):
         )
 
     def _solve(self, problem: GraphProblem) -> Rounds:
-        rule = StoppingRule(
-            self.tol, self.max_iter, self.max_time, reporter(self), _SMALLEST_VALUE
-        )
+        begun = time.perf_counter()
         n_bounded = problem.n_parameters
         if self.pair_weights == "nonnegative":
             n_bounded = problem.n_node_features
         solver = _SOLVERS[self.solver](problem, self.regularization, n_bounded)
         start = start_weights(
             problem, self._weights_of_nodes(problem), self.loss, self.regularization
+        )
+        left = self.max_time
+        if left is not None:
+            left = max(left - (time.perf_counter() - begun), 0.0)
+        rule = StoppingRule(
+            self.tol, self.max_iter, left, reporter(self), _SMALLEST_VALUE
         )
         rounds = minimize_in_rounds(
             problem,
