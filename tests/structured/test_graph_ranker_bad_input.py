@@ -234,3 +234,10 @@ def test_linear_programs_that_would_be_too_large_are_refused():
     model.edge_coef_ = np.array([1.0])
     with pytest.raises(ValueError, match="variables"):
         model.decision_function([big])
+
+
+def test_node_features_whose_products_overflow_are_refused():
+    graphs, labels = graphs_of(0)
+    huge = [Graph(1e200 * graph.node_features, graph.edges) for graph in graphs]
+    with pytest.raises(ValueError, match=r"up to .*e\+200, whose products overflow"):
+        GraphRanker().fit(huge, labels)

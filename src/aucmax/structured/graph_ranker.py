@@ -404,7 +404,14 @@ class GraphRanker(BaseEstimator):
             1.0 / self.regularization,
         )
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
-        return BundleSolver(rule).minimize(objective, L2()).point.parameters
+        try:
+            return BundleSolver(rule).minimize(objective, L2()).point.parameters
+        except FloatingPointError:
+            largest = np.abs(batch.node_features).max()
+            raise ValueError(
+                f"node features are up to {largest:.2g}, whose products overflow. "
+                "Scale them first."
+            ) from None
 
     def _fitted(self, problem: GraphProblem, rounds: Rounds) -> dict[str, Any]:
         d = problem.n_node_features
