@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.papers.narasimhan2013 import show
 from benchmarks.papers.narasimhan2013_data import FOLDER
+
+R = TypeVar("R")
 
 
 class Placeholders(Template):
@@ -33,6 +35,11 @@ def data_there(
                 f"folder of the data sets in AUCMAX_DATA (now {FOLDER})."
             )
     return found
+
+
+def read_record(path: Path, kind: type[R]) -> R | None:
+    """Return the result of an earlier run, if there is one."""
+    return kind(**json.loads(path.read_text())) if path.is_file() else None
 
 
 def write_record(path: Path, result: Any) -> None:

@@ -5,7 +5,6 @@ The scores of the test samples are kept and nothing is measured on them here: wh
 chosen cannot depend on them.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.papers.records import write_record
+from benchmarks.papers.records import read_record, write_record
 from benchmarks.papers.rosenfeld2014_data import APPLICATIONS
 from benchmarks.papers.rosenfeld2014_methods import (
     CONVERGED,
@@ -124,9 +123,7 @@ def run_task(task: Task) -> Result:
 
 def read(task: Task) -> Result | None:
     """Return the result of an earlier run, if there is one."""
-    if not task.path.is_file():
-        return None
-    return Result(**json.loads(task.path.read_text()))
+    return read_record(task.path, Result)
 
 
 def run_tasks(

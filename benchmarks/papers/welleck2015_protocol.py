@@ -5,7 +5,6 @@ The scores of the test rows are kept and nothing is measured on them here: what 
 chosen cannot depend on them.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
@@ -15,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.papers.records import write_record
+from benchmarks.papers.records import read_record, write_record
 from benchmarks.papers.welleck2015_data import fold
 from benchmarks.papers.welleck2015_methods import candidates, mauc
 
@@ -92,9 +91,7 @@ def run_task(task: Task) -> Result:
 
 def read(task: Task) -> Result | None:
     """Return the result of an earlier run, if there is one."""
-    if not task.path.is_file():
-        return None
-    return Result(**json.loads(task.path.read_text()))
+    return read_record(task.path, Result)
 
 
 def run_tasks(

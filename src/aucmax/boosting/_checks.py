@@ -1,6 +1,6 @@
 """What boosted rankers check before the first round."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 
 from aucmax._features import check_features, explain_non_finite
+from aucmax._parameters import check_integer, check_max_time
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.boosting.rounds import Validation
 from aucmax.exceptions import NotEnoughClassesError
@@ -16,7 +17,6 @@ from aucmax.hypotheses import ColumnReader
 
 __all__ = [
     "check_eval_set",
-    "check_integer",
     "check_interval",
     "check_stopping",
     "reject_non_finite",
@@ -32,12 +32,6 @@ def check_interval(name: str, value: Any, high: float, *, zero: bool = False) ->
         raise ValueError(f"{name} must be in {bracket}0, {high:g}], got {value!r}.")
 
 
-def check_integer(name: str, value: Any) -> None:
-    """Refuse what is not an integer of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
-
-
 def check_stopping(estimator: Any, eval_set: Any) -> None:
     """Refuse limits that are none: of rounds, of patience, of time."""
     check_integer("n_estimators", estimator.n_estimators)
@@ -49,10 +43,7 @@ def check_stopping(estimator: Any, eval_set: Any) -> None:
                 "call fit(X, y, eval_set=(X_validation, y_validation)), or set it to "
                 "None."
             )
-    if estimator.max_time is not None and not estimator.max_time >= 0.0:
-        raise ValueError(
-            f"max_time must be None or seconds, got {estimator.max_time!r}."
-        )
+    check_max_time(estimator.max_time)
 
 
 def reject_non_finite(X: Any, names: Any) -> None:

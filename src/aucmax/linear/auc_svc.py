@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +16,7 @@ from aucmax._features import (
     check_training_data,
     explain_non_finite,
 )
+from aucmax._parameters import check_max_time, check_positive
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
@@ -396,13 +396,8 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self, qid: ArrayLike | None = None) -> None:
         for name in ("C", "tol", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, got {value!r}.")
-        if self.max_time is not None and not self.max_time >= 0.0:
-            raise ValueError(
-                f"max_time must be None or seconds, got {self.max_time!r}."
-            )
+            check_positive(name, getattr(self, name))
+        check_max_time(self.max_time)
         self._penalty.check()
         self._part.check(self.refine)
         self._solver.check()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from aucmax._parameters import check_choice
 from aucmax._validation import FloatArray
 from aucmax.linear.column_groups import group_numbers
 from aucmax.regularizers import (
@@ -55,9 +56,7 @@ class Penalty:
 
     def check(self) -> None:
         """Complain about a parameter, before any data are read."""
-        if self.name not in PENALTIES:
-            known = ", ".join(map(repr, PENALTIES))
-            raise ValueError(f"penalty must be one of {known}, got {self.name!r}.")
+        check_choice("penalty", self.name, PENALTIES)
         ElasticNet(self.l1_ratio)
         if self.radius is not None:
             L2Ball(self.radius)

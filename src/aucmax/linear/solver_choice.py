@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from aucmax._parameters import check_choice
 from aucmax.exceptions import IncompatibleError
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.penalties import Penalty
@@ -51,9 +52,7 @@ class SolverChoice:
 
     def check(self) -> None:
         """Complain about a parameter, before any data are read."""
-        if self.name != "auto" and self.name not in SOLVERS:
-            known = ", ".join(map(repr, ("auto", *SOLVERS)))
-            raise ValueError(f"solver must be one of {known}, got {self.name!r}.")
+        check_choice("solver", self.name, ("auto", *SOLVERS))
         if self.name == "newton" and not self.penalty.is_quadratic:
             radius = self.penalty.radius
             limit = "" if radius is None else f" and radius={radius!r}"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._parameters import check_choice, check_max_time, check_positive
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.hypotheses import ScaledColumns
 from aucmax.margin.certificate import Certificate
@@ -26,10 +27,7 @@ __all__ = [
 def check_parameters(parameters: Mapping[str, Any]) -> None:
     """Raise an error that names the first parameter without sense."""
     for name, known in (("formulation", FORMULATIONS), ("solver", SOLVERS)):
-        if parameters[name] not in known:
-            raise ValueError(
-                f"{name} must be one of {_listed(known)}, got {parameters[name]!r}."
-            )
+        check_choice(name, parameters[name], known)
     _check_hypotheses(parameters["hypotheses"])
     epsilon = parameters["epsilon"]
     if not isinstance(epsilon, Real) or not 0.0 < float(epsilon) <= 1.0:
@@ -41,12 +39,8 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         value = parameters[name]
         if value is None and name.startswith("nu"):
             continue
-        if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-            raise ValueError(f"{name} must be positive and finite, got {value!r}.")
-    max_time = parameters["max_time"]
-    is_number = isinstance(max_time, Real) and float(max_time) >= 0.0
-    if max_time is not None and not is_number:
-        raise ValueError(f"max_time must be None or seconds, got {max_time!r}.")
+        check_positive(name, value)
+    check_max_time(parameters["max_time"])
     curve_points = parameters["curve_points"]
     if not isinstance(curve_points, Integral) or curve_points < 0:
         raise ValueError(

@@ -16,7 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucmax._validation import FloatArray, IntArray
 
-__all__ = ["Bins", "Levels", "bin_boundaries", "check_bins", "check_k", "level_counts"]
+__all__ = [
+    "Bins",
+    "Levels",
+    "bin_boundaries",
+    "check_bins",
+    "check_k",
+    "counts_by_sums",
+    "level_counts",
+]
 
 Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]
 
@@ -186,10 +194,25 @@ def level_counts(levels: Levels, starts: ArrayLike, sizes: ArrayLike) -> FloatAr
     [4.0, 2.5, 1.0]
     """
     start, size = np.asarray(starts), np.asarray(sizes)
-    weight, moment = levels.prefix_sums()
-    end = start + size
-    inside = moment[end] - moment[start] - start * (weight[end] - weight[start])
-    counts: FloatArray = weight[-1] - weight[end] + inside / size
+    return counts_by_sums(*levels.prefix_sums(), start, size, 0)
+
+
+def counts_by_sums(
+    weights: FloatArray,
+    moments: FloatArray,
+    starts: NDArray[Any],
+    sizes: NDArray[Any],
+    first: NDArray[Any] | int,
+    last: NDArray[Any] | int = -1,
+) -> FloatArray:
+    """Return :func:`level_counts` from prefix sums, also of several lists of levels.
+
+    The sums of a list stand from place `first` to place `last`, one list after another.
+    """
+    start = first + starts
+    end = start + sizes
+    inside = moments[end] - moments[start] - starts * (weights[end] - weights[start])
+    counts: FloatArray = weights[last] - weights[end] + inside / sizes
     return counts
 
 

@@ -17,7 +17,7 @@ its value and arcs, from begin to before end; of an arc the place of its head, t
 opposite arc, and the room for what may still flow. A block has the places from `low` to
 before `high`.
 
-Library solvers hold capacities in 32 bits, which is not enough to tell values apart.
+SciPy's solver holds capacities in 32 bits, which is not enough to tell values apart.
 """
 
 import numpy as np

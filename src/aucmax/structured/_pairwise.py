@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._parameters import check_choice
 from aucmax._validation import (
     BoolArray,
     FloatArray,
@@ -75,9 +76,7 @@ class PairwiseModel:
 
     def for_task(self, task: str, labels: ArrayLike | None) -> PairwiseModel:
         """Add the loss of the labels, or fix which nodes come first."""
-        if task not in TASKS:
-            known = ", ".join(repr(name) for name in TASKS)
-            raise ValueError(f"task must be one of {known}, got {task!r}.")
+        check_choice("task", task, TASKS)
         if task == "rank":
             return self
         if labels is None:

@@ -64,6 +64,11 @@ class GraphBatch:
         """Number of edges of all graphs."""
         return len(self.edges)
 
+    @property
+    def graph_of_node(self) -> IntArray:
+        """The number of its graph for each node."""
+        return np.repeat(np.arange(self.n_graphs), np.diff(self.node_offsets))
+
     @classmethod
     def of(
         cls,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray, IntArray
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.levels import Levels, counts_by_sums
 from aucmax.structured.network import Network
 
 __all__ = ["ChainFinder", "Chains"]
@@ -120,13 +120,9 @@ class ChainFinder:
     def _block_counts(self, order: IntArray, blocks: IntArray) -> FloatArray:
         """Sum memberships over levels, in closed form: see ``level_counts``."""
         graph = self._graph[order[blocks[:-1]]]
-        size = np.diff(blocks)
-        before = blocks[:-1] - self._start[graph]
-        start = blocks[:-1] + graph  # its place among the prefix sums
-        end = start + size
-        weights, moments = self._weights, self._moments
+        first = self._start[graph] + graph  # of its graph's prefix sums
         last = np.append(self._start[1:], order.size)[graph] + graph
-        inside = moments[end] - moments[start]
-        inside -= before * (weights[end] - weights[start])
-        counts: FloatArray = weights[last] - weights[end] + inside / size
-        return counts
+        before = blocks[:-1] - self._start[graph]
+        return counts_by_sums(
+            self._weights, self._moments, before, np.diff(blocks), first, last
+        )

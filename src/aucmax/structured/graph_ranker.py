@@ -3,7 +3,6 @@
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._fitted_state import replace_state, unchanged_on_failure
+from aucmax._fitted_state import replace_state
+from aucmax._parameters import (
+    check_choice,
+    check_integer,
+    check_max_time,
+    check_positive,
+)
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray, IntArray
@@ -223,12 +228,10 @@ class GraphRanker(BaseEstimator):
         if self.pair_weights == "nonnegative":
             check_edge_features(batch)
         problem = self._problem(batch, is_positive)
-        with unchanged_on_failure(self):
-            rounds = self._solve(problem)
-            fitted = self._fitted(problem, rounds)
-            fitted["classes_"] = classes
-            fitted["n_skipped_"] = batch.n_graphs - problem.n_graphs
-            replace_state(self, fitted)
+        fitted = self._fitted(problem, self._solve(problem))
+        fitted["classes_"] = classes
+        fitted["n_skipped_"] = batch.n_graphs - problem.n_graphs
+        replace_state(self, fitted)
         return self
 
     def decision_function(self, graphs: Sequence[Any]) -> list[FloatArray]:
@@ -300,7 +303,7 @@ class GraphRanker(BaseEstimator):
         """
         batch, scores = self._scored(graphs)
         _, is_positive = check_labels(labels, batch, self.classes_)
-        return self._measure.mean_score(is_positive, scores, batch.node_offsets)
+        return self._measure.mean_score(is_positive, scores, batch.graph_of_node)
 
     def _check_state(self) -> None:
         """Refuse a loaded state that no fit could have left."""
@@ -319,28 +322,13 @@ class GraphRanker(BaseEstimator):
 
     def _check_parameters(self) -> None:
         for name in ("regularization", "tol"):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
-                raise ValueError(f"{name} must be positive and finite, got {value!r}.")
+            check_positive(name, getattr(self, name))
         for name in ("max_rounds", "max_iter"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise ValueError(
-                    f"{name} must be an integer of at least 1, got {value!r}."
-                )
-        if self.max_time is not None and not self.max_time >= 0.0:
-            raise ValueError(
-                f"max_time must be None or seconds, got {self.max_time!r}."
-            )
-        for name, known in (
-            ("pair_weights", _PAIR_WEIGHTS),
-            ("loss", LOSSES),
-            ("solver", tuple(_SOLVERS)),
-        ):
-            value = getattr(self, name)
-            if value not in known:
-                listed = ", ".join(map(repr, known))
-                raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
+            check_integer(name, getattr(self, name))
+        check_max_time(self.max_time)
+        check_choice("pair_weights", self.pair_weights, _PAIR_WEIGHTS)
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("solver", self.solver, _SOLVERS)
         self._measure.check()
 
     def _problem(self, batch: GraphBatch, is_positive: BoolArray) -> GraphProblem:
@@ -396,11 +384,10 @@ class GraphRanker(BaseEstimator):
     def _weights_of_nodes(self, problem: GraphProblem) -> FloatArray:
         """Return the best weights of nodes when there are no edges."""
         batch = problem.batch
-        graph = np.repeat(np.arange(batch.n_graphs), np.diff(batch.node_offsets))
         objective = LinearObjective(
             batch.node_features,
             problem.labels,
-            PerQuery(PartialHinge(), graph),
+            PerQuery(PartialHinge(), batch.graph_of_node),
             1.0 / self.regularization,
         )
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aucmax._parameters import check_choice
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.metrics import auc_at_k_score, binned_auc_score, roc_auc_score
 from aucmax.metrics.levels import Bins, Levels, check_bins, check_k
@@ -33,9 +34,7 @@ class Measure:
 
     def check(self) -> None:
         """Complain about a parameter, before any data are read."""
-        if self.metric not in METRICS:
-            known = ", ".join(map(repr, METRICS))
-            raise ValueError(f"metric must be one of {known}, got {self.metric!r}.")
+        check_choice("metric", self.metric, METRICS)
         if self.metric == "binned":
             check_bins(self.bins)
         if self.metric == "at_k":
@@ -55,10 +54,9 @@ class Measure:
         return [made[n] for n in np.diff(node_offsets).tolist()]
 
     def mean_score(
-        self, labels: BoolArray, scores: FloatArray, node_offsets: IntArray
+        self, labels: BoolArray, scores: FloatArray, graph: IntArray
     ) -> float:
-        """Return the mean over the graphs that have nodes of both classes."""
-        graph = np.repeat(np.arange(node_offsets.size - 1), np.diff(node_offsets))
+        """Return the mean over the graphs, told of each node, with both classes."""
         if self.metric == "binned":
             return binned_auc_score(labels, scores, bins=self.bins, qid=graph)
         if self.metric == "at_k":

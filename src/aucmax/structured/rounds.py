@@ -138,7 +138,9 @@ def minimize_in_rounds(
             return Rounds(convex.weights, convex.value, convex, n_rounds, True)
         scores = problem.scores(convex.weights)
         tangent = _concave(problem, scores, loss)
-        found = convex.value - _tightening(problem, tangent, linear, convex.weights)
+        found = convex.value - _tightening(
+            problem, tangent, scores, linear.mean(axis=0) @ convex.weights
+        )
         settled = found >= objective - stopping.tol * max(found, stopping.floor)
         if found < objective:
             weights, objective = convex.weights, found
@@ -179,11 +181,11 @@ def _tangent_at(
 
 
 def _tightening(
-    problem: GraphProblem, tangent: Counts, linear: FloatArray, weights: FloatArray
+    problem: GraphProblem, tangent: Counts, scores: GraphScores, before: float
 ) -> float:
     """Return by how much the new tangent lies below the old one, where it touches."""
-    now = problem.worth(tangent, problem.scores(weights)).mean()
-    return float(max(now - linear.mean(axis=0) @ weights, 0.0))
+    now = problem.worth(tangent, scores).mean()
+    return float(max(now - before, 0.0))
 
 
 def _is_over(stopping: StoppingRule, history: list[Progress]) -> bool:
