@@ -24,7 +24,7 @@ from sklearn.model_selection import train_test_split
 from aucmax import LambdaMART
 from aucmax.datasets import load_svmlight, load_table
 from aucmax.metrics import partial_auc_score, roc_auc_score
-from aucmax.tabular import TableEncoder
+from aucmax.tables import TableEncoder
 from benchmarks.harness import Report, main
 from benchmarks.papers.narasimhan2013_data import FOLDER
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 import aucmax
 from aucmax.cli import main
+from aucmax.comparison import COMPARED
 from aucmax.metrics import roc_auc_score
-from aucmax.tabular import COMPARED
 
 ROWS = 300
 FAST = ["--models", "aucsvc,logistic", "--folds", "3"]

@@ -48,9 +48,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A good table and a good model in the current folder."""
     monkeypatch.chdir(tmp_path)
     table().write_csv("good.csv")
-    from aucmax.tabular import TableModel
+    from aucmax.comparison import table_model
 
-    model = TableModel.by_name("logistic", target="sick")
+    model = table_model("logistic", target="sick")
     model.fit(table().drop("sick"), table()["sick"])
     aucmax.save(model, "good.aucmax")
 

@@ -263,7 +263,7 @@ def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder)
     message = refuse("compare", folder / "known.svm", "--no-save")
     assert "the label has 3 different values (0.0: " in message
     assert "Use --positive VALUE to rank one value above all others" in message
-    assert "have lambdamart-mauc or lambdamart-ordinal learn them" in message
+    assert "choose a model that learns levels" in message
     assert "3 different values" in refuse("fit", folder / "known.svm", "-o", "m.aucmax")
 
 

@@ -36,6 +36,7 @@ MODULES = [
     "aucmax.risks",
     "aucmax.solvers",
     "aucmax.structured",
+    "aucmax.trees",
 ]
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 from sklearn.preprocessing import normalize
 
 from aucmax.datasets import load_svmlight, load_table
-from aucmax.tabular import TableEncoder
+from aucmax.tables import TableEncoder
 
 FOLDER = Path(
     os.environ.get("AUCMAX_DATA", Path(__file__).parents[3] / "shared" / "data")

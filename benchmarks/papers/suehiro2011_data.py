@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from aucmax.datasets import load_table, make_r_of_k
 from aucmax.metrics import roc_auc_score
-from aucmax.tabular import TableEncoder
+from aucmax.tables import TableEncoder
 
 UCI = ("hypothyroid", "ionosphere", "kr-vs-kp", "sick-euthyroid", "spambase")
 TOPICS = ("acq", "crude", "earn", "money-fx", "trade")

@@ -6,20 +6,30 @@ Importing ``aucmax`` is cheap: each public name loads its module on first use.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from aucmax._version import __version__
+
 if TYPE_CHECKING:
-    from aucmax import datasets, metrics, objectives, plots, risks, structured
-    from aucmax.boosting import LambdaMART, RankBoost, SoftRankBoost
+    from aucmax import (
+        comparison,
+        datasets,
+        metrics,
+        objectives,
+        plots,
+        risks,
+        structured,
+        tables,
+    )
+    from aucmax.boosting import RankBoost, SoftRankBoost
     from aucmax.linear import AUCSVC, LevelSumRanker
     from aucmax.margin import MarginRanker
     from aucmax.persistence import load, save
     from aucmax.structured import GraphRanker
-
-__version__ = "0.1.0"
+    from aucmax.trees import LambdaMART
 
 _HOME = {
     "AUCSVC": "aucmax.linear",
     "GraphRanker": "aucmax.structured",
-    "LambdaMART": "aucmax.boosting",
+    "LambdaMART": "aucmax.trees",
     "LevelSumRanker": "aucmax.linear",
     "MarginRanker": "aucmax.margin",
     "RankBoost": "aucmax.boosting",
@@ -27,7 +37,16 @@ _HOME = {
     "load": "aucmax.persistence",
     "save": "aucmax.persistence",
 }
-_MODULES = ("datasets", "metrics", "objectives", "plots", "risks", "structured")
+_MODULES = (
+    "comparison",
+    "datasets",
+    "metrics",
+    "objectives",
+    "plots",
+    "risks",
+    "structured",
+    "tables",
+)
 
 __all__ = [
     "AUCSVC",
@@ -37,6 +56,8 @@ __all__ = [
     "MarginRanker",
     "RankBoost",
     "SoftRankBoost",
+    "__version__",
+    "comparison",
     "datasets",
     "load",
     "metrics",
@@ -45,6 +66,7 @@ __all__ = [
     "risks",
     "save",
     "structured",
+    "tables",
 ]
 
 

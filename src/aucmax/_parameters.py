@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["check_choice", "check_integer", "check_max_time", "check_positive"]
+__all__ = [
+    "check_choice",
+    "check_integer",
+    "check_interval",
+    "check_max_time",
+    "check_positive",
+    "check_stopping",
+]
 
 
 def check_positive(name: str, value: Any) -> None:
@@ -33,3 +40,25 @@ def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
     if value not in tuple(known):
         listed = ", ".join(map(repr, known))
         raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
+
+
+def check_interval(name: str, value: Any, high: float, *, zero: bool = False) -> None:
+    """Refuse a value that is not a number in (0, high], or [0, high] with `zero`."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0.0 <= float(value) <= high or (value == 0 and not zero):
+        bracket = "[" if zero else "("
+        raise ValueError(f"{name} must be in {bracket}0, {high:g}], got {value!r}.")
+
+
+def check_stopping(estimator: Any, eval_set: Any) -> None:
+    """Refuse limits that are none: of rounds, of patience, of time."""
+    check_integer("n_estimators", estimator.n_estimators)
+    if estimator.n_iter_no_change is not None:
+        check_integer("n_iter_no_change", estimator.n_iter_no_change)
+        if eval_set is None:
+            raise ValueError(
+                f"n_iter_no_change={estimator.n_iter_no_change} needs rows to watch: "
+                "call fit(X, y, eval_set=(X_validation, y_validation)), or set it to "
+                "None."
+            )
+    check_max_time(estimator.max_time)

@@ -4,8 +4,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from aucmax import AUCSVC, LambdaMART, LevelSumRanker
-from aucmax.boosting.pair_objectives import OBJECTIVES
 from aucmax.linear.penalties import Penalty
+from aucmax.trees.pair_objectives import OBJECTIVES
 
 WEIGHTS_AS_REPEATED_ROWS = (
     "check_sample_weight_equivalence_on_dense_data",

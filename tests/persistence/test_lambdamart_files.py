@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from aucmax import LambdaMART
-from aucmax.boosting.pair_objectives import OBJECTIVES
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence.model_file import _pack, _unpack
-from boosting.tree_samples import sample
+from aucmax.trees.pair_objectives import OBJECTIVES
 from persistence.equality import same, through_file
 from persistence.forgery import compact, forge, take_apart
+from trees.tree_samples import sample
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from aucmax.comparison import MODELS, table_model
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence.model_file import _pack, _unpack
-from aucmax.tabular import MODELS, TableModel
 from persistence.equality import same, through_file
 from persistence.forgery import compact, forge, take_apart
 
@@ -25,7 +25,7 @@ TARGET = np.where(np.nan_to_num(SIZE) + (KIND == "red") > 0.4, "yes", "no")
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_table_model_scores_raw_rows_alike(name, tmp_path):
-    model = TableModel.by_name(name, target="bought").fit(TABLE, TARGET)
+    model = table_model(name, target="bought").fit(TABLE, TARGET)
     again = through_file(model, tmp_path)
     assert same(vars(again), vars(model))
     scores = model.decision_function(TABLE)
@@ -34,7 +34,7 @@ def test_a_table_model_scores_raw_rows_alike(name, tmp_path):
 
 
 def booster_file():
-    model = TableModel.by_name("lightgbm").fit(TABLE, TARGET)
+    model = table_model("lightgbm").fit(TABLE, TARGET)
     members = take_apart(_pack(model, "TableModel"))
     del members["manifest.json"]
     (text,) = [name for name in members if name.endswith(".txt")]
@@ -83,7 +83,7 @@ def places(tree):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_odd_values_under_right_hashes_raise_only_our_exception(name):
-    model = TableModel.by_name(name).fit(TABLE, TARGET)
+    model = table_model(name).fit(TABLE, TARGET)
     members = take_apart(_pack(model, "TableModel"))
     del members["manifest.json"]
     rng, refused = random.Random(name), 0

@@ -3,7 +3,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from aucmax.regularizers import L1Ball, RegularizerWithLevels, Simplex, levels
+from aucmax.regularizers import HullRegularizer, L1Ball, Simplex
+from aucmax.solvers.inner import level_step as level_steps
+from aucmax.solvers.inner.level_step import level_step
 
 HULLS = [Simplex, L1Ball]
 
@@ -56,7 +58,7 @@ def height(gradients, offsets, parameters):
 
 @pytest.mark.parametrize("kind", HULLS)
 def test_hulls_cost_nothing_inside_and_have_a_middle(kind):
-    assert isinstance(kind(), RegularizerWithLevels)
+    assert isinstance(kind(), HullRegularizer)
     middle = kind(radius=2.0).middle(5)
     np.testing.assert_allclose(middle, 0.4 if kind is Simplex else 0.0)
     assert kind().value(middle) == 0.0
@@ -72,7 +74,9 @@ def test_step_bounds_the_model_and_goes_below_the_level(kind, size, seed):
     if kind is Simplex:
         center /= center.sum()
     gradients, offsets, value = cuts_through(center, seed)
-    step = kind().level_step(gradients, offsets, np.eye(8)[0], center, value, 0.5)
+    step = level_step(
+        kind().hull(value), gradients, offsets, np.eye(8)[0], center, value, 0.5
+    )
     optimum = model_minimum(kind, gradients, offsets)
     gap = value - step.lower_bound
     assert step.multipliers.min() >= 0.0
@@ -88,7 +92,9 @@ def test_step_bounds_the_model_and_goes_below_the_level(kind, size, seed):
 def test_step_is_about_as_short_as_it_can_be(kind, seed):
     center = points(kind, 12, np.random.default_rng(seed))[0]
     gradients, offsets, value = cuts_through(center, seed)
-    step = kind().level_step(gradients, offsets, np.eye(8)[0], center, value, 0.5)
+    step = level_step(
+        kind().hull(value), gradients, offsets, np.eye(8)[0], center, value, 0.5
+    )
     level = value - 0.5 * (value - step.lower_bound)
     # in shares of the vertices, of which one at most of each coordinate has any
     plus, minus = cp.Variable(12, nonneg=True), cp.Variable(12, nonneg=True)
@@ -114,7 +120,9 @@ def test_a_level_just_below_the_center_is_reached_near_it(kind, size):
     center = np.zeros(size)
     center[:3] = (0.2, -0.1, 0.05) if kind is L1Ball else (0.5, 0.3, 0.2)
     gradients, offsets, value = cuts_through(center, 0)
-    step = kind().level_step(gradients, offsets, np.eye(8)[0], center, value, 1e-3)
+    step = level_step(
+        kind().hull(value), gradients, offsets, np.eye(8)[0], center, value, 1e-3
+    )
     assert 0.0 < np.abs(step.parameters - center).max() < 5e-3
 
 
@@ -128,9 +136,9 @@ def test_working_sets_give_the_same_bound_and_a_step_below_the_level(
     center[generator.choice(900, 5, replace=False)] = points(kind, 5, generator)[0]
     gradients, offsets, value = cuts_through(center, seed, n_cuts=15)
     args = gradients, offsets, np.full(15, 1.0 / 15.0), center, value, 0.5
-    part = kind().level_step(*args)
-    monkeypatch.setattr(levels, "_ALL", 10**6)
-    whole = kind().level_step(*args)
+    part = level_step(kind().hull(value), *args)
+    monkeypatch.setattr(level_steps, "_ALL", 10**6)
+    whole = level_step(kind().hull(value), *args)
     gap = value - whole.lower_bound
     assert part.lower_bound == pytest.approx(whole.lower_bound, abs=0.1 * gap)
     for step in (part, whole):
@@ -144,7 +152,9 @@ def test_working_sets_give_the_same_bound_and_a_step_below_the_level(
 def test_a_center_of_many_vertices_is_left_for_a_point_below_the_level(kind):
     center = points(kind, 5000, np.random.default_rng(0))[0]
     gradients, offsets, value = cuts_through(center, 0)
-    step = kind().level_step(gradients, offsets, np.eye(8)[0], center, value, 0.5)
+    step = level_step(
+        kind().hull(value), gradients, offsets, np.eye(8)[0], center, value, 0.5
+    )
     gap = value - step.lower_bound
     assert_inside(kind, step.parameters)
     assert height(gradients, offsets, step.parameters) <= value - 0.4 * gap
@@ -159,9 +169,11 @@ def test_bound_is_never_below_that_of_the_shares_given(kind, seed):
     given = generator.dirichlet(np.ones(8))
     slope, constant = given @ gradients, given @ offsets
     lowest = constant + (slope.min() if kind is Simplex else -np.abs(slope).max())
-    step = kind().level_step(gradients, offsets, given, center, value, 0.5)
+    step = level_step(kind().hull(value), gradients, offsets, given, center, value, 0.5)
     assert step.lower_bound >= lowest - 1e-12
-    again = kind().level_step(gradients, offsets, step.multipliers, center, value, 0.5)
+    again = level_step(
+        kind().hull(value), gradients, offsets, step.multipliers, center, value, 0.5
+    )
     assert again.lower_bound >= step.lower_bound - 1e-12
 
 
@@ -172,7 +184,9 @@ def test_units_do_not_matter(kind, scale):
     steps = []
     for unit in (1.0, scale):
         gradients, offsets, value = cuts_through(center, 0, scale=unit)
-        step = kind().level_step(gradients, offsets, np.eye(8)[0], center, value, 0.5)
+        step = level_step(
+            kind().hull(value), gradients, offsets, np.eye(8)[0], center, value, 0.5
+        )
         steps.append(step)
     assert steps[1].lower_bound == pytest.approx(scale * steps[0].lower_bound)
     np.testing.assert_allclose(steps[1].parameters, steps[0].parameters, atol=1e-6)
@@ -183,9 +197,9 @@ def test_a_larger_hull_is_that_of_steeper_cuts(kind):
     center = points(kind, 20, np.random.default_rng(0))[0]
     gradients, offsets, value = cuts_through(center, 0)
     args = offsets, np.eye(8)[0]
-    one = kind().level_step(gradients, *args, center, value, 0.5)
-    three = kind(radius=3.0).level_step(
-        gradients / 3.0, *args, 3.0 * center, value, 0.5
+    one = level_step(kind().hull(value), gradients, *args, center, value, 0.5)
+    three = level_step(
+        kind(radius=3.0).hull(value), gradients / 3.0, *args, 3.0 * center, value, 0.5
     )
     assert three.lower_bound == pytest.approx(one.lower_bound)
     np.testing.assert_allclose(three.parameters, 3.0 * one.parameters, atol=1e-9)
@@ -205,7 +219,9 @@ def test_degenerate_cuts_have_a_bound(kind, name):
     if name == "one":
         gradients, offsets = gradients[:1], offsets[:1]
     shares = np.full(offsets.size, 1.0 / offsets.size)
-    step = kind().level_step(gradients, offsets, shares, center, value, 0.5)
+    step = level_step(
+        kind().hull(value), gradients, offsets, shares, center, value, 0.5
+    )
     optimum = model_minimum(kind, gradients, offsets)
     gap = value - optimum
     assert optimum - 0.11 * gap - 1e-12 <= step.lower_bound <= optimum + 1e-9
@@ -216,6 +232,8 @@ def test_degenerate_cuts_have_a_bound(kind, name):
 def test_a_bound_at_the_value_leaves_the_center(kind):
     center = points(kind, 6, np.random.default_rng(0))[0]
     gradients, offsets, _ = cuts_through(center, 0)
-    step = kind().level_step(gradients, offsets, np.eye(8)[0], center, -100.0, 0.5)
+    step = level_step(
+        kind().hull(-100.0), gradients, offsets, np.eye(8)[0], center, -100.0, 0.5
+    )
     np.testing.assert_array_equal(step.parameters, center)
     assert step.lower_bound > -100.0

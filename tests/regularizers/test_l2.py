@@ -3,13 +3,22 @@ import numpy as np
 import pytest
 
 from aucmax.regularizers import L2
-from aucmax.regularizers.simplex_qp import minimize_on_simplex
+from aucmax.risks.base import Support
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
 
 def random_cuts(seed, n_cuts=12, n_parameters=4, scale=1.0):
     generator = np.random.default_rng(seed)
     gradients = scale * generator.normal(size=(n_cuts, n_parameters))
     return gradients, generator.normal(size=n_cuts)
+
+
+def cuts_of(gradients, offsets):
+    cuts = Cuts(gradients.shape[1])
+    for gradient, offset in zip(gradients, offsets, strict=True):
+        cuts.add(gradient, Support(0.0, gradient, offset))
+    return cuts
 
 
 def first_vertex(size):
@@ -44,9 +53,7 @@ def test_duplicate_and_zero_rows_do_not_disturb_the_minimum():
 @pytest.mark.parametrize("seed", range(3))
 def test_model_minimum_equals_an_independent_solver(seed, C):
     gradients, offsets = random_cuts(seed)
-    solution = L2().minimize_model(
-        gradients, offsets, gradients @ gradients.T, C, first_vertex(offsets.size)
-    )
+    solution = cuts_of(gradients, offsets).minimize(L2(), C)
     w = cp.Variable(gradients.shape[1])
     model = 0.5 * cp.sum_squares(w) + C * cp.max(offsets + gradients @ w)
     optimum = cp.Problem(cp.Minimize(model)).solve(solver=cp.CLARABEL)
@@ -59,9 +66,7 @@ def test_model_minimum_equals_an_independent_solver(seed, C):
 @pytest.mark.parametrize("seed", range(5))
 def test_any_multipliers_give_a_lower_bound(seed):
     gradients, offsets = random_cuts(seed)
-    solution = L2().minimize_model(
-        gradients, offsets, gradients @ gradients.T, 3.0, first_vertex(offsets.size)
-    )
+    solution = cuts_of(gradients, offsets).minimize(L2(), 3.0)
     points = np.random.default_rng(seed).normal(size=(200, gradients.shape[1]))
     for point in points:
         value = L2().value(point) + 3.0 * (offsets + gradients @ point).max()

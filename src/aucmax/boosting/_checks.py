@@ -1,6 +1,5 @@
 """What boosted rankers check before the first round."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 
 from aucmax._features import check_features, explain_non_finite
-from aucmax._parameters import check_integer, check_max_time
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.boosting.rounds import Validation
 from aucmax.exceptions import NotEnoughClassesError
@@ -17,33 +15,9 @@ from aucmax.hypotheses import ColumnReader
 
 __all__ = [
     "check_eval_set",
-    "check_interval",
-    "check_stopping",
     "reject_non_finite",
     "without_weightless_rows",
 ]
-
-
-def check_interval(name: str, value: Any, high: float, *, zero: bool = False) -> None:
-    """Refuse a value that is not a number in (0, high], or [0, high] with `zero`."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0.0 <= float(value) <= high or (value == 0 and not zero):
-        bracket = "[" if zero else "("
-        raise ValueError(f"{name} must be in {bracket}0, {high:g}], got {value!r}.")
-
-
-def check_stopping(estimator: Any, eval_set: Any) -> None:
-    """Refuse limits that are none: of rounds, of patience, of time."""
-    check_integer("n_estimators", estimator.n_estimators)
-    if estimator.n_iter_no_change is not None:
-        check_integer("n_iter_no_change", estimator.n_iter_no_change)
-        if eval_set is None:
-            raise ValueError(
-                f"n_iter_no_change={estimator.n_iter_no_change} needs rows to watch: "
-                "call fit(X, y, eval_set=(X_validation, y_validation)), or set it to "
-                "None."
-            )
-    check_max_time(estimator.max_time)
 
 
 def reject_non_finite(X: Any, names: Any) -> None:

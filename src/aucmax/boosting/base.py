@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import check_features, check_training_data
 from aucmax._fitted_state import replace_state
+from aucmax._parameters import check_interval, check_stopping
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
@@ -72,7 +73,7 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         self._check_parameters()
-        _checks.check_stopping(self, eval_set)
+        check_stopping(self, eval_set)
         X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
         _checks.reject_non_finite(X, getattr(self, "feature_names_in_", None))
         X, labels, weight = _checks.without_weightless_rows(X, labels, weight)
@@ -159,7 +160,7 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"hypotheses must be one of {known}, got {self.hypotheses!r}."
             )
-        _checks.check_interval("min_edge", self.min_edge, 1.0, zero=True)
+        check_interval("min_edge", self.min_edge, 1.0, zero=True)
 
     def _boost(
         self,

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from aucmax._parameters import check_interval
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.boosting import _checks, _kernels
+from aucmax.boosting import _kernels
 from aucmax.boosting.base import BoostedRanker
 from aucmax.boosting.rounds import BoostingProgress, Reweighting
 
@@ -199,7 +200,7 @@ class RankBoost(BoostedRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _checks.check_interval("learning_rate", self.learning_rate, 1.0)
+        check_interval("learning_rate", self.learning_rate, 1.0)
 
     def _reweighting(self, labels: BoolArray, weight: FloatArray) -> Reweighting:
         return ExponentialReweighting(labels, weight, self.learning_rate)

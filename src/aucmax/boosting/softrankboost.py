@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from aucmax._parameters import check_interval
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.boosting import _checks, _kernels
+from aucmax.boosting import _kernels
 from aucmax.boosting.base import BoostedRanker
 from aucmax.boosting.rounds import BoostingProgress, Reweighting, Rounds
 
@@ -240,8 +241,8 @@ class SoftRankBoost(BoostedRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _checks.check_interval("epsilon", self.epsilon, 1.0)
-        _checks.check_interval("delta", self.delta, 1.0)
+        check_interval("epsilon", self.epsilon, 1.0)
+        check_interval("delta", self.delta, 1.0)
 
     def _reweighting(self, labels: BoolArray, weight: FloatArray) -> Reweighting:
         positive, negative = weight[labels], weight[~labels]

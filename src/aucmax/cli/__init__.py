@@ -6,7 +6,7 @@ command imports what it needs when it runs.
 
 import click
 
-from aucmax import __version__
+from aucmax._version import __version__
 from aucmax.cli.compare import compare
 from aucmax.cli.demo import demo
 from aucmax.cli.evaluate import evaluate

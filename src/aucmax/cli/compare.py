@@ -20,7 +20,7 @@ from aucmax.cli.fit import describe_columns, fit_model, target_record
 from aucmax.cli.options import force_option, fpr_range_option, output_path
 from aucmax.cli.outputs import check_figure_kind, check_outputs, save_figure
 from aucmax.cli.program import Command
-from aucmax.tabular.models import COMPARED, MODELS
+from aucmax.comparison.models import COMPARED, MODELS
 
 __all__ = ["Plan", "compare", "run_comparison"]
 
@@ -152,8 +152,9 @@ def compare(
 
 def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
-    from aucmax.tabular import TableEncoder, compare_models
-    from aucmax.tabular.folds import check_folds, usable_folds
+    from aucmax.comparison import compare_models
+    from aucmax.comparison.folds import check_folds, usable_folds
+    from aucmax.tables import TableEncoder
 
     target = data.encode(plan.models, plan.positive)
     n_folds = plan.n_folds or usable_folds(target, 5)

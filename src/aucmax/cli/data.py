@@ -63,7 +63,8 @@ class Data:
 
     def encode(self, models: Sequence[str], positive: str | None) -> Any:
         """Return the target for these models: two classes, or levels."""
-        from aucmax.tabular import LEVEL_MODELS, encode_target
+        from aucmax.comparison import LEVEL_MODELS
+        from aucmax.tables import encode_target
 
         try:
             return encode_target(
@@ -80,7 +81,7 @@ class Data:
 
     def match(self, model: Any) -> Any:
         """Return the target by what its values meant when a model was fitted."""
-        from aucmax.tabular import match_target
+        from aucmax.tables import match_target
 
         return match_target(
             self.labels,
@@ -179,7 +180,7 @@ def split_target(
     queries: QueryChoice,
 ) -> Data:
     """Take target, queries, and columns that shall not be used, off a table."""
-    from aucmax.tabular._frames import list_names, near_names
+    from aucmax.tables._frames import list_names, near_names
 
     if data.labels is not None:
         if target is not None or drop or queries.column is not None:

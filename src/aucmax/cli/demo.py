@@ -11,7 +11,7 @@ from aucmax.cli.data import Data
 from aucmax.cli.options import fpr_range_option
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
-from aucmax.tabular.models import COMPARED
+from aucmax.comparison.models import COMPARED
 
 __all__ = ["demo"]
 

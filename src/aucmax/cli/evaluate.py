@@ -105,7 +105,7 @@ def _measure(truth: Any, scores: Any, fpr_range: tuple[float, float]) -> dict[st
     import numpy as np
 
     from aucmax import metrics
-    from aucmax.tabular.measures import mean_interval, measure
+    from aucmax.comparison.measures import mean_interval, measure
 
     values = measure(truth, scores, fpr_range)
     main = next(iter(values))

@@ -13,7 +13,7 @@ def draw_evaluation(target: Any, scores: Any, record: dict[str, Any]) -> Any:
     With queries it is about the mean of their curves, over the positions of rows in
     their query; the legend has the numbers of the record.
     """
-    from aucmax.tabular._positions import positions
+    from aucmax.comparison.positions import positions
 
     if target.queries is not None:
         scores = positions(target, scores)
@@ -49,7 +49,7 @@ def _draw(
 ) -> Any:
     """Draw curves; the legend has these AUCs, their intervals and partial AUCs."""
     from aucmax import plots
-    from aucmax.tabular._positions import query_weights
+    from aucmax.comparison.positions import query_weights
 
     shaded = None if tuple(fpr_range) == (0.0, 1.0) or target.is_graded else fpr_range
     drawn = plots.roc_curve(

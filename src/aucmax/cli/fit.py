@@ -19,7 +19,7 @@ from aucmax.cli.data import (
 from aucmax.cli.options import force_option, output_path
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
-from aucmax.tabular.models import MODELS
+from aucmax.comparison.models import MODELS
 
 __all__ = ["fit", "fit_model", "target_record"]
 
@@ -86,15 +86,15 @@ def fit(
 
 def fit_model(name: str, training: Data, goal: Any, console: Console) -> Any:
     """Fit a model by name; tell what became of the columns."""
+    from aucmax.comparison import MODELS, table_model
     from aucmax.exceptions import OneClassQueryWarning
-    from aucmax.tabular import MODELS, TableModel
 
     settings = {"target": training.target, "query_column": training.query_column}
     if goal.is_graded:
         learns = "learn" if MODELS[name].learns_levels else "relevant"
-        model = TableModel.by_name(name, levels=learns, **settings)
+        model = table_model(name, levels=learns, **settings)
     else:
-        model = TableModel.by_name(name, positive=goal.grading.positive, **settings)
+        model = table_model(name, positive=goal.grading.positive, **settings)
     title = f"Fitting {name} to {training.n_rows} rows"
     with console.progress(title, 1) as step, warnings.catch_warnings():
         # the user is told how many queries have both classes

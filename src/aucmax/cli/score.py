@@ -95,7 +95,7 @@ def text_columns(model: Any) -> list[str]:
 def _score_frame(model: Any, new: Data, keep: tuple[str, ...], path: Path) -> Any:
     import polars as pl
 
-    from aucmax.tabular._frames import near_names
+    from aucmax.tables._frames import near_names
 
     scored = {"score": model.decision_function(new.rows)}
     if model.has_threshold_:

@@ -9,7 +9,7 @@ from aucmax._parameters import check_choice
 from aucmax.exceptions import IncompatibleError
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.penalties import Penalty
-from aucmax.regularizers import ProximalRegularizer, RegularizerWithLevels
+from aucmax.regularizers import HullRegularizer, ProximalRegularizer
 from aucmax.solvers import (
     BundleSolver,
     LevelBundleSolver,
@@ -112,7 +112,7 @@ class SolverChoice:
             if _is_final(solution, limited, rule):
                 return solution
             start = _from_here(solution)
-        if self.name == "auto" and isinstance(regularizer, RegularizerWithLevels):
+        if self.name == "auto" and isinstance(regularizer, HullRegularizer):
             return _sparse(objective, regularizer, rule, start)
         return _bundle(objective, regularizer, rule, start)
 
@@ -183,7 +183,7 @@ def _bundle(
     start: Start | None,
 ) -> Solution:
     """Minimise by cutting planes, stabilised as the regularizer needs it."""
-    if isinstance(regularizer, RegularizerWithLevels):
+    if isinstance(regularizer, HullRegularizer):
         solution = LevelBundleSolver(rule).minimize(objective, regularizer, start)
         return without_dust(solution, objective, regularizer, rule)
     # on wide data many pairs end at a kink, which smoothing resolves

@@ -208,7 +208,7 @@ class Decoder:
             raise ModelFileError(f"{path} is not consistent ({error})") from error
 
     def _version_hint(self) -> str:
-        from aucmax import __version__
+        from aucmax._version import __version__
 
         maker = self._made_with.get("aucmax", "unknown")[:40]
         return (

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from aucmax._strict_json import MAX_DEPTH
 from aucmax.persistence.arrays import dump_array, dump_scalar, is_plain
 from aucmax.persistence.registry import REGISTRY, public_name
-from aucmax.persistence.strict_json import MAX_DEPTH
 
 __all__ = ["Encoder", "is_free_name", "unsaved_attributes"]
 

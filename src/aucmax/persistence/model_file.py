@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from aucmax._atomic import atomic_output
+from aucmax._strict_json import dump_json, parse_json
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence.container import (
     MAX_FILE_BYTES,
@@ -18,7 +19,6 @@ from aucmax.persistence.container import (
 from aucmax.persistence.decode import Decoder
 from aucmax.persistence.encode import Encoder
 from aucmax.persistence.registry import REGISTRY, public_name
-from aucmax.persistence.strict_json import dump_json, parse_json
 
 __all__ = ["ModelFileInfo", "describe", "load", "save"]
 
@@ -181,7 +181,7 @@ def _pack(estimator: Any, name: str) -> bytes:
     """Return the bytes of a file that is known to load."""
     import sklearn
 
-    from aucmax import __version__
+    from aucmax._version import __version__
 
     encoder = Encoder()
     tree = encoder.encode(estimator, name)

@@ -11,16 +11,16 @@ REGISTRY: dict[str, tuple[str, str]] = {
     "AUCSVC": ("aucmax.linear", "AUCSVC"),
     "Certificate": ("aucmax.margin", "Certificate"),
     "GraphRanker": ("aucmax.structured", "GraphRanker"),
-    "LambdaMART": ("aucmax.boosting", "LambdaMART"),
+    "LambdaMART": ("aucmax.trees", "LambdaMART"),
     "LevelSumRanker": ("aucmax.linear", "LevelSumRanker"),
-    "LightGBMBaseline": ("aucmax.tabular", "LightGBMBaseline"),
+    "LightGBMBaseline": ("aucmax.trees", "LightGBMBaseline"),
     "LogisticRegression": ("sklearn.linear_model", "LogisticRegression"),
     "MarginCurve": ("aucmax.margin", "MarginCurve"),
     "MarginRanker": ("aucmax.margin", "MarginRanker"),
     "RankBoost": ("aucmax.boosting", "RankBoost"),
     "SoftRankBoost": ("aucmax.boosting", "SoftRankBoost"),
-    "TableEncoder": ("aucmax.tabular", "TableEncoder"),
-    "TableModel": ("aucmax.tabular", "TableModel"),
+    "TableEncoder": ("aucmax.tables", "TableEncoder"),
+    "TableModel": ("aucmax.tables", "TableModel"),
 }
 
 #: parameters that a class has lost, or will lose, since files were written: with this

@@ -1,11 +1,11 @@
 """What do we hold down? Parameters in; price out, and what solvers need of it."""
 
 from aucmax.regularizers.base import (
+    Hull,
+    HullRegularizer,
     ProximalRegularizer,
     QuadraticRegularizer,
     Regularizer,
-    RegularizerWithLevels,
-    RegularizerWithMaster,
 )
 from aucmax.regularizers.bounded_l2 import BoundedL2
 from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
@@ -22,12 +22,12 @@ __all__ = [
     "ElasticNetBall",
     "GroupLasso",
     "GroupLassoBall",
+    "Hull",
+    "HullRegularizer",
     "L1Ball",
     "L2Ball",
     "ProximalRegularizer",
     "QuadraticRegularizer",
     "Regularizer",
-    "RegularizerWithLevels",
-    "RegularizerWithMaster",
     "Simplex",
 ]

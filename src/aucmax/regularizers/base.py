@@ -9,31 +9,30 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from aucmax._validation import FloatArray
 
 __all__ = [
-    "MasterSolution",
+    "Hull",
+    "HullRegularizer",
     "ProximalRegularizer",
     "QuadraticRegularizer",
     "Regularizer",
-    "RegularizerWithLevels",
-    "RegularizerWithMaster",
 ]
 
 
-class MasterSolution(NamedTuple):
-    """The minimiser of a regularizer plus a piecewise-linear model of the risk.
+class Hull(NamedTuple):
+    """The hull of the origin and the unit vectors, or of those of one sign alone.
 
     Attributes
     ----------
-    parameters : ndarray of shape (n_parameters,)
-        Where the model's minimum lies.
-    multipliers : ndarray of shape (n_cuts,)
-        The share of each cut at that minimum: nonnegative, of sum 1.
-    lower_bound : float
-        The minimum, from the dual: the true objective is nowhere below it.
+    radius : float
+        How far the vertices are from the origin.
+    is_signed : bool
+        Whether there are vertices of either sign, and the origin.
+    price : float
+        What a unit of weight costs.
     """
 
-    parameters: FloatArray
-    multipliers: FloatArray
-    lower_bound: float
+    radius: float
+    is_signed: bool
+    price: float = 0.0
 
 
 class Regularizer(Protocol):
@@ -66,40 +65,18 @@ class ProximalRegularizer(Regularizer, Protocol):
 
 
 @runtime_checkable
-class RegularizerWithMaster(Regularizer, Protocol):
-    """A regularizer that cutting-plane methods can work with."""
-
-    def minimize_model(
-        self,
-        gradients: FloatArray,
-        offsets: FloatArray,
-        gram: FloatArray,
-        C: float,
-        start: FloatArray,
-    ) -> MasterSolution:
-        r"""Minimise :math:`\Omega(w) + C \max_k (o_k + \langle a_k, w \rangle)`."""
-
-
-@runtime_checkable
-class RegularizerWithLevels(Regularizer, Protocol):
-    """A convex set, or its price, that level methods can work with."""
+class HullRegularizer(Regularizer, Protocol):
+    """A hull of few directions, or the price of the weights in one."""
 
     def middle(self, n_parameters: int) -> FloatArray:
         """Return a point inside, to start from."""
 
-    def level_step(
-        self,
-        gradients: FloatArray,
-        offsets: FloatArray,
-        multipliers: FloatArray,
-        center: FloatArray,
-        value: float,
-        fraction: float,
-    ) -> MasterSolution:
-        """Bound the highest cut from below; project the center onto a level set."""
+    def hull(self, value: float) -> Hull:
+        """Return a hull that holds the minimisers, given the value of some point."""
 
 
-class QuadraticRegularizer(RegularizerWithMaster, Protocol):
-    """A regularizer whose Hessian is a multiple of the identity."""
+@runtime_checkable
+class QuadraticRegularizer(Regularizer, Protocol):
+    r"""A regularizer that is :math:`\frac{\kappa}{2} \|w\|^2`."""
 
     curvature: float

@@ -4,14 +4,14 @@ import numpy as np
 
 from aucmax._validation import FloatArray
 from aucmax.regularizers.ball import Ball, ConvexSet
+from aucmax.regularizers.base import Hull
 from aucmax.regularizers.l1 import largest_magnitude, sum_of_magnitudes
-from aucmax.regularizers.levels import Hull, OverHull
 from aucmax.regularizers.projections import nearest_magnitudes, with_signs_of
 
 __all__ = ["L1Ball", "Simplex"]
 
 
-class Simplex(OverHull, ConvexSet):
+class Simplex(ConvexSet):
     r"""Nonnegative weights of sum `radius`: convex combinations.
 
     Parameters
@@ -24,11 +24,12 @@ class Simplex(OverHull, ConvexSet):
         """Return the mean of the vertices, where a solver may start."""
         return np.full(n_parameters, self.radius / n_parameters)
 
-    def _hull(self, value: float) -> Hull:
+    def hull(self, value: float) -> Hull:
+        """Return the set itself."""
         return Hull(self.radius, is_signed=False)
 
 
-class L1Ball(OverHull, Ball):
+class L1Ball(Ball):
     r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`.
 
     The origin counts as a vertex: it takes what the absolute weights leave. To move its
@@ -56,5 +57,6 @@ class L1Ball(OverHull, Ball):
         """Return the origin, where a solver may start."""
         return np.zeros(n_parameters)
 
-    def _hull(self, value: float) -> Hull:
+    def hull(self, value: float) -> Hull:
+        """Return the set itself."""
         return Hull(self.radius, is_signed=True)

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from aucmax._validation import FloatArray
-from aucmax.regularizers.levels import Hull, OverHull
+from aucmax.regularizers.base import Hull
 from aucmax.regularizers.projections import soft_threshold
 
 __all__ = ["L1", "bound_below_norm", "largest_magnitude", "sum_of_magnitudes"]
@@ -29,7 +29,7 @@ def bound_below_norm(constant: float, dual_norm: float) -> float:
     return max(0.0, constant) / max(1.0, dual_norm)
 
 
-class L1(OverHull, BaseEstimator):
+class L1(BaseEstimator):
     r"""The sum of absolute weights, :math:`\Omega(w) = \|w\|_1`.
 
     A weight that is not worth its price becomes exactly 0. All methods cost O(n).
@@ -67,6 +67,7 @@ class L1(OverHull, BaseEstimator):
         """Return the origin, where a solver may start."""
         return np.zeros(n_parameters)
 
-    def _hull(self, value: float) -> Hull:
+    def hull(self, value: float) -> Hull:
+        """Return the L1 ball that holds the minimisers."""
         # a minimiser's norm is no more than any value, as the risk is not negative
         return Hull(value, is_signed=True, price=1.0)

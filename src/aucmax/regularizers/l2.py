@@ -1,29 +1,16 @@
 """Half the squared Euclidean norm, and the ball of that norm."""
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from aucmax._validation import FloatArray
 from aucmax.regularizers.ball import Ball
-from aucmax.regularizers.base import MasterSolution
 from aucmax.regularizers.projections import euclidean_norm
-from aucmax.regularizers.simplex_qp import minimize_on_simplex
 
 __all__ = ["L2", "L2Ball"]
 
 
 class L2(BaseEstimator):
-    r"""Half the squared Euclidean norm, :math:`\Omega(w) = \frac12 \|w\|^2`.
-
-    Over the shares :math:`\lambda` of the cuts, a point of the simplex, the dual of its
-    master problem is
-
-    .. math:: \max_\lambda \; C \, o^T \lambda
-              - \frac{C^2}{2} \Big\| \sum_k \lambda_k a_k \Big\|^2,
-              \qquad w = -C \sum_k \lambda_k a_k ,
-
-    a quadratic program as small as the number of cuts.
-    """
+    r"""Half the squared Euclidean norm, :math:`\Omega(w) = \frac12 \|w\|^2`."""
 
     curvature = 1.0
 
@@ -49,39 +36,6 @@ class L2(BaseEstimator):
         distance = constant / norm  # of the origin from where the line is 0
         return distance * distance / 2.0
 
-    def minimize_model(
-        self,
-        gradients: FloatArray,
-        offsets: FloatArray,
-        gram: FloatArray,
-        C: float,
-        start: FloatArray,
-    ) -> MasterSolution:
-        """Minimise this regularizer plus C times the highest of the cuts.
-
-        Parameters
-        ----------
-        gradients : ndarray of shape (n_cuts, n_parameters)
-            The slopes of the cuts.
-        offsets : ndarray of shape (n_cuts,)
-            Their constants.
-        gram : ndarray of shape (n_cuts, n_cuts)
-            ``gradients @ gradients.T``, kept by the caller as cuts come and go.
-        C : float
-            The weight of the risk.
-        start : ndarray of shape (n_cuts,)
-            A point of the simplex to start from.
-
-        Returns
-        -------
-        MasterSolution
-            The minimiser, the cuts' shares and the certified lower bound.
-        """
-        multipliers = minimize_on_simplex(C * gram, offsets, start)
-        parameters = -C * (multipliers @ gradients)
-        lower_bound = C * float(offsets @ multipliers) - self.value(parameters)
-        return MasterSolution(parameters, multipliers, float(np.float64(lower_bound)))
-
 
 class L2Ball(Ball):
     r"""Weights of limited Euclidean norm, :math:`\|w\|_2 \le r`.
@@ -95,8 +49,7 @@ class L2Ball(Ball):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from aucmax.regularizers import L2Ball
+    >>>     >>> from aucmax.regularizers import L2Ball
     >>> L2Ball(radius=1.0).prox(np.array([3.0, -4.0]))
     array([ 0.6, -0.8])
     """

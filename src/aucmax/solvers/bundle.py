@@ -87,7 +87,7 @@ class BundleSolver:
         objective : Objective
             The data, the model and the risk.
         regularizer : Regularizer
-            The price of the parameters; must offer ``minimize_model`` or ``prox``.
+            The price of the parameters; quadratic, or with a ``prox``.
         start : Start, optional
             Where to begin, such as the solution for a neighbouring C.
 

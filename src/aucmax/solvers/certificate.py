@@ -18,8 +18,8 @@ import numpy as np
 
 from aucmax._validation import FloatArray
 from aucmax.regularizers.base import ProximalRegularizer
-from aucmax.regularizers.simplex_qp import minimize_on_simplex
 from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 from aucmax.solvers.line_search import search
 
 __all__ = ["Certificate", "Mixture", "NearModel", "step_to_zero"]

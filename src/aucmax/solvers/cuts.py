@@ -5,12 +5,14 @@ import numpy as np
 from aucmax._validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import (
-    MasterSolution,
+    HullRegularizer,
+    QuadraticRegularizer,
     Regularizer,
-    RegularizerWithLevels,
-    RegularizerWithMaster,
 )
 from aucmax.risks.base import Support
+from aucmax.solvers.inner.level_step import level_step
+from aucmax.solvers.inner.master_solution import MasterSolution
+from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
 __all__ = ["Cuts"]
 
@@ -151,13 +153,24 @@ class Cuts:
         self.multipliers = multipliers
         self._last_used[multipliers > 0.0] = self._clock
 
-    def minimize(self, regularizer: RegularizerWithMaster, C: float) -> MasterSolution:
-        """Minimise the regularizer plus C times the highest cut."""
-        solution = regularizer.minimize_model(
-            self.gradients, self.offsets, self.gram, C, self.multipliers
-        )
-        self.share_out(solution.multipliers)
-        return solution
+    def minimize(self, regularizer: QuadraticRegularizer, C: float) -> MasterSolution:
+        r"""Minimise the regularizer plus C times the highest cut.
+
+        With :math:`\Omega(w) = \frac{\kappa}{2} \|w\|^2` the dual over the shares
+        :math:`\lambda` of the cuts, a point of the simplex, is
+
+        .. math:: \max_\lambda \; C \, o^T \lambda
+                  - \frac{C^2}{2 \kappa} \Big\| \sum_k \lambda_k a_k \Big\|^2,
+                  \qquad w = -\frac{C}{\kappa} \sum_k \lambda_k a_k ,
+
+        a quadratic program as small as the number of cuts.
+        """
+        pull = C / regularizer.curvature
+        shares = minimize_on_simplex(pull * self.gram, self.offsets, self.multipliers)
+        parameters = -pull * (shares @ self.gradients)
+        bound = C * float(self.offsets @ shares) - regularizer.value(parameters)
+        self.share_out(shares)
+        return MasterSolution(parameters, shares, bound)
 
     def level_step(
         self,
@@ -168,12 +181,13 @@ class Cuts:
         fraction: float,
     ) -> MasterSolution:
         """Bound price plus C times the highest cut; project onto a level set."""
-        if not isinstance(regularizer, RegularizerWithLevels):
+        if not isinstance(regularizer, HullRegularizer):
             raise IncompatibleError(
-                f"{type(regularizer).__name__} has no level_step, which a level method "
-                "needs. Try Simplex, L1Ball or L1."
+                f"{type(regularizer).__name__} is no hull, nor a price over one, and a "
+                "level method needs one. Try Simplex, L1Ball or L1."
             )
-        solution = regularizer.level_step(
+        solution = level_step(
+            regularizer.hull(value),
             C * self.gradients if C != 1.0 else self.gradients,
             C * self.offsets,
             self.multipliers,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from aucmax._validation import FloatArray
-from aucmax.regularizers.base import Regularizer, RegularizerWithLevels
+from aucmax.regularizers.base import HullRegularizer, Regularizer
 from aucmax.solvers.base import Objective, Solution, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 
@@ -68,7 +68,7 @@ class LevelBundleSolver:
         objective : Objective
             The data, the model and the risk.
         regularizer : Regularizer
-            The set of parameters, or their price; must offer ``level_step``.
+            The set of parameters, or their price; must offer ``hull``.
         start : Start, optional
             Where to begin: a point of the set, and cuts below this same risk.
 
@@ -113,6 +113,6 @@ class LevelBundleSolver:
 
 
 def _middle(regularizer: Regularizer, n_parameters: int) -> FloatArray:
-    if isinstance(regularizer, RegularizerWithLevels):
+    if isinstance(regularizer, HullRegularizer):
         return regularizer.middle(n_parameters)
     return np.zeros(n_parameters)  # refused by the cuts, with a clear message

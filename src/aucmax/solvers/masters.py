@@ -1,6 +1,6 @@
 r"""Where a bundle method goes next: the minimum of the regularizer plus its cuts.
 
-A regularizer with a master problem of its own (L2) is minimised together with the
+A quadratic regularizer (L2) is minimised together with the
 highest cut as it is. Any other one that has a proximal operator is kept near the
 center, since the model alone may have its minimum far away or nowhere:
 
@@ -16,8 +16,8 @@ from aucmax._validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import (
     ProximalRegularizer,
+    QuadraticRegularizer,
     Regularizer,
-    RegularizerWithMaster,
 )
 from aucmax.solvers.certificate import (
     Certificate,
@@ -65,22 +65,20 @@ class Master(Protocol):
 
 def master_for(regularizer: Regularizer, cuts: Cuts, C: float) -> Master:
     """Choose the master problem that a regularizer allows."""
-    if isinstance(regularizer, RegularizerWithMaster):
+    if isinstance(regularizer, QuadraticRegularizer):
         return _ExactMaster(regularizer, cuts, C)
     if isinstance(regularizer, ProximalRegularizer):
         return _ProximalMaster(regularizer, cuts, C)
     raise IncompatibleError(
-        f"{type(regularizer).__name__} has neither minimize_model nor prox, one of "
-        "which a cutting-plane method needs. Try L2."
+        f"{type(regularizer).__name__} has neither a curvature nor prox, one of which "
+        "a cutting-plane method needs. Try L2."
     )
 
 
 class _ExactMaster:
     """The model alone."""
 
-    def __init__(
-        self, regularizer: RegularizerWithMaster, cuts: Cuts, C: float
-    ) -> None:
+    def __init__(self, regularizer: QuadraticRegularizer, cuts: Cuts, C: float) -> None:
         self._regularizer = regularizer
         self._cuts = cuts
         self._C = C

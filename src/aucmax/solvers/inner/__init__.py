@@ -1,0 +1,1 @@
+"""The small problems that a solver meets in each iteration."""

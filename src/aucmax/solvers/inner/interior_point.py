@@ -1,0 +1,226 @@
+"""Two small convex programs over a simplex, solved by one interior-point method.
+
+    game:        min over w of  max_k (A w)_k
+    projection:  min over w of  1/2 sum_i c_i (w_i - center_i)^2   with   A w <= level
+
+w runs over the probability simplex; A has one row a cut and one column a vertex. Where
+the steps come from, and what the letters mean, is told in ``_newton.py``.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aucmax._validation import FloatArray
+from aucmax.solvers.inner._newton import Iterate, Program
+
+__all__ = ["Game", "play_game", "project_below_level"]
+
+_MAX_ITER = 30  # about 6 from a good start, 15 from a bad one
+_SPREAD = 0.1  # of a game's start goes to all vertices and cuts
+_ROOM = 0.3  # of the distance between its bounds is left on both sides of them
+_BEYOND = 1.05  # how far a projection's start is on the way from center to level
+_PULL = 0.01  # of the multipliers that a projection ends with, to start with
+_STILL = 1e-16  # a squared distance so small is none
+_ROUNDING = 1e-10  # by which shares may miss the sum 1 before they are made to
+_DROPPED = (1.0, 0.1, 1e-2, 1e-3, 1e-4)  # see _sparsest
+
+_sum = np.add.reduce  # x.sum() takes longer to find this than to add
+_min = np.minimum.reduce
+_max = np.maximum.reduce
+
+
+class Game(NamedTuple):
+    """A game as far as it was played.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_vertices,)
+        A point of the simplex, where no cut is above `top`.
+    multipliers : ndarray of shape (n_cuts,)
+        A point of the simplex, whose mixed cut is nowhere below `bottom`.
+    top, bottom : float
+        Bounds of the game's value.
+    path : list of (float, Iterate)
+        The way from the inside to the solution, each point after its highest cut.
+    """
+
+    shares: FloatArray
+    multipliers: FloatArray
+    top: float
+    bottom: float
+    path: list[tuple[float, Iterate]]
+
+
+def play_game(
+    A: FloatArray,
+    shares: FloatArray,
+    multipliers: FloatArray,
+    *,
+    ceiling: float,
+    accuracy: float,
+) -> Game:
+    """Play cuts against vertices.
+
+    Ends when ``top - bottom <= accuracy * (ceiling - bottom)``, or `bottom` reaches the
+    ceiling, or rounding allows no more. The bounds hold, and shares and multipliers are
+    points of a simplex, whatever the accuracy reached.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_cuts, n_vertices)
+        Each cut at each vertex.
+    shares, multipliers : ndarray of shape (n_vertices,) and (n_cuts,)
+        Points of a simplex to start from: the better, the fewer iterations.
+    ceiling : float
+        What the game's value is compared with.
+    accuracy : float
+        The share of its distance to the ceiling that need not be known.
+    """
+    N = A.shape[1]
+    top, bottom = float(_max(A @ shares)), float(_min(multipliers @ A))
+    game = Game(shares, multipliers, top, bottom, [])
+    with np.errstate(all="ignore"):  # unsound iterates are recognised
+        program = Program(A)
+        iterate = _start_of_game(program, shares, multipliers)
+        for _ in range(_MAX_ITER):
+            to_ceiling = ceiling - game.bottom
+            if to_ceiling <= 0.0 or game.top - game.bottom <= accuracy * to_ceiling:
+                break
+            if iterate is None or not iterate.is_sound:
+                break
+            w, mu = iterate.x[:N], iterate.x[N:]
+            total_w, total_mu = _sum(w), _sum(mu)
+            top = float(_max(iterate.heights) / total_w)
+            bottom = float(_min(iterate.edges) / total_mu)
+            game.path.append((top, iterate))
+            if top < game.top:
+                game = game._replace(top=top, shares=w / total_w)
+            if bottom > game.bottom:
+                game = game._replace(bottom=bottom, multipliers=mu / total_mu)
+            iterate = program.after(iterate)
+    return game
+
+
+def project_below_level(
+    A: FloatArray,
+    level: float,
+    center: FloatArray,
+    curvature: FloatArray,
+    start: Iterate,
+    *,
+    slack: float,
+    accuracy: float,
+) -> FloatArray:
+    """Find a point of the simplex near `center` where all cuts are below the level.
+
+    Ends when no cut is more than `slack` above the level and half the squared distance
+    is known to a relative `accuracy`, or rounding allows no more. What comes out is a
+    point of the simplex in any case, also where no point is below the level.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_cuts, n_vertices)
+        Each cut at each vertex.
+    level : float
+        The height to go below.
+    center : ndarray of shape (n_vertices,)
+        The point of the simplex to stay near.
+    curvature : ndarray of shape (n_vertices,)
+        The price c of moving each share, nonnegative.
+    start : Iterate
+        A point of the path of a game with this A, best the first below the level.
+    slack, accuracy : float
+        How closely to solve it. The slack, above 0, should be about a tenth of how far
+        the level is below the highest cut at the center.
+    """
+    N = A.shape[1]
+    w, z = start.x[:N], start.y[:N]
+    if _max(A @ center) <= level:
+        return center
+    with np.errstate(all="ignore"):  # unsound iterates are recognised
+        program = Program(A, curvature, center, level)
+        iterate: Iterate | None = _start_of_projection(program, center, start, slack)
+        for _ in range(_MAX_ITER):
+            if iterate is None or not iterate.is_sound:
+                break
+            w, z = iterate.x[:N], iterate.y[:N]
+            enough = accuracy * program.price(w) + _STILL
+            if (
+                iterate.product <= enough
+                and _max(iterate.heights) <= level + slack
+                and abs(1.0 - _sum(w)) <= _ROUNDING
+            ):
+                missing = program.missing_in_z(iterate)
+                if missing @ missing <= enough:
+                    break
+            iterate = program.after(iterate)
+        return _sparsest(A, w, z, level + slack)
+
+
+def _start_of_game(
+    program: Program, shares: FloatArray, multipliers: FloatArray
+) -> Iterate | None:
+    """Spread a part of a start over all vertices and cuts, most of it over the best.
+
+    In the middle of the way to a solution, shares are inverse to reduced costs and
+    multipliers to slacks.
+    """
+    heights, edges = program.A @ shares, multipliers @ program.A
+    room = _ROOM * (_max(heights) - _min(edges))
+    if not room > 0.0:
+        return None
+    w = _partly_spread(shares, edges - _min(edges) + room)
+    mu = _partly_spread(multipliers, _max(heights) - heights + room)
+    heights, edges = program.A @ w, mu @ program.A
+    room = _ROOM * (_max(heights) - _min(edges))
+    lam, v = float(_min(edges) - room), float(_max(heights) + room)
+    y = np.concatenate([edges - lam, v - heights])
+    return program.at(np.concatenate([w, mu]), y, lam, v)
+
+
+def _partly_spread(point: FloatArray, costs: FloatArray) -> FloatArray:
+    spread = 1.0 / costs
+    mixed: FloatArray = (1.0 - _SPREAD) * point + (_SPREAD / _sum(spread)) * spread
+    return mixed
+
+
+def _start_of_projection(
+    program: Program, center: FloatArray, start: Iterate, slack: float
+) -> Iterate:
+    """Move a point of a game's path towards the center, to just below the level.
+
+    A projection's multipliers add up to about the squared distance to the center
+    divided by how far the level is below it; smaller ones are the better start. Reduced
+    costs go with them.
+    """
+    N = program.ones_N.size
+    at_center = program.A @ center
+    above = _max(at_center) - program.level
+    fall = _max(at_center) - _max(start.heights)
+    part = min(_BEYOND * above / fall, 1.0) if fall > 0.0 else 1.0
+    w = center + part * (start.x[:N] - center)
+    heights = at_center + part * (start.heights - at_center)
+    pull = _PULL * (2.0 * program.price(w) + _STILL) / slack
+    z = pull * np.maximum(start.y[:N], slack)
+    s = np.maximum(program.level - heights, slack)
+    x, y = np.concatenate([w, pull * start.x[N:]]), np.concatenate([z, s])
+    iterate = program.at(x, y, 0.0, program.level)
+    lam = -(w @ program.missing_in_z(iterate)) / _sum(w)
+    return iterate._replace(lam=float(lam))
+
+
+def _sparsest(A: FloatArray, w: FloatArray, z: FloatArray, height: float) -> FloatArray:
+    """Drop shares that are on their way to 0, as many as leave all cuts below a height.
+
+    Of a share and its reduced cost, which in a projection have one unit, one is 0 in
+    the end; so a share is dropped that is small next to its reduced cost.
+    """
+    for factor in _DROPPED:
+        kept = np.where(w > factor * z, w, 0.0)
+        if _sum(kept) > 0.0 and _max(A @ kept) <= height * _sum(kept):
+            break
+    else:
+        kept = w
+    shares: FloatArray = kept / _sum(kept)
+    return shares

@@ -1,0 +1,224 @@
+"""Cuts against the vertices of a hull: a bound, and a point on a level set.
+
+The hull is that of the origin and the unit vectors of either sign, or of those of one
+sign alone, times a radius. What a point of it costs is linear in the vertices' shares,
+so a price for a unit of weight, which makes the L1 penalty of the L1 ball, is one more
+number in the table of cuts at vertices.
+"""
+
+import numpy as np
+
+from aucmax._validation import FloatArray, IntArray
+from aucmax.regularizers.base import Hull
+from aucmax.solvers.inner.interior_point import Game, play_game, project_below_level
+from aucmax.solvers.inner.master_solution import MasterSolution
+
+__all__ = ["level_step"]
+
+_ALL = 400  # up to so many vertices are all worked with at once
+_MORE = 100  # so many enter at a time otherwise,
+_HELD = 200  # next to so many of the center
+_ROUNDS = 30
+_ACCURACY = 0.1  # of the gap, to which the lowest point of the model is found,
+_SLACK = 0.1  # and by which a cut may stay above the level
+_DISTANCE = 0.3  # relative accuracy of half the squared distance to the center
+
+
+def level_step(
+    hull: Hull,
+    gradients: FloatArray,
+    offsets: FloatArray,
+    multipliers: FloatArray,
+    center: FloatArray,
+    value: float,
+    fraction: float,
+) -> MasterSolution:
+    r"""Bound the model from below, and project a point onto one of its level sets.
+
+    The model is the highest cut, :math:`\max_k (o_k + \langle a_k, w \rangle)`, plus
+    the price of the weights. Its minimum over the hull is a matrix game of cuts against
+    vertices; any shares of the cuts bound it. The level lies a `fraction` of the gap
+    below `value`. Distances are those of the vertices' shares.
+
+    Both are found roughly: the bound may miss the model's minimum by a tenth of the
+    gap, and the projection stay above the level by as much. That costs no cuts, and
+    half the time.
+
+    With many vertices only those enter that the bound or the center needs, and the
+    bound is checked against all of them: O(n_cuts * n_parameters) a round.
+
+    Parameters
+    ----------
+    hull : Hull
+        Where the parameters may be.
+    gradients : ndarray of shape (n_cuts, n_parameters)
+        The slopes of the cuts.
+    offsets : ndarray of shape (n_cuts,)
+        Their constants.
+    multipliers : ndarray of shape (n_cuts,)
+        Shares of the cuts, nonnegative and of sum 1, that gave the last bound.
+    center : ndarray of shape (n_parameters,)
+        A point of the hull: the best so far.
+    value : float
+        The objective there.
+    fraction : float
+        Where the level lies between `value` (0) and the bound (1).
+
+    Returns
+    -------
+    MasterSolution
+        The projection, the shares and the lower bound, which is never below that of
+        the shares given.
+    """
+    table = _Table(gradients, offsets, hull)
+    known = table.lowest_point(multipliers)
+    gap = value - known
+    if not gap > 0.0:
+        return MasterSolution(center, multipliers, known)
+    table.measure(value, gap)
+    game = table.play(multipliers, center)
+    bottom = table.lowest_point(game.multipliers)
+    if bottom > -1.0:
+        multipliers = game.multipliers
+    bottom = max(bottom, -1.0)
+    level = fraction * bottom
+    shares = game.shares
+    below = [iterate for top, iterate in game.path if top <= level]
+    if bottom < 0.0 and below:
+        shares = project_below_level(
+            table.matrix,
+            level,
+            table.shares_of(center),
+            table.curvature,
+            below[0],
+            slack=-_SLACK * bottom,
+            accuracy=_DISTANCE,
+        )
+    return MasterSolution(table.mixture(shares), multipliers, value + gap * bottom)
+
+
+class _Table:
+    """Cuts at vertices, of which a few are at work.
+
+    Vertex ``v`` is coordinate ``v % N`` with sign ``v // N``; sign 2 is the origin.
+    """
+
+    def __init__(
+        self,
+        gradients: FloatArray,
+        offsets: FloatArray,
+        hull: Hull,
+    ) -> None:
+        self.hull = hull
+        self.gradients = gradients
+        self.offsets = offsets
+        self.unit = hull.radius
+        self.n_coordinates = gradients.shape[1]
+        self.origin = 2 * self.n_coordinates
+        self.vertices = np.arange(0)
+        self.matrix = np.empty((offsets.size, 0))
+
+    def measure(self, value: float, gap: float) -> None:
+        """Measure heights from `value`, in units of the gap: the last bound is -1."""
+        self.offsets = (self.offsets - value) / gap
+        self.unit = self.hull.radius / gap
+
+    @property
+    def curvature(self) -> FloatArray:
+        """What it costs to move each share."""
+        return np.where(self.vertices == self.origin, 0.0, 1.0)
+
+    def lowest_point(self, multipliers: FloatArray) -> float:
+        """Return the minimum of the mixed cut."""
+        constant = float(multipliers @ self.offsets)
+        return constant + float(self._lower(self._slope(multipliers)).min())
+
+    def play(self, multipliers: FloatArray, center: FloatArray) -> Game:
+        """Play the game, with more vertices until no other one matters."""
+        self._let_in(self._first_vertices(multipliers, center))
+        shares = self.shares_of(center)
+        for _ in range(_ROUNDS):
+            game = play_game(
+                self.matrix, shares, multipliers, ceiling=0.0, accuracy=_ACCURACY / 2.0
+            )
+            multipliers = game.multipliers
+            slope = self._slope(multipliers)
+            bottom = multipliers @ self.offsets + self._lower(slope).min()
+            if game.top - bottom <= -_ACCURACY * bottom:
+                break
+            more = np.setdiff1d(self._lowest_vertices(slope), self.vertices)
+            if more.size == 0:
+                break
+            self._let_in(more)
+            shares = np.concatenate([game.shares, np.zeros(more.size)])
+        return game
+
+    def shares_of(self, point: FloatArray) -> FloatArray:
+        """Write a point of the hull as shares of vertices.
+
+        What is left goes to the origin. Without one nothing is left, unless vertices of
+        the point are not at work: then it is spread.
+        """
+        signs, coordinates = self._parts(self.vertices)
+        shares = np.maximum(point[coordinates] * signs, 0.0) / self.hull.radius
+        left = 1.0 - shares.sum()
+        if self.hull.is_signed:
+            shares[self.vertices == self.origin] = max(left, 0.0)
+        elif left > 0.0:
+            shares += left / shares.size
+        normalized: FloatArray = shares / shares.sum()
+        return normalized
+
+    def mixture(self, shares: FloatArray) -> FloatArray:
+        """Return the point with these shares of vertices."""
+        signs, coordinates = self._parts(self.vertices)
+        parts = self.hull.radius * shares * signs
+        point: FloatArray = np.zeros(self.n_coordinates)
+        np.add.at(point, coordinates, parts)
+        return point
+
+    def _first_vertices(self, multipliers: FloatArray, center: FloatArray) -> IntArray:
+        """Choose the vertices of the center, and those the last shares find low."""
+        N = self.n_coordinates
+        n_vertices = 2 * N + 1 if self.hull.is_signed else N
+        if n_vertices <= _ALL:
+            return np.arange(n_vertices)
+        used = np.flatnonzero(center)
+        if used.size > _HELD:
+            used = used[np.argpartition(-np.abs(center[used]), _HELD)[:_HELD]]
+        held = np.where(center[used] < 0.0, used + N, used)
+        low = self._lowest_vertices(self._slope(multipliers))
+        chosen = np.union1d(held, low)
+        return np.append(chosen, self.origin) if self.hull.is_signed else chosen
+
+    def _let_in(self, vertices: IntArray) -> None:
+        signs, coordinates = self._parts(vertices)
+        heights = self.gradients[:, coordinates] * (self.unit * signs)
+        heights += self.offsets[:, None]
+        if self.hull.price:
+            heights += self.unit * self.hull.price * np.abs(signs)
+        self.matrix = np.hstack([self.matrix, heights])
+        self.vertices = np.concatenate([self.vertices, vertices])
+
+    def _slope(self, multipliers: FloatArray) -> FloatArray:
+        slope: FloatArray = multipliers @ self.gradients
+        slope *= self.unit
+        return slope
+
+    def _lower(self, slope: FloatArray) -> FloatArray:
+        """Return the height of each coordinate's lower vertex."""
+        if not self.hull.is_signed:
+            return slope
+        return np.minimum(self.unit * self.hull.price - np.abs(slope), 0.0)
+
+    def _lowest_vertices(self, slope: FloatArray) -> IntArray:
+        lower = self._lower(slope)
+        count = min(_MORE, lower.size)
+        lowest = np.argpartition(lower, count - 1)[:count]
+        if self.hull.is_signed:
+            lowest[slope[lowest] > 0.0] += self.n_coordinates
+        return lowest
+
+    def _parts(self, vertices: IntArray) -> tuple[FloatArray, IntArray]:
+        blocks, coordinates = np.divmod(vertices, self.n_coordinates)
+        return np.array([1.0, -1.0, 0.0])[blocks], coordinates

@@ -1,0 +1,15 @@
+"""Tables as people have them: columns turned into numbers, targets into labels."""
+
+from aucmax.tables.encoder import TableEncoder
+from aucmax.tables.grading import Grading
+from aucmax.tables.table_model import TableModel
+from aucmax.tables.target import Target, encode_target, match_target
+
+__all__ = [
+    "Grading",
+    "TableEncoder",
+    "TableModel",
+    "Target",
+    "encode_target",
+    "match_target",
+]

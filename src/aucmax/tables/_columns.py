@@ -1,0 +1,259 @@
+"""What a column turns into: a number, a category, or the parts of a date.
+
+Each kind is learned from the training rows (``learn``), gives parts for a linear
+model (``linear``) and plain columns for trees (``trees``), and is a dictionary of
+simple values when saved.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from aucmax.tables import _cells, _scaling
+
+__all__ = ["COLUMN_KINDS", "Category", "Column", "Date", "Number", "OneHot", "restore"]
+
+Floats = NDArray[np.float64]
+OTHER = "(other)"
+MISSING = "(missing)"
+
+
+class OneHot(NamedTuple):
+    """`width` indicator columns; row i has its one in column ``codes[i]``, if >= 0."""
+
+    codes: NDArray[np.int64]
+    width: int
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column of numbers: squashed and standardised, gaps at the median.
+
+    With gaps in training there is one more column that says where they were. A
+    column with one value and gaps (``deviation`` 0) consists of that alone.
+    """
+
+    kind: ClassVar[str] = "number"
+    name: str
+    center: float
+    half_spread: float
+    mean: float
+    deviation: float
+    has_missing: bool
+    decimal_comma: bool = False
+
+    @classmethod
+    def learn(cls, name: str, values: Floats, decimal_comma: bool = False) -> Self:
+        """Learn centre, spread and gaps; `values` holds at least one number."""
+        filled = values[~np.isnan(values)]
+        center = float(np.median(filled / 2) * 2)
+        half_spread = _scaling.typical_spread(filled, center)
+        squashed = _scaling.squash(filled, center, half_spread or 1.0)
+        return cls(
+            name=name,
+            center=center,
+            half_spread=half_spread or 1.0,
+            mean=float(squashed.mean()),
+            deviation=float(squashed.std()),
+            has_missing=filled.size < values.size,
+            decimal_comma=decimal_comma,
+        )
+
+    def read(self, series: pl.Series) -> Floats:
+        """Numbers of raw cells, NaN for gaps; infinities are refused."""
+        cells = _cells.numbers(series, self.decimal_comma)
+        _cells.warn_of_strays(series, cells, "numbers")
+        refuse_infinities(self.name, cells.values)
+        return cells.values
+
+    def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
+        values = self.read(series)
+        gaps = np.isnan(values)
+        values = np.where(gaps, self.center, values)
+        if self.deviation > 0:
+            squashed = _scaling.squash(values, self.center, self.half_spread)
+            yield (squashed - self.mean) / self.deviation
+        if self.has_missing:
+            yield OneHot(gaps.astype(np.int64) - 1, 1)
+
+    def linear_names(self) -> list[str]:
+        value = [self.name] if self.deviation > 0 else []
+        return value + [f"{self.name}={MISSING}"] * self.has_missing
+
+    def trees(self, series: pl.Series) -> Iterator[Floats]:
+        exponent = _scaling.binary_exponent(self.half_spread)
+        yield _scaling.to_unit_scale(self.read(series), exponent)
+
+    def tree_names(self) -> list[str]:
+        return [self.name]
+
+    def tree_categories(self) -> list[bool]:
+        return [False]
+
+
+@dataclass(frozen=True)
+class Category:
+    """A column of words: one indicator for each category that is frequent enough.
+
+    Rarer words share the indicator "(other)"; a word never seen in training counts
+    as other too, or has no indicator at all when training had no rare words.
+    """
+
+    kind: ClassVar[str] = "category"
+    name: str
+    categories: list[str]
+    has_other: bool
+    has_missing: bool
+
+    @classmethod
+    def learn(
+        cls, name: str, words: pl.Series, max_categories: int, min_frequency: int
+    ) -> Self:
+        """Keep the frequent words, the most frequent first, ties by name."""
+        counted = (
+            words.drop_nulls()
+            .alias("word")
+            .value_counts()
+            .sort("count", "word", descending=[True, False])
+        )
+        kept = counted.filter(pl.col("count") >= min_frequency).head(max_categories)
+        return cls(
+            name=name,
+            categories=kept["word"].to_list(),
+            has_other=len(kept) < len(counted),
+            has_missing=words.null_count() > 0,
+        )
+
+    def codes(self, series: pl.Series) -> NDArray[np.int64]:
+        """Position among the categories; then other, then missing; -1 for none."""
+        words = _cells.texts(series)
+        n = len(self.categories)
+        codes = words.replace_strict(
+            self.categories,
+            list(range(n)),
+            default=n if self.has_other else -1,
+            return_dtype=pl.Int64,
+        ).to_numpy(writable=True)
+        gaps = words.is_null().to_numpy()
+        codes[gaps] = n + self.has_other if self.has_missing else -1
+        return codes
+
+    def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
+        yield OneHot(self.codes(series), len(self.linear_names()))
+
+    def linear_names(self) -> list[str]:
+        words = [*self.categories, *[OTHER] * self.has_other]
+        return [f"{self.name}={word}" for word in words + [MISSING] * self.has_missing]
+
+    def trees(self, series: pl.Series) -> Iterator[Floats]:
+        codes = self.codes(series).astype(np.float64)
+        n_words = len(self.categories) + self.has_other
+        codes[(codes < 0) | (codes >= n_words)] = np.nan
+        yield codes
+
+    def tree_names(self) -> list[str]:
+        return [self.name]
+
+    def tree_categories(self) -> list[bool]:
+        return [True]
+
+
+@dataclass(frozen=True)
+class Date:
+    """A column of dates: days since 1970 as a number, and calendar parts.
+
+    Month and weekday are categories, the hour is a number; a part that never
+    changes in training is left out.
+    """
+
+    kind: ClassVar[str] = "date"
+    name: str
+    regional: str | None
+    parts: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @classmethod
+    def learn(cls, name: str, moments: NDArray[Any], regional: str | None) -> Self:
+        """Learn each part that varies; `moments` holds at least one date."""
+        parts: dict[str, dict[str, Any]] = {}
+        for part, values in _date_parts(moments).items():
+            known = values.drop_nulls()
+            if known.n_unique() > 1:
+                whole = f"{name}:{part}"
+                if values.dtype == pl.String:
+                    learned: Column = Category.learn(whole, known, len(known), 1)
+                else:
+                    # one indicator of gaps is enough: that of the days
+                    kept = values if part == "days" else known
+                    learned = Number.learn(whole, kept.to_numpy())
+                parts[part] = as_plain(learned)
+        return cls(name=name, regional=regional, parts=parts)
+
+    def _each(self, series: pl.Series) -> Iterator[tuple["Column", pl.Series]]:
+        cells = _cells.dates(series, self.regional)
+        _cells.warn_of_strays(series, cells, "dates")
+        values = _date_parts(cells.values)
+        for part, column in self._learned().items():
+            yield column, values[part]
+
+    def _learned(self) -> dict[str, "Column"]:
+        return {part: restore(plain) for part, plain in self.parts.items()}
+
+    def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
+        for column, values in self._each(series):
+            yield from column.linear(values)
+
+    def linear_names(self) -> list[str]:
+        return [n for part in self._learned().values() for n in part.linear_names()]
+
+    def trees(self, series: pl.Series) -> Iterator[Floats]:
+        for column, values in self._each(series):
+            yield from column.trees(values)
+
+    def tree_names(self) -> list[str]:
+        return [n for part in self._learned().values() for n in part.tree_names()]
+
+    def tree_categories(self) -> list[bool]:
+        return [c for part in self._learned().values() for c in part.tree_categories()]
+
+
+Column: TypeAlias = Number | Category | Date
+
+COLUMN_KINDS: dict[str, type[Number] | type[Category] | type[Date]] = {
+    kind.kind: kind for kind in (Number, Category, Date)
+}
+
+
+def as_plain(column: Column) -> dict[str, Any]:
+    """Describe a column by simple values only, so that it can be saved."""
+    return {"kind": column.kind, **asdict(column)}
+
+
+def restore(plain: dict[str, Any]) -> Column:
+    """Rebuild a column from what :func:`as_plain` gave."""
+    fields = {key: value for key, value in plain.items() if key != "kind"}
+    return COLUMN_KINDS[plain["kind"]](**fields)
+
+
+def refuse_infinities(name: str, values: Floats) -> None:
+    """Raise for the first infinite number, with its row."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(np.argmax(infinite))
+        raise ValueError(
+            f"column {name!r}, row {row + 1}: {values[row]} is no usable number; "
+            "put a finite number there or leave the cell empty."
+        )
+
+
+def _date_parts(moments: NDArray[Any]) -> dict[str, pl.Series]:
+    series = pl.Series(moments, dtype=pl.Datetime("us"))
+    return {
+        "days": series.dt.epoch("us") / 86_400_000_000,
+        "month": series.dt.month().cast(pl.String),
+        "weekday": series.dt.weekday().cast(pl.String),
+        "hour": series.dt.hour() + series.dt.minute() / 60,
+    }

@@ -1,0 +1,287 @@
+"""Tables as people have them, turned into matrices that models can learn from."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax.exceptions import ModelFileError
+from aucmax.tables import _sparse
+from aucmax.tables._assembly import assemble_dense, assemble_sparse
+from aucmax.tables._columns import Column, OneHot, as_plain, restore
+from aucmax.tables._frames import as_frame, pick_columns
+from aucmax.tables._kinds import learn_column
+
+__all__ = ["TableEncoder"]
+
+# one-hot columns are stored sparse when at least this many columns are this empty
+_WIDE = 100
+_SPARSE_BELOW = 0.25
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    r"""Learn what each column of a table holds and turn rows into numbers.
+
+    A column is taken for
+
+    - **numbers**, when at most a tenth of its filled cells are something else: they
+      are centred at the median, divided by the typical deviation, logarithmic beyond
+      three standard deviations, and standardised; gaps take the median, and an
+      indicator column says where they were;
+    - **dates**, when that holds for dates and times (year first, or one of the usual
+      regional forms): days since 1970 as a number, month and weekday as categories,
+      the hour as a number;
+    - **categories** otherwise: one indicator column for each of the `max_categories`
+      most frequent texts that occur in at least `min_frequency` rows, one for all
+      others, one for gaps. A text never seen in training counts as "other", or has
+      no indicator at all if training had no others.
+
+    Empty and constant columns, texts that nearly all differ (names, keys), and
+    counters of the rows are left out; ``dropped_`` tells why. Stray words in a column
+    of numbers or dates count as gaps, with a note; more than a tenth of them, and
+    infinite numbers, are errors that name column and row.
+
+    A sparse matrix is a table of numbers without names: features keep their position
+    and their zeros, the other values are scaled. Fewer or more features in new rows
+    than in training are zeros or ignored.
+
+    Parameters
+    ----------
+    max_categories : int, default=50
+        Most indicator columns that one column of texts may take, "other" and
+        "missing" not counted.
+    min_frequency : int, default=2
+        Rows in which a text must occur to be a category of its own.
+
+    Attributes
+    ----------
+    columns_ : list of dict
+        What was learned about each column in use.
+    dropped_ : dict
+        The columns left out, each with the reason.
+    notices_ : list of str
+        What a user should know about the columns.
+    categorical_features_ : list of int
+        The columns of :meth:`transform_for_trees` that hold category codes.
+    n_features_in_ : int
+        Number of columns at training.
+    feature_names_in_ : ndarray of str
+        Their names; only for tables with names.
+
+    Notes
+    -----
+    Both transforms cost O(rows x columns). The linear matrix is dense unless it has
+    100 columns or more of which less than a quarter of the cells are filled.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from aucmax.tables import TableEncoder
+    >>> table = pl.DataFrame({"age": [31, 45, None], "sex": ["F", "M", "F"]})
+    >>> encoder = TableEncoder(min_frequency=1).fit(table)
+    >>> list(encoder.get_feature_names_out())
+    ['age', 'age=(missing)', 'sex=F', 'sex=M']
+    """
+
+    def __init__(self, max_categories: int = 50, min_frequency: int = 2) -> None:
+        self.max_categories = max_categories
+        self.min_frequency = min_frequency
+
+    def fit(self, X: Any, y: Any = None) -> "TableEncoder":
+        """Learn the columns of a table.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            The training rows.
+        y : ignored
+
+        Returns
+        -------
+        self : TableEncoder
+        """
+        for name in ("max_categories", "min_frequency"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1: {getattr(self, name)}.")
+        self.columns_: list[dict[str, Any]] = []
+        self.dropped_: dict[str, str] = {}
+        self.notices_: list[str] = []
+        self.scales_: dict[str, NDArray[np.float64]] | None = None
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if sparse.issparse(X):
+            self._fit_sparse(_sparse.as_rows(X))
+        else:
+            self._fit_frame(as_frame(X))
+        return self
+
+    def _fit_sparse(self, rows: sparse.csr_array) -> None:
+        _refuse_empty(rows.shape)
+        self.n_features_in_ = rows.shape[1]
+        self.categorical_features_: list[int] = []
+        self.scales_ = _sparse.learn_scales(rows)
+
+    def _fit_frame(self, frame: pl.DataFrame) -> None:
+        _refuse_empty(frame.shape)
+        self.n_features_in_ = frame.width
+        self.feature_names_in_ = np.array(frame.columns)
+        for series in frame.iter_columns():
+            column, reason, notes = learn_column(
+                series, self.max_categories, self.min_frequency
+            )
+            if column is None:
+                self.dropped_[series.name] = reason
+            else:
+                self.columns_.append(as_plain(column))
+            self.notices_.extend(notes)
+        if not self.columns_:
+            reasons = "; ".join(f"{n!r}: {r}" for n, r in self.dropped_.items())
+            raise ValueError(f"no column can be used: {reasons[:500]}.")
+        self.categorical_features_ = [
+            i
+            for i, is_category in enumerate(
+                c for column in self._learned() for c in column.tree_categories()
+            )
+            if is_category
+        ]
+
+    def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
+        """Turn raw rows into the matrix for linear models.
+
+        Parameters
+        ----------
+        X : as in :meth:`fit`
+            Columns are found by name, in any order; further columns are ignored.
+
+        Returns
+        -------
+        matrix : ndarray or csr_array of shape (rows, n_features_out)
+            Finite numbers without gaps.
+        """
+        check_is_fitted(self)
+        if self.scales_ is not None:
+            return _sparse.scale(self._sparse_rows(X), self.scales_)
+        n_rows, parts = self._parts(X)
+        width = len(self.get_feature_names_out())
+        if self._is_sparse(width):
+            return assemble_sparse(parts, (n_rows, width))
+        return assemble_dense(parts, (n_rows, width))
+
+    def transform_for_trees(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
+        """Turn raw rows into the matrix for trees: gaps are NaN, categories codes.
+
+        Numbers are only multiplied by a power of two for each column, because tree
+        learners take anything below a fixed threshold for zero.
+
+        Parameters
+        ----------
+        X : as in :meth:`transform`
+
+        Returns
+        -------
+        matrix : ndarray or csr_array of shape (rows, n_columns)
+            ``categorical_features_`` are the columns with category codes.
+        """
+        check_is_fitted(self)
+        if self.scales_ is not None:
+            return _sparse.to_unit_scale(self._sparse_rows(X), self.scales_)
+        frame = self._frame(X)
+        blocks = [
+            block
+            for column in self._learned()
+            for block in column.trees(frame[column.name])
+        ]
+        return np.column_stack(blocks)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns that :meth:`transform` returns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        names : ndarray of str
+        """
+        check_is_fitted(self)
+        if self.scales_ is not None:
+            return np.array([f"x{i}" for i in range(self.n_features_in_)], dtype=object)
+        names = [name for column in self._learned() for name in column.linear_names()]
+        return np.array(names, dtype=object)
+
+    def _learned(self) -> Iterator[Column]:
+        return map(restore, self.columns_)
+
+    def _is_sparse(self, width: int) -> bool:
+        # each column fills one cell of its indicators, at most
+        n_filled = sum(3 if c["kind"] == "date" else 1 for c in self.columns_)
+        return width >= _WIDE and n_filled < _SPARSE_BELOW * width
+
+    def _frame(self, X: Any) -> pl.DataFrame:
+        if sparse.issparse(X):
+            raise ValueError(
+                "the encoder was fitted on a table with named columns, got a sparse "
+                "matrix; give it the same kind of table."
+            )
+        return pick_columns(as_frame(X), [column["name"] for column in self.columns_])
+
+    def _sparse_rows(self, X: Any) -> sparse.csr_array:
+        if not sparse.issparse(X):
+            raise ValueError(
+                "the encoder was fitted on a sparse matrix, got a table; give it the "
+                "same kind of matrix."
+            )
+        return _sparse.fit_width(_sparse.as_rows(X), self.n_features_in_)
+
+    def _parts(self, X: Any) -> tuple[int, Iterator[NDArray[np.float64] | OneHot]]:
+        frame = self._frame(X)
+        parts = (
+            part
+            for column in self._learned()
+            for part in column.linear(frame[column.name])
+        )
+        return frame.height, parts
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no ``fit`` can have produced: try it on a row."""
+        if not hasattr(self, "columns_"):
+            return
+        try:
+            if self.scales_ is None:
+                names = [column["name"] for column in self.columns_]
+                row: Any = pl.DataFrame({name: [None] for name in names})
+            else:
+                sizes = {scale.shape for scale in self.scales_.values()}
+                if sizes != {(self.n_features_in_,)}:
+                    raise ValueError("scales and features differ in number")
+                row = sparse.csr_array((1, self.n_features_in_))
+            is_sound = bool(np.isfinite(self.transform(row).sum()))
+            is_sound &= self.transform_for_trees(row).shape[1] > max(
+                self.categorical_features_, default=0
+            )
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the table encoder is damaged: {error}") from error
+        if not is_sound:
+            raise ModelFileError("the table encoder is damaged: its numbers are wrong.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _refuse_empty(shape: tuple[int, int]) -> None:
+    if 0 in shape:
+        raise ValueError(
+            f"the table has {shape[0]} rows and {shape[1]} columns; there must be at "
+            "least one of each."
+        )

@@ -1,0 +1,278 @@
+"""What is to be ranked: the level of each row, and the query it belongs to."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.tables._labels import as_series, counts, list_counts, refuse_gaps
+from aucmax.tables.grading import Grading, as_text
+
+__all__ = ["Target", "encode_target", "match_target"]
+
+_POSITIVE_WORDS = frozenset(
+    {"1", "true", "t", "yes", "y", "positive", "pos", "+", "+1", "case", "event"}
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The level of each row with the values it stands for, and the queries.
+
+    Attributes
+    ----------
+    labels : ndarray of int64 of shape (rows,)
+        1 where a row is positive and 0 elsewhere, or the level of relevance.
+    grading : Grading
+        What the values of the column mean.
+    queries : ndarray of int64 of shape (rows,), or None
+        Number of the query of each row; None if all rows are ranked together.
+    """
+
+    labels: NDArray[np.int64]
+    grading: Grading
+    queries: NDArray[np.int64] | None = None
+
+    @property
+    def relevant(self) -> NDArray[np.int64]:
+        """1 where a row is above the lowest level: where it is positive."""
+        return np.asarray(self.labels > self.grading.lowest, dtype=np.int64)
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether there are more than two levels."""
+        return self.grading.is_graded
+
+    @property
+    def n_positive(self) -> int:
+        """Number of rows above the lowest level."""
+        return int(self.relevant.sum())
+
+    @property
+    def n_negative(self) -> int:
+        """Number of the other rows."""
+        return self.labels.size - self.n_positive
+
+    @property
+    def level_counts(self) -> dict[int, int]:
+        """Number of rows of each level."""
+        levels, sizes = np.unique(self.labels, return_counts=True)
+        return dict(zip(levels.tolist(), sizes.tolist(), strict=True))
+
+    @property
+    def n_queries(self) -> int | None:
+        """Number of queries; None if all rows are ranked together."""
+        return None if self.queries is None else int(np.unique(self.queries).size)
+
+    @property
+    def n_usable_queries(self) -> int | None:
+        """Number of queries with rows of two levels, the only ones that can count."""
+        return None if self.queries is None else len(self.blocks)
+
+    @cached_property
+    def blocks(self) -> list[NDArray[np.intp]]:
+        """Rows that are ranked against each other: of each query with two levels."""
+        if self.queries is None:
+            return [np.arange(self.labels.size)]
+        order = np.argsort(self.queries, kind="stable")
+        starts = np.flatnonzero(np.diff(self.queries[order])) + 1
+        return [
+            rows
+            for rows in np.split(order, starts)
+            if self.labels[rows].min() < self.labels[rows].max()
+        ]
+
+    def take(self, rows: NDArray[np.intp]) -> "Target":
+        """Return the target of some of the rows."""
+        queries = None if self.queries is None else self.queries[rows]
+        return replace(self, labels=self.labels[rows], queries=queries)
+
+
+def encode_target(
+    values: Any,
+    positive: Any = None,
+    *,
+    name: str = "target",
+    allow_levels: bool = False,
+    qid: Any = None,
+    qid_name: str = "qid",
+) -> Target:
+    """Turn a column into 0 and 1, or into levels of relevance.
+
+    Parameters
+    ----------
+    values : polars.Series or array-like of shape (rows,)
+        Numbers, booleans or texts.
+    positive : optional
+        The value to rank on top, above all others, as it is in the table or as text.
+        Without it: the larger of two numbers, the one of two texts that says so (yes,
+        true, positive, ...), else the rarer.
+    name : str, default="target"
+        Name of the column, for messages.
+    allow_levels : bool, default=False
+        Whether more than two whole numbers, 0 or above, are taken for levels of
+        relevance.
+    qid : polars.Series or array-like of shape (rows,), optional
+        The query of each row: numbers or texts.
+    qid_name : str, default="qid"
+        What messages call it.
+
+    Returns
+    -------
+    target : Target
+
+    Raises
+    ------
+    NotEnoughClassesError
+        All rows have the same value, or all rows of every query.
+    ValueError
+        A value or query is missing, there are more than two values that are not
+        levels, or `positive` is none of them.
+    """
+    series = as_series(values, name)
+    refuse_gaps(series, name, "fill in their class")
+    counted = counts(series)
+    if len(counted) == 1:
+        raise NotEnoughClassesError(
+            f"all {len(series)} rows have {name} = {counted[0][0]!r}: there is nothing "
+            "to rank. Two different values are needed."
+        )
+    if positive is None and len(counted) > 2:
+        grading = _levels(counted, name, allow_levels)
+    else:
+        top = _positive(counted, positive, name)
+        negatives = [value for k, (value, _) in enumerate(counted) if k != top]
+        grading = Grading.two_classes(negatives, counted[top][0])
+    return _target(series, grading, name, qid, qid_name)
+
+
+def match_target(
+    values: Any,
+    grading: Grading,
+    *,
+    name: str = "target",
+    qid: Any = None,
+    qid_name: str = "qid",
+) -> Target:
+    """Turn the target column of new rows into levels, by what it meant at training.
+
+    Parameters
+    ----------
+    values : polars.Series or array-like of shape (rows,)
+        The true values; 1, 1.0 and "1" are the same.
+    grading : Grading
+        What the values meant at training. If they were more than two levels, new rows
+        may have others, too.
+    name : str, default="target"
+        Name of the column, for messages.
+    qid, qid_name : optional
+        As in :func:`encode_target`.
+
+    Returns
+    -------
+    target : Target
+
+    Raises
+    ------
+    NotEnoughClassesError
+        All rows belong to one class, or all rows of every query.
+    ValueError
+        A value or query is missing, or a value was not there at training.
+    """
+    series = as_series(values, name)
+    refuse_gaps(series, name, "fill in their class")
+    counted = counts(series)
+    if grading.is_graded and _are_levels(counted):
+        levels = sorted({*grading.values, *(int(value) for value, _ in counted)})
+        grading = Grading.graded(levels)
+    unknown = [count for count in counted if as_text(count[0]) not in grading.by_text]
+    if unknown:
+        raise ValueError(
+            f"{name} has values that the model was not trained with "
+            f"({list_counts(unknown)}); it knows {grading.list_values()}."
+        )
+    if len({grading.by_text[as_text(value)] for value, _ in counted}) == 1:
+        raise NotEnoughClassesError(
+            f"all {len(series)} rows have {name} = {counted[0][0]!r}: the area under "
+            "the ROC curve needs rows of both classes."
+        )
+    return _target(series, grading, name, qid, qid_name)
+
+
+def _target(
+    series: pl.Series, grading: Grading, name: str, qid: Any, qid_name: str
+) -> Target:
+    distinct = [value for value, _ in counts(series)]
+    meant = [grading.by_text[as_text(value)] for value in distinct]
+    labels = series.replace_strict(distinct, meant, return_dtype=pl.Int64).to_numpy()
+    if qid is None:
+        return Target(labels, grading)
+    target = Target(labels, grading, _query_numbers(qid, qid_name, labels.size))
+    if target.n_usable_queries == 0:
+        raise NotEnoughClassesError(
+            f"none of the {target.n_queries} queries of {qid_name} has rows with "
+            f"different values of {name}: there is nothing to rank within them. Check "
+            "that it names queries and not rows."
+        )
+    return target
+
+
+def _query_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
+    series = as_series(values, name)
+    if len(series) != n_rows:
+        raise ValueError(f"{name} has {len(series)} rows, but the target {n_rows}.")
+    refuse_gaps(series, name, "fill in their query")
+    return np.asarray(series.rank("dense").to_numpy(), dtype=np.int64) - 1
+
+
+def _levels(counted: list[tuple[Any, int]], name: str, allowed: bool) -> Grading:
+    if allowed and _are_levels(counted):
+        return Grading.graded([int(value) for value, _ in counted])
+    found = f"{name} has {len(counted)} different values ({list_counts(counted)})"
+    if allowed:
+        raise ValueError(
+            f"{found}, which are no levels of relevance: those are whole numbers, 0 or "
+            "above. Pass positive= to rank one value above all others."
+        )
+    hint = ""
+    if _are_levels(counted):
+        hint = "; if they are levels of relevance, choose a model that learns levels"
+    raise ValueError(
+        f"{found}, but a ranking needs two. Pass positive= to rank one value above all "
+        f"others{hint}."
+    )
+
+
+def _are_levels(counted: list[tuple[Any, int]]) -> bool:
+    return all(
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and value >= 0
+        and float(value).is_integer()
+        for value, _ in counted
+    )
+
+
+def _positive(counted: list[tuple[Any, int]], positive: Any, name: str) -> int:
+    """Index of the positive value; without a choice there are two."""
+    words = [as_text(value) for value, _ in counted]
+    if positive is not None:
+        wanted = as_text(positive)
+        folded = [word.lower() for word in words]
+        for candidates, key in ((words, wanted), (folded, wanted.lower())):
+            if candidates.count(key) == 1:
+                return candidates.index(key)
+        raise ValueError(
+            f"the positive value {positive!r} does not occur in {name}, which has "
+            f"{list_counts(counted)}."
+        )
+    if not isinstance(counted[0][0], str):
+        return 1
+    speaks = [word.lower() in _POSITIVE_WORDS for word in words]
+    if sum(speaks) == 1:
+        return speaks.index(True)
+    return 0 if counted[0][1] < counted[1][1] else 1

@@ -1,0 +1,7 @@
+"""Boosted trees: LambdaMART, and what is LightGBM's or XGBoost's."""
+
+from aucmax.trees.lambdamart import LambdaMART
+from aucmax.trees.lightgbm_baseline import LightGBMBaseline
+from aucmax.trees.tree_rounds import TreeProgress
+
+__all__ = ["LambdaMART", "LightGBMBaseline", "TreeProgress"]

@@ -1,0 +1,109 @@
+"""The gradient, hessian and metric of one objective, for the rows of any library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._features import check_relevance_levels
+from aucmax._validation import FloatArray, check_binary_labels
+from aucmax.risks import PreparedPairs
+from aucmax.risks._ranges import check_range
+from aucmax.trees._plugin_rows import LabelledRows, Recent
+from aucmax.trees.pair_objectives import METRICS, find_objective
+
+__all__ = ["PairPlug"]
+
+
+@dataclass(frozen=True)
+class _WeightedPairs:
+    pairs: PreparedPairs
+    row_weights: FloatArray | None  # of the queries of the rows
+
+    def derivatives(self, scores: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
+        gradient, hessian = self.pairs.gradient_hessian(scores, scaled=True)
+        if self.row_weights is not None:
+            gradient *= self.row_weights
+            hessian *= self.row_weights
+        return gradient, hessian
+
+
+class PairPlug:
+    """One objective over all pairs, and the metric that it aims at.
+
+    Parameters
+    ----------
+    objective : str
+        A name in ``OBJECTIVES``.
+    fpr_range : pair of float
+        Range of the false positive rate, for the partial AUC alone.
+    n_jobs : int
+        Number of threads.
+    """
+
+    def __init__(
+        self, objective: str, fpr_range: Sequence[float], n_jobs: int = 1
+    ) -> None:
+        self._arguments = objective, check_range(fpr_range, "fpr_range"), n_jobs
+        self._objective = find_objective(objective)
+        self._metric = METRICS[self._objective.metric]
+        self._risk = self._objective.risk(fpr_range, n_jobs=n_jobs)
+        self._pairs = Recent(self._prepare_pairs)
+        self._measures = Recent(self._prepare_measure)
+
+    @property
+    def name(self) -> str:
+        """What the metric is called: as XGBoost maximises what begins with auc."""
+        return f"aucmax_{self._metric.name}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments  # without the rows that are kept
+
+    def gradient_hessian(
+        self, rows: LabelledRows, scores: NDArray[Any]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return both derivatives, on the scale of about one a row."""
+        _reject_diverged(scores)
+        return self._pairs.get(rows).derivatives(scores)
+
+    def measure(self, rows: LabelledRows, scores: NDArray[Any]) -> float:
+        """Return the metric; higher is better."""
+        _reject_diverged(scores)
+        return self._measures.get(rows)(scores)
+
+    def _prepare_pairs(self, rows: LabelledRows) -> _WeightedPairs:
+        self._check_labels(rows.labels)
+        pairs = self._risk.prepare(rows.labels, rows.qid, rows.weights)
+        if rows.sizes is None or rows.query_weights is None:
+            return _WeightedPairs(pairs, None)
+        by_row = np.repeat(rows.query_weights, rows.sizes)
+        return _WeightedPairs(pairs, by_row.astype(np.float64))
+
+    def _prepare_measure(self, rows: LabelledRows) -> Callable[[ArrayLike], float]:
+        self._check_labels(rows.labels)
+        return self._metric.prepare(
+            rows.labels, rows.qid, rows.weights, self._arguments[1]
+        )
+
+    def _check_labels(self, labels: NDArray[Any]) -> None:
+        if self._objective.labels == "two":
+            check_binary_labels(labels, "label")
+        else:
+            check_relevance_levels(self, labels)
+
+
+def _reject_diverged(scores: NDArray[Any]) -> None:
+    is_finite = np.isfinite(scores)
+    if is_finite.all():
+        return
+    row = int(np.argmin(is_finite))
+    raise ValueError(
+        f"{scores.size - np.count_nonzero(is_finite)} of {scores.size} scores are not "
+        f"finite, the first in row {row}: {scores.flat[row]}. Training has diverged: "
+        "lower the learning rate, ask for more rows in a leaf or for a larger L2 "
+        "penalty. If this is the first round, look at the initial scores."
+    )

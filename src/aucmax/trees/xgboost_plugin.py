@@ -1,0 +1,119 @@
+"""The objectives and metrics as XGBoost wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._validation import FloatArray
+from aucmax.trees._plugin_pairs import PairPlug
+from aucmax.trees._plugin_rows import LabelledRows
+from aucmax.trees.plugin import Plugin
+
+__all__ = ["xgboost"]
+
+
+def xgboost(
+    objective: str = "auc",
+    *,
+    fpr_range: Sequence[float] = (0.0, 0.1),
+    n_jobs: int = 1,
+) -> Plugin:
+    """Make an objective and its metric for XGBoost.
+
+    All pairs of a query count, none is sampled, at O(m) a round after a sort. The
+    queries are those of the ``DMatrix`` (``qid`` or ``group``); without them all rows
+    are one. Weights act within a query. With queries XGBoost has one weight for each
+    instead: gradients are multiplied by it, while the metric averages the queries
+    alike.
+
+    Parameters
+    ----------
+    objective : {"auc", "logistic", "pauc", "mauc", "ordinal"}
+        As in :class:`aucmax.LambdaMART`. The first three take labels of two values,
+        the others levels: whole numbers from 0.
+    fpr_range : pair of float, default=(0.0, 0.1)
+        Range of the false positive rate, for "pauc" alone.
+    n_jobs : int, default=1
+        Number of threads for gradients; the result does not depend on it.
+
+    Returns
+    -------
+    Plugin
+        ``objective`` and ``metric`` are the arguments ``obj`` and ``custom_metric`` of
+        ``xgboost.train`` or ``xgboost.cv``; early stopping knows by the name that
+        more is better. ``sklearn_objective`` and ``sklearn_metric`` are for
+        ``XGBClassifier`` (two classes) and ``XGBRegressor``, with all rows as one
+        query; ``XGBRanker`` takes no objective but its own. Scores mean their order
+        alone: they are raw, not probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import xgboost as xgb
+    >>> from aucmax import objectives
+    >>> X = np.random.default_rng(0).normal(size=(500, 3))
+    >>> data = xgb.DMatrix(X, X[:, 0] > 1, qid=np.repeat(np.arange(5), 100))
+    >>> plugin = objectives.xgboost("auc")
+    >>> booster = xgb.train(
+    ...     {"max_depth": 3},
+    ...     data,
+    ...     num_boost_round=5,
+    ...     obj=plugin.objective,
+    ...     custom_metric=plugin.metric,
+    ... )
+    >>> booster.num_boosted_rounds()
+    5
+    """
+    pairs = PairPlug(objective, fpr_range, n_jobs)
+    calls = _XGBoostCalls(pairs)
+    return Plugin(
+        pairs.name,
+        calls.objective,
+        calls.metric,
+        calls.sklearn_objective,
+        _ScikitLearnMetric(pairs),
+    )
+
+
+class _XGBoostCalls:
+    """XGBoost's signatures; it looks for the argument sample_weight by its name."""
+
+    def __init__(self, pairs: PairPlug) -> None:
+        self.pairs = pairs
+
+    def objective(
+        self, scores: NDArray[Any], data: Any
+    ) -> tuple[FloatArray, FloatArray]:
+        return self.pairs.gradient_hessian(_rows_of(data), scores)
+
+    def metric(self, scores: NDArray[Any], data: Any) -> tuple[str, float]:
+        return self.pairs.name, self.pairs.measure(_rows_of(data), scores)
+
+    def sklearn_objective(
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> tuple[FloatArray, FloatArray]:
+        return self.pairs.gradient_hessian(LabelledRows(y_true, sample_weight), y_pred)
+
+
+class _ScikitLearnMetric:
+    """A metric that XGBoost calls by the name that it finds on the function."""
+
+    def __init__(self, pairs: PairPlug) -> None:
+        self.pairs = pairs
+        self.__name__ = pairs.name
+
+    def __call__(self, y_true: Any, y_score: Any, sample_weight: Any = None) -> float:
+        return self.pairs.measure(LabelledRows(y_true, sample_weight), y_score)
+
+
+def _rows_of(data: Any) -> LabelledRows:
+    labels, weights = data.get_label(), data.get_weight()
+    weights = weights if weights.size else None
+    ends = data.get_uint_info("group_ptr")
+    if ends.size == 0:
+        return LabelledRows(labels, weights)
+    return LabelledRows(labels, None, np.diff(ends), weights)

@@ -1,0 +1,240 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import aucmax
+from aucmax.comparison import LEVEL_MODELS, MODELS, table_model
+from aucmax.exceptions import IncompatibleError, ModelFileError
+from aucmax.metrics import ordinal_auc_score, roc_auc_score
+from aucmax.trees import LightGBMBaseline
+
+ROWS = 400
+LAMBDAMART = [name for name in MODELS if name.startswith("lambdamart")]
+
+
+def visits(seed: int = 0) -> tuple[pl.DataFrame, list[str]]:
+    """A table whose number, category and gaps all tell about the target."""
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=ROWS)
+    kind = rng.integers(0, 3, ROWS)
+    risk = size + (kind == 1) * 1.5 + rng.normal(size=ROWS) * 0.7
+    table = pl.DataFrame(
+        {
+            "size": [None if i % 11 == 0 else s for i, s in enumerate(size.tolist())],
+            "kind": [["small", "big", "odd"][k] for k in kind],
+            "day": [f"2024-0{1 + i % 9}-15" for i in range(ROWS)],
+        }
+    )
+    return table, ["ill" if r > 0.7 else "well" for r in risk]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_learns_from_raw_rows(name):
+    table, outcome = visits()
+    model = table_model(name, positive="ill").fit(table, outcome)
+    new, truth = visits(1)
+    scores = model.decision_function(new)
+    assert roc_auc_score(np.array(truth) == "ill", scores) > 0.8
+    assert model.classes_.tolist() == ["well", "ill"]
+    assert (model.n_rows_, model.n_positive_) == (ROWS, outcome.count("ill"))
+    assert model.has_threshold_ == (name not in LEVEL_MODELS)
+    if name in LEVEL_MODELS:
+        with pytest.raises(IncompatibleError, match="no threshold"):
+            model.predict(new)
+        return
+    assert set(model.predict(new)) == {"ill", "well"}
+    assert (
+        scores[model.predict(new) == "ill"].min()
+        > scores[model.predict(new) == "well"].max()
+    )
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_saved_model_gives_the_same_scores(name, tmp_path):
+    table, outcome = visits()
+    model = table_model(name, positive="ill", target="outcome")
+    model.fit(table, outcome)
+    aucmax.save(model, tmp_path / "m.aucmax")
+    loaded = aucmax.load(tmp_path / "m.aucmax")
+    new, _ = visits(1)
+    np.testing.assert_array_equal(
+        loaded.decision_function(new), model.decision_function(new)
+    )
+    if model.has_threshold_:
+        assert loaded.predict(new).tolist() == model.predict(new).tolist()
+    assert (loaded.name, loaded.target) == (name, "outcome")
+    assert loaded.grading_ == model.grading_
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_sparse_rows_work_and_save(name, tmp_path):
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.4)
+    labels = (dense[:, 0] + dense[:, 1] + rng.normal(size=300) * 0.3 > 0).astype(int)
+    model = table_model(name).fit(sparse.csr_matrix(dense), labels)
+    aucmax.save(model, tmp_path / "m.aucmax")
+    scores = aucmax.load(tmp_path / "m.aucmax").decision_function(
+        sparse.csr_array(dense)
+    )
+    assert roc_auc_score(labels, scores) > 0.85
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_unit_of_a_column_does_not_change_the_ranking(name, scale):
+    table, outcome = visits()
+    other = table.with_columns(pl.col("size") * scale)
+    aucs = [
+        roc_auc_score(
+            np.array(outcome) == "ill",
+            table_model(name).fit(t, outcome).decision_function(t),
+        )
+        for t in (table, other)
+    ]
+    assert aucs[0] == pytest.approx(aucs[1], abs=1e-6)
+
+
+def graded(
+    n_queries: int = 60, seed: int = 0
+) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]:
+    """Queries, some of them better throughout; z tells them, but not their rows."""
+    rng = np.random.default_rng(seed)
+    queries = np.repeat(np.arange(n_queries), 12)
+    ease = 2 * rng.normal(size=n_queries)[queries]
+    x, z, noise = rng.normal(size=(3, queries.size))
+    levels = np.digitize(x - z + ease + 0.5 * noise, [0.5, 2])
+    return pl.DataFrame({"x": x, "z": z + ease}), levels, queries
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.OneClassQueryWarning")
+@pytest.mark.parametrize("name", ["aucsvc", *LAMBDAMART])
+def test_models_that_can_learn_within_queries_do(name):
+    table, levels, queries = graded()
+    relevant = (levels > 0).astype(int)
+    model = table_model(name).fit(table, relevant, qid=queries)
+    together = table_model(name).fit(table, relevant)
+    new, truth, others = graded(seed=1)
+    aucs = [
+        roc_auc_score(truth > 0, m.decision_function(new), qid=others)
+        for m in (model, together)
+    ]
+    assert aucs[0] > aucs[1] + 0.02
+    assert aucs[0] > 0.8
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.OneClassQueryWarning")
+@pytest.mark.parametrize("name", LEVEL_MODELS)
+def test_models_of_levels_learn_levels_and_save_them(name, tmp_path):
+    table, levels, queries = graded()
+    model = table_model(name, query_column="search")
+    model.fit(table, levels, qid=queries)
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert not model.has_threshold_
+    aucmax.save(model, tmp_path / "m.aucmax")
+    loaded = aucmax.load(tmp_path / "m.aucmax")
+    scores = loaded.decision_function(table)
+    assert ordinal_auc_score(levels, scores, qid=queries) > 0.85
+    assert loaded.query_column == "search"
+
+
+def test_models_of_two_classes_take_levels_only_if_told():
+    table, levels, _ = graded(20)
+    with pytest.raises(ValueError, match="3 different values"):
+        table_model("logistic").fit(table, levels)
+    with pytest.raises(ValueError, match="levels must be one of"):
+        table_model("logistic", levels="all").fit(table, levels)
+    model = table_model("logistic", levels="relevant").fit(table, levels)
+    plain = table_model("logistic").fit(table, levels > 0)
+    np.testing.assert_array_equal(
+        model.decision_function(table), plain.decision_function(table)
+    )
+    assert not model.has_threshold_
+
+
+def test_one_of_many_values_is_predicted_or_not():
+    table, levels, _ = graded(20)
+    model = table_model("logistic", positive=2).fit(table, levels)
+    assert set(model.predict(table)) == {"2", "not 2"}
+
+
+def test_lengths_must_agree():
+    table, outcome = visits()
+    with pytest.raises(ValueError, match="the table has 400 rows, but the target 399"):
+        table_model("logistic").fit(table, outcome[1:])
+
+
+def test_an_unfitted_model_says_so():
+    with pytest.raises(NotFittedError):
+        table_model("logistic").predict(visits()[0])
+
+
+def test_an_unknown_name_is_refused_with_those_there_are():
+    with pytest.raises(
+        ValueError, match="no model 'svm'; choose from aucsvc, logistic"
+    ):
+        table_model("svm")
+
+
+def test_a_model_can_be_cloned_and_scored_by_scikit_learn():
+    table, outcome = visits()
+    model = clone(table_model("logistic")).fit(table, outcome)
+    assert model.score(table, outcome) > 0.7
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"view": "stars"},
+        {"levels": "many"},
+        {"classes_": np.array(["one"])},
+        {"classes_": "ill"},
+        {"levels_": np.array([0, 1, 2])},
+        {"levels_": np.array([1, 1])},
+        {"levels_": np.array([0.0, 1.0])},
+        {"values_": None},
+    ],
+    ids=str,
+)
+def test_a_damaged_model_is_refused(damage):
+    table, outcome = visits()
+    model = table_model("logistic").fit(table, outcome)
+    model._check_state()
+    vars(model).update(damage)
+    with pytest.raises(ModelFileError):
+        model._check_state()
+
+
+def test_lightgbm_refuses_other_widths_and_one_class():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
+    model = LightGBMBaseline(n_estimators=3).fit(X, y)
+    with pytest.raises(ValueError, match="X has 2 columns, the model was trained on 3"):
+        model.decision_function(X[:, :2])
+    with pytest.raises(ValueError, match="two labels, got 1"):
+        LightGBMBaseline().fit(X, np.zeros(60))
+    assert model.decision_function(X[:0]).shape == (0,)
+
+
+def test_lightgbm_uses_its_new_trees_after_another_fit():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    model = LightGBMBaseline(n_estimators=5).fit(X, X[:, 0] > 0)
+    first = model.decision_function(X)
+    model.fit(X, X[:, 0] < 0)
+    assert np.corrcoef(first, model.decision_function(X))[0, 1] < 0
+
+
+def test_lightgbm_with_damaged_text_is_refused_before_its_parser_sees_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    model = LightGBMBaseline(n_estimators=3).fit(X, X[:, 0] > 0)
+    model._check_state()
+    model.model_text_ = model.model_text_[:300]
+    with pytest.raises(ValueError, match="not a valid LightGBM model text"):
+        model._check_state()
+    model.model_text_ = 3
+    with pytest.raises(ModelFileError, match="damaged"):
+        model._check_state()

@@ -1,0 +1,153 @@
+"""LambdaMART says what is wrong: parameters, LightGBM's parameters, labels."""
+
+import numpy as np
+import pytest
+
+from aucmax import LambdaMART
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.trees.tree_params import merge_parameters
+from trees.tree_samples import LEVELS, TWO, sample
+
+BAD_PARAMETERS = {
+    "objective": ("ndcg", "objective must be one of 'auc', 'logistic', 'pauc', 'mauc'"),
+    "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
+    "learning_rate": (0.0, "learning_rate must be positive and finite, got 0.0"),
+    "num_leaves": (1, "num_leaves must be a whole number from 2 to 131072, got 1"),
+    "max_depth": (2.5, "max_depth must be a whole number from -1"),
+    "min_child_samples": (-1, "min_child_samples must be a whole number from 0"),
+    "subsample": (1.5, r"subsample must be in \(0, 1\], got 1.5"),
+    "colsample_bytree": (0, r"colsample_bytree must be in \(0, 1\], got 0"),
+    "reg_alpha": (-1.0, "reg_alpha must be not negative and finite, got -1.0"),
+    "reg_lambda": (np.inf, "reg_lambda must be not negative and finite, got inf"),
+    "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
+    "eval_metric": ("auc", "eval_metric must be None, one of 'roc_auc', 'partial_auc'"),
+    "max_time": (-1, "max_time must be None or seconds, got -1"),
+    "n_jobs": (-2, "n_jobs must be a number of threads, or 0 for all cores, got -2"),
+    "random_state": (-1, "random_state must be a whole number from 0"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PARAMETERS)
+def test_bad_parameters_are_named(name):
+    value, message = BAD_PARAMETERS[name]
+    X, y, _ = sample(0)
+    with pytest.raises(ValueError, match=message):
+        LambdaMART().set_params(**{name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.5, 0.1), (0, 1.5), 0.1, "all"])
+def test_a_bad_range_is_named_where_it_counts(fpr_range):
+    X, y, _ = sample(0)
+    with pytest.raises(ValueError, match="fpr_range must"):
+        LambdaMART("pauc", fpr_range=fpr_range).fit(X, y)
+    LambdaMART("auc", fpr_range=fpr_range, n_estimators=1).fit(X, y)
+
+
+def test_metrics_for_two_classes_do_not_measure_levels():
+    X, y, _ = sample(0, "mauc")
+    with pytest.raises(ValueError, match="'roc_auc' is for two classes, but objective"):
+        LambdaMART("mauc", eval_metric="roc_auc").fit(X, y, eval_set=(X, y))
+
+
+OURS = {
+    "objective": "use the parameter objective",
+    "loss": "use the parameter objective",
+    "metric": "use eval_metric",
+    "num_boost_round": "use n_estimators",
+    "nthread": "use n_jobs",
+    "early_stopping_rounds": "use n_iter_no_change",
+    "cat_feature": "use categorical_features",
+    "monotone_constraint": "use the parameter monotone_constraints",
+    "verbose": "use verbose",
+    "num_class": "there is one score a row",
+    "linear_tree": "cannot be saved safely",
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_params_cannot_hold_what_the_model_settles(name):
+    X, y, _ = sample(0)
+    with pytest.raises(
+        ValueError, match=f"params cannot hold '{name}': .*{OURS[name]}"
+    ):
+        LambdaMART(params={name: 1}).fit(X, y)
+
+
+def test_params_that_lightgbm_does_not_have_are_refused():
+    X, y, _ = sample(0)
+    with pytest.raises(ValueError, match=r"has 'max_bins_', which .* mean 'max_bins?'"):
+        LambdaMART(params={"max_bins_": 3}).fit(X, y)
+    with pytest.raises(ValueError, match=r"'max_bin' and 'max_bins'|'max_bins' and"):
+        LambdaMART(params={"max_bin": 3, "max_bins": 4}).fit(X, y)
+    with pytest.raises(TypeError, match=r"params must be a dict .* got list"):
+        LambdaMART(params=["max_bin"]).fit(X, y)
+    for boosting in ("dart", "rf"):
+        with pytest.raises(ValueError, match=f"has boosting='{boosting}'; only gbdt"):
+            LambdaMART(params={"boosting_type": boosting}).fit(X, y)
+
+
+def test_what_lightgbm_itself_refuses_is_a_value_error():
+    X, y, _ = sample(0)
+    with pytest.raises(
+        ValueError, match=r"LightGBM refuses these parameters: .*max_bin"
+    ):
+        LambdaMART(params={"max_bin": 1}).fit(X, y)
+
+
+def test_params_win_whatever_they_are_called():
+    X, y, _ = sample(0)
+    expected = LambdaMART(n_estimators=3, learning_rate=0.5, num_leaves=4).fit(X, y)
+    params = {"eta": 0.5, "max_leaf": 4}
+    model = LambdaMART(n_estimators=3, params=params).fit(X, y)
+    np.testing.assert_array_equal(
+        model.decision_function(X), expected.decision_function(X)
+    )
+    goss = {"data_sample_strategy": "goss", "top_rate": 0.3}
+    sampled = LambdaMART(n_estimators=20, params=goss).fit(X, y)
+    assert "data_sample_strategy: goss" in sampled.model_text_
+    assert params == {"eta": 0.5, "max_leaf": 4}
+
+
+def test_names_pass_unchecked_where_lightgbm_does_not_tell_them(monkeypatch):
+    monkeypatch.delattr("lightgbm.basic._ConfigAliases")
+    assert merge_parameters({"a": 1}, {"b": 2}) == {"a": 1, "b": 2}
+    with pytest.raises(ValueError, match="use eval_metric"):
+        merge_parameters({}, {"metric": "auc"})
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_more_than_two_labels_are_sent_to_the_objectives_for_levels(name):
+    X, y, _ = sample(0, "mauc")
+    with pytest.raises(
+        ValueError, match=r"Only binary .* 3 distinct .* objective='mauc' or 'ordinal'"
+    ):
+        LambdaMART(name).fit(X, y)
+
+
+@pytest.mark.parametrize("name", LEVELS)
+def test_bad_levels_are_named(name):
+    X, y, _ = sample(0, name)
+    faults = {-1.0: "negative", 1.5: "no whole number", 2.0**60: "too large"}
+    for value, fault in faults.items():
+        levels = y.astype(float)
+        levels[17] = value
+        with pytest.raises(ValueError, match=f"row 17 is .*, which is {fault}"):
+            LambdaMART(name).fit(X, levels)
+    with pytest.raises(ValueError, match="X has 400 rows but y has 399"):
+        LambdaMART(name).fit(X, y[1:])
+    with pytest.raises(NotEnoughClassesError, match="all rows are of level 2"):
+        LambdaMART(name).fit(X, np.full(400, 2))
+    with pytest.raises(NotEnoughClassesError, match="all rows with any weight are of"):
+        LambdaMART(name).fit(X, y, y == 1)
+
+
+def test_one_class_is_nothing_to_rank():
+    X, y, _ = sample(0)
+    with pytest.raises(NotEnoughClassesError, match="one class only: all 400"):
+        LambdaMART().fit(X, np.ones(400))
+    with pytest.raises(NotEnoughClassesError, match="zero in every row of class False"):
+        LambdaMART().fit(X, y, y * 1.0)
+    with pytest.raises(ValueError, match="qid has 399 rows"):
+        LambdaMART().fit(X, y, qid=np.zeros(399))
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        LambdaMART("ordinal").fit(X, None)

@@ -1,0 +1,262 @@
+"""What LambdaMART takes for features: gaps, categories, frames, odd magnitudes."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from aucmax import LambdaMART
+from aucmax.metrics import roc_auc_score
+from trees.tree_samples import sample
+
+# small leaves and few rows a category, where LightGBM would rather not split
+CATEGORIES = {"min_data_per_group": 5, "cat_smooth": 1.0, "cat_l2": 1.0}
+
+
+def few(**options):
+    return LambdaMART("logistic", **{"n_estimators": 10, **options})
+
+
+FORMS = {
+    "float32": lambda X: X.astype(np.float32),
+    "fortran": np.asfortranarray,
+    "reversed": lambda X: X[:, ::-1].copy()[:, ::-1],
+    "csr": sp.csr_array,
+    "csc": sp.csc_array,
+    "csc matrix": sp.csc_matrix,
+    "halves": lambda X: halves(X),
+    "pandas": pd.DataFrame,
+    "polars": lambda X: pl.DataFrame(X, schema=list("abcde")),
+    "list": lambda X: X.tolist(),
+}
+
+
+def halves(X):
+    """Every entry stored as two halves, out of order."""
+    whole = sp.coo_array(X)
+    rows, columns = (np.tile(place, 2) for place in whole.coords)
+    order = np.argsort(rows, kind="stable")
+    starts = np.searchsorted(rows[order], np.arange(X.shape[0] + 1))
+    stored = np.tile(whole.data / 2, 2)[order]
+    return sp.csr_array((stored, columns[order], starts), shape=X.shape)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("with_gaps", [False, True])
+def test_every_form_of_the_data_gives_one_model(form, with_gaps):
+    X, y, _ = sample(0)
+    X = X.round(1)
+    X[np.abs(X) > 1.8] = np.nan if with_gaps else 0.0
+    X = X.astype(np.float32).astype(float)
+    expected = few().fit(X, y).decision_function(X)
+    model = few().fit(FORMS[form](X), y, eval_set=(FORMS[form](X), y))
+    model.fit(FORMS[form](X), y)
+    np.testing.assert_allclose(model.decision_function(FORMS[form](X)), expected)
+    np.testing.assert_allclose(
+        model.contributions(FORMS[form](X)).sum(axis=1), expected, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", "CF")
+def test_lightgbm_reads_the_callers_memory(dtype, order, monkeypatch):
+    import lightgbm
+
+    X, y, _ = sample(0)
+    X = np.asarray(X, dtype=dtype, order=order)
+    seen, dataset = [], lightgbm.Dataset
+
+    def look(data, *args, **kwargs):
+        seen.append(data)
+        return dataset(data, *args, **kwargs)
+
+    monkeypatch.setattr("lightgbm.Dataset", look)
+    model = few().fit(X, y)
+    assert seen[0] is X or (np.shares_memory(seen[0], X) and seen[0].dtype == dtype)
+    X.flags.writeable = False
+    model.fit(X, y)
+
+
+def test_missing_values_go_where_they_rank_best():
+    X, y, _ = sample(0)
+    X[y, 3] = np.nan
+    model = few().fit(X, y)
+    assert roc_auc_score(y, model.decision_function(X)) == 1.0
+    new = X.copy()
+    new[:, 3] = np.nan
+    assert (model.decision_function(new) > 0).mean() > 0.9
+    new[:, 0] = np.nan  # a column without gaps in training may have some later
+    assert np.isfinite(model.decision_function(new)).all()
+
+
+def test_a_column_of_gaps_alone_does_no_harm():
+    X, y, _ = sample(0)
+    without = few().fit(X, y).decision_function(X)
+    X = np.column_stack([np.full(y.size, np.nan), X])
+    model = few().fit(X, y)
+    np.testing.assert_array_equal(model.decision_function(X), without)
+    assert model.feature_importances_[0] == 0.0
+
+
+def categorical(n_rows=600, seed=0):
+    """A column of 12 codes of which the odd ones are positive, and one of noise."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 12, n_rows)
+    y = (codes % 2 == 1) ^ (rng.random(n_rows) < 0.05)
+    return np.column_stack([rng.normal(size=n_rows), codes]), y
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_array, sp.csc_array])
+def test_categories_are_split_by_sets(form):
+    X, y = categorical()
+    options = {"n_estimators": 1, "num_leaves": 2, "params": CATEGORIES}
+    plain = few(**options).fit(form(X), y)
+    model = few(categorical_features=[1], **options).fit(form(X), y)
+    assert roc_auc_score(y, plain.decision_function(X)) < 0.7
+    assert roc_auc_score(y, model.decision_function(form(X))) > 0.9
+    assert model.categorical_features_ == [1]
+    X[:3, 1] = 55, np.nan, 999_999  # never seen
+    assert np.unique(model.decision_function(form(X))[:3]).size == 1
+
+
+def frame(kind, X, names=("number", "kind"), missing=()):
+    letters = np.array([f"c{int(code):02d}" for code in X[:, 1]], dtype=object)
+    letters[list(missing)] = None
+    if kind == "pandas":
+        table = {names[0]: X[:, 0], names[1]: pd.Categorical(letters)}
+        return pd.DataFrame(table)
+    column = pl.Series(names[1], letters.tolist(), dtype=pl.String)
+    dtype = pl.Enum(sorted(column.drop_nulls().unique())) if kind == "enum" else None
+    return pl.DataFrame(
+        [pl.Series(names[0], X[:, 0]), column.cast(dtype or pl.Categorical)]
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "enum"])
+def test_categories_of_frames_are_encoded_and_remembered(kind):
+    X, y = categorical()
+    options = {"params": CATEGORIES}
+    model = few(categorical_features="from_dtype", **options).fit(frame(kind, X), y)
+    by_hand = few(categorical_features=["kind"], **options)
+    by_hand.fit(pd.DataFrame(X, columns=["number", "kind"]), y)
+    expected = by_hand.decision_function(pd.DataFrame(X, columns=["number", "kind"]))
+    np.testing.assert_array_equal(model.decision_function(frame(kind, X)), expected)
+    assert model.categories_ == {1: [f"c{code:02d}" for code in range(12)]}
+    # other rows have other categories, or none, in another order
+    some = np.flatnonzero(X[:, 1] > 5)
+    np.testing.assert_array_equal(
+        model.decision_function(frame(kind, X[some])), expected[some]
+    )
+    new = X[:6].copy()
+    new[:, 0] = 0.0
+    new[:3, 1] = 50, 60, 70
+    scores = model.decision_function(frame(kind, new, missing=[4]))
+    assert np.unique(scores[[0, 1, 2, 4]]).size == 1
+    # gaps in training
+    model.fit(frame(kind, X, missing=range(0, 600, 9)), y)
+    assert roc_auc_score(y, model.decision_function(frame(kind, X))) > 0.8
+    # a later fit on numbers alone forgets the categories
+    model.set_params(categorical_features=None).fit(X, y)
+    assert not hasattr(model, "categories_")
+
+
+def test_frames_without_categories_are_welcome_to_from_dtype():
+    X, y, _ = sample(0)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    model = few(categorical_features="from_dtype").fit(table, y)
+    assert model.categorical_features_ == []
+    assert model.feature_names_in_.tolist() == list("abcde")
+    expected = few().fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(table), expected)
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_array, sp.csc_array])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_of_odd_magnitude_are_seen(form, dtype):
+    X, y, _ = sample(0)
+    scales = {np.float64: [1e-150, 1e-310, 1e307, 1e-40, 1.0]}
+    scales[np.float32] = [1e-38, 1e-32, 1e37, 1.0, 1e-36]
+    odd = form((X * scales[dtype]).astype(dtype))
+    expected = few().fit(X, y).decision_function(X)
+    model = few().fit(odd, y, eval_set=(odd, y))
+    model.fit(odd, y)
+    assert model.column_exponents_.shape == (5,)
+    np.testing.assert_allclose(model.decision_function(odd), expected, atol=0.2)
+    assert roc_auc_score(y, model.decision_function(odd)) == pytest.approx(
+        roc_auc_score(y, expected), abs=0.01
+    )
+    model.fit(X, y)
+    assert not hasattr(model, "column_exponents_")
+
+
+def test_names_choose_columns_for_signs_and_categories():
+    X, y, _ = sample(0)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    table["e"] = np.arange(y.size) % 7
+    model = few(categorical_features=["e"], monotone_constraints={"a": 1, "b": 0})
+    model.fit(table, y)
+    assert model.categorical_features_ == [4]
+    assert "monotone_constraints=1 0 0 0 0" in model.model_text_
+
+
+BAD_COLUMNS = {
+    "infinity": ({}, "infinity in row 7, column 2"),
+    "unknown column": (
+        {"categorical_features": [5]},
+        "categorical_features has no column 5; columns are given by number, 0 to 4",
+    ),
+    "no names": ({"categorical_features": ["a"]}, "which have no names"),
+    "truth": ({"categorical_features": [True]}, "has no column True"),
+    "twice": ({"categorical_features": [1, 1]}, "names a column twice"),
+    "another word": ({"categorical_features": "auto"}, "or 'from_dtype', got 'auto'"),
+    "fractions": ({"categorical_features": [0]}, r"column 0 is categorical, but row 0"),
+    "signs for others": ({"monotone_constraints": [1, 0]}, "has 2 signs for 5 columns"),
+    "no sign": ({"monotone_constraints": [2, 0, 0, 0, 0]}, "column 0 is 2; it must be"),
+    "sign of nobody": ({"monotone_constraints": {9: 1}}, "has no column 9"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_COLUMNS)
+@pytest.mark.parametrize("form", [np.array, sp.csr_array, sp.csc_array])
+def test_bad_columns_are_named(case, form):
+    options, message = BAD_COLUMNS[case]
+    X, y, _ = sample(0)
+    if case == "infinity":
+        X[7, 2], X[3, 1] = -np.inf, np.nan
+    with pytest.raises(ValueError, match=message):
+        few(**options).fit(form(X), y)
+
+
+@pytest.mark.parametrize("code", [-1.0, 0.5, 2.0**31])
+def test_bad_codes_are_named_at_training_and_after(code):
+    X, y = categorical()
+    model = few(categorical_features=[1]).fit(X, y)
+    bad = X.copy()
+    bad[13, 1] = code
+    for call in (model.decision_function, lambda rows: model.fit(rows, y)):
+        with pytest.raises(ValueError, match=r"column 1 is categorical, but row 13 is"):
+            call(bad)
+
+
+def test_infinity_is_refused_in_new_rows_too():
+    X, y, _ = sample(0)
+    model = few().fit(pd.DataFrame(X, columns=list("abcde")), y)
+    X[3, 1] = np.inf
+    with pytest.raises(ValueError, match=r"infinity in row 3, column 1 \('b'\)"):
+        model.decision_function(pd.DataFrame(X, columns=list("abcde")))
+
+
+def test_from_dtype_needs_types():
+    X, y, _ = sample(0)
+    model = few(categorical_features="from_dtype")
+    with pytest.raises(TypeError, match="needs a data frame of pandas or polars"):
+        model.fit(X, y)
+    X, y = categorical()
+    model.fit(frame("polars", X), y)
+    with pytest.raises(TypeError, match="trained on a data frame with categorical"):
+        model.decision_function(X)
+    with pytest.raises(ValueError, match="feature names"):
+        model.decision_function(frame("polars", X, names=("number", "other")))
+    with pytest.raises(ValueError, match=r"feature|columns"):
+        model.decision_function(frame("polars", X).select("number"))

@@ -1,0 +1,274 @@
+import pickle
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from aucmax import LambdaMART, objectives
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import (
+    multiclass_auc_score,
+    ordinal_auc_score,
+    partial_auc_score,
+    roc_auc_score,
+)
+from trees.plugin_samples import literal_derivatives, make_sample
+
+SAMPLE = make_sample()
+OBJECTIVES = ["auc", "logistic", "pauc", "mauc", "ordinal"]
+METRICS = {
+    "auc": roc_auc_score,
+    "logistic": roc_auc_score,
+    "pauc": lambda y, s, **rows: partial_auc_score(y, s, fpr_range=(0, 0.3), **rows),
+    "mauc": multiclass_auc_score,
+    "ordinal": ordinal_auc_score,
+}
+PARAMETERS = {
+    "verbose": -1,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+    "min_sum_hessian_in_leaf": 1e-3,
+}
+# LightGBM 4.7 has other names for it, which 4.6 does not know
+eval_set_allowed = pytest.mark.filterwarnings("ignore:The argument 'eval_set'")
+
+
+def dataset(sample=SAMPLE, objective="auc", *, weighted=True, grouped=True, **options):
+    return lgb.Dataset(
+        sample.X,
+        sample.labels_for(objective),
+        weight=sample.weights if weighted else None,
+        group=sample.sizes if grouped else None,
+        **options,
+    )
+
+
+def train(plugin, data, rounds=10, **options):
+    parameters = {**PARAMETERS, "objective": plugin.objective, "metric": "None"}
+    return lgb.train(parameters, data, rounds, **options)
+
+
+@pytest.mark.parametrize("objective", ["auc", "logistic"])
+def test_derivatives_are_those_of_all_pairs(objective):
+    sample = make_sample(n_queries=5)
+    sample.levels[sample.qid == 3] = 0  # a query without pairs
+    data = dataset(sample).construct()
+    scores = np.round(np.random.default_rng(1).normal(size=sample.qid.size), 1)
+    found = objectives.lightgbm(objective).objective(scores, data)
+    expected = literal_derivatives(
+        scores, sample.labels, sample.weights, sample.qid, objective == "auc"
+    )
+    np.testing.assert_allclose(found, expected, rtol=5e-5, atol=1e-9)
+    assert 0.05 < np.abs(found[0][sample.qid != 3]).mean() < 2.0
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_trees_are_those_of_lambdamart(objective, grouped):
+    plugin = objectives.lightgbm(objective)
+    booster = train(plugin, dataset(objective=objective, grouped=grouped), rounds=8)
+    # the data set keeps weights in float32
+    weights = SAMPLE.weights.astype(np.float32)
+    model = LambdaMART(objective, n_estimators=8).fit(
+        SAMPLE.X,
+        SAMPLE.labels_for(objective),
+        weights,
+        qid=SAMPLE.qid if grouped else None,
+    )
+    scores = model.decision_function(SAMPLE.X)
+    ours = booster.predict(SAMPLE.X)
+    np.testing.assert_allclose(ours - ours[0], scores - scores[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_metric_is_the_public_one_with_weights_and_queries(objective, grouped):
+    plugin = objectives.lightgbm(objective, fpr_range=(0, 0.3))
+    history = {}
+    train_set = dataset(objective=objective, grouped=grouped)
+    other = make_sample(seed=1, n_queries=10)
+    valid_set = dataset(other, objective, grouped=grouped, reference=train_set)
+    booster = train(
+        plugin,
+        train_set,
+        valid_sets=[train_set, valid_set],
+        feval=plugin.metric,
+        callbacks=[lgb.record_evaluation(history)],
+    )
+    for name, sample in (("training", SAMPLE), ("valid_1", other)):
+        values = history[name][plugin.name]
+        assert values[-1] > values[0] or sample is other
+        expected = METRICS[objective](
+            sample.labels_for(objective),
+            booster.predict(sample.X),
+            sample_weight=sample.weights.astype(np.float32),
+            qid=sample.qid if grouped else None,
+        )
+        assert values[-1] == pytest.approx(expected, abs=1e-12)
+
+
+def test_early_stopping_maximises_the_metric():
+    plugin = objectives.lightgbm("auc")
+    data, other = dataset(), make_sample(seed=1, n_queries=10)
+    history = {}
+    booster = train(
+        plugin,
+        data,
+        rounds=200,
+        valid_sets=[dataset(other, reference=data)],
+        feval=plugin.metric,
+        callbacks=[
+            lgb.early_stopping(5, verbose=False),
+            lgb.record_evaluation(history),
+        ],
+    )
+    values = history["valid_0"][plugin.name]
+    assert len(values) < 200
+    assert booster.best_iteration == int(np.argmax(values)) + 1
+
+
+@eval_set_allowed
+@pytest.mark.parametrize("objective", ["auc", "mauc"])
+def test_the_ranker_of_scikit_learn_grows_the_same_trees(objective):
+    plugin = objectives.lightgbm(objective)
+    ranker = lgb.LGBMRanker(
+        objective=plugin.sklearn_objective, n_estimators=10, **PARAMETERS
+    )
+    ranker = pickle.loads(pickle.dumps(clone(ranker)))  # as a search does
+    labels = SAMPLE.labels_for(objective)
+    ranker.fit(
+        SAMPLE.X,
+        labels,
+        sample_weight=SAMPLE.weights,
+        group=SAMPLE.sizes,
+        eval_set=[(SAMPLE.X, labels)],
+        eval_sample_weight=[SAMPLE.weights],
+        eval_group=[SAMPLE.sizes],
+        eval_metric=plugin.sklearn_metric,
+    )
+    booster = train(plugin, dataset(objective=objective))
+    scores = ranker.predict(SAMPLE.X)
+    np.testing.assert_allclose(scores, booster.predict(SAMPLE.X), atol=1e-9)
+    expected = METRICS[objective](
+        labels,
+        scores,
+        sample_weight=SAMPLE.weights.astype(np.float32),
+        qid=SAMPLE.qid,
+    )
+    measured = ranker.best_score_["training"][plugin.name]
+    assert measured == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_classifier_of_scikit_learn_takes_any_two_labels():
+    plugin = objectives.lightgbm()
+    names = np.where(SAMPLE.labels == 1, "sick", "healthy")  # healthy < sick
+    model = lgb.LGBMClassifier(
+        objective=plugin.sklearn_objective, n_estimators=10, **PARAMETERS
+    ).fit(SAMPLE.X, names)
+    booster = train(plugin, dataset(weighted=False, grouped=False))
+    np.testing.assert_allclose(
+        model.predict(SAMPLE.X, raw_score=True), booster.predict(SAMPLE.X), atol=1e-9
+    )
+
+
+def test_a_query_may_have_more_rows_than_lambdarank_takes():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 2))
+    y = (X[:, 0] + rng.normal(size=20_000) > 2).astype(float)
+
+    def data():
+        return lgb.Dataset(X, y, group=[20_000])
+
+    with pytest.raises(lgb.basic.LightGBMError, match="10000"):
+        lgb.train({**PARAMETERS, "objective": "lambdarank"}, data(), 1)
+    booster = train(objectives.lightgbm(), data(), rounds=3)
+    assert roc_auc_score(y, booster.predict(X)) > 0.85
+
+
+def test_labels_set_anew_are_noticed_and_others_kept():
+    plugin = objectives.lightgbm("logistic")
+    data = dataset(weighted=False).construct()
+    scores = np.random.default_rng(0).normal(size=SAMPLE.qid.size)
+    before = plugin.objective(scores, data)[0]
+    assert plugin.metric(scores, data)[1] == plugin.metric(scores, data)[1]
+    auc = plugin.metric(scores, data)[1]
+    data.set_label(1.0 - SAMPLE.labels)
+    np.testing.assert_allclose(
+        plugin.objective(-scores, data)[0], -before, rtol=1e-6, atol=1e-12
+    )
+    assert plugin.metric(scores, data)[1] == pytest.approx(1.0 - auc, abs=1e-12)
+    data.set_label(SAMPLE.labels)
+    np.testing.assert_array_equal(plugin.objective(scores, data)[0], before)
+
+
+def test_what_is_counted_once_serves_all_rounds(monkeypatch):
+    from aucmax.risks import PairLogistic
+
+    calls = []
+    prepare = PairLogistic.prepare
+    monkeypatch.setattr(
+        PairLogistic,
+        "prepare",
+        lambda self, *rows: calls.append(1) or prepare(self, *rows),
+    )
+    train(objectives.lightgbm(), dataset(), rounds=5)
+    assert len(calls) == 1
+
+
+def test_cross_validation_takes_both():
+    plugin = objectives.lightgbm("auc")
+    parameters = {**PARAMETERS, "objective": plugin.objective, "metric": "None"}
+    data = dataset(weighted=False, grouped=False, free_raw_data=False)
+    found = lgb.cv(parameters, data, 5, nfold=3, feval=plugin.metric)
+    (mean,) = (values for name, values in found.items() if name.endswith("-mean"))
+    assert mean[-1] > 0.8
+
+
+@pytest.mark.parametrize(
+    ("objective", "labels", "error", "message"),
+    [
+        ("auc", np.ones(80), NotEnoughClassesError, "all 80 labels are 1.0"),
+        ("auc", np.arange(80) % 3, ValueError, "label has 3 distinct values"),
+        ("mauc", np.zeros(80), NotEnoughClassesError, "one level only"),
+        ("mauc", np.arange(80) % 2 - 1.0, ValueError, "row 0 is -1, which is negative"),
+        (
+            "ordinal",
+            np.arange(80) % 3 / 2,
+            ValueError,
+            "row 1 is 0.5, which is no whole",
+        ),
+        ("auc", np.arange(80) // 40, NotEnoughClassesError, "None of the 2 queries"),
+    ],
+)
+def test_labels_without_anything_to_rank_are_refused(objective, labels, error, message):
+    data = lgb.Dataset(np.zeros((80, 1)), labels, group=[40, 40]).construct()
+    plugin = objectives.lightgbm(objective)
+    for call in (plugin.objective, plugin.metric):
+        with pytest.raises(error, match=message):
+            call(np.zeros(80), data)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_scores_that_have_diverged_are_refused(value):
+    plugin = objectives.lightgbm()
+    scores = np.zeros(SAMPLE.qid.size)
+    scores[7:9] = value
+    data = dataset().construct()
+    for call in (plugin.objective, plugin.metric):
+        with pytest.raises(ValueError, match=f"2 of 1200 .* row 7: {value}.*diverged"):
+            call(scores, data)
+
+
+def test_an_error_of_the_objective_reaches_the_caller_of_train():
+    with pytest.raises(NotEnoughClassesError, match="one class only"):
+        train(objectives.lightgbm(), lgb.Dataset(SAMPLE.X, np.ones(SAMPLE.qid.size)))
+
+
+@pytest.mark.parametrize("make", [objectives.lightgbm, objectives.xgboost])
+def test_bad_arguments_are_refused_at_once(make):
+    with pytest.raises(ValueError, match=r"'auc', 'logistic', .* got 'ndcg'"):
+        make("ndcg")
+    with pytest.raises(ValueError, match="fpr_range must satisfy"):
+        make("pauc", fpr_range=(0.2, 0.1))
