@@ -12,6 +12,7 @@ __all__ = [
     "check_interval",
     "check_max_time",
     "check_positive",
+    "check_range",
     "check_stopping",
 ]
 
@@ -48,6 +49,22 @@ def check_interval(name: str, value: Any, high: float, *, zero: bool = False) ->
     if not is_number or not 0.0 <= float(value) <= high or (value == 0 and not zero):
         bracket = "[" if zero else "("
         raise ValueError(f"{name} must be in {bracket}0, {high:g}], got {value!r}.")
+
+
+def check_range(name: str, ends: Any) -> tuple[float, float]:
+    """Return the two ends of a range of rates, or complain."""
+    try:
+        low, high = map(float, ends)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be a pair of numbers (low, high), got {ends!r}."
+        ) from None
+    if not 0 <= low < high <= 1:
+        raise ValueError(
+            f"{name} must satisfy 0 <= low < high <= 1, got {ends!r}; "
+            "use (0, 1) for the whole range."
+        )
+    return low, high
 
 
 def check_stopping(estimator: Any, eval_set: Any) -> None:

@@ -27,6 +27,7 @@ __all__ = [
     "check_sample_weight",
     "check_scores",
     "first_positive_level",
+    "labels_among",
     "reject_lazy_frame",
 ]
 
@@ -84,6 +85,21 @@ def check_binary_labels(
     if _is_larger(second, first, name):
         return array[[0, other]], is_second
     return array[[other, 0]], is_first
+
+
+def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArray:
+    """Tell which labels are the second of two known classes; refuse any others."""
+    array = _one_dimensional(labels, name)
+    _reject_missing_labels(array, name)
+    is_positive = np.asarray(array == classes[1], dtype=bool)
+    is_known = is_positive | np.asarray(array == classes[0], dtype=bool)
+    if not is_known.all():
+        row = int(np.argmin(is_known))
+        raise ValueError(
+            f"{name} is {_shown(array[row])} in row {row}, but the training labels are "
+            f"{_shown(classes[0])} and {_shown(classes[1])}."
+        )
+    return is_positive
 
 
 def check_levels(

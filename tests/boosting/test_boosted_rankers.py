@@ -318,7 +318,7 @@ def test_bad_data_are_named():
         next(model.staged_decision_function(X))
     with pytest.raises(ValueError, match=r"n_iter_no_change=5 needs rows to watch"):
         RankBoost(n_iter_no_change=5).fit(X, labels)
-    with pytest.raises(ValueError, match=r"eval_set must be a tuple \(X, y\)"):
+    with pytest.raises(ValueError, match=r"eval_set must be one pair \(X, y\)"):
         model.fit(X, labels, eval_set=X)
     with pytest.raises(ValueError, match="eval_set has 30 rows but y has 29"):
         model.fit(X, labels, eval_set=(X, labels[1:]))

@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import column_or_1d
 
+from aucmax._eval_set import unpack_eval_set
 from aucmax._features import check_features, explain_non_finite
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._validation import BoolArray, FloatArray, labels_among
 from aucmax.boosting.rounds import Validation
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.hypotheses import ColumnReader
@@ -47,30 +48,17 @@ def check_eval_set(
     estimator: Any, eval_set: tuple[Any, ArrayLike], classes: NDArray[Any]
 ) -> Validation:
     """Check rows for validation: features as in `fit`, labels of both classes."""
-    try:
-        X, y = eval_set
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"eval_set must be a tuple (X, y), got {type(eval_set).__name__}."
-        ) from None
+    X, y, *_ = unpack_eval_set(eval_set)
     X = check_features(estimator, X, fitting=False)
-    y = column_or_1d(y)
-    if y.size != X.shape[0]:
+    labels = labels_among(classes, column_or_1d(y), "y of eval_set")
+    if labels.size != X.shape[0]:
         raise ValueError(
-            f"X of eval_set has {X.shape[0]} rows but y has {y.size}; each row needs "
-            "one label."
-        )
-    labels = np.asarray(y == classes[1], dtype=bool)
-    known = labels | np.asarray(y == classes[0], dtype=bool)
-    if not known.all():
-        row = int(np.argmin(known))
-        raise ValueError(
-            f"y of eval_set is {y[row]!r} in row {row}, but the training labels are "
-            f"{classes[0]!r} and {classes[1]!r}."
+            f"X of eval_set has {X.shape[0]} rows but y has {labels.size}; each row "
+            "needs one label."
         )
     if labels.all() or not labels.any():
         raise NotEnoughClassesError(
-            f"y of eval_set holds one class only: all {y.size} labels are {y[0]!r}. "
-            "Its AUC needs rows of both."
+            f"y of eval_set holds one class only: all {labels.size} labels are "
+            f"{classes[int(labels[0])]!r}. Its AUC needs rows of both."
         )
     return Validation(ColumnReader(X), labels)

@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +15,7 @@ from aucmax._parameters import check_interval, check_stopping
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
+from aucmax.base import BinaryRanker
 from aucmax.boosting import _checks
 from aucmax.boosting.rounds import (
     Reweighting,
@@ -28,7 +28,7 @@ from aucmax.hypotheses import ColumnReader, fitted_ensemble
 __all__ = ["BoostedRanker"]
 
 
-class BoostedRanker(ClassifierMixin, BaseEstimator):
+class BoostedRanker(BinaryRanker):
     """Base of the boosted rankers: a weighted sum of hypotheses, added one a round.
 
     A subclass has the parameters named here among its own, and `_reweighting`.
@@ -126,26 +126,8 @@ class BoostedRanker(ClassifierMixin, BaseEstimator):
         for scores in fitted_ensemble(vars(self)).staged_scores(X):
             yield scores - self.threshold_
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the positive class where the score is above 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels.
-        """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[(scores > 0.0).astype(np.intp)])
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
         # a feature that is larger for negatives is of no use without its negative
         tags.classifier_tags.poor_score = self.hypotheses == "features"
         return tags

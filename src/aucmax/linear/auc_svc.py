@@ -7,8 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import Tags
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import (
@@ -20,6 +19,7 @@ from aucmax._parameters import check_max_time, check_positive
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
+from aucmax.base import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.penalties import Penalty
@@ -37,7 +37,7 @@ __all__ = ["AUCSVC"]
 _SMALLEST_RISK = 0.01
 
 
-class AUCSVC(ClassifierMixin, BaseEstimator):
+class AUCSVC(BinaryRanker):
     r"""Linear support vector machine that maximises the area under the ROC curve.
 
     .. math:: \min_w \; \Omega(w) + C \, R(X w)
@@ -349,27 +349,8 @@ class AUCSVC(ClassifierMixin, BaseEstimator):
         scores: FloatArray = np.asarray(X @ weights, dtype=np.float64)
         return scores + float(self.intercept_[0])
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the positive class where the score is above 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels.
-        """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[(scores > 0.0).astype(np.intp)])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        return tags
+    def _part_of_the_curve(self) -> dict[str, Any]:
+        return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
 
     def _check_state(self) -> None:
         """Refuse a loaded state that no fit could have left."""

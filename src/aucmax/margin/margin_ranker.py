@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +15,7 @@ from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
+from aucmax.base import BinaryRanker
 from aucmax.hypotheses import evaluate_callables, fitted_ensemble
 from aucmax.margin import _checks
 from aucmax.margin._complaints import complaint
@@ -29,7 +30,7 @@ from aucmax.solvers import Progress, StoppingRule
 __all__ = ["MarginRanker"]
 
 
-class MarginRanker(ClassifierMixin, BaseEstimator):
+class MarginRanker(BinaryRanker):
     r"""Convex combination of hypotheses with the largest margin over pairs.
 
     Hypotheses :math:`h_k` map a row to [-1, 1]: scaled features, features of either
@@ -289,22 +290,6 @@ class MarginRanker(ClassifierMixin, BaseEstimator):
             X = evaluate_callables(self.hypotheses, X)
         return fitted_ensemble(vars(self)).scores(X) - float(self.threshold_)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the positive class where the score is above 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels.
-        """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[(scores > 0.0).astype(np.intp)])
-
     def scorecard(self, total: float = 100.0, decimals: int | None = 1) -> Scorecard:
         """Write the model as points for each feature that is used.
 
@@ -345,8 +330,6 @@ class MarginRanker(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
         # a feature that is larger for negatives is of no use without its negative, and
         # one pair of rows in the wrong order leaves no hard margin
         tags.classifier_tags.poor_score = (

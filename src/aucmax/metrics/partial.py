@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._parameters import check_range
 from aucmax.metrics._steps import Steps, check_two_classes
 
 __all__ = ["partial_auc_score"]
@@ -97,8 +98,8 @@ def prepare_partial_auc(
 ) -> Callable[[ArrayLike], float]:
     """Check and count the labels once; return :func:`partial_auc_score` of them."""
     box = (
-        *_check_range(fpr_range, "fpr_range"),
-        *_check_range(tpr_range, "tpr_range"),
+        *check_range("fpr_range", fpr_range),
+        *check_range("tpr_range", tpr_range),
     )
     if standardize not in _STANDARDS:
         raise ValueError(
@@ -112,21 +113,6 @@ def prepare_partial_auc(
 
 Box = tuple[float, float, float, float]
 Rescaling = Callable[[float], float]
-
-
-def _check_range(ends: Sequence[float], name: str) -> tuple[float, float]:
-    try:
-        low, high = map(float, ends)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must be a pair of numbers (low, high), got {ends!r}."
-        ) from None
-    if not 0 <= low < high <= 1:
-        raise ValueError(
-            f"{name} must satisfy 0 <= low < high <= 1, got {ends!r}; "
-            "use (0, 1) for the whole range."
-        )
-    return low, high
 
 
 def _box_size(box: Box) -> float:

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aucmax._parameters import check_range
 from aucmax._validation import BoolArray, FloatArray
 
-__all__ = ["RankBox", "check_range", "check_sizes"]
+__all__ = ["RankBox", "check_sizes"]
 
 _ROUNDING = 1e-9  # by which a range may miss a whole row
 
@@ -29,8 +30,8 @@ class RankBox(NamedTuple):
     @classmethod
     def of(cls, fpr_range: Sequence[float], tpr_range: Sequence[float]) -> "RankBox":
         """Translate the ranges, of which only one may leave out the first rows."""
-        a, b = check_range(fpr_range, "fpr_range")
-        c, d = check_range(tpr_range, "tpr_range")
+        a, b = check_range("fpr_range", fpr_range)
+        c, d = check_range("tpr_range", tpr_range)
         if a > 0.0 and d < 1.0:
             raise ValueError(
                 f"fpr_range={fpr_range!r} starts above 0 and tpr_range={tpr_range!r} "
@@ -47,22 +48,6 @@ class RankBox(NamedTuple):
         return (self.negatives - self.skip) * self.positives
 
 
-def check_range(ends: Sequence[float], name: str) -> tuple[float, float]:
-    """Return both ends of a range of rates, or complain."""
-    try:
-        low, high = map(float, ends)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must be a pair of numbers (low, high), got {ends!r}."
-        ) from None
-    if not 0.0 <= low < high <= 1.0:
-        raise ValueError(
-            f"{name} must satisfy 0 <= low < high <= 1, got {ends!r}; "
-            "use (0, 1) for the whole range."
-        )
-    return low, high
-
-
 def check_sizes(
     fpr_range: Sequence[float],
     tpr_range: Sequence[float],
@@ -75,7 +60,7 @@ def check_sizes(
         (fpr_range, "fpr_range", "negatives", ~labels),
         (tpr_range, "tpr_range", "positives", labels),
     ):
-        low, high = check_range(ends, name)
+        low, high = check_range(name, ends)
         n_rows = int(np.count_nonzero(members & counted))
         if (high - low) * n_rows < 1.0 - _ROUNDING:
             digits = 10.0 ** (2 - math.floor(math.log10(1.0 / n_rows)))

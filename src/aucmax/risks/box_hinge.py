@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from aucmax._parameters import check_range
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.risks._ranges import check_range, check_sizes
+from aucmax.risks._ranges import check_sizes
 from aucmax.risks.base import Support
 from aucmax.risks.partial_hinge import PartialHinge
 
@@ -125,8 +126,8 @@ class BoxHinge(BaseEstimator):
 
     def _parts(self) -> tuple[list[_Part], list[_Part]]:
         """Return the convex sums that are added, and those that are taken off."""
-        a, b = check_range(self.fpr_range, "fpr_range")
-        c, d = check_range(self.tpr_range, "tpr_range")
+        a, b = check_range("fpr_range", self.fpr_range)
+        c, d = check_range("tpr_range", self.tpr_range)
         size = (b - a) * (d - c)
         parts: tuple[list[_Part], list[_Part]] = [], []
         for end, lowest, is_taken_off in ((b, c, 0), (a, c, 1), (b, d, 1), (a, d, 0)):

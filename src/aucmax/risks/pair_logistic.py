@@ -7,10 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from aucmax._parameters import check_range
 from aucmax._validation import FloatArray, check_levels, check_qid, check_sample_weight
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.risks._exponential_sums import FINEST, coefficients
-from aucmax.risks._ranges import check_range
 from aucmax.risks.prepared_pairs import PreparedPairs
 
 __all__ = ["PairLogistic"]
@@ -212,7 +212,7 @@ class PairLogistic(BaseEstimator):
                 raise ValueError(
                     f"{name} must be {choice}, got {getattr(self, name)!r}."
                 )
-        check_range(self.fpr_range, "fpr_range")
+        check_range("fpr_range", self.fpr_range)
         if not 0.0 <= self.outside_weight <= 1.0:
             raise ValueError(
                 f"outside_weight must be between 0 and 1, got {self.outside_weight!r}."

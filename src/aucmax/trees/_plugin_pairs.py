@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._features import check_relevance_levels
+from aucmax._parameters import check_range
 from aucmax._validation import FloatArray, check_binary_labels
 from aucmax.risks import PreparedPairs
-from aucmax.risks._ranges import check_range
 from aucmax.trees._plugin_rows import LabelledRows, Recent
 from aucmax.trees.pair_objectives import METRICS, find_objective
 
@@ -48,7 +48,7 @@ class PairPlug:
     def __init__(
         self, objective: str, fpr_range: Sequence[float], n_jobs: int = 1
     ) -> None:
-        self._arguments = objective, check_range(fpr_range, "fpr_range"), n_jobs
+        self._arguments = objective, check_range("fpr_range", fpr_range), n_jobs
         self._objective = find_objective(objective)
         self._metric = METRICS[self._objective.metric]
         self._risk = self._objective.risk(fpr_range, n_jobs=n_jobs)

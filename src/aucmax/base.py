@@ -1,0 +1,101 @@
+"""What all two-class rankers have in common: how they predict and are scored."""
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._validation import FloatArray, labels_among
+from aucmax.metrics import partial_auc_score
+
+__all__ = ["BinaryRanker"]
+
+
+class BinaryRanker(ClassifierMixin, BaseEstimator):
+    """A model that ranks rows of two classes.
+
+    The second of the two labels in sorted order is the positive class.
+    `decision_function` ranks, and its zero is the threshold of `predict`.
+    """
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the positive class where the score is above 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
+        scores = self.decision_function(X)
+        return np.asarray(self.classes_[(scores > 0.0).astype(np.intp)])
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> float:
+        """Measure what the model maximises: the AUC, or the part of it in its range.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Labels, of which the second of `classes_` is positive.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; then it is the mean over the queries.
+
+        Returns
+        -------
+        float
+            Mean true positive rate over the range of false positive rates: 1 for a
+            perfect ranking.
+        """
+        check_is_fitted(self)
+        labels = labels_among(self.classes_, y, "y")
+        return partial_auc_score(
+            labels,
+            self.decision_function(X),
+            sample_weight=sample_weight,
+            qid=qid,
+            **self._part_of_the_curve(),
+        )
+
+    def _part_of_the_curve(self) -> dict[str, Any]:
+        """Return the ranges of the ROC curve that count, where not all of it does."""
+        return {}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = True
+        return tags
