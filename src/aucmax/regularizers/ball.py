@@ -1,32 +1,24 @@
 """What norm balls have in common: free inside, forbidden outside."""
 
 from abc import abstractmethod
-from math import isfinite
-from numbers import Real
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from aucmax._parameters import check_positive
 from aucmax._validation import FloatArray
 
-__all__ = ["Ball", "ConvexSet", "check_radius"]
+__all__ = ["Ball", "ConvexSet"]
 
 
-def check_radius(radius: float) -> None:
-    """Raise an error unless a ball of this radius holds more than the origin."""
-    if not (isinstance(radius, Real) and isfinite(radius) and radius > 0.0):
-        raise ValueError(
-            f"radius must be positive and finite, got {radius!r}: a ball without "
-            "extent leaves every weight at 0."
-        )
-
-
-class ConvexSet(BaseEstimator):
+@dataclass(frozen=True)
+class ConvexSet:
     """A set of some radius that costs nothing inside; solvers never leave it."""
 
-    def __init__(self, radius: float = 1.0) -> None:
-        check_radius(radius)
-        self.radius = radius
+    radius: float
+
+    def __post_init__(self) -> None:
+        check_positive("radius", self.radius)
 
     def value(self, parameters: FloatArray) -> float:
         """Return 0: parameters inside cost nothing, and solvers stay inside."""

@@ -1,7 +1,8 @@
 """Half the squared Euclidean norm, where some weights may not be negative."""
 
+from dataclasses import dataclass
+
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from aucmax._validation import FloatArray
 from aucmax.regularizers.l2 import L2
@@ -9,7 +10,8 @@ from aucmax.regularizers.l2 import L2
 __all__ = ["BoundedL2"]
 
 
-class BoundedL2(BaseEstimator):
+@dataclass(frozen=True)
+class BoundedL2:
     r"""Half the squared norm of weights whose last ones are not negative.
 
     .. math:: \Omega(w) = \tfrac12 \|w\|^2 \text{ if } w_j \ge 0
@@ -30,8 +32,7 @@ class BoundedL2(BaseEstimator):
     array([-1.,  0.,  1.])
     """
 
-    def __init__(self, first_bounded: int = 0) -> None:
-        self.first_bounded = first_bounded
+    first_bounded: int = 0
 
     def value(self, parameters: FloatArray) -> float:
         """Return half the squared norm, or infinity."""

@@ -1,10 +1,10 @@
 """L1 and squared L2 norm mixed: few weights stay, and correlated ones stay together."""
 
-from numbers import Real
+from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from aucmax._parameters import check_interval
 from aucmax._validation import FloatArray
 from aucmax.regularizers.ball import Ball
 from aucmax.regularizers.projections import (
@@ -19,15 +19,8 @@ from aucmax.regularizers.projections import (
 __all__ = ["ElasticNet", "ElasticNetBall"]
 
 
-def _check_l1_ratio(l1_ratio: float) -> None:
-    if not (isinstance(l1_ratio, Real) and 0.0 <= l1_ratio <= 1.0):
-        raise ValueError(
-            "l1_ratio must lie between 0 (L2 alone) and 1 (L1 alone), got "
-            f"{l1_ratio!r}."
-        )
-
-
-class ElasticNet(BaseEstimator):
+@dataclass(frozen=True)
+class ElasticNet:
     r"""A mixture of the L1 norm and half the squared L2 norm.
 
     .. math:: \Omega(w) = \rho \|w\|_1 + \frac{1 - \rho}{2} \|w\|^2
@@ -52,9 +45,10 @@ class ElasticNet(BaseEstimator):
     array([ 2.,  0., -1.])
     """
 
-    def __init__(self, l1_ratio: float = 0.5) -> None:
-        _check_l1_ratio(l1_ratio)
-        self.l1_ratio = l1_ratio
+    l1_ratio: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_interval("l1_ratio", self.l1_ratio, 1.0, zero=True)
 
     def value(self, parameters: FloatArray) -> float:
         """Return the price of these parameters."""
@@ -88,6 +82,7 @@ class ElasticNet(BaseEstimator):
         return max(0.0, bound)
 
 
+@dataclass(frozen=True)
 class ElasticNetBall(Ball):
     r"""Weights of limited price, :math:`\rho \|w\|_1 + \frac{1-\rho}{2} \|w\|^2 \le r`.
 
@@ -109,10 +104,12 @@ class ElasticNetBall(Ball):
     array([ 2.,  0., -1.])
     """
 
-    def __init__(self, radius: float = 1.0, l1_ratio: float = 0.5) -> None:
-        super().__init__(radius)
-        _check_l1_ratio(l1_ratio)
-        self.l1_ratio = l1_ratio
+    radius: float = 1.0
+    l1_ratio: float = 0.5
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_interval("l1_ratio", self.l1_ratio, 1.0, zero=True)
 
     def norm(self, parameters: FloatArray) -> float:
         """Return what the weights cost."""

@@ -1,8 +1,9 @@
 """Groups of weights that stay or go together."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from aucmax._validation import FloatArray
 from aucmax.regularizers.ball import Ball
@@ -12,7 +13,8 @@ from aucmax.regularizers.projections import nearest_magnitudes
 __all__ = ["GroupLasso", "GroupLassoBall"]
 
 
-class GroupLasso(BaseEstimator):
+@dataclass(frozen=True, eq=False)
+class GroupLasso:
     r"""The sum of the Euclidean norms of groups of weights.
 
     .. math:: \Omega(w) = \sum_g \sqrt{n_g} \, \|w_g\|_2
@@ -38,9 +40,10 @@ class GroupLasso(BaseEstimator):
     array([2., 0., 0.])
     """
 
-    def __init__(self, groups: ArrayLike) -> None:
-        _check_groups(groups)
-        self.groups = groups
+    groups: ArrayLike
+
+    def __post_init__(self) -> None:
+        _check_groups(self.groups)
 
     def value(self, parameters: FloatArray) -> float:
         """Return the sum of the groups' norms."""
@@ -60,6 +63,7 @@ class GroupLasso(BaseEstimator):
         return bound_below_norm(constant, _Lengths(slope, self.groups).dual_norm)
 
 
+@dataclass(frozen=True, eq=False)
 class GroupLassoBall(Ball):
     r"""Weights in groups, :math:`\sum_g \sqrt{n_g} \, \|w_g\|_2 \le r`.
 
@@ -81,10 +85,11 @@ class GroupLassoBall(Ball):
     array([2., 0., 0.])
     """
 
-    def __init__(self, radius: float, groups: ArrayLike) -> None:
-        super().__init__(radius)
-        _check_groups(groups)
-        self.groups = groups
+    groups: ArrayLike
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_groups(self.groups)
 
     def norm(self, parameters: FloatArray) -> float:
         """Return the sum of the groups' norms."""

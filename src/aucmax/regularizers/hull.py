@@ -1,5 +1,7 @@
 """Weights that may be mixed but not enlarged: the simplex and the L1 ball."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from aucmax._validation import FloatArray
@@ -11,6 +13,7 @@ from aucmax.regularizers.projections import nearest_magnitudes, with_signs_of
 __all__ = ["L1Ball", "Simplex"]
 
 
+@dataclass(frozen=True)
 class Simplex(ConvexSet):
     r"""Nonnegative weights of sum `radius`: convex combinations.
 
@@ -19,6 +22,8 @@ class Simplex(ConvexSet):
     radius : float, default=1.0
         The sum of the weights.
     """
+
+    radius: float = 1.0
 
     def middle(self, n_parameters: int) -> FloatArray:
         """Return the mean of the vertices, where a solver may start."""
@@ -29,6 +34,7 @@ class Simplex(ConvexSet):
         return Hull(self.radius, is_signed=False)
 
 
+@dataclass(frozen=True)
 class L1Ball(Ball):
     r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`.
 
@@ -40,6 +46,8 @@ class L1Ball(Ball):
     radius : float, default=1.0
         The most that the absolute weights may sum to.
     """
+
+    radius: float = 1.0
 
     def norm(self, parameters: FloatArray) -> float:
         """Return the sum of the absolute weights."""

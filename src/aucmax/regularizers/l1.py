@@ -1,7 +1,8 @@
 """The sum of absolute weights: few of them stay."""
 
+from dataclasses import dataclass
+
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from aucmax._validation import FloatArray
 from aucmax.regularizers.base import Hull
@@ -29,7 +30,8 @@ def bound_below_norm(constant: float, dual_norm: float) -> float:
     return max(0.0, constant) / max(1.0, dual_norm)
 
 
-class L1(BaseEstimator):
+@dataclass(frozen=True)
+class L1:
     r"""The sum of absolute weights, :math:`\Omega(w) = \|w\|_1`.
 
     A weight that is not worth its price becomes exactly 0. All methods cost O(n).

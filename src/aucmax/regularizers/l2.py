@@ -1,6 +1,6 @@
 """Half the squared Euclidean norm, and the ball of that norm."""
 
-from sklearn.base import BaseEstimator
+from dataclasses import dataclass
 
 from aucmax._validation import FloatArray
 from aucmax.regularizers.ball import Ball
@@ -9,7 +9,8 @@ from aucmax.regularizers.projections import euclidean_norm
 __all__ = ["L2", "L2Ball"]
 
 
-class L2(BaseEstimator):
+@dataclass(frozen=True)
+class L2:
     r"""Half the squared Euclidean norm, :math:`\Omega(w) = \frac12 \|w\|^2`."""
 
     curvature = 1.0
@@ -37,6 +38,7 @@ class L2(BaseEstimator):
         return distance * distance / 2.0
 
 
+@dataclass(frozen=True)
 class L2Ball(Ball):
     r"""Weights of limited Euclidean norm, :math:`\|w\|_2 \le r`.
 
@@ -49,10 +51,13 @@ class L2Ball(Ball):
 
     Examples
     --------
-    >>>     >>> from aucmax.regularizers import L2Ball
+    >>> import numpy as np
+    >>> from aucmax.regularizers import L2Ball
     >>> L2Ball(radius=1.0).prox(np.array([3.0, -4.0]))
     array([ 0.6, -0.8])
     """
+
+    radius: float = 1.0
 
     def norm(self, parameters: FloatArray) -> float:
         """Return the Euclidean norm."""

@@ -160,9 +160,9 @@ def _top_that_spends(
     curvature = 1.0 - l1_ratio
 
     def solved(spared: _Numbers, spent: _Numbers) -> _Numbers:
-        level = (radius + spared) / spent
-        root = np.sqrt(square + 2.0 * curvature * level)
-        return level / ((l1_ratio + root) / 2.0)
+        per_slope = (radius + spared) / spent
+        root = np.sqrt(square + 2.0 * curvature * per_slope)
+        return per_slope / ((l1_ratio + root) / 2.0)
 
     def gain(c: FloatArray) -> FloatArray:
         return square * (1.0 + c) / 2.0
