@@ -1,3 +1,6 @@
+import inspect
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from aucmax import AUCSVC
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.risks import _kernels
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +53,50 @@ def test_fitted_attributes_are_those_documented(data):
     scores = X @ w
     hinge = np.maximum(0.0, 1.0 - scores[y == 1][:, None] + scores[y == 0])
     assert model.objective_ == pytest.approx(0.5 * w @ w + hinge.mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", "bundle", "subgradient"])
+def test_history_tells_what_each_iteration_has_reached(data, solver):
+    X, y = data
+    seen = []
+    model = AUCSVC(100.0, solver=solver, callback=seen.append).fit(X, y)
+    history = model.history_
+    assert {values.shape for values in history.values()} == {(model.n_iter_,)}
+    assert history["objective"].tolist() == [progress.value for progress in seen]
+    assert history["dual_gap"].tolist() == [progress.gap for progress in seen]
+    assert (np.diff(history["n_passes"]) > 0.0).all()
+    assert (np.diff(history["seconds"]) >= 0.0).all()
+    assert (np.diff(history["objective"]) <= 0.0).all()
+    assert history["n_passes"][-1] <= model.n_passes_
+
+
+def test_history_goes_on_in_a_refinement(data):
+    X, y = data
+    model = AUCSVC(fpr_range=(0.05, 0.5), refine=True).fit(X, y)
+    assert model.n_refinements_ > 0
+    assert all(len(values) == model.n_iter_ for values in model.history_.values())
+
+
+@pytest.mark.parametrize("n_rows", [300, 5000])  # few rows are sorted, many counted
+def test_few_calls_lie_between_a_fit_and_the_arithmetic(n_rows, monkeypatch):
+    depths = []
+
+    def watched(kernel):
+        def call(*arguments):
+            files = [(f.filename, f.function) for f in inspect.stack(context=0)[1:]]
+            ours = [name for path, name in files if "aucmax" in Path(path).parts]
+            depths.append(ours.index("fit") + 1)
+            return kernel(*arguments)
+
+        return call
+
+    for name in ("ramp_sums", "cell_subgradient"):
+        monkeypatch.setattr(_kernels, name, watched(getattr(_kernels, name)))
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(n_rows, 8))
+    AUCSVC().fit(X, X[:, 0] + generator.normal(size=n_rows) > 1.0)
+    assert len(depths) > 5
+    assert max(depths) <= 6
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
@@ -214,7 +262,7 @@ def test_predict_has_the_best_balanced_accuracy_of_all_thresholds(data):
 
 def test_auto_goes_over_to_cutting_planes_and_keeps_counting(data, monkeypatch):
     X, y = data
-    monkeypatch.setattr("aucmax.linear.solver_choice._NEWTON_ITERATIONS", 3)
+    monkeypatch.setattr("aucmax.linear.solver_choice._MOST_NEWTON_ITERATIONS", 3)
     seen = []
     model = AUCSVC(100.0, tol=1e-5, callback=seen.append).fit(X, y)
     assert model.n_iter_ > 3
@@ -224,7 +272,7 @@ def test_auto_goes_over_to_cutting_planes_and_keeps_counting(data, monkeypatch):
     bundle = AUCSVC(100.0, tol=1e-5, solver="bundle").fit(X, y)
     assert model.objective_ == pytest.approx(bundle.objective_, rel=1e-5)
     # no second solver where the first was stopped on purpose
-    monkeypatch.setattr("aucmax.linear.solver_choice._NEWTON_ITERATIONS", 100)
+    monkeypatch.setattr("aucmax.linear.solver_choice._MOST_NEWTON_ITERATIONS", 100)
     with pytest.warns(ConvergenceWarning):
         stopped = AUCSVC(
             100.0, tol=1e-6, callback=lambda progress: progress.n_iter == 2
@@ -247,6 +295,26 @@ def test_path_equals_single_fits_and_saves_passes(data):
     assert sum(m.n_passes_ for m in bundle_path) < sum(
         m.n_passes_ for m in bundle_singles
     )
+
+
+@pytest.mark.parametrize("options", [{"C_values": [1, 10]}, {"radii": [0.1, 1.0]}])
+def test_a_path_leaves_its_template_as_it_was(data, options):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    template = AUCSVC()
+    before = dict(vars(template))
+    for model in template.fit_path(frame, y, **options):
+        assert list(model.feature_names_in_) == list("abcdefgh")
+        assert model.n_features_in_ == 8
+    assert vars(template) == before
+    template.fit(X[:, :3], y)
+    before = dict(vars(template))
+    template.fit_path(frame, y, **options)
+    with pytest.raises(NotEnoughClassesError):
+        template.fit_path(frame, np.zeros_like(y), **options)
+    after = vars(template)
+    assert after.keys() == before.keys()
+    assert all(after[name] is before[name] for name in before)
 
 
 @pytest.mark.parametrize("solver", ["newton", "bundle", "subgradient"])
@@ -437,7 +505,7 @@ def test_one_class_has_its_own_error_type(data):
         ({"C": np.nan}, "C must be positive"),
         ({"C": "1"}, "C must be positive"),
         ({"tol": 0.0}, "tol must be positive"),
-        ({"max_iter": 0}, "max_iter must be positive"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
         ({"max_time": -1.0}, "max_time must"),
         (
             {"solver": "simplex"},

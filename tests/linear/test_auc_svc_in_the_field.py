@@ -8,10 +8,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from aucmax import AUCSVC
+from aucmax import AUCSVC, LevelSumRanker
 
 ENDLESS_FIT = """
 import numpy as np
@@ -90,9 +92,6 @@ def test_ctrl_c_ends_a_fit_at_once(solver):
 
 
 def test_an_interrupted_fit_leaves_an_unfitted_model_unfitted():
-    def interrupt(progress):
-        raise KeyboardInterrupt
-
     X, y = data(200)
     model = AUCSVC(callback=interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -101,15 +100,30 @@ def test_an_interrupted_fit_leaves_an_unfitted_model_unfitted():
         model.decision_function(X)
 
 
-def test_an_interrupted_refit_leaves_the_model_as_it_was():
+def interrupt(progress):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("ranker", [AUCSVC(), LevelSumRanker(AUCSVC())])
+@pytest.mark.parametrize("columns", [12, 5])
+def test_a_refit_that_ends_early_leaves_the_model_as_it_was(ranker, columns):
     X, y = data(200)
-    model = AUCSVC().fit(X, y)
-    before = model.predict(X)
-
-    def interrupt(progress):
-        raise KeyboardInterrupt
-
-    model.set_params(callback=interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X, np.where(y, "b", "a"))
-    np.testing.assert_array_equal(model.predict(X), before)
+    frame = pd.DataFrame(X).add_prefix("x")
+    model = clone(ranker).fit(frame, y)
+    machine = model if isinstance(model, AUCSVC) else model.estimator
+    machine.set_params(callback=interrupt)
+    before = dict(vars(model))
+    scores = model.decision_function(frame)
+    spoilt = X[:, :columns].copy()
+    spoilt[7, 3] = np.nan
+    for X_new, error in (
+        (X[:, :columns], KeyboardInterrupt),
+        (spoilt, ValueError),
+        (X[:100, :columns], ValueError),
+    ):
+        with pytest.raises(error):
+            model.fit(X_new, y.astype(int))
+    after = vars(model)
+    assert after.keys() == before.keys()
+    assert all(after[name] is before[name] for name in before)
+    np.testing.assert_array_equal(model.decision_function(frame), scores)

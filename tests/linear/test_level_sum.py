@@ -1,4 +1,4 @@
-"""Levels of relevance, by one model a level."""
+"""Levels of relevance, by one model per level."""
 
 import numpy as np
 import pandas as pd
@@ -6,6 +6,7 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -48,6 +49,24 @@ def test_levels_rank_in_order(data):
     scores = LevelSumRanker().fit(X, y).decision_function(X)
     assert ordinal_auc_score(y, scores) > 0.85
     assert multiclass_auc_score(y, scores) > 0.8
+
+
+def test_score_is_the_area_that_the_levels_maximise(data):
+    X, y = data
+    ranker = LevelSumRanker().fit(X, y)
+    scores = ranker.decision_function(X)
+    weight, qid = 1.0 + np.arange(500) % 3, np.arange(500) % 5
+    assert ranker.score(X, y) == multiclass_auc_score(y, scores)
+    assert ranker.score(X, y, weight) == multiclass_auc_score(
+        y, scores, sample_weight=weight
+    )
+    expected = multiclass_auc_score(y, scores, sample_weight=weight, qid=qid)
+    assert ranker.score(X, y, weight, qid=qid) == expected
+    assert expected != multiclass_auc_score(y, scores, sample_weight=weight)
+    with pytest.raises(ValueError, match="row 3 is -1, which is negative"):
+        ranker.score(X, np.where(np.arange(500) == 3, -1, y))
+    with pytest.raises(NotFittedError):
+        LevelSumRanker().score(X, y)
 
 
 def test_level_values_are_the_weights(data):

@@ -265,13 +265,16 @@ def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"penalty": "l1"}, "got penalty='l1'. Use solver='auto', 'bundle'"),
-        ({"radius": 2.0}, r"got penalty='l2' and radius=2\.0"),
+        ({"penalty": "l1"}, "got L1. In AUCSVC that is penalty='l2' without a radius"),
+        (
+            {"radius": 2.0},
+            "got L2Ball.*; solver='auto', 'bundle' and 'subgra",
+        ),
     ],
 )
-def test_newton_refuses_what_has_no_constant_curvature(parameters, message):
+def test_newton_refuses_what_has_no_constant_curvature(data, parameters, message):
     with pytest.raises(IncompatibleError, match=message):
-        AUCSVC(solver="newton", **parameters).fit(None, None)
+        AUCSVC(solver="newton", **parameters).fit(*data)
 
 
 @pytest.mark.parametrize("penalty", PENALTIES)

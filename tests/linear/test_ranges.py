@@ -161,7 +161,7 @@ def test_a_range_must_cover_a_row(data):
     ids=str,
 )
 def test_newton_refuses_risks_that_cannot_be_smoothed(data, parameters):
-    with pytest.raises(IncompatibleError, match="needs a risk that can be smoothed"):
+    with pytest.raises(IncompatibleError, match="need a risk that can be smoothed"):
         AUCSVC(solver="newton", **parameters).fit(*data)
 
 

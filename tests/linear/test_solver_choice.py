@@ -11,6 +11,7 @@ import aucmax.linear.solver_choice as solver_choice
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.metrics import roc_auc_score
+from aucmax.solvers import Start, SubgradientSolver
 
 
 def rare_class(n_rows, seed=0):
@@ -28,6 +29,31 @@ def wide(n_rows=150, n_features=400, n_relevant=5):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(n_rows, n_features))
     return X, X[:, :n_relevant].sum(axis=1) + generator.normal(size=n_rows) > 0.0
+
+
+def test_a_solver_runs_under_the_name_that_it_is_given(monkeypatch):
+    class Ours:
+        def __init__(self, stopping):
+            self.stopping = stopping
+
+        def minimize(self, objective, regularizer, start=None):
+            starts.append(start)
+            return SubgradientSolver(self.stopping).minimize(
+                objective, regularizer, start
+            )
+
+    starts = []
+    monkeypatch.setitem(solver_choice.SOLVERS, "ours", Ours)
+    X, y = rare_class(300)
+    model = AUCSVC(solver="ours").fit(X, y)
+    expected = AUCSVC(solver="subgradient").fit(X, y)
+    assert starts == [None]
+    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    model.set_params(warm_start=True).fit(X, y)
+    model.fit_path(X, y, [1.0, 10.0])
+    assert [type(start) for start in starts[1:]] == [Start, type(None), Start]
+    with pytest.raises(ValueError, match="'subgradient', 'ours', got 'theirs'"):
+        AUCSVC(solver="theirs").fit(X, y)
 
 
 @pytest.mark.parametrize("solver", ["auto", "bundle", "subgradient"])
@@ -67,9 +93,9 @@ def test_an_early_stop_certifies_no_more_than_the_objective_itself(solver, penal
 def test_wide_data_with_l1_go_on_with_what_suits_the_number_of_weights(
     monkeypatch, many
 ):
-    monkeypatch.setattr(solver_choice, "_TRIAL_ITERATIONS", 3)
-    monkeypatch.setattr(solver_choice, "_MANY_ROWS", 0)
-    monkeypatch.setattr(solver_choice, "_MANY_WEIGHTS", many)
+    monkeypatch.setattr(solver_choice, "_MOST_TRIAL_ITERATIONS", 3)
+    monkeypatch.setattr(solver_choice, "_FEWEST_ROWS_FOR_SUBGRADIENTS", 0)
+    monkeypatch.setattr(solver_choice, "_MOST_WEIGHTS_FOR_CUTS", many)
     X, y = wide()
     model = AUCSVC(6.0, penalty="l1").fit(X, y)
     alone = AUCSVC(6.0, penalty="l1", solver="bundle").fit(X, y)
@@ -81,8 +107,8 @@ def test_wide_data_with_l1_go_on_with_what_suits_the_number_of_weights(
 
 
 def test_every_iteration_counts_when_one_solver_hands_over_to_another(monkeypatch):
-    monkeypatch.setattr(solver_choice, "_TRIAL_ITERATIONS", 3)
-    monkeypatch.setattr(solver_choice, "_MANY_ROWS", 0)
+    monkeypatch.setattr(solver_choice, "_MOST_TRIAL_ITERATIONS", 3)
+    monkeypatch.setattr(solver_choice, "_FEWEST_ROWS_FOR_SUBGRADIENTS", 0)
     X, y = wide()
     seen = []
     AUCSVC(6.0, penalty="l1", callback=seen.append).fit(X, y)

@@ -14,7 +14,7 @@ from aucmax.regularizers import (
     L2Ball,
 )
 from aucmax.risks.base import Support
-from aucmax.solvers.certificate import Certificate, NearModel, step_to_zero
+from aucmax.solvers.certificate import CutCertificate, NearModel, step_to_zero
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.masters import master_for
 from reference_penalised import GROUPS, L1_RATIO, PENALTIES, RADII, minimum
@@ -151,7 +151,7 @@ def test_certificate_rises_to_the_best_bound(name, seed):
     truth = minimum(name, w, highest_cut(cuts, w))
     center = inside(name, w.value)
     value = model_value(regularizer, cuts, center) + 1e-4
-    certificate = Certificate(regularizer, cuts, C)
+    certificate = CutCertificate(regularizer, cuts, C)
     bounds = [certificate.improve(center, value) for _ in range(30)]
     assert (np.diff(bounds) >= 0.0).all()
     assert truth - 2e-4 <= bounds[-1] <= truth + 1e-7

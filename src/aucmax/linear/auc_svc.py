@@ -15,7 +15,13 @@ from aucmax._features import (
     check_training_data,
     explain_non_finite,
 )
-from aucmax._parameters import check_max_time, check_positive
+from aucmax._fitted_state import unchanged_on_failure
+from aucmax._parameters import (
+    check_choice,
+    check_integer,
+    check_max_time,
+    check_positive,
+)
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray
@@ -24,17 +30,17 @@ from aucmax.exceptions import ConstantScoresWarning
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.penalties import Penalty
 from aucmax.linear.refinement import Refined, refine
-from aucmax.linear.risk_choice import Part
-from aucmax.linear.solver_choice import SolverChoice
+from aucmax.linear.risk_choice import check_refinable, choose_risk
+from aucmax.linear.solver_choice import SOLVERS, look_closer
 from aucmax.regularizers import ProximalRegularizer
-from aucmax.risks import Risk
+from aucmax.risks import BoxHinge, PartialHinge, Risk
 from aucmax.solvers import Progress, Solution, Start, StoppingRule
 
 __all__ = ["AUCSVC"]
 
-# The risk is 1 where all scores are equal, and may be 0 at its best: below this value
-# a gap is relative to it and not to the objective.
-_SMALLEST_RISK = 0.01
+# With a radius the objective is the risk, which is 1 where all scores are equal and may
+# be 0 at its best. Below this value a gap is relative to it and not to the risk.
+_SMALLEST_SCALE_OF_GAP = 0.01
 
 
 class AUCSVC(BinaryRanker):
@@ -119,7 +125,7 @@ class AUCSVC(BinaryRanker):
         It is for ``penalty="l2"`` without a radius, and for risks that can be smoothed:
         ``bound="tight"``, an `fpr_range` from 0, a `tpr_range` to 1, no queries.
         "bundle" keeps one row of n_features numbers per iteration. "auto" takes
-        "newton" where it can, for up to 1000 features if there are at least 10 rows a
+        "newton" where it can, for up to 1000 features if there are at least 10 rows per
         feature and `tol` is at least 1e-6, goes over to "bundle" if 100 iterations were
         not enough, and takes "bundle" otherwise. "subgradient" takes proximal
         (projected) subgradient steps with momentum; "auto" tries it on data with many
@@ -131,7 +137,7 @@ class AUCSVC(BinaryRanker):
         Called after each iteration with a :class:`~aucmax.solvers.Progress`; a true
         answer stops the fit. Not stored by :func:`aucmax.save`.
     verbose : int, default=0
-        Whether to write one line an iteration to standard output.
+        Whether to write one line per iteration to standard output.
 
     Attributes
     ----------
@@ -153,6 +159,10 @@ class AUCSVC(BinaryRanker):
         :math:`\Omega(w) + C R`, or with a `radius` the risk alone.
     dual_gap_ : float
         `objective_` minus a certified lower bound of the optimum.
+    history_ : dict of str to ndarray of shape (n_iter\_,)
+        What the solver had reached after each iteration: "objective" (the best value),
+        "dual_gap", "n_passes" and "seconds". A refinement continues it, with the
+        objective of its own convex problem.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -267,19 +277,18 @@ class AUCSVC(BinaryRanker):
         self : AUCSVC
             The fitted model.
         """
-        self._check_parameters(qid)
-        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-        risk = self._part.risk(labels, weight, qid)
-        objective, regularizer = self._problem(X, labels, risk, weight)
-        start = None
-        if self.warm_start and hasattr(self, "coef_"):
-            self._check_width(self.coef_.shape[1])
-            weights = self._penalty.allowed(self.coef_[0], regularizer)
+        with unchanged_on_failure(self):
+            self._check_parameters(qid)
+            X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
+            risk = choose_risk(self._convex_risk, labels, weight, qid)
+            objective, regularizer = self._problem(X, labels, risk, weight)
+            solver = SOLVERS[self.solver](self._stopping)
             with self._explaining_overflow(X):
-                start = Start(objective.at(weights))
-        solution = self._solve(objective, regularizer, classes, start)
-        if solution.converged and not self.coef_.any():
-            self._warn_of_constant_scores()
+                start = self._warm_start(objective, regularizer)
+                solution = solver.minimize(objective, regularizer, start)
+                solution = self._finish(objective, regularizer, classes, solution)
+            if solution.converged and not self.coef_.any():
+                self._warn_of_constant_scores()
         return self
 
     def fit_path(
@@ -317,15 +326,18 @@ class AUCSVC(BinaryRanker):
         models = self._models_of_path(C_values, radii)
         for model in models:
             model._check_parameters(qid)
-        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-        risk = self._part.risk(labels, weight, qid)
+        witness = clone(self)  # so that this estimator stays as it is
+        X, classes, labels, weight = check_training_data(witness, X, y, sample_weight)
+        columns = {k: v for k, v in vars(witness).items() if k.endswith("_in_")}
+        risk = choose_risk(self._convex_risk, labels, weight, qid)
         start = None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self, name):
-                    setattr(model, name, getattr(self, name))
+            model.__dict__.update(columns)
             objective, regularizer = model._problem(X, labels, risk, weight)
-            solution = model._solve(objective, regularizer, classes, start)
+            solver = SOLVERS[model.solver](model._stopping)
+            with model._explaining_overflow(X):
+                solution = solver.minimize(objective, regularizer, start)
+                solution = model._finish(objective, regularizer, classes, solution)
             start = Start(solution.point, solution.cuts)
         return models
 
@@ -364,29 +376,30 @@ class AUCSVC(BinaryRanker):
             raise ValueError("coef_, intercept_ and classes_ do not fit together")
 
     @property
-    def _part(self) -> Part:
-        return Part(self.fpr_range, self.tpr_range, self.bound)
+    def _convex_risk(self) -> PartialHinge:
+        return PartialHinge(self.fpr_range, tpr_range=self.tpr_range, bound=self.bound)
 
     @property
     def _penalty(self) -> Penalty:
         return Penalty(self.penalty, self.radius, self.l1_ratio, self.groups)
 
     @property
-    def _solver(self) -> SolverChoice:
-        return SolverChoice(self.solver, self._penalty)
+    def _stopping(self) -> StoppingRule:
+        floor = 0.0 if self.radius is None else _SMALLEST_SCALE_OF_GAP
+        return StoppingRule(
+            self.tol, self.max_iter, self.max_time, reporter(self), floor
+        )
 
     def _check_parameters(self, qid: ArrayLike | None = None) -> None:
-        for name in ("C", "tol", "max_iter"):
-            check_positive(name, getattr(self, name))
+        check_positive("C", self.C)
+        check_positive("tol", self.tol)
+        check_integer("max_iter", self.max_iter)
         check_max_time(self.max_time)
+        check_choice("solver", self.solver, SOLVERS)
         self._penalty.check()
-        self._part.check(self.refine)
-        self._solver.check()
-        if self.refine and qid is not None:
-            raise ValueError(
-                "refine=True is for one ranking of all rows, not for queries. Set "
-                "refine=False, or leave out qid."
-            )
+        self._convex_risk.rank_box()
+        if self.refine:
+            check_refinable(self._convex_risk, qid)
 
     def _models_of_path(
         self, C_values: Sequence[float] | None, radii: Sequence[float] | None
@@ -403,55 +416,66 @@ class AUCSVC(BinaryRanker):
             )
         return [clone(self).set_params(C=C) for C in C_values]
 
-    def _check_width(self, n_features: int) -> None:
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"warm_start continues a fit on {n_features} features, but X has "
-                f"{self.n_features_in_}. Set warm_start=False to start anew."
-            )
-
     def _problem(
         self, X: Any, labels: BoolArray, risk: Risk, weight: FloatArray | None
     ) -> tuple[LinearObjective, ProximalRegularizer]:
         C = self.C if self.radius is None else 1.0
         objective = LinearObjective(X, labels, risk, C, weight)
-        self._solver.check_risk(objective)
         names = getattr(self, "feature_names_in_", None)
         return objective, self._penalty.regularizer(X.shape[1], names)
 
-    def _solve(
+    def _warm_start(
+        self, objective: LinearObjective, regularizer: ProximalRegularizer
+    ) -> Start | None:
+        if not (self.warm_start and hasattr(self, "coef_")):
+            return None
+        n_features = self.coef_.shape[1]
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"warm_start continues a fit on {n_features} features, but X has "
+                f"{self.n_features_in_}. Set warm_start=False to start anew."
+            )
+        # the prox with a step of 0 projects onto a ball, and is no change otherwise
+        return Start(objective.at(regularizer.prox(self.coef_[0], 0.0)))
+
+    def _finish(
         self,
         objective: LinearObjective,
         regularizer: ProximalRegularizer,
         classes: NDArray[Any],
-        start: Start | None,
+        solution: Solution,
     ) -> Solution:
-        floor = 0.0 if self.radius is None else _SMALLEST_RISK
-        rule = StoppingRule(
-            self.tol, self.max_iter, self.max_time, reporter(self), floor
-        )
+        """Refine the convex solution, if asked to, and keep the result."""
+        rule, solver_type = self._stopping, SOLVERS[self.solver]
+        solution = look_closer(solution, objective, regularizer, solver_type, rule)
+        best = Refined(solution.point, 0, solution.history, objective.n_passes)
+        if self.refine:
 
-        def minimize(objective: LinearObjective, start: Start | None) -> Solution:
-            return self._solver.minimize(objective, regularizer, rule, start)
+            def minimize(objective: LinearObjective, start: Start) -> Solution:
+                found = solver_type(rule).minimize(objective, regularizer, start)
+                return look_closer(found, objective, regularizer, solver_type, rule)
 
-        with self._explaining_overflow(objective.X):
-            solution = minimize(objective, start)
-            best = Refined(solution.point, 0, solution.n_iter, objective.n_passes)
-            if self.refine:
-                box = self._part.box()
-                best = refine(objective, regularizer, box, solution, minimize, self.tol)
+            box = BoxHinge(self.fpr_range, tpr_range=self.tpr_range)
+            best = refine(objective, regularizer, box, solution, minimize, self.tol)
         solution.warn_if_unfinished(rule)
         threshold = balanced_threshold(
             best.point.scores, objective.labels, objective.sample_weight
         )
+        _, n_passes, values, gaps, seconds = np.array(best.history).T.copy()
         self.classes_ = classes
         self.coef_ = best.point.parameters[None, :]
         self.intercept_ = np.array([-threshold])
-        self.n_iter_ = best.n_iter
+        self.n_iter_ = len(best.history)
         self.n_passes_ = best.n_passes
         self.n_refinements_ = best.n_refinements
         self.objective_ = solution.value
         self.dual_gap_ = solution.gap
+        self.history_ = {
+            "objective": values,
+            "dual_gap": gaps,
+            "n_passes": n_passes,
+            "seconds": seconds,
+        }
         return solution
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Groups of columns, as a user writes them, turned into one number a column."""
+"""Groups of columns, as a user writes them, turned into one number per column."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -10,7 +10,8 @@ from aucmax._validation import IntArray
 
 __all__ = ["group_numbers"]
 
-_MOST_SHOWN = 10
+# The most columns that a message lists.
+_MOST_COLUMNS_SHOWN = 10
 
 
 def group_numbers(
@@ -115,8 +116,9 @@ class _Columns:
         return f"column {self._shown(column)}"
 
     def listed(self, columns: IntArray) -> str:
-        shown = ", ".join(self._shown(column) for column in columns[:_MOST_SHOWN])
-        return shown + (", ..." if columns.size > _MOST_SHOWN else "")
+        first = columns[:_MOST_COLUMNS_SHOWN]
+        shown = ", ".join(self._shown(column) for column in first)
+        return shown + (", ..." if columns.size > first.size else "")
 
     def _shown(self, column: int) -> str:
         return str(column) if self._names is None else repr(str(self._names[column]))

@@ -1,4 +1,4 @@
-"""More than two levels of relevance, by one model a level."""
+"""More than two levels of relevance, by one model per level."""
 
 from typing import Any, Self
 
@@ -9,9 +9,11 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import check_relevance_levels, levels_with_weight
+from aucmax._fitted_state import unchanged_on_failure
 from aucmax._validation import FloatArray, check_sample_weight
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.auc_svc import AUCSVC
+from aucmax.metrics import multiclass_auc_score
 
 __all__ = ["LevelSumRanker"]
 
@@ -118,13 +120,13 @@ class LevelSumRanker(BaseEstimator):
             _fit_level(clone(template), X, levels, level, options)
             for level in present[present > 0]
         ]
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                delattr(self, name)
-            if hasattr(estimators[0], name):
-                setattr(self, name, getattr(estimators[0], name))
-        self.levels_ = present
-        self.estimators_ = estimators
+        with unchanged_on_failure(self):
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+                if hasattr(estimators[0], name):
+                    setattr(self, name, getattr(estimators[0], name))
+            self.levels_ = present
+            self.estimators_ = estimators
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -142,6 +144,38 @@ class LevelSumRanker(BaseEstimator):
         """
         check_is_fitted(self, "estimators_")
         return self._sum([model.decision_function(X) for model in self.estimators_])
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> float:
+        """Measure what the models maximise: the mean AUC of each level above 0.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Levels: whole numbers from 0, the higher the more relevant.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; then it is the mean over the queries.
+
+        Returns
+        -------
+        float
+            The value of :func:`aucmax.metrics.multiclass_auc_score`.
+        """
+        scores = self.decision_function(X)
+        levels = check_relevance_levels(self, y)
+        return multiclass_auc_score(
+            levels, scores, sample_weight=sample_weight, qid=qid
+        )
 
     @property
     def coef_(self) -> FloatArray:

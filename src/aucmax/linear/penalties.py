@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from aucmax._parameters import check_choice
-from aucmax._validation import FloatArray
 from aucmax.linear.column_groups import group_numbers
 from aucmax.regularizers import (
     L1,
@@ -66,11 +65,6 @@ class Penalty:
                 "together, such as groups=[[0, 1], [2]]."
             )
 
-    @property
-    def is_quadratic(self) -> bool:
-        """Whether it is the squared norm, as a price."""
-        return self.name == "l2" and self.radius is None
-
     def regularizer(
         self, n_features: int, names: Sequence[str] | None
     ) -> ProximalRegularizer:
@@ -84,9 +78,3 @@ class Penalty:
         if self.radius is None:
             return price(**options)
         return limit(self.radius, **options)
-
-    def allowed(
-        self, weights: FloatArray, regularizer: ProximalRegularizer
-    ) -> FloatArray:
-        """Return the nearest weights that a solver may start from."""
-        return weights if self.radius is None else regularizer.prox(weights, 1.0)

@@ -9,11 +9,12 @@ from aucmax.linear.objective import LinearObjective
 from aucmax.metrics import partial_auc_score
 from aucmax.regularizers import Regularizer
 from aucmax.risks import BoxHinge, PairHinge, Risk
-from aucmax.solvers import Point, Solution, Start
+from aucmax.solvers import Point, Progress, Solution, Start
 
 __all__ = ["Refined", "refine"]
 
-_MOST_ROUNDS = 50
+# The most convex problems solved after the first.
+_MOST_REFINEMENTS = 50
 
 
 class Refined(NamedTuple):
@@ -25,15 +26,15 @@ class Refined(NamedTuple):
         The weights of the highest partial AUC met, the convex solution among them.
     n_refinements : int
         How many convex problems were solved on the way.
-    n_iter : int
-        Iterations of the solver, those of the convex solution included.
+    history : list of Progress
+        All iterations of the solver, those of the convex solution included.
     n_passes : float
         Passes over the data, those of the convex solution included.
     """
 
     point: Point
     n_refinements: int
-    n_iter: int
+    history: list[Progress]
     n_passes: float
 
 
@@ -78,7 +79,7 @@ def refine(
         The best weights.
     """
     labels, weight = objective.labels, objective.sample_weight
-    rounds = _Rounds(objective, box, solution, minimize)
+    rounds = _Refinement(objective, box, solution, minimize)
     if rounds.may_go_on and not solution.point.parameters.any():
         rounds.minimize_under(PairHinge())
 
@@ -94,7 +95,7 @@ def refine(
     return rounds.result()
 
 
-class _Rounds:
+class _Refinement:
     """Convex problems solved one after the other, and the best of their rankings."""
 
     def __init__(
@@ -108,7 +109,7 @@ class _Rounds:
         self._objective = objective
         self._box = box
         self._minimize = minimize
-        self._n_rounds = 0
+        self._n_refinements = 0
         self._best = solution.point
         self._best_area = self._area(solution.point)
 
@@ -118,7 +119,7 @@ class _Rounds:
         return (
             self.solution.converged
             and self._best_area < 1.0
-            and self._n_rounds < _MOST_ROUNDS
+            and self._n_refinements < _MOST_REFINEMENTS
         )
 
     def minimize_under(self, risk: Risk) -> None:
@@ -126,14 +127,14 @@ class _Rounds:
         self._objective = self._objective.with_risk(risk)
         start = Start(self.solution.point, None, self.solution.history)
         self.solution = self._minimize(self._objective, start)
-        self._n_rounds += 1
+        self._n_refinements += 1
         area = self._area(self.solution.point)
         if area > self._best_area:
             self._best, self._best_area = self.solution.point, area
 
     def result(self) -> Refined:
-        n_iter, n_passes = self.solution.n_iter, self._objective.n_passes
-        return Refined(self._best, self._n_rounds, n_iter, n_passes)
+        history, n_passes = self.solution.history, self._objective.n_passes
+        return Refined(self._best, self._n_refinements, history, n_passes)
 
     def _area(self, point: Point) -> float:
         # scores anew: steps leave rounding, which might break a tie

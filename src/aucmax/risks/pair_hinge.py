@@ -80,7 +80,12 @@ class PairHinge(BaseEstimator):
         sample_weight: FloatArray | None = None,
     ) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort."""
-        support = self._by_sorting(scores, labels, sample_weight, 0.0)
+        support = hinge_support(
+            *self._sorted_classes(scores, labels, sample_weight),
+            np.empty_like(scores),
+            margin=self.margin,
+            slack=rounding_slack(float(np.abs(scores).max()), self.margin),
+        )
         return support.value, support.subgradient
 
     def smoothed(
@@ -117,29 +122,13 @@ class PairHinge(BaseEstimator):
         the line needs to stay below the risk.
         """
         grid = _Grid.cover(scores, self.margin, width)
-        if grid is None:
-            return self._by_sorting(scores, labels, sample_weight, width)
-        return grid.support(scores, labels, sample_weight, self.margin)
-
-    def _by_sorting(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None,
-        width: float,
-    ) -> Support:
-        """Return the exact risk and the line of its smoothed gradient, from sorts."""
-        positive, lifted = self._sorted_classes(scores, labels, sample_weight)
-        slack = 0.0
-        if width == 0.0:
-            slack = rounding_slack(float(np.abs(scores).max()), self.margin)
+        if grid is not None:
+            return grid.support(scores, labels, sample_weight, self.margin)
         return hinge_support(
-            positive,
-            lifted,
+            *self._sorted_classes(scores, labels, sample_weight),
             np.empty_like(scores),
             margin=self.margin,
             width=width,
-            slack=slack,
         )
 
     def _sorted_classes(

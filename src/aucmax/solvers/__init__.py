@@ -5,6 +5,7 @@ from aucmax.solvers.base import (
     Point,
     Progress,
     Solution,
+    Solver,
     Start,
     StoppingRule,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "Progress",
     "SmoothedNewtonSolver",
     "Solution",
+    "Solver",
     "Start",
     "StoppingRule",
     "SubgradientSolver",

@@ -22,9 +22,12 @@ METHODS = {
     "interior-point": {"solver": "ipm", "run_crossover": "on"},
     "simplex": {"solver": "simplex"},
 }
-_SMALLEST_ENTRY = 1e-9  # of the matrix: HiGHS drops what is not larger
-_LARGEST_ENTRY = 1e15  # HiGHS refuses what is not smaller
-_ACCURACY = 1e-6  # of residual and gap, relative to what they are measured against
+# HiGHS drops entries of the matrix that are not larger.
+_SMALLEST_ENTRY = 1e-9
+# HiGHS refuses entries of the matrix that are not smaller.
+_LARGEST_ENTRY = 1e15
+# A solution may break a bound by this, and have a gap of this share of its value.
+_LARGEST_ERROR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -189,7 +192,7 @@ def _checked_solution(program: LinearProgram, highs: Any) -> LinearProgramSoluti
     value = float(program.cost @ x)
     gap = value - program.lower_bound(multipliers)
     residual = program.residual(x)
-    if residual > _ACCURACY or abs(gap) > _ACCURACY * max(1.0, abs(value)):
+    if residual > _LARGEST_ERROR or abs(gap) > _LARGEST_ERROR * max(1.0, abs(value)):
         raise RuntimeError(
             "HiGHS called a solution optimal that breaks a bound by "
             f"{residual:.2g} and whose gap is {gap:.2g} at a value of {value:.6g}. "

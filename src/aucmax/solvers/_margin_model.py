@@ -28,7 +28,8 @@ __all__ = [
 ]
 
 WeightsSet = Literal["simplex", "l1"]
-_ROUNDING = 1e-9  # relative, by which a nu may exceed the total weight
+# A nu may exceed the total weight by this share of it, which is rounding.
+_LARGEST_EXCESS = 1e-9
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ def _checked_matrix(H: ArrayLike) -> FloatArray:
 
 def check_nu(nu: float, most: float, name: str, of_what: str) -> float:
     """Return nu if it lies in (0, most], up to rounding."""
-    if not 0.0 < nu <= most * (1.0 + _ROUNDING):
+    if not 0.0 < nu <= most * (1.0 + _LARGEST_EXCESS):
         raise ValueError(
             f"{name} must be above 0 and at most the weight of all {of_what}, "
             f"{most:g}, got {nu!r}."
@@ -200,7 +201,7 @@ class MarginModel(LinearModel):
     ) -> MarginSolution:
         """Read rho and bias of problem (8) off the multipliers of the totals.
 
-        These are half the levels at which rows begin to pay: (rho - bias) / 2 for the
+        These are half the scores at which rows begin to pay: (rho - bias) / 2 for the
         scores of positives, (rho + bias) / 2 for minus the scores of negatives.
         """
         pos, neg = (float(found.multipliers[total][0]) for total in totals)

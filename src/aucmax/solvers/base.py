@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -27,14 +27,22 @@ __all__ = [
     "Point",
     "Progress",
     "Solution",
+    "Solver",
     "Start",
     "StoppingRule",
+    "Watch",
+    "begin",
     "inner",
+    "slope_along",
+    "value_at",
 ]
 
-
-_MOST_IDLE = 50  # iterations without a smaller gap,
-_ROUNDING = 1e-4  # where the gap is so small that rounding may be the reason
+# After so many iterations without a smaller gap, a solver stops if the gap is small.
+_LONGEST_IDLE_STREAK = 50
+# A gap up to this share of the value is small: rounding may keep it from falling.
+_LARGEST_IDLE_GAP = 1e-4
+# A gap counts as smaller if it has fallen by at least this share of itself.
+_SMALLEST_GAIN = 1e-6
 
 
 def inner(a: FloatArray, b: FloatArray) -> float:
@@ -190,7 +198,7 @@ class Solution:
     converged : bool
         Whether the relative gap fell to the tolerance.
     history : list of Progress
-        One record an iteration.
+        One record per iteration.
     """
 
     point: Point
@@ -214,6 +222,36 @@ class Solution:
             ConvergenceWarning,
             stacklevel=4,
         )
+
+
+class Solver(Protocol):
+    """Whatever minimises an objective plus a regularizer, and certifies the result.
+
+    A solver is made from a :class:`StoppingRule`. It asks objective and regularizer for
+    the abilities that it needs, and refuses others with an
+    :class:`~aucmax.exceptions.IncompatibleError` before it iterates.
+    """
+
+    def minimize(
+        self, objective: Any, regularizer: Any, start: Start | None = None
+    ) -> Solution:
+        """Minimise ``regularizer(w) + objective.C * risk``.
+
+        Parameters
+        ----------
+        objective : Objective
+            The data, the model and the risk.
+        regularizer : Regularizer
+            The price of the parameters, or the set that they must lie in.
+        start : Start, optional
+            Where to begin, such as the solution for a neighbouring C; by default at
+            the origin, or in the middle of the set.
+
+        Returns
+        -------
+        Solution
+            The best point found, with its certificate.
+        """
 
 
 @dataclass
@@ -281,9 +319,23 @@ class Watch:
     def _is_exhausted(self, progress: Progress) -> bool:
         """Tell whether iterations ran out, or rounding leaves nothing to gain."""
         record = self.history[self._last_gain]
-        if progress.gap < (1.0 - 1e-6) * record.gap:
+        if progress.gap < (1.0 - _SMALLEST_GAIN) * record.gap:
             self._last_gain = len(self.history) - 1
-        idle = len(self.history) - 1 - self._last_gain >= _MOST_IDLE
+        idle = len(self.history) - 1 - self._last_gain >= _LONGEST_IDLE_STREAK
         scale = max(abs(progress.value), self.rule.floor)
-        done = idle and progress.gap <= _ROUNDING * scale
+        done = idle and progress.gap <= _LARGEST_IDLE_GAP * scale
         return progress.n_iter >= self.rule.max_iter or done
+
+
+def begin(
+    rule: StoppingRule, objective: Objective, start: Start | None, max_cuts: int
+) -> tuple[Point, Watch, Cuts]:
+    """Return the first point, a clock, and the cuts known there.
+
+    Without a start, that is the origin and no cuts.
+    """
+    if start is None:
+        start = Start(objective.at(np.zeros(objective.n_parameters)))
+    cuts = start.cuts or Cuts(objective.n_parameters, max_cuts)
+    cuts.resize(max_cuts)
+    return start.point, rule.watch(start.history), cuts

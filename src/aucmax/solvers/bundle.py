@@ -1,7 +1,5 @@
 """Cutting planes with an exact line search, for any convex risk."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 from aucmax.regularizers.base import Regularizer
@@ -12,26 +10,32 @@ from aucmax.solvers.base import (
     Solution,
     Start,
     StoppingRule,
+    begin,
     slope_along,
     value_at,
 )
-from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.line_search import search
+from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.masters import master_for
-from aucmax.solvers.smoothing import WIDEST, lost_by_smoothing, narrowed
+from aucmax.solvers.smoothing import first_width, lost_by_smoothing, narrowed
 from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["BundleSolver"]
 
-_TOO_LITTLE = 1e-3  # of the gap: a rise of the lower bound that is no progress
-_REACH, _SMOOTH_REACH = 0.01, 0.03  # how far beyond the center a cut is taken
-_ASIDE = 1e-9  # where a slope is taken: a center is often a kink of the line
-_WARM = 0.1  # a first width that does not undo a good start
-_SMOOTHING_SHARE = 0.4  # of the decrease promised, that smoothing may cost
-_WORST_LOSS = 0.01  # of the width
-_TOLERATED = 1.5  # times the best value, at a center on the way to a better one
-_STALLED = 0.3  # what is made of the width then
-_NARROWEST = 1e-7
+# A lower bound that rises by less than this share of the gap has stalled.
+_SMALLEST_RISE = 1e-3
+# How far beyond the center a cut is taken, as a share of the way to the goal.
+_REACH_BEYOND_CENTER = 0.01
+_SMOOTHED_REACH_BEYOND_CENTER = 0.03
+# Smoothing may cost this share of the decrease that the model promises.
+_LARGEST_SMOOTHING_LOSS = 0.4
+# Smoothing is assumed to cost at least this share of the width.
+_SMALLEST_LOSS_PER_WIDTH = 0.01
+# While smoothed, a center may be this many times as high as the best value.
+_HIGHEST_CENTER = 1.5
+# Where the bound stalls, the width shrinks by this factor.
+_NARROWING_AT_STALL = 0.3
+# A width that stalls below this one becomes 0.
+_SMALLEST_WIDTH = 1e-7
 
 
 class BundleSolver:
@@ -41,7 +45,7 @@ class BundleSolver:
     highest cut (which bounds the optimum from below), and searches the line from the
     center, the best point so far, to that minimiser. The next cut is taken a little
     beyond the new center on the same line. The best value and the bound certify the
-    gap. One pass an iteration; the line search needs sorts only.
+    gap. One pass per iteration; the line search needs sorts only.
 
     L2 is minimised together with the cuts as it is; any other regularizer near the
     center, by its proximal operator. In the end weights are set to 0 that the
@@ -80,33 +84,12 @@ class BundleSolver:
         regularizer: Regularizer,
         start: Start | None = None,
     ) -> Solution:
-        """Minimise ``regularizer(w) + objective.C * risk``.
-
-        Parameters
-        ----------
-        objective : Objective
-            The data, the model and the risk.
-        regularizer : Regularizer
-            The price of the parameters; quadratic, or with a ``prox``.
-        start : Start, optional
-            Where to begin, such as the solution for a neighbouring C.
-
-        Returns
-        -------
-        Solution
-            The best point found, with its certificate.
-        """
+        """See :meth:`Solver.minimize`; the regularizer is quadratic, or has a prox."""
         C = objective.C
-        width = 0.0
-        if self.smoothing and objective.is_smoothable:
-            width = WIDEST if start is None else _WARM
-        if start is None:
-            start = Start(objective.at(np.zeros(objective.n_parameters)))
-        watch = self.stopping.watch(start.history)
-        cuts = start.cuts or Cuts(objective.n_parameters, self.max_cuts)
-        cuts.resize(self.max_cuts)
+        width = first_width(objective, start) if self.smoothing else 0.0
+        first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         master = master_for(regularizer, cuts, C)
-        center = best = touched = start.point
+        center = best = touched = first
         known, bound = C * objective.least_risk, -np.inf
         support = objective.support(center, width)
         value = regularizer.value(best.parameters) + C * support.value
@@ -121,17 +104,27 @@ class BundleSolver:
                 promised = max(value - proposal.promise, self.stopping.tol * value / 10)
                 width = _narrowed(width, support, touched, promised / C)
             goal = objective.at(proposal.parameters)
-            found = _improve(objective, regularizer, center, goal, width)
-            stalled = rise <= _TOO_LITTLE * (value - bound)
-            if found.value < value:
-                best, value, stalled = found.point, found.value, False
+            direction = center.towards(goal)
+            search = LineSearch(longest=1.0, accuracy=0.2, max_evaluations=10)
+            while search.is_open:
+                point = center.moved(direction, search.length)
+                support = objective.support(point, width)
+                search.report(
+                    slope_along(direction, point, support, objective, regularizer)
+                )
+            found = regularizer.value(point.parameters) + C * support.value
+            stalled = rise <= _SMALLEST_RISE * (value - bound)
+            if found < value:
+                best, value, stalled = point, found, False
             # rounded off, the objective may fall where it does not yet fall itself
-            follows = width > 0.0 and found.value < _TOLERATED * value
-            center = found.point if follows else best
+            follows = width > 0.0 and found < _HIGHEST_CENTER * value
+            center = point if follows else best
             # a cut at the goal is sure to raise the bound, but says less near the best
-            reach = _SMOOTH_REACH if width > 0.0 else 1.0 if stalled else _REACH
+            reach = 1.0 if stalled else _REACH_BEYOND_CENTER
+            if width > 0.0:
+                reach = _SMOOTHED_REACH_BEYOND_CENTER
             if stalled:
-                width = _STALLED * width if width > _NARROWEST else 0.0
+                width = _NARROWING_AT_STALL * width if width > _SMALLEST_WIDTH else 0.0
             touched = center.moved(center.towards(goal), reach)
             support = objective.support(touched, width)
         # while smoothed, a bound on the risk was enough
@@ -141,37 +134,9 @@ class BundleSolver:
         return without_dust(solution, objective, regularizer, self.stopping)
 
 
-class _Found(NamedTuple):
-    point: Point
-    value: float
-
-
 def _narrowed(width: float, support: Support, point: Point, promised: float) -> float:
     """Shrink the width until smoothing costs little of the decrease promised."""
     lost = lost_by_smoothing(support, point)
-    width = narrowed(width, lost, _SMOOTHING_SHARE * promised)
+    width = narrowed(width, lost, _LARGEST_SMOOTHING_LOSS * promised)
     # where no pair is near its kink there is no loss, but no slope either
-    return min(width, promised / _WORST_LOSS)
-
-
-def _improve(
-    objective: Objective,
-    regularizer: Regularizer,
-    center: Point,
-    goal: Point,
-    width: float,
-) -> _Found:
-    """Search the segment from the center to the model's minimiser."""
-    direction = center.towards(goal)
-
-    def evaluate(step: float) -> tuple[float, _Found]:
-        point = center.moved(direction, step)
-        support = objective.support(point, width)
-        slope = slope_along(direction, point, support, objective, regularizer)
-        value = regularizer.value(point.parameters) + objective.C * support.value
-        return slope, _Found(point, value)
-
-    slope, found = evaluate(_ASIDE)
-    if slope >= 0.0:
-        return found
-    return search(evaluate, slope, longest=1.0, accuracy=0.2, max_evaluations=10).found
+    return min(width, promised / _SMALLEST_LOSS_PER_WIDTH)

@@ -20,22 +20,38 @@ from aucmax._validation import FloatArray
 from aucmax.regularizers.base import ProximalRegularizer
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
-from aucmax.solvers.line_search import search
+from aucmax.solvers.line_search import LineSearch
 
-__all__ = ["Certificate", "Mixture", "NearModel", "step_to_zero"]
+__all__ = ["CutCertificate", "Mixture", "NearModel", "step_to_zero"]
 
-_MOST_STEPS = 12  # of Newton, for a bound
-_ENOUGH = 0.05  # of the gap: a rise of the bound that is not worth a Newton step
-_HIDDEN = 0.5  # of the gap is due to the proximal term: it is made weaker
-_WEAKER, _STRONGER = 3.0, 1.3
-_FAR = 10.0  # times the largest weight: a first tau
-_ROUNDING = 1e-16  # slopes are far more precise than values
-_RIDGE = 1e-14  # of the mean curvature, where cuts are alike on what is in use
-_MOST_TRIES = 6  # along the way of a Newton step,
-_ACCURACY = 0.3  # which ends where the slope is this share of the first one
-_SHORTER = 0.1  # than all that led nowhere
-_HUGE = 1e100  # beyond it, products of two overflow
-_LEAST_SCALE = 1e-8  # of the curvature
+# The most Newton steps for one bound.
+_MOST_STEPS = 12
+# A rise of the bound by less than this share of the gap is not worth a Newton step.
+_SMALLEST_RISE = 0.05
+# The proximal term is made weaker if it hides more than this share of the gap, and
+# stronger if it hides less than the second one.
+_LARGEST_HIDDEN_SHARE = 0.5
+_SMALLEST_HIDDEN_SHARE = 0.1
+# By which factor tau grows where the term is made weaker.
+_TAU_GROWTH = 3.0
+# By which factor tau shrinks where the term is made stronger.
+_TAU_DECAY = 1.3
+# The first tau is at least this many times the largest weight.
+_FIRST_TAU_PER_WEIGHT = 10.0
+# A slope below this share of the value is rounding; values are less precise.
+_SMALLEST_SLOPE = 1e-16
+# This share of the mean curvature is added where cuts are alike on what is in use.
+_RIDGE = 1e-14
+# The most steps tried along the way of a Newton step; so many again after a failure.
+_MOST_TRIES = 6
+# A Newton step ends where the slope is this share of the first one.
+_LARGEST_FINAL_SLOPE = 0.3
+# After a failure, each try is this share of the shortest one before.
+_SHORTENING = 0.1
+# Beyond this number products of two overflow.
+_LARGEST_FACTOR = 1e100
+# A measured curvature scales the estimate by no less than this.
+_SMALLEST_SCALE = 1e-8
 
 
 class Mixture(NamedTuple):
@@ -127,33 +143,35 @@ class NearModel:
         direction = goal - shares
         slope = -float(mixture.heights @ direction)
         falling = direction < 0.0
-        if slope >= -_ROUNDING * abs(mixture.value) or not falling.any():
+        if slope >= -_SMALLEST_SLOPE * abs(mixture.value) or not falling.any():
             return None
         longest = float((shares[falling] / -direction[falling]).min())
         turn = self.C * self.cuts.mixed(direction)
-        best, shortest = mixture, longest
 
-        def evaluate(length: float) -> tuple[float, Mixture]:
-            nonlocal best, shortest
+        def moved(length: float) -> Mixture:
             there = np.maximum(shares + length * direction, 0.0)
             total = there.sum()
-            trial = self.at(there / total, (mixture.slope + length * turn) / total)
-            best = trial if trial.value > best.value else best
-            shortest = min(shortest, length)
-            return -float(trial.heights @ direction), trial
+            return self.at(there / total, (mixture.slope + length * turn) / total)
 
-        search(
-            evaluate,
+        best, shortest = mixture, longest
+        search = LineSearch(
             slope,
             longest=longest,
-            accuracy=_ACCURACY,
+            accuracy=_LARGEST_FINAL_SLOPE,
             max_evaluations=_MOST_TRIES,
         )
+        while search.is_open:
+            shortest = min(shortest, search.length)
+            trial = moved(search.length)
+            best = trial if trial.value > best.value else best
+            search.report(-float(trial.heights @ direction))
         for _ in range(_MOST_TRIES):
             # a slope that has changed its sign says little where there are kinks
             if best is not mixture:
                 break
-            evaluate(_SHORTER * shortest)
+            shortest *= _SHORTENING
+            trial = moved(shortest)
+            best = trial if trial.value > best.value else best
         if best is mixture:
             return None
         self._measured = best.shares - shares, mixture.heights - best.heights
@@ -180,14 +198,14 @@ def _correct(curvature: FloatArray, move: FloatArray, fall: FloatArray) -> None:
     expected = curvature @ move
     square = float(move @ expected)
     measured = float(move @ fall)
-    if 0.0 < square < _HUGE and 0.0 < measured < _HUGE:
-        scale = min(max(measured / square, _LEAST_SCALE), 1.0)
+    if 0.0 < square < _LARGEST_FACTOR and 0.0 < measured < _LARGEST_FACTOR:
+        scale = min(max(measured / square, _SMALLEST_SCALE), 1.0)
         curvature *= scale
         curvature -= np.outer(expected, expected) * (scale / square)
         curvature += np.outer(fall, fall) / measured
 
 
-class Certificate:
+class CutCertificate:
     r"""The lower bound of the mixture of cuts that bounds best.
 
     The center is the best point, and :math:`\tau` grows until the proximal term hides
@@ -230,12 +248,12 @@ class Certificate:
         """
         if self._tau == 0.0:
             # a start that is not the origin may be near the optimum
-            far = _FAR * float(np.abs(center).max())
+            far = _FIRST_TAU_PER_WEIGHT * float(np.abs(center).max())
             self._tau = max(step_to_zero(self._cuts, self._C, value), far)
         model = NearModel(self._regularizer, self._cuts, self._C, center, self._tau)
         mixture = model.at(self._cuts.multipliers)
         known = model.bound(mixture)
-        enough = _ENOUGH * (value - max(known, self.bound))
+        enough = _SMALLEST_RISE * (value - max(known, self.bound))
         for _ in range(_MOST_STEPS):
             is_solved = mixture.highest - mixture.value <= enough
             higher = None if is_solved else model.higher(mixture)
@@ -252,12 +270,12 @@ class Certificate:
 
     def _steer(self, is_solved: bool, hidden: float, room: float) -> None:
         """Let tau grow until the proximal term hides little of the gap."""
-        if hidden > _HIDDEN * room:
-            self._tau *= _WEAKER
+        if hidden > _LARGEST_HIDDEN_SHARE * room:
+            self._tau *= _TAU_GROWTH
         elif not is_solved:
-            self._tau /= _WEAKER
-        elif hidden < 0.2 * _HIDDEN * room:
-            self._tau /= _STRONGER
+            self._tau /= _TAU_GROWTH
+        elif hidden < _SMALLEST_HIDDEN_SHARE * room:
+            self._tau /= _TAU_DECAY
 
 
 def step_to_zero(cuts: Cuts, C: float, value: float) -> float:

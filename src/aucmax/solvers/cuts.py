@@ -4,11 +4,7 @@ import numpy as np
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import (
-    HullRegularizer,
-    QuadraticRegularizer,
-    Regularizer,
-)
+from aucmax.regularizers.base import HullRegularizer, QuadraticRegularizer
 from aucmax.risks.base import Support
 from aucmax.solvers.inner.level_step import level_step
 from aucmax.solvers.inner.master_solution import MasterSolution
@@ -16,10 +12,14 @@ from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
 __all__ = ["Cuts"]
 
-_UNUSED = 0.05  # of the mean share: an interior-point method's zero
-_MANY = 120  # from so many cuts on, a new one replaces one that was
-_IDLE = 10  # not used by so many before it
-_FEW = 4  # times as many as are used: then it pays to pick those out
+# A share below this part of the mean share is an interior-point method's zero.
+_SMALLEST_SHARE_IN_USE = 0.05
+# From so many cuts on, a new one replaces one that has not served for a while.
+_MOST_CUTS_WITH_IDLE_ONES = 120
+# A cut that the last so many cuts were added without has not served for a while.
+_LONGEST_IDLE_STREAK = 10
+# Entries in use are picked out of a vector if it is at least so many times as long.
+_FEWEST_ENTRIES_PER_USED = 4
 
 
 class Cuts:
@@ -85,9 +85,9 @@ class Cuts:
         if not np.isfinite(square):
             raise FloatingPointError("the square of a cut's slope overflows")
         self._clock += 1
-        if len(self) >= min(_MANY, self.capacity):
+        if len(self) >= min(_MOST_CUTS_WITH_IDLE_ONES, self.capacity):
             oldest = int(np.argmin(self._last_used))
-            is_idle = self._last_used[oldest] < self._clock - _IDLE
+            is_idle = self._last_used[oldest] < self._clock - _LONGEST_IDLE_STREAK
             if is_idle or len(self) >= self.capacity:
                 self._drop(oldest)
         k = len(self)
@@ -119,7 +119,7 @@ class Cuts:
     def heights(self, parameters: FloatArray) -> FloatArray:
         """Return each cut's height at these parameters, which may be sparse."""
         used = np.flatnonzero(parameters)
-        if _FEW * used.size > parameters.size:
+        if _FEWEST_ENTRIES_PER_USED * used.size > parameters.size:
             return self.offsets + self.gradients @ parameters
         return self.offsets + self.gradients[:, used] @ parameters[used]
 
@@ -127,7 +127,7 @@ class Cuts:
         """Return the slope that shares of the cuts mix."""
         used = np.flatnonzero(multipliers)
         mixed: FloatArray
-        if _FEW * used.size > len(self):
+        if _FEWEST_ENTRIES_PER_USED * used.size > len(self):
             mixed = multipliers @ self.gradients
         else:
             mixed = multipliers[used] @ self.gradients[used]
@@ -174,18 +174,13 @@ class Cuts:
 
     def level_step(
         self,
-        regularizer: Regularizer,
+        regularizer: HullRegularizer,
         C: float,
         center: FloatArray,
         value: float,
         fraction: float,
     ) -> MasterSolution:
         """Bound price plus C times the highest cut; project onto a level set."""
-        if not isinstance(regularizer, HullRegularizer):
-            raise IncompatibleError(
-                f"{type(regularizer).__name__} is no hull, nor a price over one, and a "
-                "level method needs one. Try Simplex, L1Ball or L1."
-            )
         solution = level_step(
             regularizer.hull(value),
             C * self.gradients if C != 1.0 else self.gradients,
@@ -196,7 +191,8 @@ class Cuts:
             fraction,
         )
         self.multipliers = solution.multipliers
-        self._last_used[self.multipliers > _UNUSED / len(self)] = self._clock
+        is_used = self.multipliers > _SMALLEST_SHARE_IN_USE / len(self)
+        self._last_used[is_used] = self._clock
         return solution
 
     def _drop(self, index: int) -> None:

@@ -1,18 +1,22 @@
 """Cutting planes stabilised by level sets, for a set of parameters or its price."""
 
-import numpy as np
-
-from aucmax._validation import FloatArray
+from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import HullRegularizer, Regularizer
 from aucmax.solvers.base import Objective, Solution, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 
 __all__ = ["LevelBundleSolver"]
 
-_BOLDER, _LARGEST = 1.2, 0.8  # what a good step makes of the fraction, and the most
-_MORE_CAREFUL, _SMALLEST = 0.8, 0.35  # what a bad one makes of it, and the least
-_GOOD = 0.5  # of the promised decrease
-_BACK = 0.3  # of the way to a point that is no better, the next cut is taken
+# A step that brings this share of the promised decrease is good.
+_SMALLEST_GOOD_DECREASE = 0.5
+# A good step multiplies the fraction by this, up to the second number.
+_FRACTION_GROWTH = 1.2
+_LARGEST_FRACTION = 0.8
+# A step that brings no decrease multiplies the fraction by this, down to the second.
+_FRACTION_DECAY = 0.8
+_SMALLEST_FRACTION = 0.35
+# After such a step the next cut is taken this far on the way to where it led.
+_SHARE_OF_A_BAD_STEP = 0.3
 
 
 class LevelBundleSolver:
@@ -23,7 +27,7 @@ class LevelBundleSolver:
     best point onto the set where that model is a fraction of the gap below the best
     value. If the objective is lower there, that is the new best point; if not, a point
     nearer to the best one is tried, which costs no pass, and gives the next cut. One
-    pass an iteration. The fraction grows where the model promises well, and shrinks
+    pass per iteration. The fraction grows where the model promises well, and shrinks
     where it does not.
 
     Parameters
@@ -31,7 +35,8 @@ class LevelBundleSolver:
     stopping : StoppingRule
         When to stop, and whom to tell.
     fraction : float, default=0.5
-        Where the level lies between the best value (0) and the bound (1), at first.
+        Where the height to go below lies between the best value (0) and the bound (1),
+        at first.
     max_cuts : int, default=200
         The most cuts kept.
     keep_sources : bool, default=False
@@ -61,25 +66,18 @@ class LevelBundleSolver:
         regularizer: Regularizer,
         start: Start | None = None,
     ) -> Solution:
-        """Minimise ``regularizer(w) + objective.C * risk`` over the regularizer's set.
+        """See :meth:`Solver.minimize`; the regularizer has a `hull`.
 
-        Parameters
-        ----------
-        objective : Objective
-            The data, the model and the risk.
-        regularizer : Regularizer
-            The set of parameters, or their price; must offer ``hull``.
-        start : Start, optional
-            Where to begin: a point of the set, and cuts below this same risk.
-
-        Returns
-        -------
-        Solution
-            The best point found, with its certificate.
+        A start is a point of that set, and cuts below this same risk.
         """
+        if not isinstance(regularizer, HullRegularizer):
+            raise IncompatibleError(
+                f"{type(regularizer).__name__} is no hull, nor a price over one, and a "
+                "level method needs one. Try Simplex, L1Ball or L1."
+            )
         C = objective.C
         if start is None:
-            start = Start(objective.at(_middle(regularizer, objective.n_parameters)))
+            start = Start(objective.at(regularizer.middle(objective.n_parameters)))
         watch = self.stopping.watch(start.history)
         best = start.point
         cuts = start.cuts or Cuts(
@@ -100,19 +98,13 @@ class LevelBundleSolver:
             support = objective.support(goal)
             reached = regularizer.value(goal.parameters) + C * support.value
             decrease = value - reached
-            if decrease >= _GOOD * fraction * (value - bound):
-                fraction = min(_BOLDER * fraction, _LARGEST)
+            if decrease >= _SMALLEST_GOOD_DECREASE * fraction * (value - bound):
+                fraction = min(_FRACTION_GROWTH * fraction, _LARGEST_FRACTION)
             elif decrease <= 0.0:
-                fraction = max(_MORE_CAREFUL * fraction, _SMALLEST)
-                goal = best.moved(best.towards(goal), _BACK)
+                fraction = max(_FRACTION_DECAY * fraction, _SMALLEST_FRACTION)
+                goal = best.moved(best.towards(goal), _SHARE_OF_A_BAD_STEP)
                 support = objective.support(goal)
                 reached = regularizer.value(goal.parameters) + C * support.value
             if reached < value:
                 best, value = goal, reached
         return watch.solution(best, value, watch.history[-1].gap, cuts)
-
-
-def _middle(regularizer: Regularizer, n_parameters: int) -> FloatArray:
-    if isinstance(regularizer, HullRegularizer):
-        return regularizer.middle(n_parameters)
-    return np.zeros(n_parameters)  # refused by the cuts, with a clear message

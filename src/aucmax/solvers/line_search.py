@@ -1,76 +1,86 @@
-"""A step along a line on which a convex function falls."""
+"""Steps to try along a line on which a convex function falls."""
 
-from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
+from math import inf
 
-__all__ = ["Step", "search"]
+__all__ = ["LineSearch"]
 
-T = TypeVar("T")
-
-
-class Step(NamedTuple, Generic[T]):
-    """A step length, the slope there, and whatever the evaluation brought along."""
-
-    length: float
-    slope: float
-    found: T
+# Where the slope is measured that counts as the one at 0, which may be at a kink.
+_BESIDE_THE_KINK = 1e-9
 
 
-def search(
-    evaluate: Callable[[float], tuple[float, T]],
-    slope: float,
-    *,
-    first: float = 1.0,
-    longest: float = float("inf"),
-    accuracy: float = 0.5,
-    max_evaluations: int = 12,
-) -> Step[T]:
+class LineSearch:
     """Find where a convex function along a line has nearly stopped falling.
+
+    Whoever searches evaluates the function at `length` and reports its slope there, as
+    long as the search `is_open`. Between a falling and a rising end the next trial is
+    the secant's, by the Illinois variant of regula falsi.
 
     Parameters
     ----------
-    evaluate : callable
-        Maps a step length to the slope there and anything worth keeping.
-    slope : float
-        The slope at 0; negative.
-    first : float, default=1.0
-        The step tried first.
+    slope : float, default=None
+        The slope at 0, negative. If it is not known, it is the first to be asked for, a
+        little beside 0, and the search ends there unless it is negative.
     longest : float, default=inf
         The longest step; taken if the function still falls there.
     accuracy : float, default=0.5
         A slope of at most this share of the one at 0 ends the search.
     max_evaluations : int, default=12
-        The most evaluations.
+        The most steps tried.
 
-    Returns
-    -------
-    Step
-        The last step evaluated. Between a falling and a rising end the next trial is
-        the secant's, by the Illinois variant of regula falsi.
+    Attributes
+    ----------
+    length : float
+        The step to evaluate next; in the end, the last one evaluated.
+    is_open : bool
+        Whether to evaluate it.
     """
-    low, low_slope = 0.0, slope
-    high, high_slope = float("inf"), 0.0
-    length = min(first, longest)
-    for remaining in range(max_evaluations - 1, -1, -1):
-        here, found = evaluate(length)
-        close = abs(here) <= accuracy * abs(slope)
-        if close or remaining == 0 or (here < 0.0 and length >= longest):
-            break
+
+    def __init__(
+        self,
+        slope: float | None = None,
+        *,
+        longest: float = inf,
+        accuracy: float = 0.5,
+        max_evaluations: int = 12,
+    ) -> None:
+        self.length = _BESIDE_THE_KINK if slope is None else min(1.0, longest)
+        self.is_open = True
+        self._slope = slope
+        self._longest = longest
+        self._accuracy = accuracy
+        self._n_left = max_evaluations
+        self._low, self._low_slope = 0.0, slope or 0.0
+        self._high, self._high_slope = inf, 0.0
+
+    def report(self, here: float) -> None:
+        """Take in the slope at `length`, and choose the next one."""
+        if self._slope is None:
+            self._slope = self._low_slope = here
+            self.is_open = here < 0.0
+            self.length = min(1.0, self._longest) if self.is_open else self.length
+            return
+        self._n_left -= 1
+        is_close = abs(here) <= self._accuracy * abs(self._slope)
+        is_longest = here < 0.0 and self.length >= self._longest
+        self.is_open = not (is_close or is_longest or self._n_left == 0)
+        if self.is_open:
+            self.length = self._next(here)
+
+    def _next(self, here: float) -> float:
         # an end that stays where it is pulls less and less, so that the other moves
         if here < 0.0:
-            low, low_slope, high_slope = length, here, high_slope / 2.0
+            self._low, self._low_slope = self.length, here
+            self._high_slope /= 2.0
         else:
-            high, high_slope, low_slope = length, here, low_slope / 2.0
-        if high < float("inf"):
-            share = low_slope / (low_slope - high_slope)
-            length = low + min(max(share, 1e-3), 0.999) * (high - low)
-        else:
-            length = min(_farther(low, low_slope, slope), longest)
-    return Step(length, here, found)
+            self._high, self._high_slope = self.length, here
+            self._low_slope /= 2.0
+        if self._high == inf:
+            return min(self._farther(here), self._longest)
+        share = self._low_slope / (self._low_slope - self._high_slope)
+        return self._low + min(max(share, 1e-3), 0.999) * (self._high - self._low)
 
-
-def _farther(length: float, here: float, slope: float) -> float:
-    """Extrapolate the slope to 0, within reason, where no rise has been seen yet."""
-    steepening = (here - slope) / length
-    reach = -here / steepening if steepening > 0.0 else 3.0 * length
-    return length + min(max(reach, 0.5 * length), 9.0 * length)
+    def _farther(self, here: float) -> float:
+        """Extrapolate the slope to 0, within reason, where no rise was seen yet."""
+        steepening = (here - (self._slope or 0.0)) / self.length
+        reach = -here / steepening if steepening > 0.0 else 3.0 * self.length
+        return self.length + min(max(reach, 0.5 * self.length), 9.0 * self.length)

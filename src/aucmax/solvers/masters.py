@@ -1,8 +1,8 @@
 r"""Where a bundle method goes next: the minimum of the regularizer plus its cuts.
 
-A quadratic regularizer (L2) is minimised together with the
-highest cut as it is. Any other one that has a proximal operator is kept near the
-center, since the model alone may have its minimum far away or nowhere:
+A quadratic regularizer (L2) is minimised together with the highest cut as it is. Any
+other one that has a proximal operator is kept near the center, since the model alone
+may have its minimum far away or nowhere:
 
 .. math:: \min_w \; \Omega(w) + C \max_k (o_k + \langle a_k, w \rangle)
           + \frac{1}{2 \tau} \|w - c\|^2 .
@@ -20,7 +20,7 @@ from aucmax.regularizers.base import (
     Regularizer,
 )
 from aucmax.solvers.certificate import (
-    Certificate,
+    CutCertificate,
     Mixture,
     NearModel,
     step_to_zero,
@@ -29,13 +29,19 @@ from aucmax.solvers.cuts import Cuts
 
 __all__ = ["Master", "Proposal", "master_for"]
 
-_LEVEL = 0.5  # of the gap: the decrease that a proposal should promise, or up to
-_HIGHEST_LEVEL = 0.75  # so much of it; tau grows or shrinks until it does,
-_FACTOR = 1.5  # by this
-_MOST_STEPS = 40  # of Newton, for a proposal
-_ENOUGH = 0.1  # of the promised decrease: a dual gap that does not matter
-_LAGGING = 0.5  # of the gap, if the proximal term hides so much of it
-_ROUNDING = 1e-12
+# A proposal should promise a decrease between these two shares of the gap.
+_SMALLEST_PROMISE = 0.5
+_LARGEST_PROMISE = 0.75
+# By which factor tau grows or shrinks until it does.
+_TAU_FACTOR = 1.5
+# The most Newton steps for one proposal.
+_MOST_STEPS = 40
+# A dual gap below this share of the promised decrease does not matter.
+_SMALLEST_DUAL_GAP = 0.1
+# A dual gap below this share of the value is rounding.
+_SMALLEST_RELATIVE_DUAL_GAP = 1e-12
+# A bound lags if the proximal term hides more than this share of the decrease.
+_LARGEST_HIDDEN_SHARE = 0.5
 
 
 class Proposal(NamedTuple):
@@ -102,7 +108,7 @@ class _ProximalMaster:
         self._cuts = cuts
         self._C = C
         self._tau = 0.0
-        self._certificate = Certificate(regularizer, cuts, C)
+        self._certificate = CutCertificate(regularizer, cuts, C)
         self._bound = 0.0
         self._is_lagging = True
 
@@ -116,7 +122,8 @@ class _ProximalMaster:
         near = self._solved(model)
         bound = model.bound(near)
         self._bound = max(self._bound, bound)
-        self._is_lagging = near.value - bound > _LAGGING * (value - near.value)
+        hidden, decrease = near.value - bound, value - near.value
+        self._is_lagging = hidden > _LARGEST_HIDDEN_SHARE * decrease
         self._steer((value - near.highest) / ((value - self._bound) or 1.0))
         return Proposal(near.parameters, self._bound, near.highest)
 
@@ -127,9 +134,9 @@ class _ProximalMaster:
         at_center = self._regularizer.value(model.center)
         at_center += self._C * float(cuts.heights(model.center).max())
         for _ in range(_MOST_STEPS):
-            enough = _ENOUGH * (at_center - mixture.highest)
-            excess = mixture.highest - mixture.value
-            if excess <= max(enough, _ROUNDING * abs(at_center)):
+            enough = _SMALLEST_DUAL_GAP * (at_center - mixture.highest)
+            enough = max(enough, _SMALLEST_RELATIVE_DUAL_GAP * abs(at_center))
+            if mixture.highest - mixture.value <= enough:
                 break
             higher = model.higher(mixture)
             if higher is None:
@@ -140,7 +147,7 @@ class _ProximalMaster:
 
     def _steer(self, promised: float) -> None:
         """Let tau follow the share of the gap that a proposal promises to close."""
-        if promised < _LEVEL:
-            self._tau *= _FACTOR
-        elif promised > _HIGHEST_LEVEL:
-            self._tau /= _FACTOR
+        if promised < _SMALLEST_PROMISE:
+            self._tau *= _TAU_FACTOR
+        elif promised > _LARGEST_PROMISE:
+            self._tau /= _TAU_FACTOR

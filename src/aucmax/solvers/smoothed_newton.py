@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from aucmax._validation import FloatArray
+from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import QuadraticRegularizer
 from aucmax.risks.base import Support
 from aucmax.solvers.base import (
@@ -15,21 +16,30 @@ from aucmax.solvers.base import (
     Solution,
     Start,
     StoppingRule,
+    begin,
     slope_along,
-    value_at,
 )
-from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.line_search import search
+from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
 
 __all__ = ["CurvedObjective", "SmoothedNewtonSolver"]
 
-_WARM = 0.5  # a first width that does not undo a good start
-_MUCH_NARROWER = 0.95  # of the width before
-_SMOOTHING_SHARE = 0.01  # of the gap; measured: smaller needs fewer passes
-_PATIENCE = 10  # steps on one sample before a larger one is drawn
-_NEARLY_DONE = 10.0  # times the tolerance: a gap that needs no new sample any more
-_NARROWEST_SAMPLE = 0.25  # a sample needs a window with pairs in it
+# The first width at a good start: a wider one would leave it.
+_WIDTH_AT_A_START = 0.5
+# A width below this share of the last one is much narrower.
+_MUCH_NARROWER = 0.95
+# Smoothing may cost this share of the gap. Measured: less needs fewer passes.
+_LARGEST_SMOOTHING_LOSS = 0.01
+# After so many steps on one sample of the rows a larger one is drawn.
+_MOST_STEPS_PER_SAMPLE = 10
+# Below this share of the width at which it was drawn, a sample is out of date.
+_OUTDATED_WIDTH = 0.15
+# At a gap of up to this many times the tolerance no new sample is worth its time.
+_NEARLY_DONE = 10.0
+# The least width of a sample: a narrower window may hold no pairs.
+_SMALLEST_SAMPLED_WIDTH = 0.25
+# Gradients at widths that differ by more than this factor are not compared.
+_LARGEST_WIDTH_RATIO = 4.0
 
 
 class CurvedObjective(Objective, Protocol):
@@ -46,8 +56,8 @@ class SmoothedNewtonSolver:
     step solves with the Hessian of a sample of the rows, corrected by what the
     gradients have shown since (limited-memory BFGS on top of it). Gradients are over
     all rows, and each is the slope of a line below the unsmoothed risk: these cuts
-    certify the gap, as in the bundle method. One pass an iteration. At zero scores with
-    the widest smoothing the first step is a ridge-regularized linear discriminant.
+    certify the gap, as in the bundle method. One pass per iteration. At zero scores
+    with the widest smoothing the first step is a ridge-regularized linear discriminant.
 
     Parameters
     ----------
@@ -78,18 +88,18 @@ class SmoothedNewtonSolver:
         regularizer: QuadraticRegularizer,
         start: Start | None = None,
     ) -> Solution:
-        """Minimise ``regularizer(w) + objective.C * risk``; see ``BundleSolver``."""
+        """See :meth:`Solver.minimize`; for L2 and a risk that can be smoothed."""
+        _refuse_mismatch(objective, regularizer)
         C = objective.C
-        width = WIDEST if start is None else _WARM
-        if start is None:
-            start = Start(objective.at(np.zeros(objective.n_parameters)))
-        watch = self.stopping.watch(start.history)
-        point = start.point
-        cuts = start.cuts or Cuts(objective.n_parameters, self.max_cuts)
-        cuts.resize(self.max_cuts)
+        width = WIDEST if start is None else _WIDTH_AT_A_START
+        point, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         metric = _Metric(objective, regularizer.curvature, self.memory)
         support = objective.support(point, width)
         best, best_value = point, np.inf
+
+        def smoothed_value(point: Point, support: Support) -> float:
+            return regularizer.value(point.parameters) + C * height(support, point)
+
         while True:
             value = regularizer.value(point.parameters) + C * support.value
             if value < best_value:
@@ -105,20 +115,27 @@ class SmoothedNewtonSolver:
             wide = width
             width = self._narrowed(wide, point, support, C / best_value, gap)
             if width < _MUCH_NARROWER * wide and not best.parameters.any():
-                shrunk = _shrunk(objective, regularizer, point, width, width / wide)
-                if shrunk is not None:
-                    point, support = shrunk
+                # where no weights are better than 0, the risk is a cone around it, and
+                # what minimises it smoothed shrinks with the width: no pass
+                smaller = Point(*(width / wide * part for part in point))
+                there = objective.support(smaller, width)
+                here = objective.support(point, width)
+                if smoothed_value(smaller, there) < smoothed_value(point, here):
+                    point, support = smaller, there
                     metric.forget()
                     continue
             worth_a_sample = gap > _NEARLY_DONE * self.stopping.tol
             step = metric.step(point, gradient, wide, worth_a_sample)
-            direction = objective.at(step)
-            slope = float(gradient @ direction.parameters)
-            point, support = _walk(
-                objective, regularizer, point, direction, slope, width
-            )
+            origin, direction = point, objective.at(step)
+            search = LineSearch(float(gradient @ step), accuracy=0.9, max_evaluations=6)
+            while search.is_open:
+                point = origin.moved(direction, search.length)
+                support = objective.support(point, width)
+                search.report(
+                    slope_along(direction, point, support, objective, regularizer)
+                )
         # on the way a bound on the risk was enough
-        exact = value_at(best, objective, regularizer)
+        exact = regularizer.value(best.parameters) + C * objective.risk_value(best)
         return watch.solution(best, exact, max(exact - lower_bound, 0.0), cuts)
 
     def _narrowed(
@@ -126,50 +143,24 @@ class SmoothedNewtonSolver:
     ) -> float:
         """Shrink the width until smoothing is a small part of the gap that remains."""
         lost = scale * lost_by_smoothing(support, point)
-        allowed = _SMOOTHING_SHARE * max(self.stopping.tol, min(gap, 1.0))
+        allowed = _LARGEST_SMOOTHING_LOSS * max(self.stopping.tol, min(gap, 1.0))
         return narrowed(width, lost, allowed)
 
 
-def _walk(
-    objective: CurvedObjective,
-    regularizer: QuadraticRegularizer,
-    point: Point,
-    direction: Point,
-    slope: float,
-    width: float,
-) -> tuple[Point, Support]:
-    """Step along a direction in which the smoothed objective falls."""
-
-    def evaluate(step: float) -> tuple[float, tuple[Point, Support]]:
-        there = point.moved(direction, step)
-        support = objective.support(there, width)
-        here = slope_along(direction, there, support, objective, regularizer)
-        return here, (there, support)
-
-    return search(evaluate, slope, accuracy=0.9, max_evaluations=6).found
-
-
-def _shrunk(
-    objective: CurvedObjective,
-    regularizer: QuadraticRegularizer,
-    point: Point,
-    width: float,
-    factor: float,
-) -> tuple[Point, Support] | None:
-    """Return the point made smaller, if it is better there: no pass.
-
-    Where no weights are better than 0, the risk is a cone around it, and what minimises
-    it smoothed shrinks with the width.
-    """
-    smaller = Point(factor * point.parameters, factor * point.scores)
-
-    def smoothed_value(point: Point, support: Support) -> float:
-        price = regularizer.value(point.parameters)
-        return price + objective.C * height(support, point)
-
-    support = objective.support(smaller, width)
-    before = smoothed_value(point, objective.support(point, width))
-    return (smaller, support) if smoothed_value(smaller, support) < before else None
+def _refuse_mismatch(objective: Objective, regularizer: object) -> None:
+    others = "solver='auto', 'bundle' and 'subgradient' take any."
+    if not isinstance(regularizer, QuadraticRegularizer):
+        raise IncompatibleError(
+            f"Newton steps need L2, whose curvature is the same everywhere, got "
+            f"{type(regularizer).__name__}. In AUCSVC that is penalty='l2' without a "
+            f"radius; {others}"
+        )
+    if not objective.is_smoothable:
+        raise IncompatibleError(
+            "Newton steps need a risk that can be smoothed. In AUCSVC that is "
+            "bound='tight' with fpr_range=(0, b) and tpr_range=(c, 1), without qid; "
+            f"{others}"
+        )
 
 
 class _Metric:
@@ -197,13 +188,13 @@ class _Metric:
     ) -> FloatArray:
         """Return the quasi-Newton step from here."""
         self._age += 1
-        outdated = worth_a_sample and width < 0.15 * self._sampled_width
-        if self._age > _PATIENCE:
+        outdated = worth_a_sample and width < _OUTDATED_WIDTH * self._sampled_width
+        if self._age > _MOST_STEPS_PER_SAMPLE:
             self._rows_per_class *= 2
             self._sample(point, width)
         elif outdated or self._sampled_width == np.inf:
             self._sample(point, width)
-        elif self._last is not None and self._last[2] <= 4.0 * width:
+        elif self._last is not None and self._last[2] <= _LARGEST_WIDTH_RATIO * width:
             moved = point.parameters - self._last[0]
             turned = gradient - self._last[1]
             if moved @ turned > 0.0:
@@ -218,7 +209,7 @@ class _Metric:
     def _sample(self, point: Point, width: float) -> None:
         n = self._objective.n_parameters
         hessian = self._objective.curvature(
-            point, max(width, _NARROWEST_SAMPLE), self._rows_per_class
+            point, max(width, _SMALLEST_SAMPLED_WIDTH), self._rows_per_class
         )
         hessian *= self._objective.C
         hessian[np.diag_indices(n)] += self._curvature

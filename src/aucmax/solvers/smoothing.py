@@ -3,12 +3,23 @@
 from math import sqrt
 
 from aucmax.risks.base import Support
-from aucmax.solvers.base import Point, inner
+from aucmax.solvers.base import Objective, Point, Start, inner
 
-__all__ = ["WIDEST", "height", "lost_by_smoothing", "narrowed"]
+__all__ = ["WIDEST", "first_width", "height", "lost_by_smoothing", "narrowed"]
 
-WIDEST = 2.2  # every pair lies on the slope when all scores are equal
-_MOST_NARROWING = 0.1
+# With this width every pair lies on the rounded part if all scores are equal.
+WIDEST = 2.2
+# The first width of a solver that starts at a good point: a wider one would leave it.
+_WIDTH_AT_A_START = 0.1
+# A width becomes this much smaller in one iteration at most.
+_STRONGEST_NARROWING = 0.1
+
+
+def first_width(objective: Objective, start: Start | None) -> float:
+    """Return the width to begin with; 0 if the risk cannot be smoothed."""
+    if not objective.is_smoothable:
+        return 0.0
+    return WIDEST if start is None else _WIDTH_AT_A_START
 
 
 def height(support: Support, point: Point) -> float:
@@ -26,4 +37,4 @@ def narrowed(width: float, lost: float, allowed: float) -> float:
     if lost <= allowed:
         return width
     # what smoothing loses falls with the square of the width
-    return width * max(sqrt(allowed / lost), _MOST_NARROWING)
+    return width * max(sqrt(allowed / lost), _STRONGEST_NARROWING)

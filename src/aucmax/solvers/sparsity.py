@@ -7,10 +7,14 @@ from aucmax.solvers.base import Objective, Solution, StoppingRule, value_at
 
 __all__ = ["without_dust"]
 
-_SHORTEST, _LONGEST = -8.0, 3.0  # steps, as powers of 10 times the largest weight
-_CLOSE = 0.5  # a power of 10 that is not worth another try
+# The shortest and the longest step, as powers of 10 times the largest weight.
+_SHORTEST_STEP, _LONGEST_STEP = -8.0, 3.0
+# The bisection ends when the power of 10 is known to this accuracy.
+_LARGEST_INTERVAL = 0.5
+# The most points whose value is looked at.
 _MOST_TRIES = 4
-_SPARED = 0.1  # of the tolerance: more than that was no dust
+# Weights that cost more than this share of the tolerance were no dust.
+_LARGEST_COST = 0.1
 
 
 def without_dust(
@@ -51,8 +55,8 @@ def without_dust(
     bound, before = solution.value - solution.gap, solution.value
     slope = objective.C * solution.cuts.mixed(solution.cuts.multipliers)
     fewest, refused = int(np.count_nonzero(w)), 0  # weights kept
-    short, long, n_tries = _SHORTEST, _LONGEST, 0
-    while long - short > _CLOSE and n_tries < _MOST_TRIES:
+    short, long, n_tries = _SHORTEST_STEP, _LONGEST_STEP, 0
+    while long - short > _LARGEST_INTERVAL and n_tries < _MOST_TRIES:
         power = (short + long) / 2.0
         step = largest * 10.0**power
         kept = np.where(regularizer.prox(w - step * slope, step) != 0.0, w, 0.0)
@@ -66,7 +70,7 @@ def without_dust(
             point = objective.at(kept)
             value = value_at(point, objective, regularizer)
             gap = max(value - bound, 0.0)
-            is_dust = stopping.is_reached(value, (value - before) / _SPARED)
+            is_dust = stopping.is_reached(value, (value - before) / _LARGEST_COST)
             if is_dust and (stopping.is_reached(value, gap) or value <= before):
                 solution.point, solution.value, solution.gap = point, value, gap
                 fewest, short = n_kept, power

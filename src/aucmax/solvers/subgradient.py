@@ -6,10 +6,7 @@ import numpy as np
 
 from aucmax._validation import FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import (
-    ProximalRegularizer,
-    Regularizer,
-)
+from aucmax.regularizers.base import ProximalRegularizer, Regularizer
 from aucmax.risks.base import Support
 from aucmax.solvers.base import (
     Objective,
@@ -17,24 +14,38 @@ from aucmax.solvers.base import (
     Solution,
     Start,
     StoppingRule,
+    begin,
     value_at,
 )
-from aucmax.solvers.certificate import Certificate
-from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
+from aucmax.solvers.certificate import CutCertificate
+from aucmax.solvers.smoothing import (
+    first_width,
+    height,
+    lost_by_smoothing,
+    narrowed,
+)
 from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["SubgradientSolver"]
 
-_SLACK = 0.2  # of the gap: by so much a step may end higher than it was expected to,
-_OLD = 4.0  # and by so many times less than that where momentum is this old
-_GROWTH = 2.0  # of the curvature, where a step ended higher than that
-_FAST_DECAY, _DECAY = 0.5, 0.9  # of the curvature at each step, before and after
-_MOST_GROWTHS = 60  # only rounding could ask for more
-_STALLED = 1e-3  # of the gap: a rise of the bound that is no progress
-_WARM = 0.1  # a first width that does not undo a good start
-_SMOOTHING_SHARE = 0.03  # of the gap, lost to smoothing
-_ROUNDING = 1e-12
+# A step may end this share of the gap higher than the quadratic model says.
+_LARGEST_EXCESS = 0.2
+# With momentum, the excess allowed is divided by its age, up to this age.
+_LARGEST_AGE_FOR_EXCESS = 4.0
+# The curvature grows by this factor where a step ended higher than that.
+_CURVATURE_GROWTH = 2.0
+# A step is shortened so often at most: only rounding could ask for more.
+_MOST_GROWTHS = 60
+# What a step leaves of the curvature until it has grown for the first time.
+_FAST_CURVATURE_DECAY = 0.5
+# What a step leaves of the curvature after that.
+_CURVATURE_DECAY = 0.9
+# A bound that rises by less than this share of the gap has stalled.
+_SMALLEST_RISE = 1e-3
+# Smoothing may cost this share of the gap.
+_LARGEST_SMOOTHING_LOSS = 0.03
+# Relative errors of this size are rounding.
+_LARGEST_ROUNDING_ERROR = 1e-12
 
 
 class SubgradientSolver:
@@ -46,7 +57,7 @@ class SubgradientSolver:
     with a subgradient :math:`g_k` of the risk at :math:`y_k`. The prox of a ball is the
     projection onto it. Nothing is left to tune:
 
-    - the first step is Polyak's, with the certified lower bound as the level to reach;
+    - the first step is Polyak's, with the certified lower bound as the target;
     - the curvature L then follows the risk. It doubles where a step ends higher than
       the quadratic model says by more than a share of the gap, and falls slowly
       otherwise. As that allowance shrinks together with the gap, the kinks of the risk
@@ -62,7 +73,7 @@ class SubgradientSolver:
     missing. Every iterate is a result of the prox, and the best one is returned, not an
     average, so that zeros are true zeros; what a short step left is removed at the end.
 
-    One pass an iteration, and half a pass for each doubling of L. Scores at
+    One pass per iteration, and half a pass for each doubling of L. Scores at
     :math:`y_k` cost nothing, since they are linear in the parameters.
 
     Parameters
@@ -95,38 +106,20 @@ class SubgradientSolver:
         regularizer: Regularizer,
         start: Start | None = None,
     ) -> Solution:
-        """Minimise ``regularizer(w) + objective.C * risk``.
+        """See :meth:`Solver.minimize`; the risk is nowhere negative.
 
-        Parameters
-        ----------
-        objective : Objective
-            The data, the model and the risk, which is nowhere negative.
-        regularizer : Regularizer
-            The price of the parameters; must offer ``prox`` and ``lower_bound``.
-        start : Start, optional
-            Where to begin, such as the solution for a neighbouring C or radius. A point
-            outside a ball is projected first.
-
-        Returns
-        -------
-        Solution
-            The best iterate, with its certificate.
+        The regularizer has `prox` and `lower_bound`. A start outside a ball is
+        projected first.
         """
         if not isinstance(regularizer, ProximalRegularizer):
             raise IncompatibleError(
                 f"{type(regularizer).__name__} has no prox and lower_bound, which "
                 "subgradient steps need. Try L2, L1, ElasticNet, GroupLasso or a ball."
             )
-        width = 0.0
-        if self.smooth and objective.is_smoothable:
-            width = WIDEST if start is None else _WARM
-        if start is None:
-            start = Start(objective.at(np.zeros(objective.n_parameters)))
-        watch = self.stopping.watch(start.history)
-        cuts = start.cuts or Cuts(objective.n_parameters, self.max_cuts)
-        cuts.resize(self.max_cuts)
-        certificate = Certificate(regularizer, cuts, objective.C)
-        best = _inside(objective, regularizer, start.point)
+        width = first_width(objective, start) if self.smooth else 0.0
+        first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
+        certificate = CutCertificate(regularizer, cuts, objective.C)
+        best = _inside(objective, regularizer, first)
         value = value_at(best, objective, regularizer)
         walk = _Walk(objective, regularizer, best, width)
         bound, jumped = 0.0, False
@@ -137,7 +130,7 @@ class SubgradientSolver:
             if watch.says_stop(objective, value, bound):
                 break
             gap = value - bound
-            jumped = not jumped and bound - last_bound <= _STALLED * gap
+            jumped = not jumped and bound - last_bound <= _SMALLEST_RISE * gap
             if jumped:
                 line = walk.look_at(certificate.parameters)
                 if line.value < value:
@@ -161,7 +154,8 @@ def _inside(
 ) -> Point:
     """Project a start that is outside a ball; of a penalty, nothing changes."""
     projected = regularizer.prox(point.parameters, 0.0)
-    if np.allclose(projected, point.parameters, rtol=_ROUNDING, atol=0.0):
+    tolerance = _LARGEST_ROUNDING_ERROR
+    if np.allclose(projected, point.parameters, rtol=tolerance, atol=0.0):
         return point
     return objective.at(projected)
 
@@ -189,7 +183,7 @@ class _Walk:
         self._regularizer = regularizer
         self._width = width
         self._curvature = 0.0
-        self._decay = _FAST_DECAY
+        self._decay = _FAST_CURVATURE_DECAY
         self._age = 1.0  # of the momentum; Nesterov's sequence t_k
         self._last = self._point = self._ahead = point
         self._reached: Support
@@ -230,7 +224,8 @@ class _Walk:
         if self._curvature == 0.0:
             self._curvature = float(slope @ slope) / gap or 1.0
         here = objective.C * height(self._line.support, self._ahead)
-        allowed = _SLACK * gap / min(self._age, _OLD) + _ROUNDING * abs(here)
+        allowed = _LARGEST_EXCESS * gap / min(self._age, _LARGEST_AGE_FOR_EXCESS)
+        allowed += _LARGEST_ROUNDING_ERROR * abs(here)
         for _ in range(_MOST_GROWTHS):
             length = 1.0 / self._curvature
             point = objective.at(self._regularizer.prox(ahead - length * slope, length))
@@ -240,15 +235,15 @@ class _Walk:
             expected += self._curvature / 2.0 * float(moved @ moved)
             if objective.C * height(support, point) <= expected + allowed:
                 break
-            self._curvature *= _GROWTH
-            self._decay = _DECAY
+            self._curvature *= _CURVATURE_GROWTH
+            self._decay = _CURVATURE_DECAY
         self._last, self._point, self._reached = self._point, point, support
         return point, self._value(point, support)
 
     def narrow(self, gap: float) -> None:
         """Shrink the width until smoothing is a small part of the gap that remains."""
         lost = self._objective.C * lost_by_smoothing(self._reached, self._point)
-        self._width = narrowed(self._width, lost, _SMOOTHING_SHARE * gap)
+        self._width = narrowed(self._width, lost, _LARGEST_SMOOTHING_LOSS * gap)
 
     def gain_momentum(self) -> None:
         """Move the point ahead, beyond the last two points."""

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from aucmax.solvers.inner.interior_point import play_game, project_below_level
+from aucmax.solvers.inner.interior_point import play_game, project_below_target
 
 KINDS = [
     "random",
@@ -143,13 +143,13 @@ def test_the_path_leads_down_to_the_value():
     assert all(iterate.x.min() > 0.0 for _, iterate in game.path)
 
 
-def projected(A, level, center, curvature=None, slack=1e-7, accuracy=1e-7):
+def projected(A, target, center, curvature=None, slack=1e-7, accuracy=1e-7):
     curvature = np.ones(A.shape[1]) if curvature is None else curvature
     path = played(A, 1e-3).path
-    below = [iterate for top, iterate in path if top <= level]
+    below = [iterate for top, iterate in path if top <= target]
     start = below[0] if below else path[-1][1]
-    return project_below_level(
-        A, level, center, curvature, start, slack=slack, accuracy=accuracy
+    return project_below_target(
+        A, target, center, curvature, start, slack=slack, accuracy=accuracy
     )
 
 
@@ -157,10 +157,10 @@ def distance(shares, center, curvature=1.0):
     return (curvature * (shares - center) ** 2).sum() / 2.0
 
 
-def nearest(A, level, center, curvature):
+def nearest(A, target, center, curvature):
     w = cp.Variable(A.shape[1], nonneg=True)
     price = cp.sum_squares(cp.multiply(np.sqrt(curvature), w - center)) / 2.0
-    problem = cp.Problem(cp.Minimize(price), [A @ w <= level, cp.sum(w) == 1.0])
+    problem = cp.Problem(cp.Minimize(price), [A @ w <= target, cp.sum(w) == 1.0])
     problem.solve(solver=cp.CLARABEL)
     return w.value
 
@@ -175,11 +175,11 @@ def test_projection_is_that_of_an_independent_solver(kind, part):
     curvature = np.ones(A.shape[1])
     curvature[-1] = 0.0
     top, value = (A @ center).max(), value_of(A)
-    level = top - part * (top - value)
-    shares = projected(A, level, center, curvature)
+    target = top - part * (top - value)
+    shares = projected(A, target, center, curvature)
     assert_on_simplex(shares)
-    assert (A @ shares).max() <= level + 1e-7
-    expected = nearest(A, level, center, curvature)
+    assert (A @ shares).max() <= target + 1e-7
+    expected = nearest(A, target, center, curvature)
     assert distance(shares, center, curvature) == pytest.approx(
         distance(expected, center, curvature), rel=1e-4, abs=1e-9
     )
@@ -194,25 +194,25 @@ def test_a_rough_projection_is_near_enough(seed, slack):
     A = matrix("random", seed)
     center = np.random.default_rng(seed).dirichlet(np.ones(A.shape[1]))
     top, value = (A @ center).max(), value_of(A)
-    level = (top + value) / 2.0
-    shares = projected(A, level, center, slack=slack * (top - level), accuracy=0.3)
+    target = (top + value) / 2.0
+    shares = projected(A, target, center, slack=slack * (top - target), accuracy=0.3)
     assert_on_simplex(shares)
-    assert (A @ shares).max() <= level + slack * (top - level)
-    expected = nearest(A, level, center, np.ones(A.shape[1]))
+    assert (A @ shares).max() <= target + slack * (top - target)
+    expected = nearest(A, target, center, np.ones(A.shape[1]))
     assert distance(shares, center) <= 2.0 * distance(expected, center)
 
 
 def test_shares_that_end_at_zero_are_zero():
     A = matrix("random", 3)
     center = np.eye(A.shape[1])[0]
-    level = 0.9 * value_of(A) + 0.1 * (A @ center).max()
-    expected = nearest(A, level, center, np.ones(A.shape[1]))
-    shares = projected(A, level, center)
+    target = 0.9 * value_of(A) + 0.1 * (A @ center).max()
+    expected = nearest(A, target, center, np.ones(A.shape[1]))
+    shares = projected(A, target, center)
     assert (expected < 1e-6).any()
     np.testing.assert_array_equal(shares > 0.0, expected > 1e-6)
 
 
-def test_a_center_below_the_level_stays():
+def test_a_center_below_the_target_stays():
     A = matrix("random")
     center = np.random.default_rng(0).dirichlet(np.ones(A.shape[1]))
     shares = projected(A, (A @ center).max() + 1.0, center)
@@ -221,7 +221,7 @@ def test_a_center_below_the_level_stays():
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scale", SCALES)
-def test_a_level_that_no_point_reaches_still_gives_a_point_of_the_simplex(kind, scale):
+def test_a_target_that_no_point_reaches_still_gives_a_point_of_the_simplex(kind, scale):
     A = scale * matrix(kind)
     unit = np.abs(A).max() + 1e-300
     game = play_game(
@@ -232,7 +232,7 @@ def test_a_level_that_no_point_reaches_still_gives_a_point_of_the_simplex(kind, 
         accuracy=0.0,
     )
     for _, start in game.path[:3]:
-        shares = project_below_level(
+        shares = project_below_target(
             A,
             game.bottom - unit,
             uniform(A.shape[1]),

@@ -3,9 +3,9 @@ r"""Mehrotra's steps for complementary variables over a simplex.
     x * y = 0,   x = (w, mu) >= 0,   y = (z, s) >= 0,
     z = c (w - center) + A' mu - lam,      s = v - A w,      sum(w) = 1
 
-A has one row a cut and one column a vertex. With c = 0 and v free, so that sum(mu) = 1,
-this is a matrix game; with v a given level, a projection. A step solves a system as
-large as the number of cuts, O(n_cuts^2 n_vertices).
+A has one row per cut and one column per vertex. With c = 0 and v free, so that
+sum(mu) = 1, this is a matrix game; with v a given target, a projection. A step solves a
+system as large as the number of cuts, O(n_cuts^2 n_vertices).
 
 Legend: w, z = shares of the vertices and their reduced costs; mu, s = multipliers of
 the cuts and their slacks; lam = the multiplier of sum(w) = 1; K cuts, N vertices.
@@ -23,11 +23,14 @@ from scipy.linalg.lapack import dposv, dpotrs
 
 from aucmax._validation import FloatArray
 
-__all__ = ["Iterate", "Program"]
+__all__ = ["Iterate", "SimplexProgram"]
 
-_BACKOFF = 0.995  # of the way to the boundary
-_RIDGES = (0.0, 1e-14, 1e-11, 1e-7)  # of each pivot, where equal cuts make it 0
-_SMALL_PRODUCT = 200_000  # multiplications for which BLAS wakes no threads
+# A step goes this share of the way to the boundary.
+_SHARE_OF_WAY_TO_BOUNDARY = 0.995
+# Shares of each pivot that are added, one after the other, where equal cuts make it 0.
+_RIDGES = (0.0, 1e-14, 1e-11, 1e-7)
+# For up to so many multiplications BLAS wakes no threads.
+_LARGEST_PRODUCT_PER_CALL = 200_000
 
 _min = np.minimum.reduce  # x.min() takes longer to find this than to compare
 
@@ -49,21 +52,21 @@ class Iterate(NamedTuple):
         return bool(0.0 < self.product < np.inf)
 
 
-class Program:
-    """The game, or with a level, a center and a curvature the projection."""
+class SimplexProgram:
+    """The game, or with a target, a center and a curvature the projection."""
 
     def __init__(
         self,
         A: FloatArray,
         curvature: FloatArray | float = 0.0,
         center: FloatArray | float = 0.0,
-        level: float | None = None,
+        target: float | None = None,
     ) -> None:
         self.A = A
         self.curvature = curvature
         self.center = center
-        self.is_game = level is None
-        self.level = 0.0 if level is None else level
+        self.is_game = target is None
+        self.target = 0.0 if target is None else target
         self.ones_K, self.ones_N = np.ones(A.shape[0]), np.ones(A.shape[1])
 
     def at(self, x: FloatArray, y: FloatArray, lam: float, v: float) -> Iterate:
@@ -97,7 +100,7 @@ class Program:
         left = (at.x + length * dx) @ (at.y + length * dy)
         target = (left / at.product) ** 3 * (at.product / product.size)
         dx, dy, dlam, dv, length = newton.step(target - product - dx * dy)
-        length *= _BACKOFF
+        length *= _SHARE_OF_WAY_TO_BOUNDARY
         return self.at(
             at.x + length * dx,
             at.y + length * dy,
@@ -116,7 +119,7 @@ class _Newton:
     bordered by those of sum(dw) and, in the game, sum(dmu), which give dlam and dv.
     """
 
-    def __init__(self, program: Program, at: Iterate) -> None:
+    def __init__(self, program: SimplexProgram, at: Iterate) -> None:
         A = self.A = program.A
         K, N = A.shape
         self.is_game = program.is_game
@@ -177,7 +180,7 @@ def _lower_product(AD: FloatArray, A: FloatArray) -> FloatArray:
     other a hundred times as long as the product takes.
     """
     K, N = A.shape
-    n_rows = max(_SMALL_PRODUCT // (K * N), 8)
+    n_rows = max(_LARGEST_PRODUCT_PER_CALL // (K * N), 8)
     if n_rows >= K:
         whole: FloatArray = AD @ A.T
         return whole

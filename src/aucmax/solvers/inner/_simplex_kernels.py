@@ -19,8 +19,10 @@ import math
 
 from numba import njit
 
-_ROUNDING = 4.0 * 2.220446049250313e-16
-_TINY = 1e-300
+# A difference below this share of its terms is rounding: four units in the last place.
+_LARGEST_ROUNDING_ERROR = 4.0 * 2.220446049250313e-16
+# No pivot is smaller, also where all terms are 0.
+_SMALLEST_PIVOT = 1e-300
 
 inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 
@@ -42,7 +44,8 @@ def active_set(matrix, linear, x, used, factor, slope, way):
             best, gap, terms = _best_promise(matrix, x, slope)
             is_new = x[best] == 0.0
             is_stuck = not is_new and gap > 0.5 * last_gap
-            if gap <= _ROUNDING * (terms + largest) or (is_stuck and is_fresh):
+            noise = _LARGEST_ROUNDING_ERROR * (terms + largest)
+            if gap <= noise or (is_stuck and is_fresh):
                 break  # the slopes in use are equal, and no other is lower
             last_gap = math.inf if is_new or is_stuck else gap
             if is_new:
@@ -122,7 +125,8 @@ def _factorize_next(matrix, largest, used, n, factor):
     """
     anchor, new, last = used[0], used[n], n - 1
     ends, between = matrix[anchor, anchor] + matrix[new, new], matrix[new, anchor]
-    noise = _ROUNDING * (ends + 2.0 * abs(between) + largest) + _TINY
+    noise = _LARGEST_ROUNDING_ERROR * (ends + 2.0 * abs(between) + largest)
+    noise += _SMALLEST_PIVOT
     pivot = ends - 2.0 * between
     offset = matrix[anchor, anchor] - between
     # left of the diagonal, a row of the factor is free: there goes the new column

@@ -1,10 +1,10 @@
 """Two small convex programs over a simplex, solved by one interior-point method.
 
     game:        min over w of  max_k (A w)_k
-    projection:  min over w of  1/2 sum_i c_i (w_i - center_i)^2   with   A w <= level
+    projection:  min over w of  1/2 sum_i c_i (w_i - center_i)^2   with   A w <= target
 
-w runs over the probability simplex; A has one row a cut and one column a vertex. Where
-the steps come from, and what the letters mean, is told in ``_newton.py``.
+w runs over the probability simplex; A has one row per cut and one column per vertex.
+Where the steps come from, and what the letters mean, is told in ``_newton.py``.
 """
 
 from typing import NamedTuple
@@ -12,18 +12,26 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._validation import FloatArray
-from aucmax.solvers.inner._newton import Iterate, Program
+from aucmax.solvers.inner._newton import Iterate, SimplexProgram
 
-__all__ = ["Game", "play_game", "project_below_level"]
+__all__ = ["Game", "play_game", "project_below_target"]
 
-_MAX_ITER = 30  # about 6 from a good start, 15 from a bad one
-_SPREAD = 0.1  # of a game's start goes to all vertices and cuts
-_ROOM = 0.3  # of the distance between its bounds is left on both sides of them
-_BEYOND = 1.05  # how far a projection's start is on the way from center to level
-_PULL = 0.01  # of the multipliers that a projection ends with, to start with
-_STILL = 1e-16  # a squared distance so small is none
-_ROUNDING = 1e-10  # by which shares may miss the sum 1 before they are made to
-_DROPPED = (1.0, 0.1, 1e-2, 1e-3, 1e-4)  # see _sparsest
+# The most iterations; about 6 are needed from a good start, 15 from a bad one.
+_MAX_ITER = 30
+# This share of a game's start is spread over all vertices and cuts.
+_SPREAD_SHARE = 0.1
+# This share of the distance between a game's bounds is left on either side of them.
+_ROOM_BESIDE_BOUNDS = 0.3
+# How far a projection's start is on the way from the center to the target.
+_START_BEYOND_TARGET = 1.05
+# A projection starts with this share of the multipliers that it ends with.
+_FIRST_SHARE_OF_MULTIPLIERS = 0.01
+# A squared distance below this one is none.
+_SMALLEST_SQUARED_DISTANCE = 1e-16
+# Shares may miss the sum 1 by this before they are made to have it.
+_LARGEST_ERROR_OF_SUM = 1e-10
+# A share below this part of its reduced cost is dropped; see _sparsest.
+_DROPPED_SHARES = (1.0, 0.1, 1e-2, 1e-3, 1e-4)
 
 _sum = np.add.reduce  # x.sum() takes longer to find this than to add
 _min = np.minimum.reduce
@@ -81,7 +89,7 @@ def play_game(
     top, bottom = float(_max(A @ shares)), float(_min(multipliers @ A))
     game = Game(shares, multipliers, top, bottom, [])
     with np.errstate(all="ignore"):  # unsound iterates are recognised
-        program = Program(A)
+        program = SimplexProgram(A)
         iterate = _start_of_game(program, shares, multipliers)
         for _ in range(_MAX_ITER):
             to_ceiling = ceiling - game.bottom
@@ -102,9 +110,9 @@ def play_game(
     return game
 
 
-def project_below_level(
+def project_below_target(
     A: FloatArray,
-    level: float,
+    target: float,
     center: FloatArray,
     curvature: FloatArray,
     start: Iterate,
@@ -112,54 +120,54 @@ def project_below_level(
     slack: float,
     accuracy: float,
 ) -> FloatArray:
-    """Find a point of the simplex near `center` where all cuts are below the level.
+    """Find a point of the simplex near `center` where all cuts are below the target.
 
-    Ends when no cut is more than `slack` above the level and half the squared distance
+    Ends when no cut is more than `slack` above the target and half the squared distance
     is known to a relative `accuracy`, or rounding allows no more. What comes out is a
-    point of the simplex in any case, also where no point is below the level.
+    point of the simplex in any case, also where no point is below the target.
 
     Parameters
     ----------
     A : ndarray of shape (n_cuts, n_vertices)
         Each cut at each vertex.
-    level : float
+    target : float
         The height to go below.
     center : ndarray of shape (n_vertices,)
         The point of the simplex to stay near.
     curvature : ndarray of shape (n_vertices,)
         The price c of moving each share, nonnegative.
     start : Iterate
-        A point of the path of a game with this A, best the first below the level.
+        A point of the path of a game with this A, best the first below the target.
     slack, accuracy : float
         How closely to solve it. The slack, above 0, should be about a tenth of how far
-        the level is below the highest cut at the center.
+        the target is below the highest cut at the center.
     """
     N = A.shape[1]
     w, z = start.x[:N], start.y[:N]
-    if _max(A @ center) <= level:
+    if _max(A @ center) <= target:
         return center
     with np.errstate(all="ignore"):  # unsound iterates are recognised
-        program = Program(A, curvature, center, level)
+        program = SimplexProgram(A, curvature, center, target)
         iterate: Iterate | None = _start_of_projection(program, center, start, slack)
         for _ in range(_MAX_ITER):
             if iterate is None or not iterate.is_sound:
                 break
             w, z = iterate.x[:N], iterate.y[:N]
-            enough = accuracy * program.price(w) + _STILL
+            enough = accuracy * program.price(w) + _SMALLEST_SQUARED_DISTANCE
             if (
                 iterate.product <= enough
-                and _max(iterate.heights) <= level + slack
-                and abs(1.0 - _sum(w)) <= _ROUNDING
+                and _max(iterate.heights) <= target + slack
+                and abs(1.0 - _sum(w)) <= _LARGEST_ERROR_OF_SUM
             ):
                 missing = program.missing_in_z(iterate)
                 if missing @ missing <= enough:
                     break
             iterate = program.after(iterate)
-        return _sparsest(A, w, z, level + slack)
+        return _sparsest(A, w, z, target + slack)
 
 
 def _start_of_game(
-    program: Program, shares: FloatArray, multipliers: FloatArray
+    program: SimplexProgram, shares: FloatArray, multipliers: FloatArray
 ) -> Iterate | None:
     """Spread a part of a start over all vertices and cuts, most of it over the best.
 
@@ -167,13 +175,13 @@ def _start_of_game(
     multipliers to slacks.
     """
     heights, edges = program.A @ shares, multipliers @ program.A
-    room = _ROOM * (_max(heights) - _min(edges))
+    room = _ROOM_BESIDE_BOUNDS * (_max(heights) - _min(edges))
     if not room > 0.0:
         return None
     w = _partly_spread(shares, edges - _min(edges) + room)
     mu = _partly_spread(multipliers, _max(heights) - heights + room)
     heights, edges = program.A @ w, mu @ program.A
-    room = _ROOM * (_max(heights) - _min(edges))
+    room = _ROOM_BESIDE_BOUNDS * (_max(heights) - _min(edges))
     lam, v = float(_min(edges) - room), float(_max(heights) + room)
     y = np.concatenate([edges - lam, v - heights])
     return program.at(np.concatenate([w, mu]), y, lam, v)
@@ -181,31 +189,36 @@ def _start_of_game(
 
 def _partly_spread(point: FloatArray, costs: FloatArray) -> FloatArray:
     spread = 1.0 / costs
-    mixed: FloatArray = (1.0 - _SPREAD) * point + (_SPREAD / _sum(spread)) * spread
+    mixed: FloatArray = (1.0 - _SPREAD_SHARE) * point
+    mixed += (_SPREAD_SHARE / _sum(spread)) * spread
     return mixed
 
 
 def _start_of_projection(
-    program: Program, center: FloatArray, start: Iterate, slack: float
+    program: SimplexProgram, center: FloatArray, start: Iterate, slack: float
 ) -> Iterate:
-    """Move a point of a game's path towards the center, to just below the level.
+    """Move a point of a game's path towards the center, to just below the target.
 
     A projection's multipliers add up to about the squared distance to the center
-    divided by how far the level is below it; smaller ones are the better start. Reduced
-    costs go with them.
+    divided by how far the target is below it; smaller ones are the better start.
+    Reduced costs go with them.
     """
     N = program.ones_N.size
     at_center = program.A @ center
-    above = _max(at_center) - program.level
+    above = _max(at_center) - program.target
     fall = _max(at_center) - _max(start.heights)
-    part = min(_BEYOND * above / fall, 1.0) if fall > 0.0 else 1.0
+    part = min(_START_BEYOND_TARGET * above / fall, 1.0) if fall > 0.0 else 1.0
     w = center + part * (start.x[:N] - center)
     heights = at_center + part * (start.heights - at_center)
-    pull = _PULL * (2.0 * program.price(w) + _STILL) / slack
+    pull = (
+        _FIRST_SHARE_OF_MULTIPLIERS
+        * (2.0 * program.price(w) + _SMALLEST_SQUARED_DISTANCE)
+        / slack
+    )
     z = pull * np.maximum(start.y[:N], slack)
-    s = np.maximum(program.level - heights, slack)
+    s = np.maximum(program.target - heights, slack)
     x, y = np.concatenate([w, pull * start.x[N:]]), np.concatenate([z, s])
-    iterate = program.at(x, y, 0.0, program.level)
+    iterate = program.at(x, y, 0.0, program.target)
     lam = -(w @ program.missing_in_z(iterate)) / _sum(w)
     return iterate._replace(lam=float(lam))
 
@@ -216,7 +229,7 @@ def _sparsest(A: FloatArray, w: FloatArray, z: FloatArray, height: float) -> Flo
     Of a share and its reduced cost, which in a projection have one unit, one is 0 in
     the end; so a share is dropped that is small next to its reduced cost.
     """
-    for factor in _DROPPED:
+    for factor in _DROPPED_SHARES:
         kept = np.where(w > factor * z, w, 0.0)
         if _sum(kept) > 0.0 and _max(A @ kept) <= height * _sum(kept):
             break

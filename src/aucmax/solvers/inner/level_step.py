@@ -10,18 +10,25 @@ import numpy as np
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.regularizers.base import Hull
-from aucmax.solvers.inner.interior_point import Game, play_game, project_below_level
+from aucmax.solvers.inner.interior_point import Game, play_game, project_below_target
 from aucmax.solvers.inner.master_solution import MasterSolution
 
 __all__ = ["level_step"]
 
-_ALL = 400  # up to so many vertices are all worked with at once
-_MORE = 100  # so many enter at a time otherwise,
-_HELD = 200  # next to so many of the center
-_ROUNDS = 30
-_ACCURACY = 0.1  # of the gap, to which the lowest point of the model is found,
-_SLACK = 0.1  # and by which a cut may stay above the level
-_DISTANCE = 0.3  # relative accuracy of half the squared distance to the center
+# Up to so many vertices are all worked with at once.
+_MOST_VERTICES_AT_ONCE = 400
+# So many vertices enter at a time if there are more.
+_ENTERING_VERTICES = 100
+# So many vertices of the center are at work from the beginning if there are more.
+_MOST_VERTICES_OF_CENTER = 200
+# The most rounds in which vertices enter.
+_MOST_ROUNDS = 30
+# The lowest point of the model is found to this share of the gap.
+_ACCURACY_OF_BOUND = 0.1
+# A cut may stay above the target by this share of the gap.
+_LARGEST_EXCESS = 0.1
+# The relative accuracy of half the squared distance to the center.
+_ACCURACY_OF_DISTANCE = 0.3
 
 
 def level_step(
@@ -37,15 +44,15 @@ def level_step(
 
     The model is the highest cut, :math:`\max_k (o_k + \langle a_k, w \rangle)`, plus
     the price of the weights. Its minimum over the hull is a matrix game of cuts against
-    vertices; any shares of the cuts bound it. The level lies a `fraction` of the gap
+    vertices; any shares of the cuts bound it. The target lies a `fraction` of the gap
     below `value`. Distances are those of the vertices' shares.
 
     Both are found roughly: the bound may miss the model's minimum by a tenth of the
-    gap, and the projection stay above the level by as much. That costs no cuts, and
+    gap, and the projection stay above the target by as much. That costs no cuts, and
     half the time.
 
     With many vertices only those enter that the bound or the center needs, and the
-    bound is checked against all of them: O(n_cuts * n_parameters) a round.
+    bound is checked against all of them: O(n_cuts * n_parameters) per round.
 
     Parameters
     ----------
@@ -62,7 +69,7 @@ def level_step(
     value : float
         The objective there.
     fraction : float
-        Where the level lies between `value` (0) and the bound (1).
+        Where the target lies between `value` (0) and the bound (1).
 
     Returns
     -------
@@ -81,18 +88,18 @@ def level_step(
     if bottom > -1.0:
         multipliers = game.multipliers
     bottom = max(bottom, -1.0)
-    level = fraction * bottom
+    target = fraction * bottom
     shares = game.shares
-    below = [iterate for top, iterate in game.path if top <= level]
+    below = [iterate for top, iterate in game.path if top <= target]
     if bottom < 0.0 and below:
-        shares = project_below_level(
+        shares = project_below_target(
             table.matrix,
-            level,
+            target,
             table.shares_of(center),
             table.curvature,
             below[0],
-            slack=-_SLACK * bottom,
-            accuracy=_DISTANCE,
+            slack=-_LARGEST_EXCESS * bottom,
+            accuracy=_ACCURACY_OF_DISTANCE,
         )
     return MasterSolution(table.mixture(shares), multipliers, value + gap * bottom)
 
@@ -137,14 +144,18 @@ class _Table:
         """Play the game, with more vertices until no other one matters."""
         self._let_in(self._first_vertices(multipliers, center))
         shares = self.shares_of(center)
-        for _ in range(_ROUNDS):
+        for _ in range(_MOST_ROUNDS):
             game = play_game(
-                self.matrix, shares, multipliers, ceiling=0.0, accuracy=_ACCURACY / 2.0
+                self.matrix,
+                shares,
+                multipliers,
+                ceiling=0.0,
+                accuracy=_ACCURACY_OF_BOUND / 2.0,
             )
             multipliers = game.multipliers
             slope = self._slope(multipliers)
             bottom = multipliers @ self.offsets + self._lower(slope).min()
-            if game.top - bottom <= -_ACCURACY * bottom:
+            if game.top - bottom <= -_ACCURACY_OF_BOUND * bottom:
                 break
             more = np.setdiff1d(self._lowest_vertices(slope), self.vertices)
             if more.size == 0:
@@ -181,11 +192,11 @@ class _Table:
         """Choose the vertices of the center, and those the last shares find low."""
         N = self.n_coordinates
         n_vertices = 2 * N + 1 if self.hull.is_signed else N
-        if n_vertices <= _ALL:
+        if n_vertices <= _MOST_VERTICES_AT_ONCE:
             return np.arange(n_vertices)
-        used = np.flatnonzero(center)
-        if used.size > _HELD:
-            used = used[np.argpartition(-np.abs(center[used]), _HELD)[:_HELD]]
+        used, most = np.flatnonzero(center), _MOST_VERTICES_OF_CENTER
+        if used.size > most:
+            used = used[np.argpartition(-np.abs(center[used]), most)[:most]]
         held = np.where(center[used] < 0.0, used + N, used)
         low = self._lowest_vertices(self._slope(multipliers))
         chosen = np.union1d(held, low)
@@ -213,7 +224,7 @@ class _Table:
 
     def _lowest_vertices(self, slope: FloatArray) -> IntArray:
         lower = self._lower(slope)
-        count = min(_MORE, lower.size)
+        count = min(_ENTERING_VERTICES, lower.size)
         lowest = np.argpartition(lower, count - 1)[:count]
         if self.hull.is_signed:
             lowest[slope[lowest] > 0.0] += self.n_coordinates
