@@ -32,7 +32,7 @@ def expected_failures(estimator):
     return dict.fromkeys(WEIGHTS_AS_REPEATED_ROWS, reason)
 
 
-# These checks also ask a fit with weights and a fit with repeated rows to agree in seven
+# These checks also ask a fit with weights and one with repeated rows to agree in seven
 # digits, on 15 rows of 30 columns. That is more than the certified gap promises, so C
 # and tol of some models are such that both fits end at a vertex.
 # some checks fit labels drawn at random, where this is the right answer

@@ -1,4 +1,3 @@
-import cvxpy as cp
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,50 +6,14 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.linear.objective import LinearObjective
 from aucmax.regularizers import (
     L1,
-    L2,
     ElasticNet,
-    ElasticNetBall,
     GroupLasso,
     GroupLassoBall,
-    L1Ball,
-    L2Ball,
     Simplex,
 )
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers import BundleSolver, LevelBundleSolver, Start, StoppingRule
-from reference_penalised import GROUPS, L1_RATIO, RADII, minimum, pair_risk
-
-REGULARIZERS = {
-    "l2": L2(),
-    "l1": L1(),
-    "elastic net": ElasticNet(L1_RATIO),
-    "group lasso": GroupLasso(GROUPS),
-    "l2 ball": L2Ball(RADII["l2 ball"]),
-    "l1 ball": L1Ball(RADII["l1 ball"]),
-    "elastic net ball": ElasticNetBall(RADII["elastic net ball"], L1_RATIO),
-    "group lasso ball": GroupLassoBall(RADII["group lasso ball"], GROUPS),
-}
-RISKS = {"pair": PairHinge(), "partial": PartialHinge((0.0, 0.2))}
-
-
-def data(seed=0, n_rows=50, n_features=6):
-    generator = np.random.default_rng(seed)
-    X = generator.normal(size=(n_rows, n_features))
-    noisy = X[:, 0] + 0.5 * X[:, 1] + 0.7 * generator.normal(size=n_rows)
-    labels = np.zeros(n_rows, dtype=bool)
-    labels[np.argsort(noisy)[-2 * n_rows // 5 :]] = True
-    return X, labels
-
-
-def problem(risk="pair", C=10.0, **options):
-    return LinearObjective(*data(**options), RISKS[risk], C)
-
-
-def optimum(objective, name, risk):
-    w = cp.Variable(objective.n_parameters)
-    share = 0.2 if risk == "partial" else 1.0
-    model = pair_risk(objective.X, objective.labels, w, share)
-    return minimum(name, w, objective.C * model)
+from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
 
 
 def solved(objective, name, smoothing=False, start=None, **rule):

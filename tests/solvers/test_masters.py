@@ -3,32 +3,14 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers import (
-    L1,
-    L2,
-    ElasticNet,
-    ElasticNetBall,
-    GroupLasso,
-    GroupLassoBall,
-    L1Ball,
-    L2Ball,
-)
+from aucmax.regularizers import L2
 from aucmax.risks.base import Support
 from aucmax.solvers.certificate import CutCertificate, NearModel, step_to_zero
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.masters import master_for
-from reference_penalised import GROUPS, L1_RATIO, PENALTIES, RADII, minimum
+from penalised_problems import REGULARIZERS
+from reference_penalised import PENALTIES, minimum
 
-REGULARIZERS = {
-    "l2": L2(),
-    "l1": L1(),
-    "elastic net": ElasticNet(L1_RATIO),
-    "group lasso": GroupLasso(GROUPS),
-    "l2 ball": L2Ball(RADII["l2 ball"]),
-    "l1 ball": L1Ball(RADII["l1 ball"]),
-    "elastic net ball": ElasticNetBall(RADII["elastic net ball"], L1_RATIO),
-    "group lasso ball": GroupLassoBall(RADII["group lasso ball"], GROUPS),
-}
 PROXIMAL = [name for name in REGULARIZERS if name != "l2"]
 C = 4.0
 

@@ -19,12 +19,15 @@ References
    to 1-norm soft margin optimization. ALT 2011. Problems by its numbers.
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.solvers._highs import solve_program
+from aucmax.solvers._highs import LinearProgramSolution, solve_program
 from aucmax.solvers._margin_model import (
     MarginModel,
     MarginSolution,
@@ -36,6 +39,7 @@ from aucmax.solvers._margin_model import (
 
 __all__ = [
     "MarginSolution",
+    "Setting",
     "solve_hard_pairs",
     "solve_hard_with_bias",
     "solve_instances",
@@ -46,15 +50,43 @@ __all__ = [
 MAX_PAIRS = 100_000
 
 
+@dataclass(frozen=True)
+class Setting:
+    r"""What all programs may be told by keyword.
+
+    Parameters
+    ----------
+    weights_set : {"simplex", "l1"}, default="simplex"
+        Whether `alpha` is a convex combination or has :math:`\|\alpha\|_1 \le 1`.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights w of the rows; a row of weight 2 is that row twice.
+    method : {"interior-point", "simplex"}, default="interior-point"
+        What HiGHS runs.
+    time_limit : float, default=None
+        The most seconds.
+    """
+
+    weights_set: WeightsSet = "simplex"
+    sample_weight: ArrayLike | None = None
+    method: str = "interior-point"
+    time_limit: float | None = None
+
+    def rows(self, H: ArrayLike, labels: BoolArray) -> Rows:
+        """Check the data and split them by class."""
+        return Rows.checked(H, labels, self.sample_weight)
+
+    def solved(self, model: MarginModel) -> LinearProgramSolution:
+        """Hand a program to HiGHS."""
+        return solve_program(
+            model.program(), method=self.method, time_limit=self.time_limit
+        )
+
+
 def solve_pairs(
     H: ArrayLike,
     labels: BoolArray,
     nu: float,
-    *,
-    weights_set: WeightsSet = "simplex",
-    sample_weight: ArrayLike | None = None,
-    method: str = "interior-point",
-    time_limit: float | None = None,
+    **options: Any,
 ) -> MarginSolution:
     r"""Maximise the mean of the nu smallest pair margins: problems (2) and (3).
 
@@ -68,14 +100,8 @@ def solve_pairs(
         Which rows are positive.
     nu : float
         How many pairs, by weight, have a share in the mean; at most all of them.
-    weights_set : {"simplex", "l1"}
-        Whether `alpha` is a convex combination or has :math:`\|\alpha\|_1 \le 1`.
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights w of the rows; a row of weight 2 is that row twice.
-    method : {"interior-point", "simplex"}
-        What HiGHS runs.
-    time_limit : float, optional
-        The most seconds.
+    **options
+        See :class:`Setting`.
 
     Returns
     -------
@@ -98,50 +124,36 @@ def solve_pairs(
     >>> round(solution.value, 6)
     0.3125
     """
-    rows = Rows.checked(H, labels, sample_weight)
+    setting = Setting(**options)
+    rows = setting.rows(H, labels)
     _check_few_pairs(rows)
     nu = check_nu(nu, rows.total_pos * rows.total_neg, "nu", "pairs")
     caps = np.outer(rows.weight_pos, rows.weight_neg) / nu
-    return _solve_over_pairs(rows, caps, weights_set, method, time_limit)
+    return _solve_over_pairs(setting, rows, caps)
 
 
-def solve_hard_pairs(
-    H: ArrayLike,
-    labels: BoolArray,
-    *,
-    weights_set: WeightsSet = "simplex",
-    sample_weight: ArrayLike | None = None,
-    method: str = "interior-point",
-    time_limit: float | None = None,
-) -> MarginSolution:
+def solve_hard_pairs(H: ArrayLike, labels: BoolArray, **options: Any) -> MarginSolution:
     """Maximise the smallest pair margin, pair by pair: problem (4).
 
     Parameters
     ----------
-    H, labels, weights_set, method, time_limit
-        As in :func:`solve_pairs`.
-    sample_weight : array-like of shape (n_rows,), optional
-        Rows of weight 0 do not count; other weights make no difference.
+    H, labels, **options
+        As in :func:`solve_pairs`; weights other than 0 make no difference.
 
     Returns
     -------
     MarginSolution
         The optimum; `rho` equals `value`.
     """
-    rows = Rows.checked(H, labels, sample_weight)
+    setting = Setting(**options)
+    rows = setting.rows(H, labels)
     _check_few_pairs(rows)
     caps = np.minimum.outer(uncapped(rows.weight_pos), uncapped(rows.weight_neg))
-    return _solve_over_pairs(rows, caps, weights_set, method, time_limit)
+    return _solve_over_pairs(setting, rows, caps)
 
 
 def solve_hard_with_bias(
-    H: ArrayLike,
-    labels: BoolArray,
-    *,
-    weights_set: WeightsSet = "simplex",
-    sample_weight: ArrayLike | None = None,
-    method: str = "interior-point",
-    time_limit: float | None = None,
+    H: ArrayLike, labels: BoolArray, **options: Any
 ) -> MarginSolution:
     """Maximise the smallest margin of a row, with a bias: problem (5).
 
@@ -149,19 +161,18 @@ def solve_hard_with_bias(
 
     Parameters
     ----------
-    H, labels, weights_set, method, time_limit
-        As in :func:`solve_pairs`.
-    sample_weight : array-like of shape (n_rows,), optional
-        Rows of weight 0 do not count; other weights make no difference.
+    H, labels, **options
+        As in :func:`solve_pairs`; weights other than 0 make no difference.
 
     Returns
     -------
     MarginSolution
         The optimum with its bias; `rho` equals `value`.
     """
-    rows = Rows.checked(H, labels, sample_weight)
+    setting = Setting(**options)
+    rows = setting.rows(H, labels)
     caps = uncapped(rows.weight_pos), uncapped(rows.weight_neg)
-    return _solve_over_rows(rows, *caps, weights_set, method, time_limit)
+    return _solve_over_rows(setting, rows, *caps)
 
 
 def solve_instances(
@@ -169,11 +180,7 @@ def solve_instances(
     labels: BoolArray,
     nu_pos: float,
     nu_neg: float,
-    *,
-    weights_set: WeightsSet = "simplex",
-    sample_weight: ArrayLike | None = None,
-    method: str = "interior-point",
-    time_limit: float | None = None,
+    **options: Any,
 ) -> MarginSolution:
     r"""Reduce pairs to instances, for given nu+ and nu-: problems (7) and (8).
 
@@ -184,7 +191,7 @@ def solve_instances(
 
     Parameters
     ----------
-    H, labels, weights_set, sample_weight, method, time_limit
+    H, labels, **options
         As in :func:`solve_pairs`.
     nu_pos, nu_neg : float
         How many rows of each class, by weight, have a share in the means.
@@ -194,11 +201,12 @@ def solve_instances(
     MarginSolution
         The optimum with the bias of problem (8).
     """
-    rows = Rows.checked(H, labels, sample_weight)
+    setting = Setting(**options)
+    rows = setting.rows(H, labels)
     nu_pos = check_nu(nu_pos, rows.total_pos, "nu_pos", "positives")
     nu_neg = check_nu(nu_neg, rows.total_neg, "nu_neg", "negatives")
     caps = rows.weight_pos / nu_pos, rows.weight_neg / nu_neg
-    return _solve_over_rows(rows, *caps, weights_set, method, time_limit)
+    return _solve_over_rows(setting, rows, *caps)
 
 
 def solve_tangent(
@@ -206,11 +214,7 @@ def solve_tangent(
     labels: BoolArray,
     nu: float,
     nu_center: float,
-    *,
-    weights_set: WeightsSet = "simplex",
-    sample_weight: ArrayLike | None = None,
-    method: str = "interior-point",
-    time_limit: float | None = None,
+    **options: Any,
 ) -> MarginSolution:
     r"""Choose nu+ near a center as well: problem (9).
 
@@ -221,7 +225,7 @@ def solve_tangent(
 
     Parameters
     ----------
-    H, labels, weights_set, sample_weight, method, time_limit
+    H, labels, **options
         As in :func:`solve_pairs`.
     nu : float
         The product of nu+ and nu-.
@@ -233,7 +237,8 @@ def solve_tangent(
     MarginSolution
         The optimum with its `nu_pos`.
     """
-    rows = Rows.checked(H, labels, sample_weight)
+    setting = Setting(**options)
+    rows = setting.rows(H, labels)
     nu = check_nu(nu, rows.total_pos * rows.total_neg, "nu", "pairs")
     center = check_nu(nu_center, rows.total_pos, "nu_center", "positives")
     least = min(nu / rows.total_neg, rows.total_pos)
@@ -247,7 +252,7 @@ def solve_tangent(
     # caps at the center; elsewhere, with q = nu+ / center, they are (2 - q) and q times
     # as large. A linear program in q, since the masses are bounded by constraints
     free_pos, free_neg = uncapped(rows.weight_pos), uncapped(rows.weight_neg)
-    model = MarginModel(rows, weights_set, mean_cap, free_pos, free_neg)
+    model = MarginModel(rows, setting.weights_set, mean_cap, free_pos, free_neg)
     share = model.variables(
         1, min(least / center, 1.0), max(2.0 - center / rows.total_pos, 1.0), reach=2.0
     )
@@ -259,21 +264,15 @@ def solve_tangent(
         terms = [(masses, sparse.eye_array(caps.size)), (share, slope[:, None])]
         model.constrain(terms, high=slope + np.abs(slope))
     totals = model.spend(model.positives), model.spend(model.negatives)
-    found = solve_program(model.program(), method=method, time_limit=time_limit)
+    found = setting.solved(model)
     nu_pos = center * float(found.x[share][0])
     return model.solution_over_rows(found, totals, nu_pos=nu_pos)
 
 
-def _solve_over_pairs(
-    rows: Rows,
-    caps: FloatArray,
-    weights_set: WeightsSet,
-    method: str,
-    time_limit: float | None,
-) -> MarginSolution:
+def _solve_over_pairs(setting: Setting, rows: Rows, caps: FloatArray) -> MarginSolution:
     """Solve a problem of masses on pairs, whose caps have the shape (p, n)."""
     p, n = caps.shape
-    model = MarginModel(rows, weights_set, float(caps.mean()))
+    model = MarginModel(rows, setting.weights_set, float(caps.mean()))
     pairs = model.masses(caps.ravel())
     pair, ones = np.arange(p * n), np.ones(p * n)
     for masses, owner, size in (
@@ -284,23 +283,18 @@ def _solve_over_pairs(
         terms = [(pairs, of_row), (masses, -sparse.eye_array(size))]
         model.constrain(terms, low=0.0, high=0.0)
     total = model.spend(model.positives)
-    found = solve_program(model.program(), method=method, time_limit=time_limit)
+    found = setting.solved(model)
     return model.solution(found, rho=float(found.multipliers[total][0]))
 
 
 def _solve_over_rows(
-    rows: Rows,
-    caps_pos: FloatArray,
-    caps_neg: FloatArray,
-    weights_set: WeightsSet,
-    method: str,
-    time_limit: float | None,
+    setting: Setting, rows: Rows, caps_pos: FloatArray, caps_neg: FloatArray
 ) -> MarginSolution:
     """Solve a problem of masses on rows."""
     mean_cap = float(np.concatenate([caps_pos, caps_neg]).mean())
-    model = MarginModel(rows, weights_set, mean_cap, caps_pos, caps_neg)
+    model = MarginModel(rows, setting.weights_set, mean_cap, caps_pos, caps_neg)
     totals = model.spend(model.positives), model.spend(model.negatives)
-    found = solve_program(model.program(), method=method, time_limit=time_limit)
+    found = setting.solved(model)
     return model.solution_over_rows(found, totals)
 
 
