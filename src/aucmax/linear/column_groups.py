@@ -10,8 +10,7 @@ from aucmax._validation import IntArray
 
 __all__ = ["group_numbers"]
 
-# The most columns that a message lists.
-_MOST_COLUMNS_SHOWN = 10
+_MOST_COLUMNS_SHOWN = 10  # in a message
 
 
 def group_numbers(

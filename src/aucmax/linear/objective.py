@@ -1,19 +1,20 @@
 """A linear model under a risk: what a solver sees of the data."""
 
 import copy
-from typing import Any, Self
+from dataclasses import dataclass, field
+from typing import Any, Self, cast
 
 import numpy as np
 from scipy import sparse
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.exceptions import IncompatibleError
 from aucmax.risks.base import Risk, SmoothableRisk, Support
 from aucmax.solvers.base import Point, inner
 
 __all__ = ["LinearObjective"]
 
 
+@dataclass(eq=False)
 class LinearObjective:
     """C times the risk of ``X @ w``.
 
@@ -39,20 +40,12 @@ class LinearObjective:
         Passes over the data so far; a product in one direction is half a pass.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        labels: BoolArray,
-        risk: Risk,
-        C: float,
-        sample_weight: FloatArray | None = None,
-    ) -> None:
-        self.X = X
-        self.labels = labels
-        self.risk = risk
-        self.C = C
-        self.sample_weight = sample_weight
-        self.n_passes = 0.0
+    X: Any
+    labels: BoolArray
+    risk: Risk
+    C: float
+    sample_weight: FloatArray | None = None
+    n_passes: float = field(default=0.0, init=False)
 
     @property
     def n_parameters(self) -> int:
@@ -91,7 +84,7 @@ class LinearObjective:
     def support(self, point: Point, width: float = 0.0) -> Support:
         """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
         if width > 0.0:
-            return self._smoothable().smoothed(
+            return cast(SmoothableRisk, self.risk).smoothed(
                 point.scores, self.labels, self.sample_weight, width=width
             )
         value, subgradient = self.risk.value_and_subgradient(
@@ -124,18 +117,10 @@ class LinearObjective:
         if sparse.issparse(self.X):
             drawn_rows = drawn_rows.toarray()
         sample = drawn_rows.astype(np.float64, copy=False)
-        form = self._smoothable().curvature(
+        form = cast(SmoothableRisk, self.risk).curvature(
             point.scores[rows], self.labels[rows], weight, width=width
         )
         return form(sample)
-
-    def _smoothable(self) -> SmoothableRisk:
-        if not isinstance(self.risk, SmoothableRisk):
-            raise IncompatibleError(
-                f"{type(self.risk).__name__} cannot be smoothed, which a second-order "
-                "solver needs. Try solver='bundle'."
-            )
-        return self.risk
 
     def _product(self, matrix: Any, vector: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):

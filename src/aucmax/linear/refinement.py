@@ -13,8 +13,7 @@ from aucmax.solvers import Point, Progress, Solution, Start
 
 __all__ = ["Refined", "refine"]
 
-# The most convex problems solved after the first.
-_MOST_REFINEMENTS = 50
+_MOST_REFINEMENTS = 50  # convex problems after the first
 
 
 class Refined(NamedTuple):

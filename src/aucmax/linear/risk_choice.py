@@ -11,8 +11,7 @@ from aucmax.risks import PairHinge, PartialHinge, PerQuery, Risk
 
 __all__ = ["check_refinable", "choose_risk"]
 
-# The most ids that a warning lists.
-_MOST_IDS_SHOWN = 3
+_MOST_IDS_SHOWN = 3  # in a warning
 
 
 def check_refinable(partial: PartialHinge, qid: ArrayLike | None) -> None:

@@ -1,7 +1,7 @@
 """Which solver minimises a linear model's objective."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,28 +25,20 @@ from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["SOLVERS", "AutoSolver", "CuttingPlaneSolver", "SolverType", "look_closer"]
 
-# Data are tall if they have at least so many rows per column.
-_FEWEST_ROWS_PER_COLUMN = 10
-# Newton steps keep a square matrix of the features: for up to so many of them.
-_MOST_FEATURES_FOR_NEWTON = 1000
-# Newton steps on a smoothed risk are not precise enough for a smaller tolerance.
-_SMALLEST_TOL_FOR_NEWTON = 1e-6
-# After so many Newton steps cutting planes take over.
-_MOST_NEWTON_ITERATIONS = 100
-# With fewer rows than this, few weights are enough and cutting planes find them.
-_FEWEST_ROWS_FOR_SUBGRADIENTS = 10_000
-# After so many subgradient steps it is decided which solver goes on.
-_MOST_TRIAL_ITERATIONS = 60
-# Cutting planes go on with up to so many weights, subgradient steps with more.
-_MOST_WEIGHTS_FOR_CUTS = 1000
-# Weights of 0 are looked at with this share of the tolerance.
-_CLOSER_TOL = 0.01
-# Weights of 0 are looked at for so many iterations at most.
-_MOST_CLOSER_ITERATIONS = 20
+_FEWEST_ROWS_PER_COLUMN = 10  # of tall data
+_MOST_FEATURES_FOR_NEWTON = 1000  # of which it keeps a square matrix
+_SMALLEST_TOL_FOR_NEWTON = 1e-6  # a smoothed risk is not precise enough for less
+_MOST_NEWTON_ITERATIONS = 100  # before cutting planes take over
+_FEWEST_ROWS_FOR_SUBGRADIENTS = 10_000  # on fewer, cutting planes find the few weights
+_MOST_TRIAL_ITERATIONS = 60  # before it is decided which solver goes on
+_MOST_WEIGHTS_FOR_CUTS = 1000  # with more, subgradient steps go on
+_CLOSER_TOL = 0.01  # share of the tolerance with which weights of 0 are looked at
+_MOST_CLOSER_ITERATIONS = 20  # for weights of 0
 
 SolverType = Callable[[StoppingRule], Solver]
 
 
+@dataclass(frozen=True)
 class AutoSolver:
     """The solver that suits the data, the risk and the regularizer.
 
@@ -62,8 +54,7 @@ class AutoSolver:
         When to stop, and whom to tell.
     """
 
-    def __init__(self, stopping: StoppingRule) -> None:
-        self.stopping = stopping
+    stopping: StoppingRule
 
     def minimize(
         self,
@@ -93,6 +84,7 @@ class AutoSolver:
         return goes_on.minimize(objective, regularizer, _from_here(solution))
 
 
+@dataclass(frozen=True)
 class CuttingPlaneSolver:
     """Cutting planes, stabilised as the regularizer needs it.
 
@@ -102,8 +94,7 @@ class CuttingPlaneSolver:
         When to stop, and whom to tell.
     """
 
-    def __init__(self, stopping: StoppingRule) -> None:
-        self.stopping = stopping
+    stopping: StoppingRule
 
     def minimize(
         self,

@@ -80,12 +80,7 @@ class PairHinge(BaseEstimator):
         sample_weight: FloatArray | None = None,
     ) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort."""
-        support = hinge_support(
-            *self._sorted_classes(scores, labels, sample_weight),
-            np.empty_like(scores),
-            margin=self.margin,
-            slack=rounding_slack(float(np.abs(scores).max()), self.margin),
-        )
+        support = self._by_sorting(scores, labels, sample_weight, 0.0)
         return support.value, support.subgradient
 
     def smoothed(
@@ -122,13 +117,29 @@ class PairHinge(BaseEstimator):
         the line needs to stay below the risk.
         """
         grid = _Grid.cover(scores, self.margin, width)
-        if grid is not None:
-            return grid.support(scores, labels, sample_weight, self.margin)
+        if grid is None:
+            return self._by_sorting(scores, labels, sample_weight, width)
+        return grid.support(scores, labels, sample_weight, self.margin)
+
+    def _by_sorting(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None,
+        width: float,
+    ) -> Support:
+        """Return the exact risk and the line of its smoothed gradient, from sorts."""
+        positive, lifted = self._sorted_classes(scores, labels, sample_weight)
+        slack = 0.0
+        if width == 0.0:
+            slack = rounding_slack(float(np.abs(scores).max()), self.margin)
         return hinge_support(
-            *self._sorted_classes(scores, labels, sample_weight),
+            positive,
+            lifted,
             np.empty_like(scores),
             margin=self.margin,
             width=width,
+            slack=slack,
         )
 
     def _sorted_classes(

@@ -22,12 +22,9 @@ METHODS = {
     "interior-point": {"solver": "ipm", "run_crossover": "on"},
     "simplex": {"solver": "simplex"},
 }
-# HiGHS drops entries of the matrix that are not larger.
-_SMALLEST_ENTRY = 1e-9
-# HiGHS refuses entries of the matrix that are not smaller.
-_LARGEST_ENTRY = 1e15
-# A solution may break a bound by this, and have a gap of this share of its value.
-_LARGEST_ERROR = 1e-6
+_SMALLEST_ENTRY = 1e-9  # HiGHS drops entries of the matrix that are not larger
+_LARGEST_ENTRY = 1e15  # HiGHS refuses entries of the matrix that are not smaller
+_LARGEST_ERROR = 1e-6  # of a bound, and of the gap relative to the value
 
 
 @dataclass(frozen=True)

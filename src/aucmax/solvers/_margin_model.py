@@ -28,8 +28,7 @@ __all__ = [
 ]
 
 WeightsSet = Literal["simplex", "l1"]
-# A nu may exceed the total weight by this share of it, which is rounding.
-_LARGEST_EXCESS = 1e-9
+_LARGEST_EXCESS = 1e-9  # share of the total weight, by which a nu may exceed it
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,9 @@ __all__ = [
     "value_at",
 ]
 
-# After so many iterations without a smaller gap, a solver stops if the gap is small.
-_LONGEST_IDLE_STREAK = 50
-# A gap up to this share of the value is small: rounding may keep it from falling.
-_LARGEST_IDLE_GAP = 1e-4
-# A gap counts as smaller if it has fallen by at least this share of itself.
-_SMALLEST_GAIN = 1e-6
+_LONGEST_IDLE_STREAK = 50  # iterations without a smaller gap, if the gap is small
+_LARGEST_IDLE_GAP = 1e-4  # share of the value; rounding may keep it from falling
+_SMALLEST_GAIN = 1e-6  # share of the gap by which a smaller one has to be smaller
 
 
 def inner(a: FloatArray, b: FloatArray) -> float:

@@ -1,5 +1,7 @@
 """Cutting planes with an exact line search, for any convex risk."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from aucmax.regularizers.base import Regularizer
@@ -21,23 +23,17 @@ from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["BundleSolver"]
 
-# A lower bound that rises by less than this share of the gap has stalled.
-_SMALLEST_RISE = 1e-3
-# How far beyond the center a cut is taken, as a share of the way to the goal.
-_REACH_BEYOND_CENTER = 0.01
-_SMOOTHED_REACH_BEYOND_CENTER = 0.03
-# Smoothing may cost this share of the decrease that the model promises.
-_LARGEST_SMOOTHING_LOSS = 0.4
-# Smoothing is assumed to cost at least this share of the width.
-_SMALLEST_LOSS_PER_WIDTH = 0.01
-# While smoothed, a center may be this many times as high as the best value.
-_HIGHEST_CENTER = 1.5
-# Where the bound stalls, the width shrinks by this factor.
-_NARROWING_AT_STALL = 0.3
-# A width that stalls below this one becomes 0.
-_SMALLEST_WIDTH = 1e-7
+_SMALLEST_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
+_REACH_BEYOND_CENTER = 0.01  # share of the way to the goal, where a cut is taken
+_SMOOTHED_REACH_BEYOND_CENTER = 0.03  # the same while smoothed
+_LARGEST_SMOOTHING_LOSS = 0.4  # share of the decrease that the model promises
+_SMALLEST_LOSS_PER_WIDTH = 0.01  # what smoothing is assumed to cost at least
+_HIGHEST_CENTER = 1.5  # times the best value, while smoothed
+_NARROWING_AT_STALL = 0.3  # factor of the width where the bound stalls
+_SMALLEST_WIDTH = 1e-7  # a width below it that stalls becomes 0
 
 
+@dataclass(frozen=True)
 class BundleSolver:
     r"""Minimise by cutting planes, improved by a line search from the center.
 
@@ -71,12 +67,9 @@ class BundleSolver:
        risk minimization. JMLR 10 (2009), section 3.
     """
 
-    def __init__(
-        self, stopping: StoppingRule, smoothing: bool = False, max_cuts: int = 500
-    ) -> None:
-        self.stopping = stopping
-        self.smoothing = smoothing
-        self.max_cuts = max_cuts
+    stopping: StoppingRule
+    smoothing: bool = False
+    max_cuts: int = 500
 
     def minimize(
         self,

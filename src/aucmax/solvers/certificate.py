@@ -12,6 +12,7 @@ near a center c. The minimiser is the proximal operator at
 are the slopes. A few Newton steps, each a quadratic program over the simplex, raise it.
 """
 
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -24,34 +25,20 @@ from aucmax.solvers.line_search import LineSearch
 
 __all__ = ["CutCertificate", "Mixture", "NearModel", "step_to_zero"]
 
-# The most Newton steps for one bound.
-_MOST_STEPS = 12
-# A rise of the bound by less than this share of the gap is not worth a Newton step.
-_SMALLEST_RISE = 0.05
-# The proximal term is made weaker if it hides more than this share of the gap, and
-# stronger if it hides less than the second one.
-_LARGEST_HIDDEN_SHARE = 0.5
-_SMALLEST_HIDDEN_SHARE = 0.1
-# By which factor tau grows where the term is made weaker.
-_TAU_GROWTH = 3.0
-# By which factor tau shrinks where the term is made stronger.
-_TAU_DECAY = 1.3
-# The first tau is at least this many times the largest weight.
-_FIRST_TAU_PER_WEIGHT = 10.0
-# A slope below this share of the value is rounding; values are less precise.
-_SMALLEST_SLOPE = 1e-16
-# This share of the mean curvature is added where cuts are alike on what is in use.
-_RIDGE = 1e-14
-# The most steps tried along the way of a Newton step; so many again after a failure.
-_MOST_TRIES = 6
-# A Newton step ends where the slope is this share of the first one.
-_LARGEST_FINAL_SLOPE = 0.3
-# After a failure, each try is this share of the shortest one before.
-_SHORTENING = 0.1
-# Beyond this number products of two overflow.
-_LARGEST_FACTOR = 1e100
-# A measured curvature scales the estimate by no less than this.
-_SMALLEST_SCALE = 1e-8
+_MOST_STEPS = 12  # Newton steps per bound
+_SMALLEST_RISE = 0.05  # share of the gap; less is not worth a Newton step
+_LARGEST_HIDDEN_SHARE = 0.5  # of the gap; a proximal term that hides more is too strong
+_SMALLEST_HIDDEN_SHARE = 0.1  # of the gap; a proximal term that hides less is too weak
+_TAU_GROWTH = 3.0  # factor where the proximal term is made weaker
+_TAU_DECAY = 1.3  # divisor where it is made stronger
+_FIRST_TAU_PER_WEIGHT = 10.0  # times the largest weight
+_SMALLEST_SLOPE = 1e-16  # share of the value; less is rounding
+_RIDGE = 1e-14  # share of the mean curvature, added where cuts are alike
+_MOST_TRIES = 6  # steps tried per Newton step, and as many after a failure
+_LARGEST_FINAL_SLOPE = 0.3  # share of the slope at the start of a Newton step
+_SHORTENING = 0.1  # factor per try after a failure
+_LARGEST_FACTOR = 1e100  # products of two larger numbers overflow
+_SMALLEST_SCALE = 1e-8  # of a curvature by a measured one
 
 
 class Mixture(NamedTuple):
@@ -82,6 +69,7 @@ class Mixture(NamedTuple):
     highest: float
 
 
+@dataclass
 class NearModel:
     r"""The regularizer, the cuts and a proximal term: a function of the cuts' shares.
 
@@ -99,20 +87,12 @@ class NearModel:
         How far from the center the minimiser may be.
     """
 
-    def __init__(
-        self,
-        regularizer: ProximalRegularizer,
-        cuts: Cuts,
-        C: float,
-        center: FloatArray,
-        tau: float,
-    ) -> None:
-        self.regularizer = regularizer
-        self.cuts = cuts
-        self.C = C
-        self.center = center
-        self.tau = tau
-        self._measured: tuple[FloatArray, FloatArray] | None = None
+    regularizer: ProximalRegularizer
+    cuts: Cuts
+    C: float
+    center: FloatArray
+    tau: float
+    _measured: tuple[FloatArray, FloatArray] | None = field(default=None, init=False)
 
     def at(self, shares: FloatArray, slope: FloatArray | None = None) -> Mixture:
         """Mix the cuts; their mixed slope, times C, need not be computed again."""

@@ -6,20 +6,15 @@ from aucmax._validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import HullRegularizer, QuadraticRegularizer
 from aucmax.risks.base import Support
-from aucmax.solvers.inner.level_step import level_step
-from aucmax.solvers.inner.master_solution import MasterSolution
+from aucmax.solvers.inner.level_step import MasterSolution, level_step
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
 __all__ = ["Cuts"]
 
-# A share below this part of the mean share is an interior-point method's zero.
-_SMALLEST_SHARE_IN_USE = 0.05
-# From so many cuts on, a new one replaces one that has not served for a while.
-_MOST_CUTS_WITH_IDLE_ONES = 120
-# A cut that the last so many cuts were added without has not served for a while.
-_LONGEST_IDLE_STREAK = 10
-# Entries in use are picked out of a vector if it is at least so many times as long.
-_FEWEST_ENTRIES_PER_USED = 4
+_SMALLEST_SHARE_IN_USE = 0.05  # share of the mean; an interior point has no zeros
+_MOST_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
+_LONGEST_IDLE_STREAK = 10  # cuts added since a cut has served
+_FEWEST_ENTRIES_PER_USED = 4  # of vectors out of which those in use are picked
 
 
 class Cuts:

@@ -1,5 +1,7 @@
 """Cutting planes stabilised by level sets, for a set of parameters or its price."""
 
+from dataclasses import dataclass
+
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import HullRegularizer, Regularizer
 from aucmax.solvers.base import Objective, Solution, Start, StoppingRule
@@ -7,18 +9,15 @@ from aucmax.solvers.cuts import Cuts
 
 __all__ = ["LevelBundleSolver"]
 
-# A step that brings this share of the promised decrease is good.
-_SMALLEST_GOOD_DECREASE = 0.5
-# A good step multiplies the fraction by this, up to the second number.
-_FRACTION_GROWTH = 1.2
+_SMALLEST_GOOD_DECREASE = 0.5  # share of the promised decrease
+_FRACTION_GROWTH = 1.2  # factor after a good step
 _LARGEST_FRACTION = 0.8
-# A step that brings no decrease multiplies the fraction by this, down to the second.
-_FRACTION_DECAY = 0.8
+_FRACTION_DECAY = 0.8  # factor after a step without any decrease
 _SMALLEST_FRACTION = 0.35
-# After such a step the next cut is taken this far on the way to where it led.
-_SHARE_OF_A_BAD_STEP = 0.3
+_SHARE_OF_A_BAD_STEP = 0.3  # after which the next cut is taken
 
 
+@dataclass(frozen=True)
 class LevelBundleSolver:
     r"""Minimise over a set by cutting planes, staying near the best point.
 
@@ -48,17 +47,10 @@ class LevelBundleSolver:
        Mathematical Programming 69 (1995), section 2.
     """
 
-    def __init__(
-        self,
-        stopping: StoppingRule,
-        fraction: float = 0.5,
-        max_cuts: int = 200,
-        keep_sources: bool = False,
-    ) -> None:
-        self.stopping = stopping
-        self.fraction = fraction
-        self.max_cuts = max_cuts
-        self.keep_sources = keep_sources
+    stopping: StoppingRule
+    fraction: float = 0.5
+    max_cuts: int = 200
+    keep_sources: bool = False
 
     def minimize(
         self,

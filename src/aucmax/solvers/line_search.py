@@ -4,8 +4,7 @@ from math import inf
 
 __all__ = ["LineSearch"]
 
-# Where the slope is measured that counts as the one at 0, which may be at a kink.
-_BESIDE_THE_KINK = 1e-9
+_BESIDE_THE_KINK = 1e-9  # where the slope counts as the one at 0, often a kink
 
 
 class LineSearch:

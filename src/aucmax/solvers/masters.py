@@ -29,19 +29,13 @@ from aucmax.solvers.cuts import Cuts
 
 __all__ = ["Master", "Proposal", "master_for"]
 
-# A proposal should promise a decrease between these two shares of the gap.
-_SMALLEST_PROMISE = 0.5
-_LARGEST_PROMISE = 0.75
-# By which factor tau grows or shrinks until it does.
-_TAU_FACTOR = 1.5
-# The most Newton steps for one proposal.
-_MOST_STEPS = 40
-# A dual gap below this share of the promised decrease does not matter.
-_SMALLEST_DUAL_GAP = 0.1
-# A dual gap below this share of the value is rounding.
-_SMALLEST_RELATIVE_DUAL_GAP = 1e-12
-# A bound lags if the proximal term hides more than this share of the decrease.
-_LARGEST_HIDDEN_SHARE = 0.5
+_SMALLEST_PROMISE = 0.5  # share of the gap; if a proposal promises less, tau grows
+_LARGEST_PROMISE = 0.75  # share of the gap; if it promises more, tau shrinks
+_TAU_FACTOR = 1.5  # by which tau grows or shrinks
+_MOST_STEPS = 40  # Newton steps per proposal
+_SMALLEST_DUAL_GAP = 0.1  # share of the promised decrease; less does not matter
+_SMALLEST_RELATIVE_DUAL_GAP = 1e-12  # share of the value; less is rounding
+_LARGEST_HIDDEN_SHARE = 0.5  # share of the decrease; if more is hidden, the bound lags
 
 
 class Proposal(NamedTuple):
@@ -81,16 +75,15 @@ def master_for(regularizer: Regularizer, cuts: Cuts, C: float) -> Master:
     )
 
 
-class _ExactMaster:
+class _ExactMaster(NamedTuple):
     """The model alone."""
 
-    def __init__(self, regularizer: QuadraticRegularizer, cuts: Cuts, C: float) -> None:
-        self._regularizer = regularizer
-        self._cuts = cuts
-        self._C = C
+    regularizer: QuadraticRegularizer
+    cuts: Cuts
+    C: float
 
     def propose(self, center: FloatArray, value: float) -> Proposal:
-        solution = self._cuts.minimize(self._regularizer, self._C)
+        solution = self.cuts.minimize(self.regularizer, self.C)
         bound = solution.lower_bound
         return Proposal(solution.parameters, bound, bound)
 

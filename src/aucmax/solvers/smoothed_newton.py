@@ -1,6 +1,7 @@
 """A quasi-Newton method on the smoothed risk, certified by cuts."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -24,22 +25,14 @@ from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
 
 __all__ = ["CurvedObjective", "SmoothedNewtonSolver"]
 
-# The first width at a good start: a wider one would leave it.
-_WIDTH_AT_A_START = 0.5
-# A width below this share of the last one is much narrower.
-_MUCH_NARROWER = 0.95
-# Smoothing may cost this share of the gap. Measured: less needs fewer passes.
-_LARGEST_SMOOTHING_LOSS = 0.01
-# After so many steps on one sample of the rows a larger one is drawn.
-_MOST_STEPS_PER_SAMPLE = 10
-# Below this share of the width at which it was drawn, a sample is out of date.
-_OUTDATED_WIDTH = 0.15
-# At a gap of up to this many times the tolerance no new sample is worth its time.
-_NEARLY_DONE = 10.0
-# The least width of a sample: a narrower window may hold no pairs.
-_SMALLEST_SAMPLED_WIDTH = 0.25
-# Gradients at widths that differ by more than this factor are not compared.
-_LARGEST_WIDTH_RATIO = 4.0
+_WIDTH_AT_A_START = 0.5  # first width at a good start, which a wider one would leave
+_MUCH_NARROWER = 0.95  # share of the last width
+_LARGEST_SMOOTHING_LOSS = 0.01  # share of the gap; measured: less needs fewer passes
+_MOST_STEPS_PER_SAMPLE = 10  # of the rows, before a larger one is drawn
+_OUTDATED_WIDTH = 0.15  # share of the width at which a sample was drawn
+_LARGEST_GAP_WITHOUT_SAMPLE = 10.0  # times the tolerance
+_SMALLEST_SAMPLED_WIDTH = 0.25  # a narrower window may hold no pairs
+_LARGEST_WIDTH_RATIO = 4.0  # of two gradients that are compared
 
 
 class CurvedObjective(Objective, Protocol):
@@ -49,6 +42,7 @@ class CurvedObjective(Objective, Protocol):
         """Estimate the risk's Hessian over parameters from a sample of the rows."""
 
 
+@dataclass(frozen=True)
 class SmoothedNewtonSolver:
     r"""Newton steps on the smoothed risk, its curvature sampled and then corrected.
 
@@ -75,12 +69,9 @@ class SmoothedNewtonSolver:
     is served.
     """
 
-    def __init__(
-        self, stopping: StoppingRule, memory: int = 10, max_cuts: int = 20
-    ) -> None:
-        self.stopping = stopping
-        self.memory = memory
-        self.max_cuts = max_cuts
+    stopping: StoppingRule
+    memory: int = 10
+    max_cuts: int = 20
 
     def minimize(
         self,
@@ -124,7 +115,7 @@ class SmoothedNewtonSolver:
                     point, support = smaller, there
                     metric.forget()
                     continue
-            worth_a_sample = gap > _NEARLY_DONE * self.stopping.tol
+            worth_a_sample = gap > _LARGEST_GAP_WITHOUT_SAMPLE * self.stopping.tol
             step = metric.step(point, gradient, wide, worth_a_sample)
             origin, direction = point, objective.at(step)
             search = LineSearch(float(gradient @ step), accuracy=0.9, max_evaluations=6)

@@ -7,12 +7,9 @@ from aucmax.solvers.base import Objective, Point, Start, inner
 
 __all__ = ["WIDEST", "first_width", "height", "lost_by_smoothing", "narrowed"]
 
-# With this width every pair lies on the rounded part if all scores are equal.
-WIDEST = 2.2
-# The first width of a solver that starts at a good point: a wider one would leave it.
-_WIDTH_AT_A_START = 0.1
-# A width becomes this much smaller in one iteration at most.
-_STRONGEST_NARROWING = 0.1
+WIDEST = 2.2  # every pair lies on the rounded part if all scores are equal
+_WIDTH_AT_A_START = 0.1  # first width at a good start, which a wider one would leave
+_STRONGEST_NARROWING = 0.1  # factor of the width per iteration
 
 
 def first_width(objective: Objective, start: Start | None) -> float:

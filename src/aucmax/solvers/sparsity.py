@@ -7,14 +7,10 @@ from aucmax.solvers.base import Objective, Solution, StoppingRule, value_at
 
 __all__ = ["without_dust"]
 
-# The shortest and the longest step, as powers of 10 times the largest weight.
-_SHORTEST_STEP, _LONGEST_STEP = -8.0, 3.0
-# The bisection ends when the power of 10 is known to this accuracy.
-_LARGEST_INTERVAL = 0.5
-# The most points whose value is looked at.
-_MOST_TRIES = 4
-# Weights that cost more than this share of the tolerance were no dust.
-_LARGEST_COST = 0.1
+_SHORTEST_STEP, _LONGEST_STEP = -8.0, 3.0  # powers of 10 times the largest weight
+_LARGEST_INTERVAL = 0.5  # powers of 10 to which the bisection goes
+_MOST_TRIES = 4  # points whose value is looked at
+_LARGEST_COST = 0.1  # share of the tolerance; weights that cost more are no dust
 
 
 def without_dust(

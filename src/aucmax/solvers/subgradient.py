@@ -1,5 +1,6 @@
 r"""Projected and proximal subgradient steps, with momentum and a certificate."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -28,26 +29,18 @@ from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["SubgradientSolver"]
 
-# A step may end this share of the gap higher than the quadratic model says.
-_LARGEST_EXCESS = 0.2
-# With momentum, the excess allowed is divided by its age, up to this age.
-_LARGEST_AGE_FOR_EXCESS = 4.0
-# The curvature grows by this factor where a step ended higher than that.
-_CURVATURE_GROWTH = 2.0
-# A step is shortened so often at most: only rounding could ask for more.
-_MOST_GROWTHS = 60
-# What a step leaves of the curvature until it has grown for the first time.
-_FAST_CURVATURE_DECAY = 0.5
-# What a step leaves of the curvature after that.
-_CURVATURE_DECAY = 0.9
-# A bound that rises by less than this share of the gap has stalled.
-_SMALLEST_RISE = 1e-3
-# Smoothing may cost this share of the gap.
-_LARGEST_SMOOTHING_LOSS = 0.03
-# Relative errors of this size are rounding.
-_LARGEST_ROUNDING_ERROR = 1e-12
+_LARGEST_EXCESS = 0.2  # share of the gap by which a step may miss the quadratic model
+_LARGEST_AGE_FOR_EXCESS = 4.0  # the excess allowed is divided by the momentum's age
+_CURVATURE_GROWTH = 2.0  # factor after a step that missed the model by more
+_MOST_GROWTHS = 60  # per step; only rounding could ask for more
+_FAST_CURVATURE_DECAY = 0.5  # factor per step until the curvature has grown once
+_CURVATURE_DECAY = 0.9  # factor per step after that
+_SMALLEST_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
+_LARGEST_SMOOTHING_LOSS = 0.03  # share of the gap
+_LARGEST_ROUNDING_ERROR = 1e-12  # relative
 
 
+@dataclass(frozen=True)
 class SubgradientSolver:
     r"""Minimise by subgradient steps that end with a projection or a proximal map.
 
@@ -93,12 +86,9 @@ class SubgradientSolver:
        Foundations of Computational Mathematics 15 (2015), section 3.2.
     """
 
-    def __init__(
-        self, stopping: StoppingRule, max_cuts: int = 60, smooth: bool = True
-    ) -> None:
-        self.stopping = stopping
-        self.max_cuts = max_cuts
-        self.smooth = smooth
+    stopping: StoppingRule
+    max_cuts: int = 60
+    smooth: bool = True
 
     def minimize(
         self,

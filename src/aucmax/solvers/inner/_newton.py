@@ -25,12 +25,9 @@ from aucmax._validation import FloatArray
 
 __all__ = ["Iterate", "SimplexProgram"]
 
-# A step goes this share of the way to the boundary.
-_SHARE_OF_WAY_TO_BOUNDARY = 0.995
-# Shares of each pivot that are added, one after the other, where equal cuts make it 0.
-_RIDGES = (0.0, 1e-14, 1e-11, 1e-7)
-# For up to so many multiplications BLAS wakes no threads.
-_LARGEST_PRODUCT_PER_CALL = 200_000
+_SHARE_OF_WAY_TO_BOUNDARY = 0.995  # of a step
+_RIDGES = (0.0, 1e-14, 1e-11, 1e-7)  # shares of a pivot that equal cuts make 0
+_LARGEST_PRODUCT_PER_CALL = 200_000  # multiplications for which BLAS wakes no threads
 
 _min = np.minimum.reduce  # x.min() takes longer to find this than to compare
 

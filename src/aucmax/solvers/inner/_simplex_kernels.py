@@ -21,8 +21,7 @@ from numba import njit
 
 # A difference below this share of its terms is rounding: four units in the last place.
 _LARGEST_ROUNDING_ERROR = 4.0 * 2.220446049250313e-16
-# No pivot is smaller, also where all terms are 0.
-_SMALLEST_PIVOT = 1e-300
+_SMALLEST_PIVOT = 1e-300  # also where all terms are 0
 
 inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 

@@ -16,22 +16,14 @@ from aucmax.solvers.inner._newton import Iterate, SimplexProgram
 
 __all__ = ["Game", "play_game", "project_below_target"]
 
-# The most iterations; about 6 are needed from a good start, 15 from a bad one.
-_MAX_ITER = 30
-# This share of a game's start is spread over all vertices and cuts.
-_SPREAD_SHARE = 0.1
-# This share of the distance between a game's bounds is left on either side of them.
-_ROOM_BESIDE_BOUNDS = 0.3
-# How far a projection's start is on the way from the center to the target.
-_START_BEYOND_TARGET = 1.05
-# A projection starts with this share of the multipliers that it ends with.
-_FIRST_SHARE_OF_MULTIPLIERS = 0.01
-# A squared distance below this one is none.
-_SMALLEST_SQUARED_DISTANCE = 1e-16
-# Shares may miss the sum 1 by this before they are made to have it.
-_LARGEST_ERROR_OF_SUM = 1e-10
-# A share below this part of its reduced cost is dropped; see _sparsest.
-_DROPPED_SHARES = (1.0, 0.1, 1e-2, 1e-3, 1e-4)
+_MAX_ITER = 30  # about 6 are needed from a good start, 15 from a bad one
+_SPREAD_SHARE = 0.1  # share of a game's start that goes to all vertices and cuts
+_ROOM_BESIDE_BOUNDS = 0.3  # share of the distance between a game's bounds
+_START_BEYOND_TARGET = 1.05  # times the way from the center to the target
+_FIRST_SHARE_OF_MULTIPLIERS = 0.01  # of those that a projection ends with
+_SMALLEST_SQUARED_DISTANCE = 1e-16  # a smaller one is none
+_LARGEST_ERROR_OF_SUM = 1e-10  # shares that miss 1 by more are not a solution yet
+_DROPPED_SHARES = (1.0, 0.1, 1e-2, 1e-3, 1e-4)  # parts of a share's reduced cost
 
 _sum = np.add.reduce  # x.sum() takes longer to find this than to add
 _min = np.minimum.reduce

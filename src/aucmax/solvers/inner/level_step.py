@@ -6,29 +6,41 @@ so a price for a unit of weight, which makes the L1 penalty of the L1 ball, is o
 number in the table of cuts at vertices.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.regularizers.base import Hull
 from aucmax.solvers.inner.interior_point import Game, play_game, project_below_target
-from aucmax.solvers.inner.master_solution import MasterSolution
 
-__all__ = ["level_step"]
+__all__ = ["MasterSolution", "level_step"]
 
-# Up to so many vertices are all worked with at once.
-_MOST_VERTICES_AT_ONCE = 400
-# So many vertices enter at a time if there are more.
-_ENTERING_VERTICES = 100
-# So many vertices of the center are at work from the beginning if there are more.
-_MOST_VERTICES_OF_CENTER = 200
-# The most rounds in which vertices enter.
-_MOST_ROUNDS = 30
-# The lowest point of the model is found to this share of the gap.
-_ACCURACY_OF_BOUND = 0.1
-# A cut may stay above the target by this share of the gap.
-_LARGEST_EXCESS = 0.1
-# The relative accuracy of half the squared distance to the center.
-_ACCURACY_OF_DISTANCE = 0.3
+_MOST_VERTICES_AT_ONCE = 400  # with more, a part of them is at work
+_ENTERING_VERTICES = 100  # per round
+_MOST_VERTICES_OF_CENTER = 200  # at work from the beginning
+_MOST_ROUNDS = 30  # in which vertices enter
+_ACCURACY_OF_BOUND = 0.1  # share of the gap, to which the model's minimum is found
+_LARGEST_EXCESS = 0.1  # share of the gap, by which a cut may stay above the target
+_ACCURACY_OF_DISTANCE = 0.3  # relative, of half the squared distance to the center
+
+
+class MasterSolution(NamedTuple):
+    """The minimiser of a regularizer plus a piecewise-linear model of the risk.
+
+    Attributes
+    ----------
+    parameters : ndarray of shape (n_parameters,)
+        Where the model's minimum lies.
+    multipliers : ndarray of shape (n_cuts,)
+        The share of each cut at that minimum: nonnegative, of sum 1.
+    lower_bound : float
+        The minimum, from the dual: the true objective is nowhere below it.
+    """
+
+    parameters: FloatArray
+    multipliers: FloatArray
+    lower_bound: float
 
 
 def level_step(
