@@ -7,14 +7,14 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.exceptions import IncompatibleError
-from aucmax.risks.base import Risk, SmoothableRisk, Support
-from aucmax.solvers.base import Point, inner
+from aucmax.risks.base import Risk, Support
+from aucmax.solvers.base import Point
+from aucmax.solvers.risk_objective import RiskObjective
 
 __all__ = ["LinearObjective"]
 
 
-class LinearObjective:
+class LinearObjective(RiskObjective):
     """C times the risk of ``X @ w``.
 
     The data are read through ``X @ w`` and ``X.T @ g`` alone, never copied, in their
@@ -32,11 +32,6 @@ class LinearObjective:
         The weight of the risk.
     sample_weight : ndarray of shape (n_rows,), optional
         Row weights; a pair weighs the product of its rows'.
-
-    Attributes
-    ----------
-    n_passes : float
-        Passes over the data so far; a product in one direction is half a pass.
     """
 
     def __init__(
@@ -47,30 +42,13 @@ class LinearObjective:
         C: float,
         sample_weight: FloatArray | None = None,
     ) -> None:
+        super().__init__(labels, risk, sample_weight, C)
         self.X = X
-        self.labels = labels
-        self.risk = risk
-        self.C = C
-        self.sample_weight = sample_weight
-        self.n_passes = 0.0
 
     @property
     def n_parameters(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
-
-    @property
-    def least_risk(self) -> float:
-        """The least that the risk can be, as far as it tells."""
-        return float(getattr(self.risk, "least_value", -np.inf))
-
-    @property
-    def is_smoothable(self) -> bool:
-        """Whether the risk offers what a second-order solver needs."""
-        # a class may offer the methods, and some of its risks may not
-        return isinstance(self.risk, SmoothableRisk) and getattr(
-            self.risk, "can_be_smoothed", True
-        )
 
     def with_risk(self, risk: Risk) -> Self:
         """Return the same data under another risk; passes go on being counted."""
@@ -83,21 +61,6 @@ class LinearObjective:
         if not parameters.any():
             return Point(parameters, np.zeros(self.X.shape[0]))
         return Point(parameters, self._product(self.X, parameters))
-
-    def risk_value(self, point: Point) -> float:
-        """Evaluate the risk itself: no pass."""
-        return self.risk.value(point.scores, self.labels, self.sample_weight)
-
-    def support(self, point: Point, width: float = 0.0) -> Support:
-        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
-        if width > 0.0:
-            return self._smoothable().smoothed(
-                point.scores, self.labels, self.sample_weight, width=width
-            )
-        value, subgradient = self.risk.value_and_subgradient(
-            point.scores, self.labels, self.sample_weight
-        )
-        return Support(value, subgradient, value - inner(subgradient, point.scores))
 
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over features: the backward half."""
@@ -124,18 +87,10 @@ class LinearObjective:
         if sparse.issparse(self.X):
             drawn_rows = drawn_rows.toarray()
         sample = drawn_rows.astype(np.float64, copy=False)
-        form = self._smoothable().curvature(
+        form = self.smoothable_risk.curvature(
             point.scores[rows], self.labels[rows], weight, width=width
         )
         return form(sample)
-
-    def _smoothable(self) -> SmoothableRisk:
-        if not isinstance(self.risk, SmoothableRisk):
-            raise IncompatibleError(
-                f"{type(self.risk).__name__} cannot be smoothed, which a second-order "
-                "solver needs. Try solver='bundle'."
-            )
-        return self.risk
 
     def _product(self, matrix: Any, vector: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
