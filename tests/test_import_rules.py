@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "regularizers": set(),
     "base": {"metrics"},
     "datasets": set(),
-    "hypotheses": set(),
+    "hypotheses": {"base"},
     "solvers": {"risks", "regularizers"},
     "linear": {"base", "risks", "regularizers", "solvers", "hypotheses", "metrics"},
     "margin": {"base", "risks", "regularizers", "solvers", "hypotheses", "metrics"},

@@ -47,17 +47,17 @@ class CurveSummary:
 
 def study_curve(path: Path, n_sets: int) -> CurveSummary:
     """Draw the curve of one artificial set, and look for the minimum on several."""
-    model = MarginRanker("global", EPSILON, curve_points=100)
+    model = MarginRanker("global", EPSILON, "features", curve_points=100)
     _fit(model, *SHOWN)
     draw_curve(model, path)
-    curve, steps = model.curve_, model.history_
+    curve, steps = model.curve_, _steps(model)
     missed = 0
     for settings in islice(product(SHARES, TARGETS, NOISES), n_sets):
-        one = MarginRanker("global", EPSILON)
+        one = MarginRanker("global", EPSILON, "features")
         _fit(one, *settings)
         lowest = one.curve_.gamma_hat[one.curve_.best]
-        excess = one.history_[-1, 1] - lowest
-        missed += bool(excess > 0.01 * abs(one.history_[0, 1]))
+        margins = one.history_["margin"]
+        missed += bool(margins[-1] - lowest > 0.01 * abs(margins[0]))
     return CurveSummary(
         steps[0].tolist(),
         steps[-1].tolist(),
@@ -78,11 +78,16 @@ def _fit(model: MarginRanker, share: float, r: int, noise: float) -> None:
         model.fit(X, y)
 
 
+def _steps(model: MarginRanker) -> np.ndarray:
+    """Return nu+ and margin after each step of the heuristic."""
+    return np.column_stack([model.history_["nu_pos"], model.history_["margin"]])
+
+
 def draw_curve(model: Any, path: Path) -> None:
     """Draw the curve, what is proven below it, and the way of the heuristic."""
     from matplotlib import pyplot
 
-    steps = np.asarray(model.history_)
+    steps = _steps(model)
     display = margin_curve(model.curve_)
     display.ax_.plot(
         *steps.T,

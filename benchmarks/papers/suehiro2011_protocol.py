@@ -74,7 +74,9 @@ def _rank_boost(
     method: Method, X: Any, y: np.ndarray, X_test: Any
 ) -> dict[float, Scored]:
     rounds = [int(number) for number in method.parameters]
-    model = RankBoost(max(rounds), hypotheses=method.hypotheses).fit(X, y)
+    model = RankBoost(max(rounds), hypotheses=method.hypotheses, learning_rate=1.0).fit(
+        X, y
+    )
     # where boosting ends early, later rounds would change nothing
     at = {number: min(number, model.n_iter_) for number in rounds}
     staged = _stages(model, X_test, set(at.values()))

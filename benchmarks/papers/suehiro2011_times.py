@@ -65,7 +65,7 @@ def time_solvers(
         for formulation in ("pairs", "instances", "adaptive", "global"):
             if formulation in ("adaptive", "global") and m > MOST_REDUCTION_ROWS:
                 continue
-            model = MarginRanker(formulation, EPSILON, tol=tol)
+            model = MarginRanker(formulation, EPSILON, "features", tol=tol)
             add(_time_ours(model, X, y, repeats))
         if m <= max(PRINTED_SIZES):
             for timing in _time_programs(X.astype(np.float64), labels, most_seconds):

@@ -35,7 +35,7 @@ def test_steps_and_losses_are_those_of_the_literal_algorithm(kind, seed, learnin
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_pair_loss_falls_every_round_as_far_as_the_edge_promises(kind):
     X, labels = sample(5)
-    model = RankBoost(60, hypotheses=kind).fit(X, labels)
+    model = RankBoost(60, hypotheses=kind, learning_rate=1.0).fit(X, labels)
     loss, edge = model.history_["loss"], model.history_["edge"]
     before = np.concatenate(([1.0], loss[:-1]))
     assert (loss <= before * np.sqrt(1 - edge**2) * (1 + 1e-12)).all()
@@ -47,7 +47,7 @@ def test_a_perfect_hypothesis_ends_the_rounds_with_a_finite_step():
     X = np.array([[0.0, 3.0], [0.0, 1.0], [5.0, 2.0], [5.0, 3.0]])
     labels = np.array([False, False, True, True])
     for kind in KINDS:
-        model = RankBoost(hypotheses=kind).fit(X, labels)
+        model = RankBoost(hypotheses=kind, learning_rate=1.0).fit(X, labels)
         assert model.stop_reason_ == "perfect hypothesis"
         assert model.n_iter_ == 1
         assert model.columns_[0] == 0
@@ -60,7 +60,7 @@ def test_weights_do_not_overflow_however_far_apart_the_classes_grow():
     # positives have two of three, negatives one of three
     X = np.vstack([1 - np.eye(3), np.eye(3)])
     labels = np.repeat([True, False], 3)
-    model = RankBoost(8000, hypotheses="features").fit(X, labels)
+    model = RankBoost(8000, hypotheses="features", learning_rate=1.0).fit(X, labels)
     assert model.stop_reason_ == "max rounds"
     scores = model.decision_function(X)
     assert scores[labels].min() - scores[~labels].max() > 1500  # exp of it is infinite

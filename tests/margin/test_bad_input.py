@@ -24,11 +24,12 @@ def data():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"epsilon": 0.0}, r"epsilon, the share .* above 0 and at most 1, got 0.0"),
+        ({"epsilon": 0.0}, "epsilon, unless it is 'auto', must be in .*, got 0.0"),
         ({"epsilon": -0.1}, "got -0.1"),
         ({"epsilon": 1.01}, "got 1.01"),
         ({"epsilon": np.nan}, "got nan"),
         ({"epsilon": "0.1"}, "got '0.1'"),
+        ({"formulation": "instances", "nu_pos": 1.0}, "give a number for epsilon"),
         (
             {"formulation": "triples"},
             "must be one of 'pairs', 'hard', .* got 'triples'",
@@ -43,18 +44,28 @@ def data():
         ({"nu_neg": np.inf}, "nu_neg must be positive and finite, got inf"),
         ({"nu_neg": "3"}, "nu_neg must be positive and finite, got '3'"),
         ({"tol": 0.0}, "tol must be positive"),
-        ({"max_iter": 0}, "max_iter must be positive"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
         ({"max_time": -1.0}, "max_time must be None or seconds, got -1.0"),
         ({"max_time": "1"}, "max_time must be None or seconds, got '1'"),
-        ({"curve_points": -1}, "curve_points must be a number of points, got -1"),
-        ({"curve_points": 2.5}, "curve_points must be a number of points, got 2.5"),
+        ({"curve_points": -1}, "curve_points must be an integer of at least 0, got -1"),
+        (
+            {"curve_points": 2.5},
+            "curve_points must be an integer of at least 0, got 2.5",
+        ),
     ],
 )
 def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message):
     with pytest.raises(ValueError, match=message):
         MarginRanker(**parameters).fit(None, None)
-    with pytest.raises(ValueError, match=message):
-        MarginRanker(**parameters).fit_path(None, None, [parameters.get("epsilon", 1)])
+    if not parameters.keys() & {"epsilon", "nu_pos"}:
+        with pytest.raises(ValueError, match=message):
+            MarginRanker(**parameters).fit_path(None, None, [0.5])
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1.5, "auto", None])
+def test_a_path_has_numbers_for_epsilon(epsilon):
+    with pytest.raises(ValueError, match=r"epsilons must be in \(0, 1\], got"):
+        MarginRanker().fit_path(None, None, [0.3, epsilon])
 
 
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
@@ -107,9 +118,11 @@ def test_a_nu_that_does_not_fit_its_class_is_refused(data, formulation, nus, mes
 def test_one_row_of_a_class_is_too_few(formulation):
     X = np.arange(8.0).reshape(4, 2)
     for y in (["a", "b", "b", "b"], ["a", "a", "a", "b"]):
-        with pytest.raises(ValueError, match=r"class .*'[ab]'.* has 1 row .* two rows"):
+        with pytest.raises(
+            ValueError, match=r"class .*'[ab]'.* only 1 row .* two rows"
+        ):
             MarginRanker(formulation, 1.0).fit(X, y)
-    with pytest.raises(ValueError, match="has 1 row with a weight"):
+    with pytest.raises(ValueError, match="only 1 row with any weight"):
         MarginRanker(formulation, 1.0).fit(X, [0, 0, 1, 1], sample_weight=[1, 1, 0, 1])
 
 
@@ -133,19 +146,19 @@ def test_the_warning_says_what_may_help(data):
     X, labels = data
     wrong_way = np.where(labels, -1.0, 1.0)[:, None] + 0.1 * X
     with pytest.warns(MarginWarning) as caught:
-        MarginRanker("pairs", 0.25).fit(wrong_way, labels)
+        MarginRanker("pairs", 0.25, "features").fit(wrong_way, labels)
     message = str(caught[0].message)
-    assert message.startswith("the largest margin of epsilon=0.25 is -")
+    assert message.startswith("the largest margin at epsilon=0.25 is -")
     assert "Raise epsilon" in message
-    assert message.endswith("Try hypotheses='signed' or 'stumps'.")
+    assert message.endswith("Or try hypotheses='signed' or 'stumps'.")
     # where the user called fit
     assert caught[0].filename == __file__
     with pytest.warns(MarginWarning) as caught:
         MarginRanker("hard", hypotheses="signed").fit(X, labels)
     assert "epsilon" not in str(caught[0].message)
-    assert "Try" not in str(caught[0].message)
+    assert "formulation='pairs'" in str(caught[0].message)
     with pytest.warns(MarginWarning) as caught:
-        MarginRanker().fit_path(wrong_way, labels, [0.25])
+        MarginRanker(hypotheses="features").fit_path(wrong_way, labels, [0.25])
     assert caught[0].filename == __file__
 
 

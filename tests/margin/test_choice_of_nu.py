@@ -6,6 +6,7 @@ import pytest
 from aucmax.margin import MarginRanker
 from aucmax.solvers.linear_program import solve_instances, solve_tangent
 from margin import samples
+from persistence.equality import same
 
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 CASES = [
@@ -52,12 +53,12 @@ def test_the_heuristic_falls_to_a_local_minimum(make, kind):
     X, labels = make(1)
     model = MarginRanker("adaptive", 0.3, kind, tol=1e-4).fit(X, labels)
     curve = Curve(X, labels, kind, 0.3)
-    nu_pos, gamma_hat = model.history_.T
+    nu_pos, gamma_hat = model.history_["nu_pos"], model.history_["margin"]
     assert nu_pos[0] == pytest.approx(curve.start)
     assert (np.diff(gamma_hat) < 0.0).all()
     assert gamma_hat[-1] == model.objective_
     assert nu_pos[-1] == model.certificate_.nu_pos
-    for there, gamma in model.history_:
+    for there, gamma in zip(nu_pos, gamma_hat, strict=True):
         assert gamma == pytest.approx(curve(there), rel=2e-4, abs=1e-6)
     allowed = 3e-4 * abs(model.objective_) + 1e-6
     for factor in (0.97, 0.99, 1.01, 1.03):
@@ -88,7 +89,7 @@ def test_the_global_minimum_is_that_of_a_fine_grid(make, kind, weighted):
     adaptive = MarginRanker("adaptive", **options)
     adaptive.fit(X, labels, sample_weight=weight)
     assert model.objective_ <= adaptive.objective_
-    np.testing.assert_array_equal(model.history_, adaptive.history_)
+    assert same(model.history_, adaptive.history_)
     curve = Curve(X, labels, kind, 0.3, weight)
     grid = np.append(np.geomspace(*curve.bounds, 60), model.certificate_.nu_pos)
     lowest = min(map(curve, grid))
@@ -131,7 +132,7 @@ def test_more_points_of_the_curve_leave_the_minimum_as_it_is():
 def test_the_search_starts_at_a_given_nu_pos(formulation):
     X, labels = samples.binary(3)
     model = MarginRanker(formulation, 0.3, "signed", nu_pos=5.0).fit(X, labels)
-    assert model.history_[0, 0] == 5.0
+    assert model.history_["nu_pos"][0] == 5.0
     both = MarginRanker(formulation, 0.3, "signed", nu_pos=5.0, nu_neg=6.0)
     certificate = both.fit(X, labels).certificate_
     assert certificate.nu_pos * certificate.nu_neg == pytest.approx(30.0)

@@ -187,7 +187,7 @@ def test_nu_is_given_or_follows_from_epsilon(given, expected):
     rng = np.random.default_rng(0)
     labels = np.arange(30) < 12
     X = rng.normal(size=(30, 3)) + labels[:, None]
-    model = MarginRanker("instances", 0.25, **given, **EXACT).fit(X, labels)
+    model = MarginRanker("instances", 0.25, "features", **given, **EXACT).fit(X, labels)
     assert model.certificate_.nu_pos == pytest.approx(expected[0])
     assert model.certificate_.nu_neg == pytest.approx(expected[1])
     H, _ = samples.hypotheses_of("features", X)

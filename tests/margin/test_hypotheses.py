@@ -179,7 +179,7 @@ def test_no_stump_has_an_edge_above_the_certified_margin(make, weighted):
         PairMargin(0.2 * totals[0] * totals[1]),
         InstanceMargin(0.4 * totals[0], 0.4 * totals[1]),
     ):
-        problem = StumpProblem(X, labels, weight, stopping=StoppingRule(tol=1e-5))
+        problem = StumpProblem(X, labels, weight, StoppingRule(tol=1e-5))
         result = problem.solve(risk)
         assert result.converged
         d = result.row_weights
@@ -191,4 +191,4 @@ def test_no_stump_has_an_edge_above_the_certified_margin(make, weighted):
             most = np.where(labels, 1.0 / risk.nu_pos, 1.0 / risk.nu_neg) / 2.0
             most = most if weight is None else most * weight
             assert (np.abs(d) <= most * (1.0 + 1e-9)).all()
-        assert problem.chosen.n_hypotheses <= H.shape[1]
+        assert problem.hypotheses.n_hypotheses <= H.shape[1]

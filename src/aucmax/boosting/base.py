@@ -1,55 +1,57 @@
-"""What boosted rankers share: checks, rounds, scores, and their fitted state."""
+"""What boosted rankers share: checks, rounds, and their fitted state."""
 
 import warnings
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import column_or_1d
 
-from aucmax._features import check_features, check_training_data
-from aucmax._fitted_state import replace_state
+from aucmax._eval_set import hold_out, unpack_eval_set
+from aucmax._features import check_features
+from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._parameters import check_interval, check_stopping
-from aucmax._progress import reporter
+from aucmax._rounds import RoundsWatch
 from aucmax._threshold import balanced_threshold
-from aucmax._validation import BoolArray, FloatArray
-from aucmax.base import BinaryRanker
-from aucmax.boosting import _checks
-from aucmax.boosting.rounds import (
-    Reweighting,
-    Rounds,
-    RoundsRule,
+from aucmax._validation import (
+    BoolArray,
+    FloatArray,
+    check_class_weights,
+    check_sample_weight,
+    labels_among,
 )
+from aucmax.boosting.reweighting import Reweighting
+from aucmax.boosting.rounds import BoostingRounds, Validation
 from aucmax.boosting.weak_learners import LEARNERS
-from aucmax.hypotheses import ColumnReader, fitted_ensemble
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.hypotheses import fitted_ensemble
+from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows, check_hypotheses
 
 __all__ = ["BoostedRanker"]
 
 
-class BoostedRanker(BinaryRanker):
-    """Base of the boosted rankers: a weighted sum of hypotheses, added one a round.
+class BoostedRanker(HypothesisRanker):
+    """A weighted sum of hypotheses, added one per round.
 
     A subclass has the parameters named here among its own, and `_reweighting`.
     """
 
-    hypotheses: str
     n_estimators: int
     min_edge: float
     n_iter_no_change: int | None
+    validation_fraction: float
     max_time: float | None
-    callback: Any
-    verbose: int
-
-    _unsaved_params = ("callback",)
+    random_state: Any
 
     def fit(
         self,
         X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
-        eval_set: tuple[Any, ArrayLike] | None = None,
+        *,
+        eval_set: Any = None,
     ) -> Self:
         """Fit the model.
 
@@ -57,55 +59,57 @@ class BoostedRanker(BinaryRanker):
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. float32 and float64 arrays, memory maps and CSC matrices are
-            read in place; of a CSR matrix a CSC copy is made.
+            read in place; of a CSR matrix a CSC copy is made. A list of functions may
+            take anything with rows.
         y : array-like of shape (n_rows,)
             Two distinct labels; one row of each suffices.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights; a pair weighs the product of its rows'. A row of weight 2 is
             the same as two such rows, one of weight 0 is left out.
-        eval_set : tuple (X, y), default=None
+        eval_set : tuple (X, y) or dict, default=None
             Rows apart from the training rows. The model keeps the rounds up to the
-            first one of the best AUC on them.
+            first one of the best AUC on them. A dict with the keys "X", "y" and
+            "sample_weight" weighs them.
 
         Returns
         -------
         self : object
             The fitted model.
         """
-        self._check_parameters()
-        check_stopping(self, eval_set)
-        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-        _checks.reject_non_finite(X, getattr(self, "feature_names_in_", None))
-        X, labels, weight = _checks.without_weightless_rows(X, labels, weight)
-        reweighting = self._reweighting(labels, weight)
-        rounds = self._boost(X, reweighting, classes, eval_set)
-        complaint = self._complaint(rounds)
-        if complaint is not None:
-            warnings.warn(*complaint, stacklevel=2)
-        fitted = {"classes_": classes, **self._summary(rounds, reweighting)}
-        ensemble = fitted_ensemble(fitted)
-        threshold = balanced_threshold(ensemble.scores(X), labels, weight)
-        fitted |= {"threshold_": threshold, **ensemble.linear_form(threshold)}
-        replace_state(self, fitted)
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            check_stopping(self, eval_set)
+            classes, rows = self._training_rows(X, y, sample_weight)
+            rows, validation = self._apart(rows, classes, eval_set)
+            X, labels = rows.X, rows.labels
+            weight = np.ones(labels.size) if rows.weight is None else rows.weight
+            reweighting = self._reweighting(labels, weight)
+            learner = LEARNERS[self._kind](X, self._names)
+            rounds = BoostingRounds(
+                RoundsWatch.of(self), learner, self.min_edge, validation
+            )
+            rounds.run(X, reweighting)
+            complaint = self._complaint(rounds)
+            if complaint is not None:
+                warnings.warn(*complaint, stacklevel=2)
+            n_kept = rounds.watch.n_kept
+            steps = np.array(rounds.steps[:n_kept], dtype=np.float64)
+            ensemble = learner.ensemble(
+                rounds.hypotheses[:n_kept], reweighting.weights(steps)
+            )
+            threshold = balanced_threshold(ensemble.scores(X), labels, weight)
+            replace_state(
+                self,
+                {
+                    "classes_": classes,
+                    **ensemble.state(),
+                    **ensemble.linear_form(threshold),
+                    "threshold_": threshold,
+                    **reweighting.guarantees(n_kept),
+                    **_summary(rounds, reweighting),
+                },
+            )
         return self
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores, positive where `predict` gives the positive class.
-        """
-        check_is_fitted(self, "weights_")
-        X = check_features(self, X, fitting=False)
-        scores = fitted_ensemble(vars(self)).scores(X)
-        return scores - float(self.threshold_)
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score rows by the first round, the first two rounds, and so on.
@@ -121,52 +125,61 @@ class BoostedRanker(BinaryRanker):
             Scores after each round that the model keeps, less the threshold of the
             whole model; the last ones are those of `decision_function`, up to rounding.
         """
-        check_is_fitted(self, "weights_")
-        X = check_features(self, X, fitting=False)
+        X = self._scored_table(X)
         for scores in fitted_ensemble(vars(self)).staged_scores(X):
             yield scores - self.threshold_
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        # a feature that is larger for negatives is of no use without its negative
-        tags.classifier_tags.poor_score = self.hypotheses == "features"
-        return tags
-
+    @abstractmethod
     def _reweighting(self, labels: BoolArray, weight: FloatArray) -> Reweighting:
         """Return the algorithm's own way to weigh rows, at the start."""
-        raise NotImplementedError
 
     def _check_parameters(self) -> None:
-        if self.hypotheses not in LEARNERS:
-            known = ", ".join(repr(name) for name in LEARNERS)
-            raise ValueError(
-                f"hypotheses must be one of {known}, got {self.hypotheses!r}."
-            )
+        check_hypotheses(self.hypotheses, LEARNERS)
         check_interval("min_edge", self.min_edge, 1.0, zero=True)
 
-    def _boost(
-        self,
-        X: Any,
-        reweighting: Reweighting,
-        classes: NDArray[Any],
-        eval_set: tuple[Any, ArrayLike] | None,
-    ) -> Rounds:
-        validation = None
+    def _apart(
+        self, rows: TrainingRows, classes: NDArray[Any], eval_set: Any
+    ) -> tuple[TrainingRows, Validation | None]:
+        """Return the rows to train on, and those to watch if there are any."""
         if eval_set is not None:
-            validation = _checks.check_eval_set(self, eval_set, classes)
-        rule = RoundsRule(
-            self.n_estimators,
-            self.min_edge,
-            self.max_time,
-            self.n_iter_no_change,
-            reporter(self),
+            return rows, self._check_eval_set(eval_set, classes)
+        if self.n_iter_no_change is None:
+            return rows, None
+        train, held = hold_out(
+            rows.labels.size,
+            classes[rows.labels.astype(np.intp)],
+            self.validation_fraction,
+            self.random_state,
         )
-        learner = LEARNERS[self.hypotheses](X)
-        rounds = Rounds(rule, learner, ColumnReader(X), validation)
-        rounds.run(reweighting)
-        return rounds
+        return rows.part(train), Validation(*rows.part(held))
 
-    def _complaint(self, rounds: Rounds) -> tuple[str, type[Warning]] | None:
+    def _check_eval_set(self, eval_set: Any, classes: NDArray[Any]) -> Validation:
+        """Check rows for validation: features as in `fit`, labels of both classes."""
+        X, y, sample_weight, qid = unpack_eval_set(eval_set)
+        if qid is not None:
+            raise IncompatibleError(
+                f"eval_set has a qid, but {type(self).__name__} ranks all rows as one "
+                "list. Leave it out."
+            )
+        X = check_features(self, self._table(X), fitting=False)
+        labels = labels_among(classes, column_or_1d(y), "y of eval_set")
+        if labels.size != X.shape[0]:
+            raise ValueError(
+                f"X of eval_set has {X.shape[0]} rows but y has {labels.size}; each "
+                "row needs one label."
+            )
+        if labels.all() or not labels.any():
+            raise NotEnoughClassesError(
+                f"y of eval_set holds one class only: all {labels.size} labels are "
+                f"{classes[int(labels[0])]!r}. Its AUC needs rows of both."
+            )
+        weight = check_sample_weight(
+            sample_weight, labels.size, "sample_weight of eval_set"
+        )
+        check_class_weights(classes, labels, weight)
+        return Validation(X, labels, weight)
+
+    def _complaint(self, rounds: BoostingRounds) -> tuple[str, type[Warning]] | None:
         """Return a warning that the user should see, and its category."""
         if rounds.steps:
             return None
@@ -177,41 +190,17 @@ class BoostedRanker(BinaryRanker):
             "is needed?"
         ), UserWarning
 
-    def _summary(self, rounds: Rounds, reweighting: Reweighting) -> dict[str, Any]:
-        """Return what the rounds have found, as attributes."""
-        history = {"edge": np.array(rounds.edges), **reweighting.history()}
-        fitted: dict[str, Any] = {}
-        n_kept = len(rounds.steps)
-        if rounds.validation is not None:
-            n_kept = fitted["best_iteration_"] = rounds.n_best
-            history["validation_auc"] = np.array(rounds.areas)
-        kept = rounds.hypotheses[:n_kept]
-        fitted |= {
-            "columns_": np.array([h.column for h in kept], dtype=np.int64),
-            "directions_": np.array([h.direction for h in kept], dtype=np.float64),
-            "n_iter_": len(rounds.steps),
-            "stop_reason_": rounds.reason,
-            "history_": history,
-        }
-        steps = np.array(rounds.steps[:n_kept], dtype=np.float64)
-        fitted |= reweighting.fitted_attributes(steps)
-        return fitted | rounds.learner.fitted_attributes(kept)
 
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if not hasattr(self, "weights_"):
-            return
-        n_features = self.n_features_in_
-        vectors = [self.columns_, self.directions_, self.weights_]
-        if hasattr(self, "thresholds_"):
-            vectors.append(self.thresholds_)
-        elif not self.low_.shape == self.high_.shape == (n_features,):
-            raise ValueError("low_ and high_ do not fit the features")
-        shape = (self.weights_.size,)
-        if self.classes_.shape != (2,) or any(v.shape != shape for v in vectors):
-            raise ValueError("columns_, directions_, weights_ do not fit together")
-        if (
-            self.columns_.dtype.kind != "i"
-            or ((self.columns_ < 0) | (self.columns_ >= n_features)).any()
-        ):
-            raise ValueError(f"columns_ are not among the {n_features} features")
+def _summary(rounds: BoostingRounds, reweighting: Reweighting) -> dict[str, Any]:
+    """Return what happened in the rounds, as attributes."""
+    watch = rounds.watch
+    history = {"edge": np.array(rounds.edges), **reweighting.history()}
+    summary = {
+        "n_iter_": watch.n_iter,
+        "stop_reason_": rounds.reason,
+        "history_": history,
+    }
+    if rounds.validation is not None:
+        history["validation_auc"] = np.array(watch.validation)
+        summary["best_iteration_"] = watch.n_kept
+    return summary

@@ -1,43 +1,38 @@
 """RankBoost: the exponential loss of all pairs, one hypothesis at a time."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
+from numpy.typing import ArrayLike
 
 from aucmax._parameters import check_interval
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.boosting import _kernels
 from aucmax.boosting.base import BoostedRanker
-from aucmax.boosting.rounds import BoostingProgress, Reweighting
+from aucmax.boosting.reweighting import Reweighting
+from aucmax.boosting.rounds import BoostingProgress
 
 __all__ = ["ExponentialReweighting", "RankBoost"]
 
 _LARGEST_EDGE = 1.0 - 1e-12  # beyond it the step would be infinite
-_PERFECT = 2.0 - 1e-6  # from the worst positive down to the best negative
+_PERFECT_DISTANCE = 2.0 - 1e-6  # from the worst positive down to the best negative
 
 
-class ExponentialReweighting:
+class ExponentialReweighting(Reweighting):
     """RankBoost's weights: a pair weighs the exponential of minus its margin.
 
     The weight of a pair is the product of a share of its positive and one of its
-    negative, so only the rows are weighed: O(n_rows) a round.
+    negative, so only the rows are weighed: O(n_rows) per round.
     """
+
+    recorded = ("loss",)
 
     def __init__(
         self, labels: BoolArray, weight: FloatArray, learning_rate: float
     ) -> None:
-        self.verdict: str | None = None
-        self.loss = 1.0
-        self.row_weights = np.empty(labels.size)
-        self._labels = labels
-        self._weight = weight
+        super().__init__(labels, weight)
         self._learning_rate = learning_rate
-        self._scores = np.zeros(labels.size)
-        self._log_total = math.log(weight[labels].sum())
-        self._log_total += math.log(weight[~labels].sum())
-        self._losses: list[float] = []
         self._reweigh()
 
     def advance(self, values: FloatArray, edge: float) -> float:
@@ -48,27 +43,19 @@ class ExponentialReweighting:
         if edge == _LARGEST_EDGE and self._is_perfect(values):
             self.verdict = "perfect hypothesis"
         self._reweigh()
-        self._losses.append(self.loss)
+        self._records.append((self.loss,))
         return step
-
-    def history(self) -> dict[str, FloatArray]:
-        """Return the loss after each round."""
-        return {"loss": np.array(self._losses)}
-
-    def fitted_attributes(self, steps: FloatArray) -> dict[str, Any]:
-        """Return the weights as they are."""
-        return {"weights_": steps}
 
     def _is_perfect(self, values: FloatArray) -> bool:
         """Tell whether all pairs are as far apart as can be."""
         worst, best = values[self._labels].min(), values[~self._labels].max()
-        return bool(worst - best >= _PERFECT)
+        return bool(worst - best >= _PERFECT_DISTANCE)
 
     def _reweigh(self) -> None:
         logs = _kernels.exponential_weights(
             self._scores, self._labels, self._weight, self.row_weights
         )
-        self.loss = math.exp(sum(logs) - self._log_total)
+        self.loss = math.exp(sum(logs) - sum(map(math.log, self._totals)))
 
 
 class RankBoost(BoostedRanker):
@@ -93,23 +80,32 @@ class RankBoost(BoostedRanker):
     ----------
     n_estimators : int, default=500
         The most rounds.
-    hypotheses : {"stumps", "features", "signed"}, default="stumps"
-        "features": the columns, scaled to [-1, 1]; "signed": these and their
-        negatives; "stumps": 1 above a threshold of a column and -1 below, or the
-        reverse, for every threshold between two values.
-    learning_rate : float, default=1.0
-        Factor of each :math:`\alpha`, in (0, 1]; 1 is the algorithm of [1]_.
+    hypotheses : str or list of callables, default="stumps"
+        "stumps": 1 above a threshold of a column and -1 below, or the reverse, for
+        every threshold between two values; "features": the columns, scaled to [-1, 1];
+        "signed": these and their negatives; "precomputed": the columns as they are,
+        within [-1, 1]. Or functions that map X to one value in [-1, 1] per row; such a
+        model cannot be saved to a file.
+    learning_rate : float, default=0.3
+        Factor of each :math:`\alpha`, in (0, 1]; 1 is the algorithm of [1]_. Smaller
+        steps rank other rows better where classes overlap.
     min_edge : float, default=1e-6
         Stop when no hypothesis has an edge above this.
     n_iter_no_change : int, default=None
-        Stop after so many rounds without a better AUC on `eval_set`.
+        Stop after so many rounds without a better AUC on the validation rows: those of
+        `eval_set`, or a share of the training rows that is held out.
+    validation_fraction : float, default=0.1
+        The share of the rows of each class that `n_iter_no_change` holds out if there
+        is no `eval_set`.
     max_time : float, default=None
         The most seconds.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`; a
         true answer stops the fit. Not stored by :func:`aucmax.save`.
     verbose : int, default=0
-        Whether to write one line a round to standard output.
+        Whether to write one line per round to standard output.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows are held out.
 
     Attributes
     ----------
@@ -134,14 +130,14 @@ class RankBoost(BoostedRanker):
     n_iter_ : int
         Rounds that were run.
     best_iteration_ : int
-        Rounds that are kept, up to the first of the best AUC on `eval_set` (only if
-        there was one).
+        Rounds that are kept, up to the first of the best AUC on the validation rows
+        (only if there were any).
     stop_reason_ : str
-        "max rounds", "max time", "callback", "no change" on `eval_set`, "no edge" above
-        `min_edge`, or "perfect hypothesis".
+        "max rounds", "max time", "callback", "no change" of the validation AUC, "no
+        edge" above `min_edge`, or "perfect hypothesis".
     history_ : dict of str to ndarray of shape (n_iter\_,)
         "edge" of each hypothesis, mean pair "loss" after each round, and
-        "validation_auc" if there was an `eval_set`.
+        "validation_auc" if there were validation rows.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -181,22 +177,26 @@ class RankBoost(BoostedRanker):
         self,
         n_estimators: int = 500,
         *,
-        hypotheses: str = "stumps",
-        learning_rate: float = 1.0,
+        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "stumps",
+        learning_rate: float = 0.3,
         min_edge: float = 1e-6,
         n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
         max_time: float | None = None,
         callback: Callable[[BoostingProgress], object] | None = None,
         verbose: int = 0,
+        random_state: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.hypotheses = hypotheses
         self.learning_rate = learning_rate
         self.min_edge = min_edge
         self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
         self.max_time = max_time
         self.callback = callback
         self.verbose = verbose
+        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

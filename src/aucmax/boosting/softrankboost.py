@@ -1,22 +1,24 @@
 """SoftRankBoost: smooth boosting towards a soft margin over pairs."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._parameters import check_interval
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.boosting import _kernels
 from aucmax.boosting.base import BoostedRanker
-from aucmax.boosting.rounds import BoostingProgress, Reweighting, Rounds
+from aucmax.boosting.reweighting import Reweighting
+from aucmax.boosting.rounds import BoostingProgress, BoostingRounds
 
 __all__ = ["CappedReweighting", "SoftRankBoost"]
 
 
-class CappedReweighting:
+class CappedReweighting(Reweighting):
     """SoftRankBoost's weights: no row weighs more than its sample weight.
 
     Attributes
@@ -27,21 +29,16 @@ class CappedReweighting:
         The target margin.
     """
 
+    recorded = ("loss", "margin", "nu_pos", "nu_neg")
+
     def __init__(
         self, labels: BoolArray, weight: FloatArray, nu: float, delta: float
     ) -> None:
-        self.verdict: str | None = None
-        self.loss = 1.0
-        self.row_weights = np.empty(labels.size)
+        super().__init__(labels, weight)
         self.nu = nu
         self.margin = math.inf
-        self._labels = labels
-        self._weight = weight
         self._delta = delta
-        self._scores = np.zeros(labels.size)
         self._sum_of_steps = 0.0
-        self._totals = float(weight[labels].sum()), float(weight[~labels].sum())
-        self._records: list[tuple[float, float, float, float]] = []
         self._reweigh(0.0)
 
     def advance(self, values: FloatArray, edge: float) -> float:
@@ -58,21 +55,17 @@ class CappedReweighting:
             self.verdict = "converged"
         return step
 
-    def history(self) -> dict[str, FloatArray]:
-        """Return loss, target margin and sums of weights after each round."""
-        table = np.array(self._records).reshape(-1, 4)
-        names = ("loss", "margin", "nu_pos", "nu_neg")
-        return {name: table[:, k].copy() for k, name in enumerate(names)}
+    def weights(self, steps: FloatArray) -> FloatArray:
+        """Return the weights of a convex combination."""
+        return steps / steps.sum() if steps.size else steps
 
-    def fitted_attributes(self, steps: FloatArray) -> dict[str, Any]:
-        """Return the convex combination of these rounds, and what it guarantees."""
+    def guarantees(self, n_rounds: int) -> dict[str, float]:
+        """Return the margin, and how many pairs have it at least."""
         margin, nu_pos, nu_neg = 0.0, *self._totals
-        if steps.size:
-            _, margin, nu_pos, nu_neg = self._records[steps.size - 1]
-            steps = steps / steps.sum()
+        if n_rounds:
+            _, margin, nu_pos, nu_neg = self._records[n_rounds - 1]
         total_pos, total_neg = self._totals
         return {
-            "weights_": steps,
             "margin_": margin,
             "nu_pos_": nu_pos,
             "nu_neg_": nu_neg,
@@ -117,23 +110,30 @@ class SoftRankBoost(BoostedRanker):
 
     Parameters
     ----------
-    epsilon : float, default=0.1
-        The share of pairs that may be given up, in (0, 1], and at least one pair.
+    epsilon : float, default=0.03
+        The share of pairs that may be given up, in (0, 1]; none if that is less than
+        one pair.
     delta : float, default=0.1
         How far the target margin stays below the edges, in (0, 1]. The margin reached
         is at least :math:`1 - \delta` times the best possible; the number of rounds
         grows as :math:`1 / \delta^2`.
-    n_estimators : int, default=10000
+    n_estimators : int, default=3000
         The most rounds. A warning tells if the algorithm was not done by then.
-    hypotheses : {"stumps", "features", "signed"}, default="stumps"
-        "features": the columns, scaled to [-1, 1]; "signed": these and their
-        negatives; "stumps": 1 above a threshold of a column and -1 below, or the
-        reverse, for every threshold between two values.
+    hypotheses : str or list of callables, default="stumps"
+        "stumps": 1 above a threshold of a column and -1 below, or the reverse, for
+        every threshold between two values; "features": the columns, scaled to [-1, 1];
+        "signed": these and their negatives; "precomputed": the columns as they are,
+        within [-1, 1]. Or functions that map X to one value in [-1, 1] per row; such a
+        model cannot be saved to a file.
     min_edge : float, default=1e-6
         Stop when no hypothesis has an edge above this: no combination has a margin
         above it then.
     n_iter_no_change : int, default=None
-        Stop after so many rounds without a better AUC on `eval_set`.
+        Stop after so many rounds without a better AUC on the validation rows: those of
+        `eval_set`, or a share of the training rows that is held out.
+    validation_fraction : float, default=0.1
+        The share of the rows of each class that `n_iter_no_change` holds out if there
+        is no `eval_set`.
     max_time : float, default=None
         The most seconds.
     callback : callable, default=None
@@ -141,7 +141,9 @@ class SoftRankBoost(BoostedRanker):
         loss is :math:`\sum \ell^+ \sum \ell^- / (W_+ W_-)`; a true answer stops the
         fit. Not stored by :func:`aucmax.save`.
     verbose : int, default=0
-        Whether to write one line a round to standard output.
+        Whether to write one line per round to standard output.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows are held out.
 
     Attributes
     ----------
@@ -174,14 +176,14 @@ class SoftRankBoost(BoostedRanker):
     n_iter_ : int
         Rounds that were run.
     best_iteration_ : int
-        Rounds that are kept, up to the first of the best AUC on `eval_set` (only if
-        there was one).
+        Rounds that are kept, up to the first of the best AUC on the validation rows
+        (only if there were any).
     stop_reason_ : str
         "converged" (the algorithm's own rule), "max rounds", "max time", "callback",
-        "no change" on `eval_set`, or "no edge" above `min_edge`.
+        "no change" of the validation AUC, or "no edge" above `min_edge`.
     history_ : dict of str to ndarray of shape (n_iter\_,)
         "edge" of each hypothesis; after each round "loss", "margin", "nu_pos",
-        "nu_neg", and "validation_auc" if there was an `eval_set`.
+        "nu_neg", and "validation_auc" if there were validation rows.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -218,16 +220,18 @@ class SoftRankBoost(BoostedRanker):
 
     def __init__(
         self,
-        epsilon: float = 0.1,
+        epsilon: float = 0.03,
         *,
         delta: float = 0.1,
-        n_estimators: int = 10_000,
-        hypotheses: str = "stumps",
+        n_estimators: int = 3000,
+        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "stumps",
         min_edge: float = 1e-6,
         n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
         max_time: float | None = None,
         callback: Callable[[BoostingProgress], object] | None = None,
         verbose: int = 0,
+        random_state: Any = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -235,9 +239,11 @@ class SoftRankBoost(BoostedRanker):
         self.hypotheses = hypotheses
         self.min_edge = min_edge
         self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
         self.max_time = max_time
         self.callback = callback
         self.verbose = verbose
+        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -245,19 +251,10 @@ class SoftRankBoost(BoostedRanker):
         check_interval("delta", self.delta, 1.0)
 
     def _reweighting(self, labels: BoolArray, weight: FloatArray) -> Reweighting:
-        positive, negative = weight[labels], weight[~labels]
-        # the share of the lightest pair; 1 / (p n) without weights
-        smallest = positive.min() / positive.sum() * (negative.min() / negative.sum())
-        if self.epsilon < smallest * (1.0 - 1e-12):
-            raise ValueError(
-                f"epsilon={self.epsilon:g} is less than one pair of {positive.size} "
-                f"positives and {negative.size} negatives. The smallest epsilon that "
-                f"works is {smallest:.4g}."
-            )
-        nu = self.epsilon * float(positive.sum()) * float(negative.sum())
-        return CappedReweighting(labels, weight, nu, self.delta)
+        n_pairs = float(weight[labels].sum()) * float(weight[~labels].sum())
+        return CappedReweighting(labels, weight, self.epsilon * n_pairs, self.delta)
 
-    def _complaint(self, rounds: Rounds) -> tuple[str, type[Warning]] | None:
+    def _complaint(self, rounds: BoostingRounds) -> tuple[str, type[Warning]] | None:
         if rounds.steps and rounds.reason == "no edge":
             return (
                 f"stopped after {len(rounds.steps)} rounds: no ranking by these "

@@ -6,13 +6,20 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from aucmax._validation import FloatArray
-from aucmax.hypotheses import ScaledColumns, Stumps, on_range, stump
+from aucmax.hypotheses import (
+    FeatureEnsemble,
+    PrecomputedColumns,
+    ScaledColumns,
+    StumpEnsemble,
+    Stumps,
+    stump,
+)
 
 __all__ = ["LEARNERS", "Hypothesis", "WeakLearner"]
 
 # Edges closer than this, relative to the largest, are equal up to rounding of the sums:
 # the first column wins, so that repeated rows choose as weighted rows do.
-_TIE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+_LARGEST_TIE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 
 
 class Hypothesis(NamedTuple):
@@ -35,34 +42,40 @@ class WeakLearner(Protocol):
     def values(self, hypothesis: Hypothesis, column: FloatArray) -> FloatArray:
         """Evaluate a hypothesis on the values of its column."""
 
-    def fitted_attributes(self, kept: Sequence[Hypothesis]) -> dict[str, FloatArray]:
-        """Return what a model must keep to evaluate these, besides columns."""
+    def ensemble(
+        self, chosen: Sequence[Hypothesis], weights: FloatArray
+    ) -> FeatureEnsemble | StumpEnsemble:
+        """Return the weighted sum of some hypotheses, as a function of any rows."""
 
 
 class FeatureLearner:
-    """The columns scaled to [-1, 1]: one product with the data a round."""
+    """The columns scaled to [-1, 1]: one product with the data per round."""
 
+    columns_type = ScaledColumns
     is_signed = False
 
-    def __init__(self, X: Any) -> None:
-        self._columns = ScaledColumns.fit(X)
-        self._tie = _TIE[X.dtype]
+    def __init__(self, X: Any, names: Any = None) -> None:
+        self._columns = self.columns_type.fit(X, names)
+        self._tie = _LARGEST_TIE[X.dtype]
 
     def best(self, row_weights: FloatArray) -> Hypothesis:
         """Return the column of the largest edge."""
         edges = self._columns.edges(row_weights)
-        column = first_of_largest(np.abs(edges) if self.is_signed else edges, self._tie)
+        strengths = np.abs(edges) if self.is_signed else edges
+        largest = strengths.max()
+        column = int(np.argmax(strengths >= largest - self._tie * abs(largest)))
         return Hypothesis(column, -1.0 if self.is_signed and edges[column] < 0 else 1.0)
 
     def values(self, hypothesis: Hypothesis, column: FloatArray) -> FloatArray:
         """Scale a column."""
-        low, high = self._columns.low, self._columns.high
-        k = hypothesis.column
-        return hypothesis.direction * on_range(column, float(low[k]), float(high[k]))
+        return hypothesis.direction * self._columns.values(hypothesis.column, column)
 
-    def fitted_attributes(self, kept: Sequence[Hypothesis]) -> dict[str, FloatArray]:
-        """Return the range of each column."""
-        return {"low_": self._columns.low, "high_": self._columns.high}
+    def ensemble(
+        self, chosen: Sequence[Hypothesis], weights: FloatArray
+    ) -> FeatureEnsemble:
+        """Return a linear function of the columns."""
+        low, high = self._columns.low, self._columns.high
+        return FeatureEnsemble(*_places(chosen, weights), low, high)
 
 
 class SignedFeatureLearner(FeatureLearner):
@@ -71,11 +84,17 @@ class SignedFeatureLearner(FeatureLearner):
     is_signed = True
 
 
-class StumpLearner:
-    """Every threshold of every column, both directions: one sweep a round."""
+class PrecomputedLearner(FeatureLearner):
+    """The columns as they are."""
 
-    def __init__(self, X: Any) -> None:
-        self._stumps = Stumps.fit(X)
+    columns_type = PrecomputedColumns
+
+
+class StumpLearner:
+    """Every threshold of every column, both directions: one sweep per round."""
+
+    def __init__(self, X: Any, names: Any = None) -> None:
+        self._stumps = Stumps.fit(X, names)
 
     def best(self, row_weights: FloatArray) -> Hypothesis:
         """Return the stump of the largest edge."""
@@ -90,20 +109,27 @@ class StumpLearner:
         """Compare a column with the threshold."""
         return hypothesis.direction * stump(column, hypothesis.threshold)
 
-    def fitted_attributes(self, kept: Sequence[Hypothesis]) -> dict[str, FloatArray]:
-        """Return the thresholds."""
-        return {"thresholds_": np.array([h.threshold for h in kept], dtype=np.float64)}
+    def ensemble(
+        self, chosen: Sequence[Hypothesis], weights: FloatArray
+    ) -> StumpEnsemble:
+        """Return a sum of step functions of the columns."""
+        thresholds = np.array([one.threshold for one in chosen], dtype=np.float64)
+        return StumpEnsemble(*_places(chosen, weights), thresholds)
 
 
-def first_of_largest(strengths: FloatArray, tie: float) -> int:
-    """Return the first place whose entry is the largest up to rounding."""
-    largest = strengths.max()
-    return int(np.argmax(strengths >= largest - tie * abs(largest)))
+def _places(
+    chosen: Sequence[Hypothesis], weights: FloatArray
+) -> tuple[np.ndarray, FloatArray]:
+    """Return the columns, and the weights with the sign of the directions."""
+    columns = np.array([one.column for one in chosen], dtype=np.int64)
+    directions = np.array([one.direction for one in chosen], dtype=np.float64)
+    return columns, weights * directions
 
 
-#: choices of the parameter `hypotheses`
+#: choices of the parameter `hypotheses`, besides functions
 LEARNERS: dict[str, type[FeatureLearner] | type[StumpLearner]] = {
     "stumps": StumpLearner,
     "features": FeatureLearner,
     "signed": SignedFeatureLearner,
+    "precomputed": PrecomputedLearner,
 }

@@ -12,28 +12,24 @@ __all__ = ["Hypotheses", "column_label", "dense_columns", "product", "range_tole
 
 
 class Hypotheses(Protocol):
-    r"""Hypotheses :math:`h_k` on rows :math:`x_r`, seen as a matrix H that is not kept.
+    """Hypotheses on some rows, seen as a matrix H that need not be kept.
 
-    .. math:: H_{rk} = h_k(x_r) = \mathrm{scale}_k \, x_{rk} + \mathrm{shift}_k
-              \in [-1, 1]
-
-    The data are read through one product in each direction. Sums run in the precision
-    of the data; what comes out is float64.
+    ``H[r, k]`` is the value of hypothesis k on row r, within [-1, 1]. The data are read
+    through one product in each direction; what comes out is float64.
 
     Attributes
     ----------
-    X : ndarray, memmap or sparse array of shape (n_rows, n_hypotheses)
+    X : ndarray, memmap or sparse array of shape (n_rows, n_columns)
         The data as they were given.
-    scale, shift : ndarray of shape (n_hypotheses,)
-        The map of each column.
     constant : ndarray of bool of shape (n_hypotheses,)
         Hypotheses that are equal on all rows, so that they rank nothing.
     """
 
     X: Any
-    scale: FloatArray
-    shift: FloatArray
-    constant: BoolArray
+
+    @property
+    def constant(self) -> BoolArray:
+        """Which hypotheses are equal on all rows."""
 
     @property
     def n_rows(self) -> int:

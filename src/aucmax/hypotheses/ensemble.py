@@ -11,7 +11,12 @@ from aucmax.hypotheses.column_reader import ColumnReader
 from aucmax.hypotheses.scaled_columns import ScaledColumns, on_range
 from aucmax.hypotheses.stumps import stump
 
-__all__ = ["FeatureEnsemble", "StumpEnsemble", "fitted_ensemble"]
+__all__ = [
+    "FeatureEnsemble",
+    "StumpEnsemble",
+    "check_ensemble_state",
+    "fitted_ensemble",
+]
 
 
 @dataclass
@@ -109,7 +114,7 @@ class StumpEnsemble(_Ensemble):
     def scores(self, X: Any) -> FloatArray:
         """Score rows: one binary search for each value of a column that is used.
 
-        O(n_rows log n_rounds) a column, however many stumps it has.
+        O(n_rows log n_rounds) per column, however many stumps it has.
         """
         scores = np.zeros(X.shape[0])
         reader = ColumnReader(X)
@@ -140,3 +145,22 @@ def fitted_ensemble(state: Mapping[str, Any]) -> FeatureEnsemble | StumpEnsemble
     if "thresholds_" in state:
         return StumpEnsemble(state["columns_"], weights, state["thresholds_"])
     return FeatureEnsemble(state["columns_"], weights, state["low_"], state["high_"])
+
+
+def check_ensemble_state(state: Mapping[str, Any]) -> None:
+    """Raise an error if fitted attributes do not fit together."""
+    width = state["n_features_in_"]
+    columns, shape = state["columns_"], state["weights_"].shape
+    vectors = [state["weights_"], columns, state["directions_"]]
+    if "thresholds_" in state:
+        vectors.append(state["thresholds_"])
+    elif not state["low_"].shape == state["high_"].shape == (width,):
+        raise ValueError("low_ and high_ do not match n_features_in_")
+    if len(shape) != 1 or any(vector.shape != shape for vector in vectors):
+        raise ValueError("weights_, columns_ and directions_ differ in length")
+    if columns.dtype.kind != "i" or not ((columns >= 0) & (columns < width)).all():
+        raise ValueError(f"columns_ are not among the {width} columns")
+    if not all(np.isfinite(vector).all() for vector in vectors):
+        raise ValueError("weights_, directions_ or thresholds_ are not finite")
+    if state["classes_"].shape != (2,) or not np.isfinite(state["threshold_"]):
+        raise ValueError("classes_ or threshold_ are not those of two classes")

@@ -4,42 +4,20 @@ from typing import Any, Self
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._validation import FloatArray
 from aucmax.hypotheses._ranges import column_ranges
-from aucmax.hypotheses.base import (
-    column_label,
-    dense_columns,
-    product,
-    range_tolerance,
-)
+from aucmax.hypotheses.base import column_label, dense_columns, range_tolerance
+from aucmax.hypotheses.scaled_columns import ScaledColumns
 
 __all__ = ["PrecomputedColumns"]
 
 
-class PrecomputedColumns:
+class PrecomputedColumns(ScaledColumns):
     """One hypothesis per column, used as it is: H is X.
 
     Values may leave [-1, 1] by rounding, up to 8 units in the last place of the data's
-    precision. A constant column is kept as it is.
-
-    Parameters
-    ----------
-    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        Data within [-1, 1], float32 or float64; see :meth:`fit`.
-    constant : ndarray of bool of shape (n_columns,)
-        Columns that are equal on all rows.
-
-    Attributes
-    ----------
-    scale, shift : ndarray of shape (n_columns,)
-        Ones and zeros.
+    precision. See :meth:`fit`. A column that is equal on all rows is a hypothesis, too.
     """
-
-    def __init__(self, X: Any, constant: BoolArray) -> None:
-        self.X = X
-        self.constant = constant
-        self.scale = np.ones(X.shape[1])
-        self.shift = np.zeros(X.shape[1])
 
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
@@ -70,26 +48,15 @@ class PrecomputedColumns:
                 f"{column_label(column, names)} is {values[row]:.17g} in row {row}. "
                 "Scale it first, or use hypotheses='features', which does."
             )
-        return cls(X, low == high)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.X.shape[0])
-
-    @property
-    def n_hypotheses(self) -> int:
-        """Number of columns."""
-        return int(self.X.shape[1])
-
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """Return ``H @ weights``, of shape (n_rows,): the forward half of a pass."""
-        return product(self.X, weights)
-
-    def edges(self, row_weights: FloatArray) -> FloatArray:
-        """Return ``H.T @ row_weights``, of shape (n_hypotheses,): the backward half."""
-        return product(self.X.T, row_weights)
+        ones = np.ones(X.shape[1])
+        columns = cls(X, -ones, ones)
+        columns.constant = low == high
+        return columns
 
     def columns(self, indices: Any) -> FloatArray:
         """Return ``H[:, indices]`` itself, dense."""
         return dense_columns(self.X, indices).astype(np.float64)
+
+    def values(self, number: int, column: FloatArray) -> FloatArray:
+        """Return a hypothesis on other rows, which is their column."""
+        return column

@@ -149,6 +149,10 @@ class ScaledColumns:
             dense_columns(self.X, indices), self.low[indices], self.high[indices]
         )
 
+    def values(self, number: int, column: FloatArray) -> FloatArray:
+        """Evaluate one hypothesis on other rows, of which this is its column."""
+        return on_range(column, float(self.low[number]), float(self.high[number]))
+
     def _formed_blocks(self) -> Iterator[tuple[slice, Any, FloatArray]]:
         """Yield rows, and a block and a base whose sum are the delicate hypotheses."""
         if sparse.issparse(self.X):

@@ -1,21 +1,20 @@
 """A linear model under a risk: what a solver sees of the data."""
 
 import copy
-from dataclasses import dataclass, field
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.risks.base import Risk, SmoothableRisk, Support
-from aucmax.solvers.base import Point, inner
+from aucmax.risks.base import Risk, Support
+from aucmax.solvers.base import Point
+from aucmax.solvers.risk_objective import RiskObjective
 
 __all__ = ["LinearObjective"]
 
 
-@dataclass(eq=False)
-class LinearObjective:
+class LinearObjective(RiskObjective):
     """C times the risk of ``X @ w``.
 
     The data are read through ``X @ w`` and ``X.T @ g`` alone, never copied, in their
@@ -33,37 +32,23 @@ class LinearObjective:
         The weight of the risk.
     sample_weight : ndarray of shape (n_rows,), optional
         Row weights; a pair weighs the product of its rows'.
-
-    Attributes
-    ----------
-    n_passes : float
-        Passes over the data so far; a product in one direction is half a pass.
     """
 
-    X: Any
-    labels: BoolArray
-    risk: Risk
-    C: float
-    sample_weight: FloatArray | None = None
-    n_passes: float = field(default=0.0, init=False)
+    def __init__(
+        self,
+        X: Any,
+        labels: BoolArray,
+        risk: Risk,
+        C: float,
+        sample_weight: FloatArray | None = None,
+    ) -> None:
+        super().__init__(labels, risk, sample_weight, C)
+        self.X = X
 
     @property
     def n_parameters(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
-
-    @property
-    def least_risk(self) -> float:
-        """The least that the risk can be, as far as it tells."""
-        return float(getattr(self.risk, "least_value", -np.inf))
-
-    @property
-    def is_smoothable(self) -> bool:
-        """Whether the risk offers what a second-order solver needs."""
-        # a class may offer the methods, and some of its risks may not
-        return isinstance(self.risk, SmoothableRisk) and getattr(
-            self.risk, "can_be_smoothed", True
-        )
 
     def with_risk(self, risk: Risk) -> Self:
         """Return the same data under another risk; passes go on being counted."""
@@ -76,21 +61,6 @@ class LinearObjective:
         if not parameters.any():
             return Point(parameters, np.zeros(self.X.shape[0]))
         return Point(parameters, self._product(self.X, parameters))
-
-    def risk_value(self, point: Point) -> float:
-        """Evaluate the risk itself: no pass."""
-        return self.risk.value(point.scores, self.labels, self.sample_weight)
-
-    def support(self, point: Point, width: float = 0.0) -> Support:
-        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
-        if width > 0.0:
-            return cast(SmoothableRisk, self.risk).smoothed(
-                point.scores, self.labels, self.sample_weight, width=width
-            )
-        value, subgradient = self.risk.value_and_subgradient(
-            point.scores, self.labels, self.sample_weight
-        )
-        return Support(value, subgradient, value - inner(subgradient, point.scores))
 
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over features: the backward half."""
@@ -117,7 +87,7 @@ class LinearObjective:
         if sparse.issparse(self.X):
             drawn_rows = drawn_rows.toarray()
         sample = drawn_rows.astype(np.float64, copy=False)
-        form = cast(SmoothableRisk, self.risk).curvature(
+        form = self.smoothable_risk.curvature(
             point.scores[rows], self.labels[rows], weight, width=width
         )
         return form(sample)

@@ -1,56 +1,51 @@
 """What a user should hear about a fit that is not all it could be."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax.exceptions import MarginWarning
+from aucmax.margin.formulations import FORMULATIONS
 from aucmax.margin.problem import MarginProblem, MarginResult
 
 __all__ = ["complaint"]
 
 
 def complaint(
-    parameters: Mapping[str, Any],
+    estimator: Any,
     result: MarginResult,
     problem: MarginProblem,
+    epsilon: float,
     n_iter: int,
 ) -> tuple[str, type[Warning]] | None:
     """Return the text and the category of a warning, or None."""
     if not result.converged:
-        return _unfinished(parameters["tol"], result, problem, n_iter)
-    if result.margin <= problem.tolerance(0.0):
-        return _no_margin(parameters, result.margin)
-    return None
-
-
-def _unfinished(
-    tol: float, result: MarginResult, problem: MarginProblem, n_iter: int
-) -> tuple[str, type[Warning]]:
-    relative = result.gap / max(abs(result.margin), problem.floor)
-    missed = (
-        f"tol={tol:g} was not reached"
-        if relative > tol
-        else "the search for nu_pos was cut short"
-    )
-    return (
-        f"stopped at a relative gap of {relative:.2g} after {n_iter} iterations; "
-        f"{missed}. Allow more max_iter or max_time, or accept the gap."
-    ), ConvergenceWarning
-
-
-def _no_margin(
-    parameters: Mapping[str, Any], margin: float
-) -> tuple[str, type[Warning]]:
-    is_hard = parameters["formulation"] == "hard"
-    share = "" if is_hard else f" of epsilon={parameters['epsilon']:g}"
+        relative = problem.relative_gap(result)
+        missed = (
+            f"tol={estimator.tol:g} was not reached"
+            if relative > estimator.tol
+            else "the search for nu_pos was cut short"
+        )
+        return (
+            f"stopped at a relative gap of {relative:.2g} after {n_iter} iterations; "
+            f"{missed}. Allow more max_iter or max_time, or accept the gap."
+        ), ConvergenceWarning
+    if result.margin > problem.tolerance(0.0):
+        return None
+    if FORMULATIONS[estimator.formulation].is_hard:
+        return (
+            f"the largest margin is {result.margin:.3g}, not above 0: no combination "
+            "of these hypotheses ranks every pair right. Use formulation='pairs' to "
+            "let some pairs miss the margin."
+        ), MarginWarning
     text = (
-        f"the largest margin{share} is {margin:.3g}, not above 0: no combination of "
-        "these hypotheses beats chance by a margin on the pairs that count."
+        f"the largest margin at epsilon={epsilon:g} is {result.margin:.3g}, not above "
+        "0: no combination of these hypotheses ranks that share of the pairs, the "
+        "worst ones, right on average."
     )
-    if not is_hard:
-        text += " Raise epsilon to let more pairs miss it."
-    if parameters["hypotheses"] == "features":
-        text += " Try hypotheses='signed' or 'stumps'."
+    if not result.weights.any():
+        text += " No hypothesis has any weight, so all scores are equal."
+    text += " Raise epsilon to let more pairs miss the margin, or use 'auto'."
+    if estimator.hypotheses == "features":
+        text += " Or try hypotheses='signed' or 'stumps'."
     return text, MarginWarning

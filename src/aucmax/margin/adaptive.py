@@ -15,9 +15,9 @@ from aucmax.risks import InstanceMargin, TangentMargin
 __all__ = ["CLOSER", "CurvePoint", "descend", "solve_closely"]
 
 CLOSER = 0.25  # of the tolerance, to which a point of the curve is solved
-_LOOSENESS = (10.0, 1.0)  # at first problem (9) only has to show the way
-_SIDES = (1.0 / 1.05, 1.05)
-_MOST_ROUNDS = 1000  # a round falls by the tolerance at least; a few are the rule
+_LOOSENESS = (10.0, 1.0)  # of problem (9), which at first only has to show the way
+_NEIGHBOURS = (1.0 / 1.05, 1.05)  # times nu+: where else a lower margin is looked for
+_MOST_ROUNDS = 1000  # each lowers the margin by at least the tolerance; few are needed
 
 
 class CurvePoint(NamedTuple):
@@ -117,7 +117,7 @@ def _candidates(
         if tangent.margin >= aim:
             break
         yield _nu_pos_allowed(problem, sizes, tangent, nu, here.nu_pos), tangent
-    for factor in _SIDES:
+    for factor in _NEIGHBOURS:
         there = float(np.clip(factor * here.nu_pos, *sizes.nu_pos_range(nu)))
         if there != here.nu_pos:
             yield there, here.result

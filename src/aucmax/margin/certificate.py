@@ -6,12 +6,10 @@ from numbers import Real
 
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.margin.record import Record
-from aucmax.margin.sizes import ClassSizes
+from aucmax.margin.sizes import ROUNDING_OF_SUMS, ClassSizes
 from aucmax.risks import InstanceMargins, PairMargin, pairs_with_margin
 
 __all__ = ["Certificate", "certify_instances", "certify_pairs"]
-
-_ROUNDING = 1e-9  # relative: a product that should be whole
 
 
 @dataclass(frozen=True)
@@ -157,8 +155,8 @@ def certify_instances(
 def _at_least(weight: float, sample_weight: FloatArray | None) -> float:
     """Round a number of pairs up: without weights it is whole."""
     if sample_weight is not None:
-        return max(weight * (1.0 - _ROUNDING), 0.0)
-    return max(math.ceil(weight * (1.0 - _ROUNDING) - _ROUNDING), 0)
+        return max(weight * (1.0 - ROUNDING_OF_SUMS), 0.0)
+    return max(math.ceil(weight * (1.0 - ROUNDING_OF_SUMS) - ROUNDING_OF_SUMS), 0)
 
 
 def _whole(weight: float, sample_weight: FloatArray | None) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 from aucmax.margin.adaptive import CurvePoint, descend
 from aucmax.margin.branch_and_bound import minimize_curve
@@ -12,7 +13,7 @@ from aucmax.margin.pruning import pruned
 from aucmax.margin.request import Request
 from aucmax.risks import InstanceMargin, PairMargin
 
-__all__ = ["FORMULATIONS", "Fitted"]
+__all__ = ["FORMULATIONS", "Fitted", "Formulation"]
 
 
 @dataclass
@@ -43,42 +44,10 @@ class Fitted:
         """Certify the result on the rows of the problem."""
         result, risk = self.result, self.risk
         rows = result.scores, problem.labels, problem.sample_weight
-        relative = result.gap / max(abs(result.margin), problem.floor)
+        relative = problem.relative_gap(result)
         if isinstance(risk, PairMargin):
             return certify_pairs(risk, *rows, relative)
         return certify_instances(risk.nu_pos, risk.nu_neg, *rows, relative)
-
-
-def fit_pairs(
-    problem: MarginProblem, request: Request, start: MarginResult | None
-) -> Fitted:
-    """Maximise the soft margin over pairs: problems (2) and (3)."""
-    return _fit_one(problem, PairMargin(request.nu), start)
-
-
-def fit_hard(
-    problem: MarginProblem, request: Request, start: MarginResult | None
-) -> Fitted:
-    """Maximise the smallest margin of any pair: problems (4) and (5)."""
-    return _fit_one(problem, PairMargin(request.sizes.lightest_pair), start)
-
-
-def fit_instances(
-    problem: MarginProblem, request: Request, start: MarginResult | None
-) -> Fitted:
-    """Maximise the margin of the reduction to instances: problems (7) and (8)."""
-    return _fit_one(problem, InstanceMargin(*request.nus()), start)
-
-
-def _fit_one(
-    problem: MarginProblem,
-    risk: PairMargin | InstanceMargin,
-    start: MarginResult | None,
-) -> Fitted:
-    # row weights allowed for a larger nu are allowed for a smaller one, so that along
-    # a path the cuts stay valid
-    result = problem.solve(risk, start, reuse_cuts=True)
-    return Fitted(pruned(problem, risk, result), risk, result)
 
 
 def fit_adaptive(
@@ -103,13 +72,52 @@ def fit_global(
     return Fitted(best.result, risk, best.result, path, curve)
 
 
-#: how to solve each formulation, perhaps from the answer to a neighbouring one
-FORMULATIONS: dict[
-    str, Callable[[MarginProblem, Request, MarginResult | None], Fitted]
-] = {
-    "pairs": fit_pairs,
-    "hard": fit_hard,
-    "instances": fit_instances,
-    "adaptive": fit_adaptive,
-    "global": fit_global,
+Search: TypeAlias = Callable[[MarginProblem, Request, MarginResult | None], Fitted]
+
+
+class Formulation(NamedTuple):
+    """Which margin to maximise.
+
+    Attributes
+    ----------
+    risk : callable
+        Returns minus the margin that a request asks for, or raises an error if that
+        does not fit the classes.
+    search : callable or None
+        Finds a better nu+ than that of the request, where it is to be chosen.
+    is_hard : bool
+        Whether every pair counts, so that `epsilon` is not used.
+    is_over_rows : bool
+        Whether nu+ and nu- may be given; if both are, `epsilon` is not used.
+    """
+
+    risk: Callable[[Request], PairMargin | InstanceMargin]
+    search: Search | None = None
+    is_hard: bool = False
+    is_over_rows: bool = False
+
+    def uses_epsilon(self, request: Request) -> bool:
+        """Tell whether the epsilon of a request makes a difference."""
+        is_given = request.nu_pos is not None and request.nu_neg is not None
+        return not (self.is_hard or (self.is_over_rows and is_given))
+
+    def fit(
+        self, problem: MarginProblem, request: Request, start: MarginResult | None
+    ) -> Fitted:
+        """Solve a request, perhaps from the answer to one of a larger epsilon."""
+        if self.search is not None:
+            return self.search(problem, request, start)
+        risk = self.risk(request)
+        # row weights allowed for a larger nu are allowed for a smaller one, so that
+        # along a path the cuts stay valid
+        result = problem.solve(risk, start, reuse_cuts=True)
+        return Fitted(pruned(problem, risk, result), risk, result)
+
+
+FORMULATIONS = {
+    "pairs": Formulation(Request.pair_risk),
+    "hard": Formulation(Request.hard_risk, is_hard=True),
+    "instances": Formulation(Request.row_risk, is_over_rows=True),
+    "adaptive": Formulation(Request.row_risk, fit_adaptive, is_over_rows=True),
+    "global": Formulation(Request.row_risk, fit_global, is_over_rows=True),
 }

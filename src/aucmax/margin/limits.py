@@ -10,10 +10,10 @@ __all__ = ["Limits", "most_cuts", "zero_floor"]
 
 # an optimum may be 0: below this share of the best hypothesis' mean margin, the gap is
 # judged as if the optimum were there
-_FLOOR = 0.01
-_ROUNDING = 16.0  # units in the last place, which no gap can be told from
-_CUTS = 50, 200  # how many to keep at least, and at most
-_CUT_BYTES = 2**28  # where each cut keeps a number for every row
+_FLOOR_SHARE = 0.01
+_LEAST_GAP = 16.0  # units in the last place: a smaller gap cannot be told from rounding
+_FEWEST_CUTS, _MOST_CUTS = 50, 200  # to keep, where each holds a number for every row
+_MOST_CUT_BYTES = 2**28  # for all of them, unless they are the fewest
 
 
 class Limits:
@@ -90,10 +90,9 @@ def zero_floor(largest_edge: float, tol: float, precision: float) -> float:
     precision : float
         The unit in the last place of the data.
     """
-    return max(_FLOOR * largest_edge, _ROUNDING * precision / tol)
+    return max(_FLOOR_SHARE * largest_edge, _LEAST_GAP * precision / tol)
 
 
 def most_cuts(n_rows: int) -> int:
     """Return how many cuts to keep where each holds a number for every row."""
-    least, most = _CUTS
-    return min(max(_CUT_BYTES // (8 * n_rows), least), most)
+    return min(max(_MOST_CUT_BYTES // (8 * n_rows), _FEWEST_CUTS), _MOST_CUTS)

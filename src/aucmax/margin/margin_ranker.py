@@ -10,18 +10,20 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._features import check_features, check_training_data
 from aucmax._fitted_state import replace_state, unchanged_on_failure
+from aucmax._parameters import check_interval
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
-from aucmax._validation import BoolArray, FloatArray
-from aucmax.base import BinaryRanker
-from aucmax.hypotheses import evaluate_callables, fitted_ensemble
-from aucmax.margin import _checks
+from aucmax._validation import FloatArray
+from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows
+from aucmax.margin._checks import check_class_rows, check_parameters, is_automatic
 from aucmax.margin._complaints import complaint
+from aucmax.margin.automatic_epsilon import choose_epsilon
+from aucmax.margin.certificate import Certificate
+from aucmax.margin.curve import MarginCurve
 from aucmax.margin.formulations import FORMULATIONS
-from aucmax.margin.hypothesis_sets import AnyProblem, ensemble_of, make_problem
-from aucmax.margin.problem import MarginResult
+from aucmax.margin.hypothesis_sets import make_problem
+from aucmax.margin.problem import MarginProblem, MarginResult
 from aucmax.margin.request import Request
 from aucmax.margin.scorecard import Scorecard
 from aucmax.margin.sizes import ClassSizes
@@ -30,7 +32,7 @@ from aucmax.solvers import Progress, StoppingRule
 __all__ = ["MarginRanker"]
 
 
-class MarginRanker(BinaryRanker):
+class MarginRanker(HypothesisRanker):
     r"""Convex combination of hypotheses with the largest margin over pairs.
 
     Hypotheses :math:`h_k` map a row to [-1, 1]: scaled features, features of either
@@ -59,15 +61,17 @@ class MarginRanker(BinaryRanker):
     ----------
     formulation : {"pairs", "hard", "instances", "adaptive", "global"}, default="pairs"
         Which margin to maximise.
-    epsilon : float, default=0.1
+    epsilon : float or "auto", default="auto"
         The share of the pairs that may miss the margin, in (0, 1]; unused by "hard".
         The harder the data are to rank, the larger it must be for a margin above 0.
-    hypotheses : str or list of callables, default="features"
-        "features": each column, scaled to [-1, 1] by its range, larger for positives;
-        "signed": each column in either direction; "stumps": every threshold of every
-        column in either direction, by column generation; "precomputed": the columns as
-        they are, within [-1, 1]. A list of functions: each maps X to one value in
-        [-1, 1] a row; such a model cannot be saved to a file. Constant columns are
+        "auto" takes the smallest of 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, ..., 0.9 that
+        leaves a margin of a tenth of that over all pairs.
+    hypotheses : str or list of callables, default="signed"
+        "signed": each column, scaled to [-1, 1] by its range, in either direction;
+        "features": the same, but only larger for positives; "stumps": every threshold
+        of every column in either direction, by column generation; "precomputed": the
+        columns as they are, within [-1, 1]. Or functions that map X to one value in
+        [-1, 1] per row; such a model cannot be saved to a file. Constant columns are
         left out, but a constant hypothesis of your own counts: it has margin 0.
     nu_pos, nu_neg : float, default=None
         For the three formulations over instances: how many positives and negatives, by
@@ -92,7 +96,7 @@ class MarginRanker(BinaryRanker):
         `value` is the margin; a true answer stops the whole fit. Not called by
         solver="lp", not saved in model files.
     verbose : int, default=0
-        Whether to write one line an iteration.
+        Whether to write one line per iteration.
 
     Attributes
     ----------
@@ -115,6 +119,8 @@ class MarginRanker(BinaryRanker):
     threshold_ : float
         Where `predict` cuts the combination: for "hard", minus the bias of Theorem 2;
         else the cut of best balanced accuracy on the training rows.
+    epsilon_ : float
+        The share of the pairs that may miss the margin, where it was used.
     certificate_ : Certificate
         What the margin guarantees.
     objective_ : float
@@ -126,8 +132,9 @@ class MarginRanker(BinaryRanker):
         Iterations used, over all solves; with solver="lp", linear programs.
     n_passes_ : float
         Passes over the data: one product forward and one back.
-    history_ : ndarray of shape (n_steps, 2)
-        For "adaptive" and "global": nu_pos and margin after each step of the heuristic.
+    history_ : dict of str to ndarray of shape (n_steps,)
+        For "adaptive" and "global": "nu_pos" and "margin" after each step of the
+        heuristic.
     curve_ : MarginCurve
         For "global": the margin as a function of nu_pos.
     n_features_in_ : int
@@ -159,20 +166,20 @@ class MarginRanker(BinaryRanker):
     >>> from aucmax import MarginRanker
     >>> from aucmax.metrics import roc_auc_score
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = MarginRanker(hypotheses="stumps", epsilon=0.05).fit(X[:300], y[:300])
+    >>> model = MarginRanker(hypotheses="stumps").fit(X[:300], y[:300])
     >>> roc_auc_score(y[300:], model.decision_function(X[300:])) > 0.98
     True
+    >>> model.epsilon_
+    0.01
     >>> model.certificate_.pairs_achieved >= model.certificate_.pairs_guaranteed
     True
     """
 
-    _unsaved_params = ("callback",)
-
     def __init__(
         self,
         formulation: str = "pairs",
-        epsilon: float = 0.1,
-        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "features",
+        epsilon: float | str = "auto",
+        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "signed",
         *,
         nu_pos: float | None = None,
         nu_neg: float | None = None,
@@ -207,7 +214,7 @@ class MarginRanker(BinaryRanker):
             are read in place, sparse ones never made dense. A list of functions may
             take anything with rows.
         y : array-like of shape (n_rows,)
-            Two distinct labels, of two rows at least each.
+            Two distinct labels, each of at least two rows.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights; a pair weighs the product of its rows'. A row of weight 2
             counts as two equal rows, one of weight 0 is left out.
@@ -218,11 +225,10 @@ class MarginRanker(BinaryRanker):
             The fitted model.
         """
         with unchanged_on_failure(self):
-            _checks.check_parameters(self.get_params(deep=False))
-            X, classes, labels, weight = self._check_data(X, y, sample_weight)
-            request = self._request(labels, weight)
-            problem = self._make_problem(X, labels, weight)
-            self._solve(problem, request, classes, None)
+            check_parameters(self)
+            classes, rows = self._training_rows(X, y, sample_weight)
+            request = self._request(classes, rows)
+            self._solve(self._problem(rows), request, classes, None)
         return self
 
     def fit_path(
@@ -254,41 +260,20 @@ class MarginRanker(BinaryRanker):
             Fitted clones of this estimator, in the order of `epsilons`; the estimator
             itself stays as it is.
         """
+        for epsilon in epsilons:
+            check_interval("epsilons", epsilon, 1.0)
         models = [clone(self).set_params(epsilon=epsilon) for epsilon in epsilons]
-        door = clone(self)
-        for model in (door, *models):
-            _checks.check_parameters(model.get_params(deep=False))
-        X, classes, labels, weight = door._check_data(X, y, sample_weight)
-        requests = [model._request(labels, weight) for model in models]
-        problem = door._make_problem(X, labels, weight)
-        start = None
+        door = clone(self).set_params(epsilon=1.0)
+        check_parameters(door)
+        classes, rows = door._training_rows(X, y, sample_weight)
+        requests = [model._request(classes, rows) for model in models]
+        problem, start = door._problem(rows), None
         for k in sorted(range(len(models)), key=lambda k: -models[k].epsilon):
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(door, name):
                     setattr(models[k], name, getattr(door, name))
             start = models[k]._solve(problem, requests[k], classes, start)
         return models
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The convex combination less `threshold_`, so positive where `predict` gives
-            the positive class.
-        """
-        check_is_fitted(self, "weights_")
-        if isinstance(self.hypotheses, str):
-            X = check_features(self, X, fitting=False)
-        else:
-            X = evaluate_callables(self.hypotheses, X)
-        return fitted_ensemble(vars(self)).scores(X) - float(self.threshold_)
 
     def scorecard(self, total: float = 100.0, decimals: int | None = 1) -> Scorecard:
         """Write the model as points for each feature that is used.
@@ -330,59 +315,53 @@ class MarginRanker(BinaryRanker):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # a feature that is larger for negatives is of no use without its negative, and
+        formulation = FORMULATIONS.get(self.formulation)
         # one pair of rows in the wrong order leaves no hard margin
-        tags.classifier_tags.poor_score = (
-            self.hypotheses == "features" or self.formulation == "hard"
-        )
+        if formulation is not None and formulation.is_hard:
+            tags.classifier_tags.poor_score = True
         return tags
 
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if hasattr(self, "weights_"):
-            _checks.check_state(vars(self))
-
-    def _check_data(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
-        if not isinstance(self.hypotheses, str):
-            X = evaluate_callables(self.hypotheses, X)
-        X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-        names = getattr(self, "feature_names_in_", None)
-        X, labels, weight = _checks.without_weightless_rows(X, labels, weight, names)
-        _checks.check_class_rows(classes, labels, weight)
-        return X, classes, labels, weight
-
-    def _request(self, labels: BoolArray, weight: FloatArray | None) -> Request:
-        sizes = ClassSizes.of(labels, weight)
+    def _request(self, classes: NDArray[Any], rows: TrainingRows) -> Request:
+        """Return what is asked for, in terms of these classes."""
+        check_class_rows(classes, rows.labels, rows.weight)
         request = Request(
-            sizes, float(self.epsilon), self.nu_pos, self.nu_neg, self.curve_points
+            ClassSizes.of(rows.labels, rows.weight),
+            1.0 if is_automatic(self.epsilon) else float(self.epsilon),
+            self.nu_pos,
+            self.nu_neg,
+            self.curve_points,
         )
-        request.check(self.formulation)
+        formulation = FORMULATIONS[self.formulation]
+        if formulation.uses_epsilon(request) and not is_automatic(self.epsilon):
+            request.sizes.check_epsilon(request.epsilon)
+        formulation.risk(request)  # or an error
         return request
 
-    def _make_problem(
-        self, X: Any, labels: BoolArray, weight: FloatArray | None
-    ) -> AnyProblem:
+    def _problem(self, rows: TrainingRows) -> MarginProblem:
         report = reporter(self)
-        rule = StoppingRule(self.tol, self.max_iter, self.max_time, report)
-        kind = self.hypotheses if isinstance(self.hypotheses, str) else "precomputed"
-        names = getattr(self, "feature_names_in_", None)
         return make_problem(
-            kind, X, labels, weight, names=names, stopping=rule, solver=self.solver
+            self._kind,
+            *rows,
+            names=self._names,
+            stopping=StoppingRule(self.tol, self.max_iter, self.max_time, report),
+            solver=self.solver,
         )
 
     def _solve(
         self,
-        problem: AnyProblem,
+        problem: MarginProblem,
         request: Request,
         classes: NDArray[Any],
         start: MarginResult | None,
     ) -> MarginResult:
         passes, iterations = problem.n_passes, problem.limits.n_iter
-        fitted = FORMULATIONS[self.formulation](problem, request, start)
+        formulation = FORMULATIONS[self.formulation]
+        uses_epsilon = formulation.uses_epsilon(request)
+        if uses_epsilon and is_automatic(self.epsilon):
+            request = choose_epsilon(problem, formulation.risk, request)
+        fitted = formulation.fit(problem, request, start)
         result = fitted.result
-        ensemble = ensemble_of(problem, result.weights)
+        ensemble = problem.ensemble(result.weights)
         threshold = self._cut(result.scores, problem)
         state = {
             "classes_": classes,
@@ -395,24 +374,36 @@ class MarginRanker(BinaryRanker):
             "n_iter_": problem.limits.n_iter - iterations,
             "n_passes_": problem.n_passes - passes,
         }
+        if uses_epsilon:
+            state["epsilon_"] = request.epsilon
         if fitted.steps:
-            steps = [(nu_pos, known.margin) for nu_pos, known in fitted.steps]
-            state["history_"] = np.array(steps)
+            state["history_"] = {
+                "nu_pos": np.array([step.nu_pos for step in fitted.steps]),
+                "margin": np.array([step.result.margin for step in fitted.steps]),
+            }
         if fitted.curve is not None:
             state["curve_"] = fitted.curve
-        parameters = self.get_params(deep=False)
-        warning = complaint(parameters, result, problem, state["n_iter_"])
+        warning = complaint(self, result, problem, request.epsilon, state["n_iter_"])
         if warning is not None:
             warnings.warn(*warning, stacklevel=3)
         replace_state(self, state)
         return fitted.unpruned
 
-    def _cut(self, scores: FloatArray, problem: AnyProblem) -> float:
+    def _cut(self, scores: FloatArray, problem: MarginProblem) -> float:
         """Find where `predict` cuts the ranking in two."""
         labels = problem.labels
-        if self.formulation != "hard":
-            return balanced_threshold(scores, labels, problem.sample_weight)
-        return float(scores[labels].min() + scores[~labels].max()) / 2.0
+        if FORMULATIONS[self.formulation].is_hard:
+            return float(scores[labels].min() + scores[~labels].max()) / 2.0
+        return balanced_threshold(scores, labels, problem.sample_weight)
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left."""
+        super()._check_state()
+        known = getattr(self, "certificate_", None)
+        if hasattr(self, "weights_") and not isinstance(known, Certificate):
+            raise ValueError("certificate_ is no certificate")
+        if not isinstance(getattr(self, "curve_", None), MarginCurve | None):
+            raise ValueError("curve_ is no curve")
 
     def _hypothesis_names(self) -> list[str]:
         if not isinstance(self.hypotheses, str):
@@ -420,7 +411,6 @@ class MarginRanker(BinaryRanker):
                 getattr(function, "__name__", f"hypothesis {k}")
                 for k, function in enumerate(self.hypotheses)
             ]
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            return [str(name) for name in names]
+        if self._names is not None:
+            return [str(name) for name in self._names]
         return [f"x{k}" for k in range(self.n_features_in_)]

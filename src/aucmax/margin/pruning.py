@@ -10,7 +10,8 @@ from aucmax.risks.base import Risk
 
 __all__ = ["pruned"]
 
-_DARING = (1.0, 8.0, 64.0)  # times what can go whatever it does; half a pass each
+# times the weight that may go whatever it does; each one tried costs half a pass
+_MULTIPLES_TRIED = (1.0, 8.0, 64.0)
 
 
 def pruned(
@@ -46,9 +47,9 @@ def pruned(
         return result
     weight = np.abs(result.weights[order]).cumsum()
     best, n_before = result, 0
-    for daring in _DARING:
+    for multiple in _MULTIPLES_TRIED:
         # weight w moved from one hypothesis to another moves a margin by 2 w at most
-        allowed = min(daring * loss / 2.0, 0.5) * weight[-1]
+        allowed = min(multiple * loss / 2.0, 0.5) * weight[-1]
         n_dropped = int(np.searchsorted(weight, allowed))
         if n_dropped == n_before:
             continue

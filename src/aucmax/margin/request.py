@@ -4,11 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax.margin.sizes import ClassSizes
+from aucmax.margin.sizes import ROUNDING_OF_SUMS, ClassSizes
+from aucmax.risks import InstanceMargin, PairMargin
 
 __all__ = ["Request"]
-
-_ROUNDING = 1e-9
 
 
 class Request(NamedTuple):
@@ -32,19 +31,21 @@ class Request(NamedTuple):
     nu_neg: float | None = None
     curve_points: int = 0
 
-    def check(self, formulation: str) -> None:
-        """Raise an error if what a formulation needs does not fit the classes."""
-        if formulation == "pairs":
-            self.sizes.nu(self.epsilon)
-        elif formulation != "hard":
-            self._check_rows()
+    def pair_risk(self) -> PairMargin:
+        """Return the soft margin over pairs: problems (2) and (3)."""
+        return PairMargin(self.nu)
 
-    def _check_rows(self) -> None:
+    def hard_risk(self) -> PairMargin:
+        """Return the smallest margin of any pair: problems (4) and (5)."""
+        return PairMargin(self.sizes.lightest_pair)
+
+    def row_risk(self) -> InstanceMargin:
+        """Return the margin of the reduction to instances: problems (7) and (8)."""
         for name, given, most in (
             ("nu_pos", self.nu_pos, self.sizes.positive),
             ("nu_neg", self.nu_neg, self.sizes.negative),
         ):
-            if given is not None and not 0.0 < given <= most * (1.0 + _ROUNDING):
+            if given is not None and not 0.0 < given <= most * (1.0 + ROUNDING_OF_SUMS):
                 raise ValueError(
                     f"{name} must be above 0 and at most {most:g}, the weight of its "
                     f"class, got {given!r}."
@@ -52,17 +53,18 @@ class Request(NamedTuple):
         for name, nu, most in zip(
             ("nu_pos", "nu_neg"), self.nus(), self.sizes[:2], strict=True
         ):
-            if nu > most * (1.0 + _ROUNDING):
+            if nu > most * (1.0 + ROUNDING_OF_SUMS):
                 raise ValueError(
                     f"{name} = {nu:g} follows from epsilon and the other nu, but its "
                     f"class weighs {most:g}. Give both nu_pos and nu_neg, or a smaller "
                     "epsilon."
                 )
+        return InstanceMargin(*self.nus())
 
     @property
     def nu(self) -> float:
         """The weight of the pairs that may miss the margin."""
-        return self.sizes.nu(self.epsilon)
+        return self.epsilon * self.sizes.n_pairs
 
     @property
     def product(self) -> float:

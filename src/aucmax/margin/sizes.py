@@ -7,9 +7,10 @@ import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray
 
-__all__ = ["ClassSizes"]
+__all__ = ["ROUNDING_OF_SUMS", "ClassSizes"]
 
-_ROUNDING = 1e-9
+#: relative: weights of rows or pairs that differ by less are equal but for rounding
+ROUNDING_OF_SUMS = 1e-9
 
 
 class ClassSizes(NamedTuple):
@@ -42,18 +43,16 @@ class ClassSizes(NamedTuple):
         """The weight of all pairs."""
         return self.positive * self.negative
 
-    def nu(self, epsilon: float) -> float:
-        """Return the weight of a share `epsilon` of the pairs: one pair at least."""
+    def check_epsilon(self, epsilon: float) -> None:
+        """Raise an error if a share of the pairs is less than one pair."""
         nu = epsilon * self.n_pairs
-        if nu < self.lightest_pair * (1.0 - _ROUNDING):
+        if nu < self.lightest_pair * (1.0 - ROUNDING_OF_SUMS):
             least = _rounded_up(self.lightest_pair / self.n_pairs)
             raise ValueError(
-                f"epsilon={epsilon:g} leaves less than one of the {self.n_pairs:g} "
-                f"pairs: nu = epsilon * pairs = {nu:g}. The smallest epsilon that "
-                f"works is {least:g}; formulation='hard' is the margin of that one "
-                "pair."
+                f"epsilon={epsilon:g} is less than one of the {self.n_pairs:g} pairs "
+                f"({nu:g} of a pair). The smallest epsilon that works is {least:g}; "
+                "formulation='hard' gives the margin of that one pair."
             )
-        return nu
 
     def nu_pos_range(self, nu: float) -> tuple[float, float]:
         """Return the nu_pos for which neither class has to give more than it has."""
@@ -64,4 +63,4 @@ class ClassSizes(NamedTuple):
 def _rounded_up(share: float) -> float:
     """Round a share up to six digits, which is what a message shows."""
     digits = 5 - math.floor(math.log10(share))
-    return math.ceil(share * 10.0**digits * (1.0 - _ROUNDING)) / 10.0**digits
+    return math.ceil(share * 10.0**digits * (1.0 - ROUNDING_OF_SUMS)) / 10.0**digits

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.hypotheses import BestStumps, StumpColumns, Stumps
-from aucmax.margin.limits import Limits, most_cuts, zero_floor
+from aucmax.hypotheses import BestStumps, StumpColumns, StumpEnsemble, Stumps
+from aucmax.margin.limits import most_cuts
 from aucmax.margin.objective import MarginObjective
-from aucmax.margin.problem import MarginResult
+from aucmax.margin.problem import MarginProblem, MarginResult
 from aucmax.regularizers import L1Ball
 from aucmax.risks.base import Risk
 from aucmax.solvers import (
@@ -23,13 +23,13 @@ from aucmax.solvers.cuts import Cuts
 
 __all__ = ["StumpProblem"]
 
-_INNER = 0.5  # of the gap over all stumps: how closely a round is solved
-_LEAST = 0.01  # of the gap allowed: rounds are solved no more closely,
-_ROUNDING = 1e-15  # nor more closely than this
-_TIES = 2e-9  # relative, of edges that count as equal
+_GAP_SHARE = 0.5  # of the gap over all stumps, to which a round is solved
+_LEAST_TOLERANCE_SHARE = 0.01  # of the gap allowed: no round is solved more closely
+_LEAST_CLOSENESS = 1e-15  # absolute, where rounding decides
+_LARGEST_TIE = 2e-9  # relative: edges that differ by less count as equal
 
 
-class StumpProblem:
+class StumpProblem(MarginProblem):
     r"""Every threshold of every column, in both directions.
 
     A round maximises the margin over the stumps chosen so far. Its dual solution weighs
@@ -42,41 +42,30 @@ class StumpProblem:
     ----------
     X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
         Finite data, float32 or float64.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Row weights.
-    stopping : StoppingRule
-        When to stop.
+    labels, sample_weight, stopping
+        See :class:`~aucmax.margin.problem.MarginProblem`.
     names : sequence of str, optional
         Names of the columns, for messages.
 
     Attributes
     ----------
-    chosen : StumpColumns
+    hypotheses : StumpColumns
         The stumps chosen so far, by any solve.
-    n_passes : float
-        Sweeps over the sorted columns, and products with chosen stumps, which read
-        about as much.
     """
+
+    hypotheses: StumpColumns
 
     def __init__(
         self,
         X: Any,
         labels: BoolArray,
         sample_weight: FloatArray | None,
-        *,
         stopping: StoppingRule,
         names: Any = None,
     ) -> None:
+        super().__init__(StumpColumns(X), labels, sample_weight, stopping)
         self.stumps = Stumps.fit(X, names)
-        self.chosen = StumpColumns(X)
-        self.labels = labels
-        self.sample_weight = sample_weight
-        self.limits = Limits(stopping)
-        self.floor = 0.0
-        self.n_passes = 0.0
-        self._largest_edge = 0.0
+        self._first_edge = 0.0
 
     def solve(
         self,
@@ -93,38 +82,36 @@ class StumpProblem:
         See :class:`~aucmax.margin.problem.MarginProblem`. `keep_row_weights` makes no
         difference: the rounds need the dual solution anyway.
         """
-        # chosen stumps that join later count in the objective, too
-        objective = MarginObjective(self.chosen, self.labels, risk, self.sample_weight)
-        objective.n_passes = self.n_passes
-        if not self.floor:
-            self._choose_first(objective)
+        objective = self._under(risk)
         here = self._first_point(objective, start, reuse_cuts)
         rule = self.limits.rule(self.floor, looseness, enough)
         rule.callback = lambda progress: (
             self.limits.is_over or -progress.value >= enough
         )
-        watch, bound = rule.watch(), -self._largest_edge
-        closeness = max(_INNER * self._largest_edge, _ROUNDING)
+        # no weighting of stumps has a margin above this, whatever the risk
+        watch, bound = rule.watch(), -self._first_edge
+        closeness = max(_GAP_SHARE * self._first_edge, _LEAST_CLOSENESS)
         while True:
             solution = self._solve_round(objective, here, rule, closeness, bound)
             row_weights = -solution.cuts.mixed_source()
-            best = self._sweep(objective, row_weights)
+            best = self._sweep(row_weights)
             # ties within rounding go to the first stump, which may be a trifle lower
-            bound = max(bound, -(1.0 + _TIES) * float(best.edge.max(initial=0.0)))
+            bound = max(
+                bound, -(1.0 + _LARGEST_TIE) * float(best.edge.max(initial=0.0))
+            )
             if watch.says_stop(objective, solution.value, bound):
                 break
             useful = best.edge > -solution.value
-            n_new = self.chosen.add(best.column[useful], best.threshold[useful])
+            n_new = self.hypotheses.add(best.column[useful], best.threshold[useful])
             # without new stumps, what is left of the gap is the round's own
             gap = watch.history[-1].gap
-            closeness = min(closeness, _INNER * gap) if n_new else _INNER * closeness
+            closeness = min(closeness, _GAP_SHARE * (gap if n_new else closeness))
             allowed = rule.tol * max(abs(solution.value), rule.floor)
-            if closeness < max(_LEAST * allowed, _ROUNDING):
+            if closeness < max(_LEAST_TOLERANCE_SHARE * allowed, _LEAST_CLOSENESS):
                 break
             self._widen_cuts(solution.cuts)
             point = Point(self._widened(solution.point.parameters), solution.point[1])
             here = Start(point, solution.cuts)
-        self.n_passes = objective.n_passes
         return MarginResult(
             solution.point.parameters,
             solution.point.scores,
@@ -135,30 +122,27 @@ class StumpProblem:
             solution.cuts,
         )
 
-    def scores(self, weights: FloatArray) -> FloatArray:
-        """Score the rows by other weights of the chosen stumps: half a pass."""
-        self.n_passes += 0.5
-        return self.chosen.scores(weights)
+    def ensemble(self, weights: FloatArray) -> StumpEnsemble:
+        """Return the scoring function of these weights; zeros are left out."""
+        used, chosen = np.flatnonzero(weights), self.hypotheses
+        return StumpEnsemble(chosen.column[used], weights[used], chosen.threshold[used])
 
-    def tolerance(self, margin: float) -> float:
-        """Return the gap allowed at a margin."""
-        return self.limits.stopping.tol * max(abs(margin), self.floor)
+    def _largest_edge(self, row_weights: FloatArray) -> float:
+        """Choose each column's best stump under the first row weights."""
+        best = self._sweep(row_weights)
+        self.hypotheses.add(best.column, best.threshold)
+        self._first_edge = float(best.edge.max(initial=0.0))
+        return self._first_edge
 
-    def _choose_first(self, objective: MarginObjective) -> None:
-        """Choose each column's best stump under the plain mean of the pairs."""
-        best = self._sweep(objective, -objective.flat_support().subgradient)
-        self.chosen.add(best.column, best.threshold)
-        # no weighting of stumps has a larger margin, whatever the risk
-        self._largest_edge = float(best.edge.max(initial=0.0))
-        precision = float(np.finfo(np.float64).eps)  # of the stumps, not of the data
-        tol = self.limits.stopping.tol
-        self.floor = zero_floor(self._largest_edge, tol, precision)
+    @property
+    def _precision(self) -> float:
+        return float(np.finfo(np.float64).eps)  # of the stumps, not of the data
 
     def _first_point(
         self, objective: MarginObjective, start: MarginResult | None, reuse_cuts: bool
     ) -> Start:
         if start is None:
-            return Start(objective.at(np.zeros(self.chosen.n_hypotheses)))
+            return Start(objective.origin())
         cuts = start.cuts if reuse_cuts else None
         self._widen_cuts(cuts)
         return Start(Point(self._widened(start.weights), start.scores), cuts)
@@ -185,14 +169,14 @@ class StumpProblem:
         self.limits.n_iter += solution.n_iter
         return solution
 
-    def _sweep(self, objective: MarginObjective, row_weights: FloatArray) -> BestStumps:
+    def _sweep(self, row_weights: FloatArray) -> BestStumps:
         """Find each column's best stump; a sweep reads as much as half a pass."""
-        objective.n_passes += 0.5
+        self._objective.n_passes += 0.5
         return self.stumps.best(row_weights)
 
     def _widened(self, weights: FloatArray) -> FloatArray:
         """Append a zero for each stump chosen since."""
-        missing = self.chosen.n_hypotheses - weights.size
+        missing = self.hypotheses.n_hypotheses - weights.size
         return np.concatenate([weights, np.zeros(missing)])
 
     def _widen_cuts(self, cuts: Cuts | None) -> None:
@@ -200,5 +184,5 @@ class StumpProblem:
         if cuts is None or cuts.sources is None:
             return
         known = cuts.gradients.shape[1]
-        columns = [self.chosen.edges(source, known) for source in cuts.sources]
+        columns = [self.hypotheses.edges(source, known) for source in cuts.sources]
         cuts.widen(np.array(columns))

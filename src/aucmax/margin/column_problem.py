@@ -1,0 +1,85 @@
+"""Hypotheses that are all at hand, as columns, under the bundle solver."""
+
+import numpy as np
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.hypotheses import FeatureEnsemble, ScaledColumns
+from aucmax.margin.limits import most_cuts
+from aucmax.margin.problem import MarginProblem, MarginResult
+from aucmax.regularizers import L1Ball, Simplex
+from aucmax.risks.base import Risk, Support
+from aucmax.solvers import LevelBundleSolver, Point, Start, StoppingRule
+
+__all__ = ["ColumnProblem"]
+
+
+class ColumnProblem(MarginProblem):
+    """Hypotheses that are all at hand, as columns.
+
+    Parameters
+    ----------
+    hypotheses : ScaledColumns
+        The hypotheses on the rows.
+    labels, sample_weight, stopping, usable
+        See :class:`~aucmax.margin.problem.MarginProblem`.
+    signed : bool
+        Whether each hypothesis may also count with the opposite sign.
+    """
+
+    hypotheses: ScaledColumns
+
+    def __init__(
+        self,
+        hypotheses: ScaledColumns,
+        labels: BoolArray,
+        sample_weight: FloatArray | None,
+        stopping: StoppingRule,
+        usable: IntArray | None = None,
+        *,
+        signed: bool,
+    ) -> None:
+        super().__init__(hypotheses, labels, sample_weight, stopping, usable)
+        self.signed = signed
+
+    def solve(
+        self,
+        risk: Risk,
+        start: MarginResult | None = None,
+        *,
+        keep_row_weights: bool = False,
+        reuse_cuts: bool = False,
+        looseness: float = 1.0,
+        enough: float = np.inf,
+    ) -> MarginResult:
+        """Find the weights of the largest margin: see :class:`MarginProblem`."""
+        objective = self._under(risk)
+        rule = self.limits.rule(self.floor, looseness, enough)
+        solver = LevelBundleSolver(rule)
+        if keep_row_weights:
+            cuts = most_cuts(self.labels.size)
+            solver = LevelBundleSolver(rule, max_cuts=cuts, keep_sources=True)
+        first = None
+        if start is not None:
+            point = Point(objective.narrowed(start.weights), start.scores)
+            first = Start(point, start.cuts if reuse_cuts else None)
+        hull = L1Ball() if self.signed else Simplex()
+        solution = solver.minimize(objective, hull, first)
+        self.limits.n_iter += solution.n_iter
+        return MarginResult(
+            objective.widened(solution.point.parameters),
+            solution.point.scores,
+            0.0 - solution.value,  # not -0.0
+            solution.gap,
+            solution.converged,
+            -solution.cuts.mixed_source() if keep_row_weights else None,
+            solution.cuts,
+        )
+
+    def ensemble(self, weights: FloatArray) -> FeatureEnsemble:
+        """Return the scoring function of these weights; zeros are left out."""
+        used, columns = np.flatnonzero(weights), self.hypotheses
+        return FeatureEnsemble(used, weights[used], columns.low, columns.high)
+
+    def _largest_edge(self, row_weights: FloatArray) -> float:
+        edges = self._objective.pull_back(Support(0.0, row_weights, 0.0))
+        return float(np.abs(edges).max())
