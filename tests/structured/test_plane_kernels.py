@@ -4,7 +4,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from aucmax.structured._plane_kernels import ascend, insert_planes, weights_at
+from aucmax.structured._plane_kernels import ascend, weights_at
+from aucmax.structured.frank_wolfe import insert_planes
 
 pytestmark = pytest.mark.kernel
 

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, eye_array, hstack
 from scipy.sparse.csgraph import connected_components
 
 import reference_total_variation as reference
-from aucmax.structured._forest_kernels import forest_prox
+from aucmax.structured._precise_kernels import forest_prox
 from aucmax.structured.total_variation import optimality_gap, prox, value
 
 pytestmark = pytest.mark.kernel
@@ -337,7 +337,8 @@ def test_nodes_without_edges_keep_their_values(n):
 
 
 def test_inputs_stay_as_they_are_and_may_be_read_only():
-    problem = problem_of("grid", "normal", np.random.default_rng(11))
+    # trees and cycles, so that every kernel is called
+    problem = problem_of("mixture", "normal", np.random.default_rng(11))
     copies = [array.copy() for array in problem]
     for array in problem:
         array.flags.writeable = False

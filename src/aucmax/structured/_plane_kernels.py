@@ -11,7 +11,7 @@ that mixture. Weights from `first_bounded` on are not below 0.
 import numpy as np
 from numba import njit
 
-__all__ = ["ascend", "insert_planes", "weights_at"]
+__all__ = ["ascend", "weights_at"]
 
 _MOST_STEPS = 60
 _FLAT_SHARE = 1e-12  # of the first slope: a line search ends where no more is left
@@ -20,42 +20,11 @@ _FLAT_SHARE = 1e-12  # of the first slope: a line search ends where no more is l
 @njit(cache=True, nogil=True)
 def weights_at(slope, C, first_bounded):
     """Return the weights that minimise the price plus C times a plane."""
-    weights = -C * slope
-    for j in range(first_bounded, slope.size):
-        weights[j] = max(weights[j], 0.0)
+    weights = np.empty(slope.size)
+    for j in range(slope.size):
+        weight = -C * slope[j]
+        weights[j] = weight if j < first_bounded or weight > 0.0 else 0.0
     return weights
-
-
-@njit(cache=True, nogil=True)
-def insert_planes(slopes, offsets, shares, counts, new_slopes, new_offsets):
-    """Add a plane to each graph; a full one gives up, or mixes, what it needs least."""
-    n_graphs, capacity, _ = slopes.shape
-    for m in range(n_graphs):
-        at = counts[m]
-        if at == capacity:
-            at = np.argmin(shares[m])
-            if shares[m, at] > 0.0:
-                _mix_smallest(slopes[m], offsets[m], shares[m], at)
-        else:
-            counts[m] += 1
-        slopes[m, at] = new_slopes[m]
-        offsets[m, at] = new_offsets[m]
-        shares[m, at] = 1.0 if counts[m] == 1 else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _mix_smallest(slopes, offsets, shares, at):
-    """Mix the plane at a place into the one with the next larger share."""
-    into = -1
-    for p in range(shares.size):
-        if p != at and (into < 0 or shares[p] < shares[into]):
-            into = p
-    total = shares[at] + shares[into]
-    part = shares[at] / total
-    slopes[into] += part * (slopes[at] - slopes[into])
-    offsets[into] += part * (offsets[at] - offsets[into])
-    shares[into] = total
-    shares[at] = 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -93,6 +62,19 @@ def _best_step(slope, turn, gain, most, C, first_bounded, n_graphs):
 
 
 @njit(cache=True, nogil=True)
+def _compare(heights, shares):
+    """Return the highest plane, the lowest in use, and the height of the mixture."""
+    top, bottom, mixed = 0, -1, 0.0
+    for p in range(heights.size):
+        mixed += shares[p] * heights[p]
+        if heights[p] > heights[top]:
+            top = p
+        if shares[p] > 0.0 and (bottom < 0 or heights[p] < heights[bottom]):
+            bottom = p
+    return top, bottom, mixed
+
+
+@njit(cache=True, nogil=True)
 def ascend(
     slopes,
     offsets,
@@ -110,32 +92,28 @@ def ascend(
     Changes `shares` and `slope`.
     """
     n_graphs, capacity, n = slopes.shape
-    heights = np.empty(capacity)
+    heights, turn = np.empty(capacity), np.empty(n)
     weights = weights_at(slope, C, first_bounded)
     for _ in range(max_sweeps):
         missing = 0.0
         for m in range(n_graphs):
-            top, bottom, mixed = 0, -1, 0.0
             for p in range(counts[m]):
-                height = offsets[m, p]
+                heights[p] = offsets[m, p]
                 for j in range(n):
-                    height += weights[j] * slopes[m, p, j]
-                heights[p] = height
-                mixed += shares[m, p] * height
-                if height > heights[top]:
-                    top = p
-                if shares[m, p] > 0.0 and (bottom < 0 or height < heights[bottom]):
-                    bottom = p
+                    heights[p] += weights[j] * slopes[m, p, j]
+            top, bottom, mixed = _compare(heights[: counts[m]], shares[m])
             missing += heights[top] - mixed
             if not heights[top] > heights[bottom]:
                 continue
-            turn = slopes[m, top] - slopes[m, bottom]
+            for j in range(n):
+                turn[j] = slopes[m, top, j] - slopes[m, bottom, j]
             gain = offsets[m, top] - offsets[m, bottom]
             most = shares[m, bottom]
             step = _best_step(slope, turn, gain, most, C, first_bounded, n_graphs)
             shares[m, top] += step
             shares[m, bottom] = 0.0 if step == most else most - step
-            slope += step / n_graphs * turn
+            for j in range(n):
+                slope[j] += step / n_graphs * turn[j]
             weights = weights_at(slope, C, first_bounded)
         if missing / n_graphs <= enough:
             break

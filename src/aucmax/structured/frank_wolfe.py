@@ -7,13 +7,13 @@ r"""Block-coordinate Frank-Wolfe for structured risks, with a certified gap.
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._validation import FloatArray, IntArray
 from aucmax.solvers.base import Progress, StoppingRule
-from aucmax.structured._plane_kernels import ascend, insert_planes, weights_at
+from aucmax.structured._plane_kernels import ascend, weights_at
 from aucmax.structured.problem import GraphProblem
 from aucmax.structured.rounds import ConvexSolution, ConvexSolver
 
-__all__ = ["FrankWolfe"]
+__all__ = ["FrankWolfe", "insert_planes"]
 
 _MOST_PLANES = 50  # of a graph,
 _MOST_NUMBERS = 2**26  # as far as they fit into so much memory
@@ -98,3 +98,27 @@ class FrankWolfe(ConvexSolver):
     def _mixed_slope(self) -> FloatArray:
         mixed = np.einsum("mp,mpd->d", self._shares, self._slopes)
         return np.asarray(mixed / len(self._shares))
+
+
+def insert_planes(
+    slopes: FloatArray,
+    offsets: FloatArray,
+    shares: FloatArray,
+    counts: IntArray,
+    new_slopes: FloatArray,
+    new_offsets: FloatArray,
+) -> None:
+    """Add a plane to each graph; a full one gives up, or mixes, what it needs least."""
+    graphs, capacity = np.arange(len(shares)), shares.shape[1]
+    at = np.where(counts < capacity, counts, shares.argmin(axis=1))
+    m = np.flatnonzero(shares[graphs, at] > 0.0)
+    if m.size:  # each of their planes is in use: mix the two with the smallest shares
+        one, two = np.argsort(shares[m], axis=1, kind="stable")[:, :2].T
+        total = shares[m, one] + shares[m, two]
+        part = shares[m, one] / total
+        slopes[m, two] += part[:, np.newaxis] * (slopes[m, one] - slopes[m, two])
+        offsets[m, two] += part * (offsets[m, one] - offsets[m, two])
+        shares[m, two] = total
+    slopes[graphs, at], offsets[graphs, at] = new_slopes, new_offsets
+    shares[graphs, at] = counts == 0  # the first plane has the whole share
+    np.minimum(counts + 1, capacity, out=counts)

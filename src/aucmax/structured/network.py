@@ -1,19 +1,22 @@
 """Which nodes are joined: found out once, for many problems on the same edges."""
 
+from typing import TypeVar
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from aucmax._validation import FloatArray, IntArray
-from aucmax.structured._block_kernels import settle_blocks
 from aucmax.structured._flow_kernels import (
     adjacency,
     fill_blocks,
     split_into_blocks,
 )
-from aucmax.structured._forest_kernels import forest_prox
+from aucmax.structured._precise_kernels import forest_prox, settle_blocks
 
 __all__ = ["Network"]
+
+Array = TypeVar("Array", FloatArray, IntArray)
 
 
 class Network:
@@ -31,6 +34,7 @@ class Network:
     """
 
     def __init__(self, edges: IntArray, n_nodes: int) -> None:
+        edges = _writable(edges)
         self.edges = edges
         self.n_nodes = n_nodes
         is_small = max(n_nodes, 2 * len(edges)) < 2**30
@@ -41,12 +45,13 @@ class Network:
         has_cycle = n_edges >= np.diff(offsets)
         self._in_tree = ~has_cycle[component[edges[:, 0]]]
         on_cycles = np.repeat(has_cycle, np.diff(offsets))
-        self._order = order[on_cycles]
+        self._order = order[on_cycles].astype(kind)
         sizes = np.diff(offsets)[has_cycle]
         self._offsets = np.concatenate([[0], np.cumsum(sizes)])
 
     def prox(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the minimiser: see :func:`~aucmax.structured.total_variation.prox`."""
+        values, weights = _writable(values), _writable(weights)
         x: FloatArray = values.copy()
         if self._in_tree.any():
             x = forest_prox(values, self.edges[self._in_tree], weights[self._in_tree])
@@ -74,7 +79,7 @@ class Network:
         order, offsets, _ = self._components(self.edges[joined])
         begin, head, twin, edge = self._arcs
         room = np.where(joined[edge], weights[edge], 0.0)
-        targets = x[order[offsets[:-1]]]
+        targets, order = x[order[offsets[:-1]]], order.astype(head.dtype)
         fill_blocks(order, offsets, rest, targets, begin, head, twin, room)
         remainder: FloatArray = rest - x
         return remainder
@@ -92,3 +97,8 @@ class Network:
         order = np.argsort(component, kind="stable")
         sizes = np.bincount(component, minlength=count)
         return order, np.concatenate([[0], np.cumsum(sizes)]), component
+
+
+def _writable(array: Array) -> Array:
+    """Return the array, or a copy of a read-only one: a kernel compiles for each."""
+    return np.require(array, requirements="W")
