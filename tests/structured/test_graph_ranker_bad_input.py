@@ -241,3 +241,16 @@ def test_node_features_whose_products_overflow_are_refused():
     huge = [Graph(1e200 * graph.node_features, graph.edges) for graph in graphs]
     with pytest.raises(ValueError, match=r"up to .*e\+200, whose products overflow"):
         GraphRanker().fit(huge, labels)
+
+
+def test_scores_that_overflow_are_refused_at_prediction():
+    graphs, _ = graphs_of(0)
+    huge = Graph(
+        graphs[0].node_features,
+        graphs[0].edges,
+        8e307 * np.ones((len(graphs[0].edges), 2)),
+    )
+    model = GraphRanker(tol=1e-2).fit(*graphs_of(0))
+    model.edge_coef_ = np.array([[1.0, 1.0]])
+    with pytest.raises(ValueError, match=r"scores of node \d+ and of its edges add up"):
+        model.decision_function([huge])

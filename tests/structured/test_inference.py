@@ -375,3 +375,15 @@ def test_bad_input_is_named(task, change, message):
     *scores, levels = given.values()
     with pytest.raises(ValueError, match=message):
         solve(task, scores, [True, False, True], levels)
+
+
+@pytest.mark.parametrize("which", ["unary", "pair_weights"])
+def test_scores_whose_sums_overflow_are_refused(which):
+    problem = {
+        "unary": np.ones(3),
+        "edges": [[0, 1], [1, 2]],
+        "pair_weights": [1.0] * 2,
+    }
+    problem[which] = 1e308 * np.asarray(problem[which])
+    with pytest.raises(ValueError, match="what a ranking is worth overflows"):
+        rank(**problem)

@@ -214,6 +214,17 @@ def test_extreme_scales_change_nothing_but_the_scale(kind, exponent):
     assert value(scale * x, *scaled) == there
 
 
+@pytest.mark.parametrize("kind", ["grid", "mixture"])
+def test_the_largest_floats_end_and_change_nothing_but_the_scale(kind):
+    values, edges, weights = problem_of(kind, "normal", np.random.default_rng(3))
+    scale = 2.0**1022 / np.abs(values).max()
+    x = prox(scale * values, edges, scale * weights)
+    assert_allclose(x / scale, prox(values, edges, weights), rtol=0.0, atol=1e-13)
+    far = np.where(np.arange(x.size) < x.size // 2, 2.0**1022, -(2.0**1022))
+    with np.errstate(over="ignore"):  # the square of a large error
+        assert optimality_gap(far, scale * values, edges, scale * weights) == np.inf
+
+
 @settings(max_examples=50)
 @given(small_graphs(whole_numbers, most=12), st.integers(-1000, 1000))
 def test_a_shift_and_a_change_of_sign_pass_through(problem, shift):

@@ -72,6 +72,14 @@ class PairwiseModel:
         distinct = np.stack(np.divmod(codes, n), axis=1)
         merged = np.zeros(codes.size)
         np.add.at(merged, edge_of_row, weights)
+        with np.errstate(over="ignore"):
+            most = n * (np.abs(theta).sum() + np.abs(merged).sum())
+        if not np.isfinite(most):
+            raise ValueError(
+                "unary and pair_weights are so large that what a ranking is worth "
+                "overflows. Divide all of them by one number: it does not change the "
+                "ranking."
+            )
         return cls(theta, distinct, merged, levels), edge_of_row
 
     def for_task(self, task: str, labels: ArrayLike | None) -> PairwiseModel:

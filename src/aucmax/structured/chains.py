@@ -101,6 +101,11 @@ class ChainFinder:
             self._inner_edges.ravel(), np.repeat(inner / 2.0, 2), unary.size
         )
         u += np.bincount(self._lifted, pair_weights[~self._is_inner], unary.size)
+        if not np.isfinite(u).all():
+            raise ValueError(
+                f"the scores of node {int(np.argmin(np.isfinite(u)))} and of its edges "
+                "add up to more than a float can hold. Scale the features down."
+            )
         x = self._network.prox(u, inner / 2.0)
         order = np.lexsort((-u, -x, self._segment))
         is_start = np.ones(order.size, dtype=bool)

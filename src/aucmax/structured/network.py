@@ -1,7 +1,5 @@
 """Which nodes are joined: found out once, for many problems on the same edges."""
 
-from typing import TypeVar
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
@@ -16,7 +14,7 @@ from aucmax.structured._precise_kernels import forest_prox, settle_blocks
 
 __all__ = ["Network"]
 
-Array = TypeVar("Array", FloatArray, IntArray)
+_LARGEST_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not overflow
 
 
 class Network:
@@ -34,7 +32,8 @@ class Network:
     """
 
     def __init__(self, edges: IntArray, n_nodes: int) -> None:
-        edges = _writable(edges)
+        # a kernel compiles once more for a read-only array
+        edges = np.require(edges, requirements="W")
         self.edges = edges
         self.n_nodes = n_nodes
         is_small = max(n_nodes, 2 * len(edges)) < 2**30
@@ -51,7 +50,8 @@ class Network:
 
     def prox(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the minimiser: see :func:`~aucmax.structured.total_variation.prox`."""
-        values, weights = _writable(values), _writable(weights)
+        excess = _excess(values)
+        values, weights = np.ldexp(values, -excess), np.ldexp(weights, -excess)
         x: FloatArray = values.copy()
         if self._in_tree.any():
             x = forest_prox(values, self.edges[self._in_tree], weights[self._in_tree])
@@ -60,7 +60,7 @@ class Network:
             room = weights[edge]
             split_into_blocks(self._order, self._offsets, x, begin, head, twin, room)
             x = settle_blocks(x, values, self.edges, weights)
-        return x
+        return np.ldexp(x, excess)
 
     def residual(
         self, x: FloatArray, values: FloatArray, weights: FloatArray
@@ -70,6 +70,9 @@ class Network:
         Between different values of x the flow is as large as may be, from the higher
         to the lower; among equal ones it is the one that levels the rest out.
         """
+        excess = _excess(x, values, weights)
+        x, values = np.ldexp(x, -excess), np.ldexp(values, -excess)
+        weights = np.ldexp(weights, -excess)
         first, second = self.edges.T
         rise = x[first] - x[second]
         flow = weights * np.sign(rise)
@@ -81,8 +84,7 @@ class Network:
         room = np.where(joined[edge], weights[edge], 0.0)
         targets, order = x[order[offsets[:-1]]], order.astype(head.dtype)
         fill_blocks(order, offsets, rest, targets, begin, head, twin, room)
-        remainder: FloatArray = rest - x
-        return remainder
+        return np.ldexp(rest - x, excess)
 
     def _components(self, edges: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Return the nodes component by component, where each starts, and whose."""
@@ -99,6 +101,7 @@ class Network:
         return order, np.concatenate([[0], np.cumsum(sizes)]), component
 
 
-def _writable(array: Array) -> Array:
-    """Return the array, or a copy of a read-only one: a kernel compiles for each."""
-    return np.require(array, requirements="W")
+def _excess(*arrays: FloatArray) -> int:
+    """Return by which power of two to scale down, so that no sum can overflow."""
+    _, exponent = np.frexp(max(np.abs(array).max(initial=0.0) for array in arrays))
+    return max(int(exponent) - _LARGEST_EXPONENT, 0)
