@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.solvers import StoppingRule
 from aucmax.structured.bundle_rounds import Bundle
 from aucmax.structured.frank_wolfe import FrankWolfe
@@ -160,6 +160,6 @@ def test_a_start_without_edges_is_that_of_the_nodes():
     graphs, labels = graphs_of(2)
     for graph in graphs:
         graph.edge_features[:] = 0.0
-    problem = problem_of(graphs, labels, Levels.every)
+    problem = problem_of(graphs, labels, TopSets.every)
     start = start_weights(problem, np.array([1.0, 2.0]), "consistent", 10.0)
     np.testing.assert_array_equal(start, [1.0, 2.0, 0.0, 0.0])

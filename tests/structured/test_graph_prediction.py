@@ -13,7 +13,7 @@ from structured.test_graph_ranker import METRICS, fitted
 @pytest.mark.parametrize("metric", ["auc", "unnested", "at_k", "binned"])
 def test_free_weights_rank_as_the_linear_program(metric):
     graphs, labels = repelling(1, sizes=(6, 4))
-    params, levels_of = METRICS[metric]
+    params, sets_of = METRICS[metric]
     model = fitted(
         graphs, labels, pair_weights="free", metric=metric, tol=1e-2, **params
     )
@@ -26,7 +26,7 @@ def test_free_weights_rank_as_the_linear_program(metric):
             graph.node_features @ model.coef_[0],
             graph.edges,
             graph.edge_features @ model.edge_coef_[0],
-            levels=levels_of(graph.n_nodes),
+            top_sets=sets_of(graph.n_nodes),
             nested=metric != "unnested",
         )
         np.testing.assert_array_equal(ranking, solution.order)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured import GraphBatch
 from aucmax.structured.problem import GraphProblem
 from structured import reference_graph_risk as reference
@@ -11,18 +11,18 @@ from structured import reference_structured as literal
 from structured.ranker_samples import graphs_of
 
 SETS = {
-    "every": Levels.every,
-    "top": lambda n: Levels.top(n, 2),
-    "bins": lambda n: Levels.binned(n, 3),
-    "singletons": lambda n: Levels.binned(n, n),
+    "every": TopSets.every,
+    "top": lambda n: TopSets.up_to(n, 2),
+    "bins": lambda n: TopSets.binned(n, 3),
+    "singletons": lambda n: TopSets.binned(n, n),
 }
 
 
-def problem_of(graphs, labels, levels_of=Levels.every, nested=True):
+def problem_of(graphs, labels, sets_of=TopSets.every, nested=True):
     return GraphProblem(
         GraphBatch.of(graphs),
         np.concatenate(labels),
-        [levels_of(graph.n_nodes) for graph in graphs],
+        [sets_of(graph.n_nodes) for graph in graphs],
         nested,
     )
 
@@ -88,9 +88,9 @@ def test_risks_bound_the_loss_of_the_prediction_the_ramp_more_tightly(
     weights = weights_of(seed, scale)
     scores = problem.scores(weights)
     counts = problem.batch.split(problem.predicted(scores).nodes)
-    levels = [SETS[kind](graph.n_nodes) for graph in graphs]
+    top_sets = [SETS[kind](graph.n_nodes) for graph in graphs]
     lost = []
-    for own, part, y in zip(levels, counts, labels, strict=True):
+    for own, part, y in zip(top_sets, counts, labels, strict=True):
         n_positive = int(y.sum())
         lost.append(own.best(n_positive) / own.spread(n_positive) - part[y].sum())
     ramp = risks(problem, weights, "ramp")
@@ -110,7 +110,7 @@ def test_the_loss_is_that_of_the_auc(seed):
     counts = problem.predicted(scores).nodes
     for a, b, y in zip(*_bounds(problem), labels, strict=True):
         n_positive = int(y.sum())
-        own = Levels.every(b - a)
+        own = TopSets.every(b - a)
         lost = own.best(n_positive) / own.spread(n_positive) - counts[a:b][y].sum()
         assert lost == pytest.approx(1.0 - literal.auc(chains.scores[a:b], y))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax import AUCSVC, GraphRanker
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured import Graph
 from structured import reference_graph_risk as reference
 from structured.optimum_by_cvxpy import convex_minimum
@@ -12,10 +12,10 @@ from structured.ranker_samples import graphs_of, repelling
 
 SOLVERS = ("frank-wolfe", "bundle")
 METRICS = {
-    "auc": ({}, Levels.every),
-    "unnested": ({}, Levels.every),
-    "binned": ({"bins": 3}, lambda n: Levels.binned(n, 3)),
-    "at_k": ({"k": 2}, lambda n: Levels.top(n, 2)),
+    "auc": ({}, TopSets.every),
+    "unnested": ({}, TopSets.every),
+    "binned": ({"bins": 3}, lambda n: TopSets.binned(n, 3)),
+    "at_k": ({"k": 2}, lambda n: TopSets.up_to(n, 2)),
 }
 
 
@@ -32,9 +32,9 @@ def fitted(graphs, labels, C=10.0, **params):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_the_objective_is_that_of_the_definition(solver, metric, loss):
     graphs, labels = graphs_of(1)
-    params, levels_of = METRICS[metric]
+    params, sets_of = METRICS[metric]
     model = fitted(graphs, labels, metric=metric, loss=loss, solver=solver, **params)
-    items = reference.labelled(graphs, labels, levels_of)
+    items = reference.labelled(graphs, labels, sets_of)
     expected = reference.objective(items, weights_of(model), 10.0, loss)
     assert model.objective_ == pytest.approx(expected, rel=1e-6)
     assert 0.0 <= model.dual_gap_ <= 1.001e-3 * model.objective_

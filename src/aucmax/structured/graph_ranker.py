@@ -23,7 +23,7 @@ from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.objective import LinearObjective
-from aucmax.metrics.levels import Bins
+from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers import L2
 from aucmax.risks import PartialHinge, PerQuery
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
@@ -144,7 +144,7 @@ class GraphRanker(BaseEstimator):
         How often best rankings of all training graphs were found.
     n_graphs_, n_skipped_ : int
         Graphs that were used, and those passed over because their nodes are of one
-        class or no level tells them apart.
+        class or no set that counts tells them apart.
     n_node_features_in_, n_edge_features_in_ : int
         Numbers of features.
 
@@ -341,9 +341,9 @@ class GraphRanker(BaseEstimator):
     def _problem(self, batch: GraphBatch, is_positive: BoolArray) -> GraphProblem:
         """Keep the graphs that have something to tell."""
         measure = self._measure
-        levels = measure.levels(batch.node_offsets)
+        top_sets = measure.top_sets(batch.node_offsets)
         parts = batch.split(is_positive)
-        pairs = zip(levels, parts, strict=True)
+        pairs = zip(top_sets, parts, strict=True)
         useful = np.array(
             [graph.spread(int(part.sum())) > 0.0 for graph, part in pairs]
         )
@@ -357,7 +357,7 @@ class GraphRanker(BaseEstimator):
         return GraphProblem(
             batch.take(kept),
             np.concatenate([parts[m] for m in kept]),
-            [levels[m] for m in kept],
+            [top_sets[m] for m in kept],
             measure.is_nested,
         )
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._validation import FloatArray, IntArray
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured._pairwise import PairwiseModel
 from aucmax.structured.chains import ChainFinder
 
@@ -34,10 +34,10 @@ class Ranking:
     blocks : ndarray of int64 of shape (n_blocks + 1,)
         Block b is ``order[blocks[b]:blocks[b + 1]]``.
     value : float
-        The optimum: what the sets of all levels are worth together.
+        The optimum: what all sets are worth together.
     node_counts : ndarray of shape (n_nodes,)
-        The membership of each node, summed over the levels with their weights. The sum
-        of node features X over all levels is ``node_counts @ X``.
+        The membership of each node, summed over the sets with their weights. The sum
+        of node features X over all sets is ``node_counts @ X``.
     edge_counts : ndarray of shape (n_edges,)
         The same of both ends of each edge together.
     """
@@ -62,7 +62,7 @@ def rank(
     edges: ArrayLike,
     pair_weights: ArrayLike,
     *,
-    levels: Levels | None = None,
+    top_sets: TopSets | None = None,
 ) -> Ranking:
     r"""Return the ranking whose top sets are worth most.
 
@@ -81,7 +81,7 @@ def rank(
         Pairs of nodes; one given repeatedly counts repeatedly.
     pair_weights : array-like of shape (n_edges,)
         What both ends together are worth besides, J >= 0.
-    levels : Levels, optional
+    top_sets : TopSets, optional
         The set sizes that count, with weights; all, with weight 1, by default.
 
     Returns
@@ -101,7 +101,7 @@ def rank(
     >>> ranking.order.tolist(), ranking.blocks.tolist(), ranking.value
     ([0, 1, 2], [0, 1, 2, 3], 14.0)
     """
-    return _solve("rank", unary, edges, pair_weights, None, levels)
+    return _solve("rank", unary, edges, pair_weights, None, top_sets)
 
 
 def rank_loss_augmented(
@@ -110,13 +110,13 @@ def rank_loss_augmented(
     pair_weights: ArrayLike,
     labels: ArrayLike,
     *,
-    levels: Levels | None = None,
+    top_sets: TopSets | None = None,
 ) -> Ranking:
     r"""Return the ranking that is worth most together with its loss.
 
-    The loss is 1 - AUC of the labels, or its like for other levels, so that
-    it adds to the scores of nodes: a positive's is less by :math:`1 / Z`, with
-    :math:`Z = |P| |N|` for all levels.
+    The loss is 1 - AUC of the labels, or its like for other sets, so that it
+    adds to the scores of nodes: a positive's is less by :math:`1 / Z`, with
+    :math:`Z = |P| |N|` for sets of all sizes.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def rank_loss_augmented(
         As in :func:`rank`.
     labels : array-like of shape (n_nodes,)
         Two classes; the larger is the positive one.
-    levels : Levels, optional
+    top_sets : TopSets, optional
         As in :func:`rank`.
 
     Returns
@@ -132,7 +132,7 @@ def rank_loss_augmented(
     Ranking
         The solution; its value includes the loss.
     """
-    return _solve("loss_augmented", unary, edges, pair_weights, labels, levels)
+    return _solve("loss_augmented", unary, edges, pair_weights, labels, top_sets)
 
 
 def rank_consistent(
@@ -141,7 +141,7 @@ def rank_consistent(
     pair_weights: ArrayLike,
     labels: ArrayLike,
     *,
-    levels: Levels | None = None,
+    top_sets: TopSets | None = None,
 ) -> Ranking:
     """Return the best ranking of those with all positives before all negatives.
 
@@ -151,7 +151,7 @@ def rank_consistent(
         As in :func:`rank`.
     labels : array-like of shape (n_nodes,)
         Two classes; the larger is the positive one.
-    levels : Levels, optional
+    top_sets : TopSets, optional
         As in :func:`rank`.
 
     Returns
@@ -159,7 +159,7 @@ def rank_consistent(
     Ranking
         The solution. Its scores compare within a class only.
     """
-    return _solve("consistent", unary, edges, pair_weights, labels, levels)
+    return _solve("consistent", unary, edges, pair_weights, labels, top_sets)
 
 
 def _solve(
@@ -168,13 +168,13 @@ def _solve(
     edges: ArrayLike,
     pair_weights: ArrayLike,
     labels: ArrayLike | None,
-    levels: Levels | None,
+    top_sets: TopSets | None,
 ) -> Ranking:
-    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, levels)
+    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
     _reject_negative(np.asarray(pair_weights, dtype=np.float64))
     model = model.for_task(task, labels)
     offsets = np.array([0, model.unary.size])
-    finder = ChainFinder(model.edges, offsets, [model.levels], model.positives_first)
+    finder = ChainFinder(model.edges, offsets, [model.top_sets], model.positives_first)
     chain = finder.find(model.unary, model.pair_weights)
     return Ranking(
         chain.scores,

@@ -68,7 +68,7 @@ class Network:
         """Return what the best flow for x leaves of the values, less x.
 
         Between different values of x the flow is as large as may be, from the higher
-        to the lower; among equal ones it is the one that levels the rest out.
+        to the lower; among equal ones it is the one that evens the rest out.
         """
         excess = _excess(x, values, weights)
         x, values = np.ldexp(x, -excess), np.ldexp(values, -excess)
