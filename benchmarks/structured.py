@@ -24,8 +24,6 @@ from aucmax.structured import (
     Graph,
     grid_edges,
     rank,
-    rank_consistent,
-    rank_loss_augmented,
     solve_program,
 )
 from aucmax.structured.total_variation import optimality_gap, prox, value
@@ -53,9 +51,8 @@ def inference(report: Report) -> None:
     for n in (30, 50, 100):
         model, labels = sparse_graph(n, 3 * n), np.arange(n) % 3 == 0
         ours: dict[str, Callable[[], Any]] = {
-            "rank": lambda m=model: rank(*m),
-            "loss_augmented": lambda m=model, y=labels: rank_loss_augmented(*m, y),
-            "consistent": lambda m=model, y=labels: rank_consistent(*m, y),
+            task: lambda m=model, y=labels, task=task: rank(*m, task=task, labels=y)
+            for task in ("rank", "loss_augmented", "consistent")
         }
         times = time_in_turn(ours, repeats=20)
         for task, call in ours.items():

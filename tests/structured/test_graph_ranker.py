@@ -9,6 +9,7 @@ from aucmax.structured import Graph
 from structured import reference_graph_risk as reference
 from structured.optimum_by_cvxpy import convex_minimum
 from structured.ranker_samples import graphs_of, repelling
+from structured.test_graph_sources import network
 
 SOLVERS = ("frank-wolfe", "bundle")
 METRICS = {
@@ -255,6 +256,19 @@ def test_tuples_and_graphs_are_alike():
             model.decision_function(other), again.decision_function(one), strict=True
         ):
             np.testing.assert_array_equal(a, b)
+
+
+def test_networkx_graphs_are_taken_as_they_are():
+    graphs, labels = graphs_of(14)
+    networks = []
+    for graph in graphs:
+        nodes = {i: {"features": row} for i, row in enumerate(graph.node_features)}
+        pairs = zip(graph.edges.tolist(), graph.edge_features, strict=True)
+        edges = [(i, j, {"features": row}) for (i, j), row in pairs]
+        networks.append(network(nodes, edges))
+    model, again = fitted(graphs, labels), fitted(networks, labels)
+    np.testing.assert_array_equal(weights_of(model), weights_of(again))
+    assert model.score(networks, labels) == again.score(graphs, labels)
 
 
 @pytest.mark.parametrize(

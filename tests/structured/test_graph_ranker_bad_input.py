@@ -9,6 +9,7 @@ from aucmax import GraphRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.structured import Graph
 from structured.ranker_samples import graphs_of
+from structured.test_graph_sources import network
 
 
 @pytest.fixture(scope="module")
@@ -59,14 +60,25 @@ def test_a_single_graph_must_be_in_a_list(model):
 
 @pytest.mark.parametrize("graphs", [None, 3, "graph", [3], ["ab"], [(1, 2, 3, 4)]])
 def test_what_is_no_list_of_graphs_is_refused(graphs):
-    with pytest.raises((TypeError, ValueError), match="graphs"):
+    with pytest.raises((TypeError, ValueError), match=r"X( must|\[0\])"):
         GraphRanker().fit(graphs, [[0, 1]])
 
 
+def test_a_networkx_graph_that_cannot_be_read_is_named():
+    named = network(
+        {"Ulm": {"features": 1.0}, "Bonn": {"size": 2}}, [("Ulm", "Bonn", {})]
+    )
+    message = r"X\[0\]: node 'Bonn' has no attribute 'features'; it has 'size'"
+    with pytest.raises(ValueError, match=f"{message}.*Graph.from_networkx"):
+        GraphRanker().fit([named], [[0, 1]])
+    with pytest.raises(TypeError, match="wrap it in a list"):
+        GraphRanker().fit(named, [[0, 1]])
+
+
 def test_no_graphs_are_refused(model):
-    with pytest.raises(ValueError, match="graphs is empty"):
+    with pytest.raises(ValueError, match="X is empty"):
         GraphRanker().fit([], [])
-    with pytest.raises(ValueError, match="graphs is empty"):
+    with pytest.raises(ValueError, match="X is empty"):
         model.predict([])
 
 
@@ -76,16 +88,16 @@ X = np.array([[0.0], [1.0], [2.0]])
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        ((X, [[0, 3]]), r"graphs\[1\]: .*3"),
-        ((X, [[-1, 0]]), r"graphs\[1\]: .*-1"),
-        ((X, [[1, 1]]), r"graphs\[1\]: .*itself|graphs\[1\]: .*loop"),
-        ((X, [[0.5, 1]]), r"graphs\[1\]: "),
-        ((X, [[0, 1]], [[np.nan]]), r"graphs\[1\]: edge_features.*nan"),
-        ((X * np.nan, [[0, 1]]), r"graphs\[1\]: node_features.*nan"),
-        ((X + np.inf, [[0, 1]]), r"graphs\[1\]: node_features"),
-        ((X, [[0, 1]], np.ones((2, 1))), r"graphs\[1\]: edge_features has 2 rows"),
-        ((X.ravel(), [[0, 1]]), r"graphs\[1\]: node_features"),
-        ((np.empty((0, 1)), []), r"graphs\[1\]: node_features has no rows"),
+        ((X, [[0, 3]]), r"X\[1\]: .*3"),
+        ((X, [[-1, 0]]), r"X\[1\]: .*-1"),
+        ((X, [[1, 1]]), r"X\[1\]: .*itself|X\[1\]: .*loop"),
+        ((X, [[0.5, 1]]), r"X\[1\]: "),
+        ((X, [[0, 1]], [[np.nan]]), r"X\[1\]: edge_features.*nan"),
+        ((X * np.nan, [[0, 1]]), r"X\[1\]: node_features.*nan"),
+        ((X + np.inf, [[0, 1]]), r"X\[1\]: node_features"),
+        ((X, [[0, 1]], np.ones((2, 1))), r"X\[1\]: edge_features has 2 rows"),
+        ((X.ravel(), [[0, 1]]), r"X\[1\]: node_features"),
+        ((np.empty((0, 1)), []), r"X\[1\]: node_features has no rows"),
     ],
     ids=range(10),
 )
@@ -108,7 +120,7 @@ def test_duplicate_edges_are_merged():
 def test_edge_features_missing_where_others_have_them_are_refused(model):
     graphs, labels = graphs_of(0)
     graphs[1] = (graphs[1].node_features, graphs[1].edges)
-    message = r"graphs\[1\] has edges without edge features, but graphs\[0\] has them"
+    message = r"X\[1\] has edges without edge features, but X\[0\] has them"
     with pytest.raises(ValueError, match=message):
         GraphRanker().fit(graphs, labels)
     with pytest.raises(ValueError, match=message):
@@ -126,23 +138,23 @@ def test_a_model_of_edge_features_refuses_edges_without_them(model):
 def test_other_numbers_of_features_are_refused_at_prediction(model, width):
     nodes, edges = np.zeros((3, width)), [[0, 1]]
     for call in (model.decision_function, model.predict, model.predict_ranking):
-        with pytest.raises(ValueError, match=f"graphs.0. has {width} node features"):
+        with pytest.raises(ValueError, match=f"X.0. has {width} node features"):
             call([(nodes, edges, np.ones((1, 2)))])
-        with pytest.raises(ValueError, match=f"graphs.0. has {width} edge features"):
+        with pytest.raises(ValueError, match=f"X.0. has {width} edge features"):
             call([(np.zeros((3, 2)), edges, np.ones((1, width)))])
 
 
 def test_graphs_of_unequal_widths_are_refused():
     graphs, labels = graphs_of(0)
     graphs[2] = Graph(graphs[2].node_features[:, :1], graphs[2].edges)
-    with pytest.raises(ValueError, match=r"graphs\[2\] has 1 node features"):
+    with pytest.raises(ValueError, match=r"X\[2\] has 1 node features"):
         GraphRanker().fit(graphs, labels)
 
 
 def test_negative_edge_features_are_refused_where_neighbours_must_attract(model):
     graphs, labels = graphs_of(0)
     graphs[1].edge_features[2, 1] = -0.5
-    message = re.escape("graphs[1] has -0.5 at edge 2, column 1")
+    message = re.escape("X[1] has -0.5 at edge 2, column 1")
     with pytest.raises(ValueError, match=f"{message}.*pair_weights='free'"):
         GraphRanker().fit(graphs, labels)
     with pytest.raises(ValueError, match=message):
@@ -153,26 +165,26 @@ def test_negative_edge_features_are_refused_where_neighbours_must_attract(model)
 
 @pytest.mark.parametrize("labels", [None, 3])
 def test_labels_that_are_no_list_are_refused(labels):
-    with pytest.raises((TypeError, ValueError), match="labels"):
+    with pytest.raises(TypeError, match="y must be a list with one array of labels"):
         GraphRanker().fit(graphs_of(0)[0], labels)
 
 
 def test_labels_must_fit_the_graphs(model):
     graphs, labels = graphs_of(0)
     for call in (GraphRanker().fit, model.score):
-        with pytest.raises(ValueError, match="labels has 2 entries for 3 graphs"):
+        with pytest.raises(ValueError, match="y has 2 entries for 3 graphs"):
             call(graphs, labels[:2])
-        message = re.escape("labels[1] has shape (6,), but graphs[1] has 7 nodes")
+        message = re.escape("y[1] has shape (6,), but X[1] has 7 nodes")
         with pytest.raises(ValueError, match=message):
             call(graphs, [labels[0], labels[1][1:], labels[2]])
-        with pytest.raises(ValueError, match=re.escape("labels[0] has shape (5, 1)")):
+        with pytest.raises(ValueError, match=re.escape("y[0] has shape (5, 1)")):
             call(graphs, [labels[0][:, None], *labels[1:]])
 
 
 def test_more_than_two_labels_are_refused():
     graphs, _ = graphs_of(0)
     labels = [np.arange(graph.n_nodes) % 3 for graph in graphs]
-    with pytest.raises(ValueError, match="labels"):
+    with pytest.raises(ValueError, match="y has 3 distinct values"):
         GraphRanker().fit(graphs, labels)
 
 
@@ -180,10 +192,11 @@ def test_missing_labels_are_refused(model):
     graphs, labels = graphs_of(0)
     missing = [y.astype(float) for y in labels]
     missing[1][3] = np.nan
-    with pytest.raises(ValueError, match=r"(?i)labels.*(nan|missing)"):
-        GraphRanker().fit(graphs, missing)
-    with pytest.raises(ValueError, match=r"labels\[1\]\[3\] is nan"):
-        model.score(graphs, missing)
+    for call in (GraphRanker().fit, model.score):
+        with pytest.raises(
+            ValueError, match=r"y\[1\] is nan in row 3; .* needs a label"
+        ):
+            call(graphs, missing)
 
 
 def test_graphs_of_one_class_each_are_refused():
@@ -216,12 +229,12 @@ def test_scoring_needs_a_graph_of_both_classes(model):
 def test_a_label_that_training_has_not_seen_is_named(model):
     graphs, labels = graphs_of(0)
     named = [np.where(y, "b", "a") for y in labels]
-    with pytest.raises(ValueError, match=r"labels\[0\]\[0\] is '[ab]', but the model"):
+    with pytest.raises(ValueError, match=r"y\[0\] is '[ab]' in row 0, but"):
         model.score(graphs, named)
     learned = GraphRanker(tol=1e-2).fit(graphs, named)
     named[2] = named[2].copy()
     named[2][4] = "c"
-    message = r"labels\[2\]\[4\] is 'c', but the model knows 'a' and 'b'"
+    message = r"y\[2\] is 'c' in row 4, but the training labels are 'a' and 'b'"
     with pytest.raises(ValueError, match=message):
         learned.score(graphs, named)
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics.top_sets import TopSets
-from aucmax.structured.inference import rank, rank_consistent, rank_loss_augmented
+from aucmax.structured.inference import rank
 from aucmax.structured.program import solve_program
 from structured import reference_structured as reference
 from structured.pairwise_samples import SETS, graph, labels_of
@@ -27,12 +27,9 @@ ALL_SHAPES = pytest.mark.parametrize("shape", list(SHAPES))
 
 
 def solve(task, scores, labels, top_sets=None):
-    """Run a task by its function."""
-    if task == "rank":
-        return rank(*scores, top_sets=top_sets)
-    if task == "loss_augmented":
-        return rank_loss_augmented(*scores, labels, top_sets=top_sets)
-    return rank_consistent(*scores, labels, top_sets=top_sets)
+    """Rank with the labels of a task that needs some."""
+    labels = None if task == "rank" else labels
+    return rank(*scores, top_sets=top_sets, task=task, labels=labels)
 
 
 def scale_of(scores, top_sets):
@@ -154,7 +151,7 @@ def test_the_loss_in_the_value_is_that_of_the_scores_with_ties_a_half(shape):
     for seed in range(3):
         scores = graph(seed, **SHAPES[shape])
         labels = labels_of(seed, scores[0].size)
-        found = rank_loss_augmented(*scores, labels)
+        found = solve("loss_augmented", scores, labels)
         plain = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
         tied = np.empty(labels.size)  # scores without rounding: one number a block
         sizes = np.diff(found.blocks)
@@ -167,7 +164,7 @@ def test_the_loss_in_the_value_is_that_of_the_scores_with_ties_a_half(shape):
 def test_the_auc_of_the_order_is_one_minus_the_loss_where_no_nodes_tie():
     unary = np.array([0.3, 2.0, -1.0, 0.9, 1.4])
     labels = np.array([True, False, False, True, True])
-    found = rank_loss_augmented(unary, [[0, 1], [3, 4]], [0.1, 0.1], labels)
+    found = solve("loss_augmented", (unary, [[0, 1], [3, 4]], [0.1, 0.1]), labels)
     assert len(found.blocks) == 6
     places = np.empty(5)
     places[found.order] = -np.arange(5)

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._fitted_state import replace_state
+from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._parameters import (
     check_choice,
     check_integer,
@@ -209,42 +209,45 @@ class GraphRanker(BaseEstimator):
         self.callback = callback
         self.verbose = verbose
 
-    def fit(self, graphs: Sequence[Any], labels: Sequence[ArrayLike]) -> Self:
+    def fit(self, X: Sequence[Any], y: Sequence[ArrayLike]) -> Self:
         """Fit the model.
 
         Parameters
         ----------
-        graphs : sequence of Graph or tuple
+        X : sequence of Graph, tuple or networkx.Graph
             Graphs of any sizes with equal features; a tuple is (node features, edges)
-            or (node features, edges, edge features).
-        labels : sequence of array-like of shape (n_nodes,)
-            The labels of each graph's nodes, of two kinds in all. Graphs whose nodes
-            are all alike are passed over.
+            or (node features, edges, edge features), and the nodes, perhaps also the
+            edges, of a NetworkX graph have an attribute "features".
+        y : sequence of array-like of shape (n_nodes,)
+            The labels of each graph's nodes, of two kinds in all. The second of the two
+            labels in sorted order is the positive class. Graphs whose nodes are all
+            alike are passed over.
 
         Returns
         -------
         self : GraphRanker
             The fitted model.
         """
-        self._check_parameters()
-        batch = GraphBatch.of(graphs)
-        classes, is_positive = check_labels(labels, batch)
-        if self.pair_weights == "nonnegative":
-            check_edge_features(batch)
-        problem = self._problem(batch, is_positive)
-        fitted = self._fitted(problem, self._solve(problem))
-        fitted["classes_"] = classes
-        fitted["n_skipped_"] = batch.n_graphs - problem.n_graphs
-        replace_state(self, fitted)
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            batch = GraphBatch.of(X)
+            classes, is_positive = check_labels(y, batch)
+            if self.pair_weights == "nonnegative":
+                check_edge_features(batch)
+            problem = self._problem(batch, is_positive)
+            fitted = self._fitted(problem, self._solve(problem))
+            fitted["classes_"] = classes
+            fitted["n_skipped_"] = batch.n_graphs - problem.n_graphs
+            replace_state(self, fitted)
         return self
 
-    def decision_function(self, graphs: Sequence[Any]) -> list[FloatArray]:
+    def decision_function(self, X: Sequence[Any]) -> list[FloatArray]:
         """Score the nodes of each graph; sorting the scores gives the ranking.
 
         Parameters
         ----------
-        graphs : sequence of Graph or tuple
-            The graphs.
+        X : sequence of Graph, tuple or networkx.Graph
+            The graphs, as in `fit`.
 
         Returns
         -------
@@ -253,60 +256,58 @@ class GraphRanker(BaseEstimator):
             positive class. Nodes that the model ranks alike differ by a millionth, in
             the order of their own scores.
         """
-        batch, scores = self._scored(graphs)
+        batch, scores = self._scored(X)
         return batch.split(scores)
 
-    def predict_ranking(self, graphs: Sequence[Any]) -> list[IntArray]:
+    def predict_ranking(self, X: Sequence[Any]) -> list[IntArray]:
         """Return the nodes of each graph, best first.
 
         Parameters
         ----------
-        graphs : sequence of Graph or tuple
-            The graphs.
+        X : sequence of Graph, tuple or networkx.Graph
+            The graphs, as in `fit`.
 
         Returns
         -------
         list of ndarray of int64 of shape (n_nodes,)
             Numbers of nodes; of equal ones the smaller number comes first.
         """
-        return [
-            np.argsort(-scores, kind="stable")
-            for scores in self.decision_function(graphs)
-        ]
+        scored = self.decision_function(X)
+        return [np.argsort(-scores, kind="stable") for scores in scored]
 
-    def predict(self, graphs: Sequence[Any]) -> list[NDArray[Any]]:
+    def predict(self, X: Sequence[Any]) -> list[NDArray[Any]]:
         """Predict the positive class where the score is above 0.
 
         Parameters
         ----------
-        graphs : sequence of Graph or tuple
-            The graphs.
+        X : sequence of Graph, tuple or networkx.Graph
+            The graphs, as in `fit`.
 
         Returns
         -------
         list of ndarray of shape (n_nodes,)
             Labels.
         """
-        scored = self.decision_function(graphs)
+        scored = self.decision_function(X)
         return [self.classes_[(scores > 0.0).astype(np.intp)] for scores in scored]
 
-    def score(self, graphs: Sequence[Any], labels: Sequence[ArrayLike]) -> float:
-        """Return the mean of the metric over the graphs with nodes of both classes.
+    def score(self, X: Sequence[Any], y: Sequence[ArrayLike]) -> float:
+        """Measure what the model maximises: the mean metric of graphs of both classes.
 
         Parameters
         ----------
-        graphs : sequence of Graph or tuple
-            The graphs.
-        labels : sequence of array-like of shape (n_nodes,)
+        X : sequence of Graph, tuple or networkx.Graph
+            The graphs, as in `fit`.
+        y : sequence of array-like of shape (n_nodes,)
             The labels of each graph's nodes.
 
         Returns
         -------
         float
-            Of the AUC, or its like that `metric` names.
+            The mean AUC, or that of its like that `metric` names.
         """
-        batch, scores = self._scored(graphs)
-        _, is_positive = check_labels(labels, batch, self.classes_)
+        batch, scores = self._scored(X)
+        _, is_positive = check_labels(y, batch, self.classes_)
         return self._measure.mean_score(is_positive, scores, batch.graph_of_node)
 
     def _check_state(self) -> None:
@@ -421,10 +422,10 @@ class GraphRanker(BaseEstimator):
             "n_edge_features_in_": problem.n_parameters - d,
         }
 
-    def _scored(self, graphs: Sequence[Any]) -> tuple[GraphBatch, FloatArray]:
+    def _scored(self, X: Sequence[Any]) -> tuple[GraphBatch, FloatArray]:
         check_is_fitted(self, "coef_")
         batch = GraphBatch.of(
-            graphs,
+            X,
             n_node_features=self.n_node_features_in_,
             n_edge_features=self.n_edge_features_in_,
         )

@@ -8,6 +8,7 @@ over blocks of nodes. For weights of any sign see
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +18,7 @@ from aucmax.metrics.top_sets import TopSets
 from aucmax.structured._pairwise import PairwiseModel
 from aucmax.structured.chains import ChainFinder
 
-__all__ = ["Ranking", "rank", "rank_consistent", "rank_loss_augmented"]
+__all__ = ["Ranking", "rank"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +64,8 @@ def rank(
     pair_weights: ArrayLike,
     *,
     top_sets: TopSets | None = None,
+    task: Literal["rank", "loss_augmented", "consistent"] = "rank",
+    labels: ArrayLike | None = None,
 ) -> Ranking:
     r"""Return the ranking whose top sets are worth most.
 
@@ -83,16 +86,24 @@ def rank(
         What both ends together are worth besides, J >= 0.
     top_sets : TopSets, optional
         The set sizes that count, with weights; all, with weight 1, by default.
+    task : {"rank", "loss_augmented", "consistent"}
+        The best ranking; the best together with its loss; or the best of those with
+        all positives before all negatives, whose scores compare within a class only.
+        The loss is 1 - AUC of the labels, or its like for other sets. It is linear: a
+        positive scores less by :math:`1 / Z`, with :math:`Z = |P| |N|` for sets of all
+        sizes.
+    labels : array-like of shape (n_nodes,), optional
+        Two classes; the larger is the positive one. Needed for every task but "rank".
 
     Returns
     -------
     Ranking
-        The solution.
+        The solution; with "loss_augmented", its value includes the loss.
 
     References
     ----------
     .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
-       with the AUC loss and its generalizations. AISTATS 2014, problem (7a).
+       with the AUC loss and its generalizations. AISTATS 2014, problem (7).
 
     Examples
     --------
@@ -101,75 +112,6 @@ def rank(
     >>> ranking.order.tolist(), ranking.blocks.tolist(), ranking.value
     ([0, 1, 2], [0, 1, 2, 3], 14.0)
     """
-    return _solve("rank", unary, edges, pair_weights, None, top_sets)
-
-
-def rank_loss_augmented(
-    unary: ArrayLike,
-    edges: ArrayLike,
-    pair_weights: ArrayLike,
-    labels: ArrayLike,
-    *,
-    top_sets: TopSets | None = None,
-) -> Ranking:
-    r"""Return the ranking that is worth most together with its loss.
-
-    The loss is 1 - AUC of the labels, or its like for other sets, so that it
-    adds to the scores of nodes: a positive's is less by :math:`1 / Z`, with
-    :math:`Z = |P| |N|` for sets of all sizes.
-
-    Parameters
-    ----------
-    unary, edges, pair_weights : array-like
-        As in :func:`rank`.
-    labels : array-like of shape (n_nodes,)
-        Two classes; the larger is the positive one.
-    top_sets : TopSets, optional
-        As in :func:`rank`.
-
-    Returns
-    -------
-    Ranking
-        The solution; its value includes the loss.
-    """
-    return _solve("loss_augmented", unary, edges, pair_weights, labels, top_sets)
-
-
-def rank_consistent(
-    unary: ArrayLike,
-    edges: ArrayLike,
-    pair_weights: ArrayLike,
-    labels: ArrayLike,
-    *,
-    top_sets: TopSets | None = None,
-) -> Ranking:
-    """Return the best ranking of those with all positives before all negatives.
-
-    Parameters
-    ----------
-    unary, edges, pair_weights : array-like
-        As in :func:`rank`.
-    labels : array-like of shape (n_nodes,)
-        Two classes; the larger is the positive one.
-    top_sets : TopSets, optional
-        As in :func:`rank`.
-
-    Returns
-    -------
-    Ranking
-        The solution. Its scores compare within a class only.
-    """
-    return _solve("consistent", unary, edges, pair_weights, labels, top_sets)
-
-
-def _solve(
-    task: str,
-    unary: ArrayLike,
-    edges: ArrayLike,
-    pair_weights: ArrayLike,
-    labels: ArrayLike | None,
-    top_sets: TopSets | None,
-) -> Ranking:
     model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
     _reject_negative(np.asarray(pair_weights, dtype=np.float64))
     model = model.for_task(task, labels)

@@ -56,7 +56,10 @@ class Measure:
     def mean_score(
         self, labels: BoolArray, scores: FloatArray, graph: IntArray
     ) -> float:
-        """Return the mean over the graphs, told of each node, with both classes."""
+        """Return the mean over the graphs that have nodes of both classes.
+
+        `graph` has the number of its graph for each node.
+        """
         if self.metric == "binned":
             return binned_auc_score(labels, scores, bins=self.bins, qid=graph)
         if self.metric == "at_k":
