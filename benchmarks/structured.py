@@ -19,13 +19,11 @@ from scipy.sparse.csgraph import connected_components
 
 from aucmax import GraphRanker
 from aucmax.datasets import make_letter_images
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured import (
     Graph,
     grid_edges,
     rank,
-    rank_consistent,
-    rank_loss_augmented,
     solve_program,
 )
 from aucmax.structured.total_variation import optimality_gap, prox, value
@@ -49,13 +47,12 @@ def run(report: Report) -> None:
 
 
 def inference(report: Report) -> None:
-    """Rank random graphs by blocks, and by the program with a level for each size."""
+    """Rank random graphs by blocks, and by the program with one set per size."""
     for n in (30, 50, 100):
         model, labels = sparse_graph(n, 3 * n), np.arange(n) % 3 == 0
         ours: dict[str, Callable[[], Any]] = {
-            "rank": lambda m=model: rank(*m),
-            "loss_augmented": lambda m=model, y=labels: rank_loss_augmented(*m, y),
-            "consistent": lambda m=model, y=labels: rank_consistent(*m, y),
+            task: lambda m=model, y=labels, task=task: rank(*m, task=task, labels=y)
+            for task in ("rank", "loss_augmented", "consistent")
         }
         times = time_in_turn(ours, repeats=20)
         for task, call in ours.items():
@@ -84,7 +81,7 @@ def images(report: Report) -> None:
     rank(*image(10))
     seconds, ranking = timed(lambda: rank(*model))
     report.add(
-        "300 x 300 pixels, all 90,000 levels",
+        "300 x 300 pixels, all 90,000 top_sets",
         seconds,
         "s",
         at_most=10.0,
@@ -176,14 +173,14 @@ def training(report: Report) -> None:
         at_most=1e-2,
     )
     # what a Frank-Wolfe step asks for: the best ranking together with its loss
-    unary = graphs[0].node_features @ ranker.coef_ - labels[0]
-    model = Model(unary, edges, graphs[0].edge_features @ ranker.edge_coef_)
-    levels = Levels.binned(unary.size, 10)
+    unary = graphs[0].node_features @ ranker.coef_[0] - labels[0]
+    model = Model(unary, edges, graphs[0].edge_features @ ranker.edge_coef_[0])
+    top_sets = TopSets.binned(unary.size, 10)
     runs = [
-        highs(model, levels=levels, method=m) for m in ("simplex", "interior-point")
+        highs(model, top_sets=top_sets, method=m) for m in ("simplex", "interior-point")
     ]
     program, optimum = min(runs)
-    times = time_in_turn({"ours": lambda: rank(*model, levels=levels)}, repeats=20)
+    times = time_in_turn({"ours": lambda: rank(*model, top_sets=top_sets)}, repeats=20)
     report.add(
         "one letter, 10 bins: HiGHS / ours",
         program / times["ours"].best,
@@ -191,7 +188,7 @@ def training(report: Report) -> None:
     )
     report.add(
         "one letter, 10 bins: difference of values",
-        abs(rank(*model, levels=levels).value - optimum) / abs(optimum),
+        abs(rank(*model, top_sets=top_sets).value - optimum) / abs(optimum),
         "of value",
         at_most=1e-8,
     )
@@ -278,12 +275,12 @@ def highs(
     task: str = "rank",
     labels: np.ndarray | None = None,
     method: str = "simplex",
-    levels: Levels | None = None,
+    top_sets: TopSets | None = None,
 ) -> tuple[float, float]:
     """Solve the linear program; return seconds and optimum."""
     seconds, solution = timed(
         lambda: solve_program(
-            *model, task=task, labels=labels, method=method, levels=levels
+            *model, task=task, labels=labels, method=method, top_sets=top_sets
         )
     )
     return seconds, solution.value

@@ -3,6 +3,7 @@
 minimise  1/2 sum_i (x_i - values_i)^2 + sum_e weights_e |x_i - x_j|,   e = (i, j)
 """
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 
@@ -16,29 +17,32 @@ def value(x, values, edges, weights):
 
 
 def exact_prox(values, edges, weights):
-    """By all 2^n sets, in fractions; each entry is rounded once, at the end.
+    """By all 2^n sets, in whole numbers; each entry is rounded once, at the end.
 
     gain(S) = values of S - weights of the edges that leave S. The set where x >= t has
     the largest gain(S) - t |S|, so the sets, from none to all of the nodes, lie on the
     concave hull of the points (|S|, gain(S)), and x is its slopes.
     """
     n = len(values)
-    gains = [gain(mask, values, edges, weights) for mask in range(2**n)]
+    ratios = [float(t).as_integer_ratio() for t in (*values, *weights)]
+    unit = math.lcm(*(below for _, below in ratios))
+    whole = [above * (unit // below) for above, below in ratios]
+    gains = [gain(mask, whole[:n], edges.tolist(), whole[n:]) for mask in range(2**n)]
     chain = [0]
     while chain[-1] != 2**n - 1:
-        chain.append(next_set(chain[-1], gains))
+        chain.append(next_set(chain[-1], gains, n))
     x = np.empty(n)
     for inner, outer in pairwise(chain):
-        x[members(outer & ~inner, n)] = float(slope(inner, outer, gains))
+        added = members(outer & ~inner, n)
+        x[added] = Fraction(gains[outer] - gains[inner], len(added) * unit)
     return x
 
 
 def gain(mask, values, edges, weights):
-    inside = [bool(mask >> i & 1) for i in range(len(values))]
-    total = sum((Fraction(float(values[i])) for i in members(mask, len(values))), 0)
+    total = sum(values[i] for i in members(mask, len(values)))
     for (i, j), weight in zip(edges, weights, strict=True):
-        if inside[i] != inside[j]:
-            total -= Fraction(float(weight))
+        if (mask >> i & 1) != (mask >> j & 1):
+            total -= weight
     return total
 
 
@@ -46,20 +50,17 @@ def members(mask, n):
     return [i for i in range(n) if mask >> i & 1]
 
 
-def slope(inner, outer, gains):
-    size = outer.bit_count() - inner.bit_count()
-    return Fraction(gains[outer] - gains[inner]) / size
-
-
-def next_set(inner, gains):
+def next_set(inner, gains, n):
     """The largest of the sets to which gain rises most steeply."""
-    larger = [s for s in range(len(gains)) if s & inner == inner and s != inner]
-    slopes = [slope(inner, s, gains) for s in larger]
-    steepest = max(slopes)
-    return max(
-        (s for s, t in zip(larger, slopes, strict=True) if t == steepest),
-        key=int.bit_count,
-    )
+    shares = [0, *(math.lcm(*range(1, n + 1)) // size for size in range(1, n + 1))]
+    best, steepest = -1, None
+    for outer in range(inner + 1, len(gains)):
+        if outer & inner == inner:
+            size = (outer & ~inner).bit_count()
+            slope = (gains[outer] - gains[inner]) * shares[size], size
+            if steepest is None or slope > steepest:
+                best, steepest = outer, slope
+    return best
 
 
 def dual_prox(values, edges, weights):

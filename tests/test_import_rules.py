@@ -66,6 +66,20 @@ def test_imports_point_one_way(folder):
     assert not offences
 
 
+def test_compiled_functions_call_those_of_their_own_file_only():
+    # numba's disk cache does not notice a change in another file and runs old code
+    files = [path for path in SOURCE.rglob("*.py") if "njit" in path.read_text()]
+    homes = {".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in files}
+    assert {"_sorting", "risks._kernels"} <= homes
+    offences = [
+        f"{path.relative_to(SOURCE)} imports aucmax.{name}"
+        for path in files
+        for name in imported_siblings(path)
+        if any(f"{name}.".startswith(f"{home}.") for home in homes)
+    ]
+    assert not offences
+
+
 def test_every_folder_has_a_rule():
     folders = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     files = {path.stem for path in SOURCE.glob("[a-z]*.py")}

@@ -8,7 +8,7 @@ import pytest
 
 MODULES = (
     "bootstrap",
-    "levels",
+    "top_sets",
     "multiclass",
     "partial",
     "retrieval",

@@ -18,7 +18,7 @@ from aucmax.metrics import (
     roc_auc_score,
     unnested_auc_score,
 )
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from metrics.samples import samples, tied
 
 pytestmark = pytest.mark.kernel
@@ -73,20 +73,20 @@ def binned_auc_of_pairs(y, scores, bins, within):
     return float(np.mean(values))
 
 
-def auc_at_k_of_levels(y, scores, k):
+def auc_at_k_of_sets(y, scores, k):
     """By the number of positives in each of the first sets; ties enter by shares."""
     p, n = int(y.sum()), int((1 - y).sum())
     if p == 0 or n == 0:
         return None
     may_take = places(scores)
     found = best = worst = 0.0
-    for level in range(1, min(k, y.size) + 1):
+    for size in range(1, min(k, y.size) + 1):
         members = [
-            sum(place < level for place in taken) / len(taken) for taken in may_take
+            sum(place < size for place in taken) / len(taken) for taken in may_take
         ]
         found += y @ members
-        best += min(level, p)
-        worst += max(0, level - n)
+        best += min(size, p)
+        worst += max(0, size - n)
     return (found - worst) / (best - worst)
 
 
@@ -115,7 +115,7 @@ def test_auc_at_k_is_its_mean_over_all_tie_orders(sample, k):
     y, scores, _, _ = sample
     expected = np.mean(
         [
-            auc_at_k_of_levels(y[order], -np.arange(y.size), k)
+            auc_at_k_of_sets(y[order], -np.arange(y.size), k)
             for order in reference.tie_orders(scores)
         ]
     )
@@ -131,9 +131,9 @@ def test_binned_auc_is_its_mean_over_pairs(sample, bins, within):
 
 
 @given(samples(), depths)
-def test_auc_at_k_is_its_sum_over_levels(sample, k):
+def test_auc_at_k_is_its_sum_over_sets(sample, k):
     y, scores, _, _ = sample
-    expected = auc_at_k_of_levels(y, scores, k)
+    expected = auc_at_k_of_sets(y, scores, k)
     assert auc_at_k_score(y, scores, k=k) == pytest.approx(expected, abs=1e-12)
 
 
@@ -148,7 +148,7 @@ def test_queries_of_both_classes_are_averaged(sample, bins, within, k):
     assert found == pytest.approx(expected, abs=1e-12)
     found = auc_at_k_score(y, scores, k=k, qid=qid)
     expected = reference.mean_over_queries(
-        lambda y, s: auc_at_k_of_levels(y, s, k), qid, y, scores
+        lambda y, s: auc_at_k_of_sets(y, s, k), qid, y, scores
     )
     assert found == pytest.approx(expected, abs=1e-12)
 
@@ -183,34 +183,34 @@ def test_fewer_bins_forgive_more(sample, bins, another):
 
 
 @given(samples(), any_bins)
-def test_binned_auc_is_linear_in_the_levels(sample, bins):
+def test_binned_auc_is_linear_in_the_sets(sample, bins):
     # P N AUC = sum of v pos(l), but for a constant of the last bin
     y, scores, _, _ = sample
-    levels = Levels.binned(y.size, bins)
+    sets = TopSets.binned(y.size, bins)
     may_take = places(scores)
     worth = sum(
         v * sum(label * np.mean([a < size for a in taken]) for label, taken in rows)
         for size, v, rows in (
             (size, v, list(zip(y, may_take, strict=True)))
-            for size, v in zip(levels.sizes, levels.weights, strict=True)
+            for size, v in zip(sets.sizes, sets.weights, strict=True)
         )
     )
     p = int(y.sum())
-    last_bin = y.size - (levels.sizes[-1] if levels.sizes.size else 0)
+    last_bin = y.size - (sets.sizes[-1] if sets.sizes.size else 0)
     expected = (worth + p * (last_bin - p) / 2) / (p * (y.size - p))
     assert binned_auc_score(y, scores, bins=bins) == pytest.approx(expected, abs=1e-12)
 
 
 @given(samples(), depths)
-def test_auc_at_k_is_one_minus_the_loss_of_its_levels(sample, k):
+def test_auc_at_k_is_one_minus_the_loss_of_its_sets(sample, k):
     y, scores, _, _ = sample
-    levels = Levels.top(y.size, k)
+    sets = TopSets.up_to(y.size, k)
     members = [
         [sum(a < size for a in t) / len(t) for t in places(scores)]
-        for size in levels.sizes
+        for size in sets.sizes
     ]
     p = int(y.sum())
-    loss = (levels.best(p) - levels.weights @ (members @ y)) / levels.spread(p)
+    loss = (sets.best(p) - sets.weights @ (members @ y)) / sets.spread(p)
     assert auc_at_k_score(y, scores, k=k) == pytest.approx(1 - loss, abs=1e-12)
 
 
@@ -270,7 +270,7 @@ def test_a_perfect_ranking_is_one_and_its_reverse_zero(p, n, k, bins):
 def test_constant_scores_are_one_half_where_all_rows_count(sample, bins, k):
     y = sample[0]
     assert binned_auc_score(y, np.zeros(y.size), bins=bins) == pytest.approx(0.5)
-    expected = auc_at_k_of_levels(y, np.zeros(y.size), k)
+    expected = auc_at_k_of_sets(y, np.zeros(y.size), k)
     assert auc_at_k_score(y, np.zeros(y.size), k=k) == pytest.approx(expected)
     assert auc_at_k_score(y, np.zeros(y.size), k=y.size) == pytest.approx(0.5)
 
@@ -308,7 +308,7 @@ def test_small_queries_after_many_rows_keep_all_digits():
         found = binned_auc_score(y, scores, bins=bins, within=within, qid=qid)
         assert found == pytest.approx(one, abs=1e-14)
     found = auc_at_k_score(y, scores, k=3, qid=qid)
-    assert found == pytest.approx(auc_at_k_of_levels(y[:7], scores[:7], 3), abs=1e-14)
+    assert found == pytest.approx(auc_at_k_of_sets(y[:7], scores[:7], 3), abs=1e-14)
 
 
 @pytest.mark.parametrize("only", [0, 1])
@@ -342,8 +342,8 @@ def test_frames_and_series_are_read():
 def nested_sets(scores):
     order = np.argsort(-scores, kind="stable")
     members = np.zeros((scores.size, scores.size))
-    for level in range(scores.size):
-        members[level:, order[level]] = 1.0
+    for place in range(scores.size):
+        members[place:, order[place]] = 1.0
     return members
 
 
@@ -373,10 +373,10 @@ def test_unnested_auc_is_its_sum_over_sets(sample, seed, relaxed):
     y = sample[0]
     m, p = y.size, int(y.sum())
     rng = np.random.default_rng(seed)
-    members = np.array([rng.permutation(m) < level + 1 for level in range(m)], float)
+    members = np.array([rng.permutation(m) <= place for place in range(m)], float)
     if relaxed:  # between these sets and the mean of all
         members = (members + np.arange(1, m + 1)[:, None] / m) / 2
-    found = sum(members[level][i] for level in range(m) for i in range(m) if y[i])
+    found = sum(members[place][i] for place in range(m) for i in range(m) if y[i])
     expected = (found - p * (p + 1) / 2) / (p * (m - p))
     assert unnested_auc_score(y, members) == pytest.approx(expected, abs=1e-12)
     assert unnested_auc_score(y, sparse.coo_array(members)) == pytest.approx(

@@ -1,22 +1,22 @@
-"""Small graphs with scores and labels, and all kinds of levels."""
+"""Small graphs with scores and labels, and top sets of all kinds."""
 
 import numpy as np
 
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 
 
 def weighted(n):
     """The set of all nodes among others, and weights that no measure has."""
     sizes = np.unique([1, n // 2, n])
-    return Levels(sizes, np.array([0.3, 2.0, 5.0])[: sizes.size], n)
+    return TopSets(sizes, np.array([0.3, 2.0, 5.0])[: sizes.size], n)
 
 
-LEVELS = {
-    "every": Levels.every,
-    "top": lambda n: Levels.top(n, 3),
-    "bins": lambda n: Levels.binned(n, 3),
-    "boundaries": lambda n: Levels.binned(n, [1, 2, 5]),
-    "shares": lambda n: Levels.binned(n, [0.15, 0.4, 0.8]),
+SETS = {
+    "every": TopSets.every,
+    "top": lambda n: TopSets.up_to(n, 3),
+    "bins": lambda n: TopSets.binned(n, 3),
+    "boundaries": lambda n: TopSets.binned(n, [1, 2, 5]),
+    "shares": lambda n: TopSets.binned(n, [0.15, 0.4, 0.8]),
     "weighted": weighted,
 }
 

@@ -6,24 +6,31 @@ import numpy as np
 from scipy.optimize import linprog
 
 
-def score(z, unary, edges, pair_weights):
-    """Score of one set; of fractional memberships, the best that tables allow."""
-    total = sum(unary[i] * z[i] for i in range(len(unary)))
-    for (i, j), weight in zip(edges, pair_weights, strict=True):
-        both = min(z[i], z[j]) if weight >= 0 else max(0.0, z[i] + z[j] - 1.0)
-        total += weight * both
-    return total
-
-
-def total(memberships, level_weights, unary, edges, pair_weights):
-    """Sum of the scores of all levels."""
-    return sum(
-        v * score(z, unary, edges, pair_weights)
-        for z, v in zip(memberships, level_weights, strict=True)
+def products(z, edges, pair_weights):
+    """How much both ends of each edge are in a set; the best that tables allow."""
+    return np.array(
+        [
+            min(z[i], z[j]) if weight >= 0 else max(0.0, z[i] + z[j] - 1.0)
+            for (i, j), weight in zip(edges, pair_weights, strict=True)
+        ]
     )
 
 
-def loss(memberships, sizes, level_weights, labels):
+def score(z, unary, edges, pair_weights):
+    """Score of one set, which may be fractional."""
+    total = sum(unary[i] * z[i] for i in range(len(unary)))
+    return total + sum(pair_weights * products(z, edges, pair_weights))
+
+
+def total(memberships, set_weights, unary, edges, pair_weights):
+    """Sum of the scores of all sets."""
+    return sum(
+        v * score(z, unary, edges, pair_weights)
+        for z, v in zip(memberships, set_weights, strict=True)
+    )
+
+
+def loss(memberships, sizes, set_weights, labels):
     """How far the positives in the sets fall behind: 0 for the best, 1 for the worst.
 
     0 if all rankings have the same sets.
@@ -31,7 +38,7 @@ def loss(memberships, sizes, level_weights, labels):
     best = worst = reached = 0.0
     n_positive = sum(labels)
     n_negative = len(labels) - n_positive
-    for z, size, v in zip(memberships, sizes, level_weights, strict=True):
+    for z, size, v in zip(memberships, sizes, set_weights, strict=True):
         best += v * min(size, n_positive)
         worst += v * max(0, size - n_negative)
         reached += v * sum(z[i] for i in range(len(labels)) if labels[i])
@@ -53,19 +60,19 @@ def auc(scores, labels):
 def memberships_of_order(order, sizes):
     """The sets of a ranking, best first: the first l nodes for each size l."""
     z = np.zeros((len(sizes), len(order)))
-    for level, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         for node in order[:size]:
-            z[level, node] = 1.0
+            z[index, node] = 1.0
     return z
 
 
 def memberships_of_blocks(order, blocks, sizes):
     """The sets of a ranking in which the nodes of a block share what is left."""
     z = np.zeros((len(sizes), len(order)))
-    for level, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         for start, end in pairwise(blocks):
             for node in order[start:end]:
-                z[level, node] = min(1.0, max(0.0, (size - start) / (end - start)))
+                z[index, node] = min(1.0, max(0.0, (size - start) / (end - start)))
     return z
 
 
@@ -75,25 +82,25 @@ def is_consistent(order, labels):
     return all(labels[node] for node in order[:n_positive])
 
 
-def value_of_order(order, graph, sizes, level_weights, task, labels):
+def value_of_order(order, graph, sizes, set_weights, task, labels):
     """What a ranking is worth for a task."""
     z = memberships_of_order(order, sizes)
-    value = total(z, level_weights, *graph)
+    value = total(z, set_weights, *graph)
     if task == "loss_augmented":
-        value += loss(z, sizes, level_weights, labels)
+        value += loss(z, sizes, set_weights, labels)
     return value
 
 
-def best_ranking_value(graph, sizes, level_weights, task="rank", labels=None):
+def best_ranking_value(graph, sizes, set_weights, task="rank", labels=None):
     """The value of the best of all permutations."""
     return max(
-        value_of_order(order, graph, sizes, level_weights, task, labels)
+        value_of_order(order, graph, sizes, set_weights, task, labels)
         for order in permutations(range(len(graph[0])))
         if task != "consistent" or is_consistent(order, labels)
     )
 
 
-def best_subsets_value(graph, sizes, level_weights):
+def best_subsets_value(graph, sizes, set_weights):
     """The value of the best set of each size, each by itself."""
     n = len(graph[0])
     return sum(
@@ -102,32 +109,32 @@ def best_subsets_value(graph, sizes, level_weights):
             score([float(i in subset) for i in range(n)], *graph)
             for subset in combinations(range(n), size)
         )
-        for size, v in zip(sizes, level_weights, strict=True)
+        for size, v in zip(sizes, set_weights, strict=True)
     )
 
 
 class LocalPolytope:
-    """Program (9) with a table of four probabilities for every edge and level."""
+    """Program (9) with a table of four probabilities for every edge and set."""
 
-    def __init__(self, graph, sizes, level_weights):
+    def __init__(self, graph, sizes, set_weights):
         self.unary, self.edges, self.pair_weights = graph
-        self.sizes, self.level_weights = sizes, level_weights
+        self.sizes, self.set_weights = sizes, set_weights
         self.n = len(self.unary)
-        self.width = 2 * self.n + 4 * len(self.edges)  # of one level
+        self.width = 2 * self.n + 4 * len(self.edges)  # of one set
         self.gain = np.zeros(len(sizes) * self.width)
         self.constant = 0.0
         self.equal, self.equal_to, self.at_most = [], [], []
-        for level in range(len(sizes)):
-            self.add_nodes(level)
-            self.add_tables(level)
+        for index in range(len(sizes)):
+            self.add_nodes(index)
+            self.add_tables(index)
 
-    def node(self, level, i, value):
+    def node(self, index, i, value):
         """The column of the probability that node i has the value."""
-        return level * self.width + 2 * i + value
+        return index * self.width + 2 * i + value
 
-    def table(self, level, e, first, second):
+    def table(self, index, e, first, second):
         """The column of the probability that both ends have these values."""
-        return level * self.width + 2 * self.n + 4 * e + 2 * first + second
+        return index * self.width + 2 * self.n + 4 * e + 2 * first + second
 
     def row(self, terms):
         row = np.zeros(self.gain.size)
@@ -139,51 +146,58 @@ class LocalPolytope:
         self.equal.append(self.row(terms))
         self.equal_to.append(value)
 
-    def add_nodes(self, level):
+    def add_nodes(self, index):
         for i in range(self.n):
-            self.gain[self.node(level, i, 1)] = (
-                self.level_weights[level] * self.unary[i]
-            )
-            self.require([(self.node(level, i, value), 1.0) for value in (0, 1)], 1.0)
-        members = [(self.node(level, i, 1), 1.0) for i in range(self.n)]
-        self.require(members, self.sizes[level])
+            self.gain[self.node(index, i, 1)] = self.set_weights[index] * self.unary[i]
+            self.require([(self.node(index, i, value), 1.0) for value in (0, 1)], 1.0)
+        members = [(self.node(index, i, 1), 1.0) for i in range(self.n)]
+        self.require(members, self.sizes[index])
 
-    def add_tables(self, level):
+    def add_tables(self, index):
         for e, (i, j) in enumerate(self.edges):
-            gain = self.level_weights[level] * self.pair_weights[e]
-            self.gain[self.table(level, e, 1, 1)] = gain
+            gain = self.set_weights[index] * self.pair_weights[e]
+            self.gain[self.table(index, e, 1, 1)] = gain
             for value in (0, 1):
-                first = [(self.table(level, e, value, other), 1.0) for other in (0, 1)]
-                second = [(self.table(level, e, other, value), 1.0) for other in (0, 1)]
-                self.require([*first, (self.node(level, i, value), -1.0)], 0.0)
-                self.require([*second, (self.node(level, j, value), -1.0)], 0.0)
+                first = [(self.table(index, e, value, other), 1.0) for other in (0, 1)]
+                second = [(self.table(index, e, other, value), 1.0) for other in (0, 1)]
+                self.require([*first, (self.node(index, i, value), -1.0)], 0.0)
+                self.require([*second, (self.node(index, j, value), -1.0)], 0.0)
 
     def nest(self):
-        for level in range(1, len(self.sizes)):
+        for index in range(1, len(self.sizes)):
             for i in range(self.n):
-                smaller, larger = self.node(level - 1, i, 1), self.node(level, i, 1)
+                smaller, larger = self.node(index - 1, i, 1), self.node(index, i, 1)
                 self.at_most.append(self.row([(smaller, 1.0), (larger, -1.0)]))
 
     def put_positives_first(self, labels):
         n_positive = sum(labels)
-        for level, size in enumerate(self.sizes):
+        for index, size in enumerate(self.sizes):
             for i in range(self.n):
                 if labels[i] and size >= n_positive:
-                    self.require([(self.node(level, i, 1), 1.0)], 1.0)
+                    self.require([(self.node(index, i, 1), 1.0)], 1.0)
                 if not labels[i] and size <= n_positive:
-                    self.require([(self.node(level, i, 1), 1.0)], 0.0)
+                    self.require([(self.node(index, i, 1), 1.0)], 0.0)
 
     def add_loss(self, labels):
         """Add the loss, which is linear, by its values at single memberships."""
         empty = np.zeros((len(self.sizes), self.n))
-        self.constant = loss(empty, self.sizes, self.level_weights, labels)
-        for level, i in np.ndindex(empty.shape):
+        self.constant = loss(empty, self.sizes, self.set_weights, labels)
+        for index, i in np.ndindex(empty.shape):
             single = empty.copy()
-            single[level, i] = 1.0
-            change = loss(single, self.sizes, self.level_weights, labels)
-            self.gain[self.node(level, i, 1)] += change - self.constant
+            single[index, i] = 1.0
+            change = loss(single, self.sizes, self.set_weights, labels)
+            self.gain[self.node(index, i, 1)] += change - self.constant
 
     def optimum(self):
+        """The value of the best point."""
+        return self.constant + self.gain @ self.best_point()
+
+    def memberships(self):
+        """The best point's memberships, one row per set."""
+        rows = self.best_point().reshape(len(self.sizes), self.width)
+        return rows[:, 1 : 2 * self.n : 2]
+
+    def best_point(self):
         solution = linprog(
             -self.gain,
             A_ub=np.array(self.at_most) if self.at_most else None,
@@ -193,14 +207,14 @@ class LocalPolytope:
             bounds=(0.0, None),
         )
         assert solution.success, solution.message
-        return self.constant - solution.fun
+        return solution.x
 
 
 def local_polytope_value(
-    graph, sizes, level_weights, *, nested=True, task="rank", labels=None
+    graph, sizes, set_weights, *, nested=True, task="rank", labels=None
 ):
     """The optimum of program (9) for a task."""
-    polytope = LocalPolytope(graph, sizes, level_weights)
+    polytope = LocalPolytope(graph, sizes, set_weights)
     if nested:
         polytope.nest()
     if task == "consistent":

@@ -103,28 +103,28 @@ ONE = np.ones((2, 1))
 @pytest.mark.parametrize(
     ("graphs", "message"),
     [
-        ([], "graphs is empty"),
+        ([], "X is empty"),
         (
             [(ONE, []), (np.ones((2, 3)), [])],
-            "graphs[1] has 3 node features, but graphs[0] has 1",
+            "X[1] has 3 node features, but X[0] has 1",
         ),
         (
             [(ONE, []), (ONE, [[0, 1]], [[1.0]]), (ONE, [[0, 1]], [[1.0, 2.0]])],
-            "graphs[2] has 2 edge features, but graphs[1] has 1",
+            "X[2] has 2 edge features, but X[1] has 1",
         ),
         (
             [(ONE, [[0, 1]], [[1.0]]), (ONE, []), (ONE, [[0, 1]])],
-            "graphs[2] has edges without edge features, but graphs[0] has them",
+            "X[2] has edges without edge features, but X[0] has them",
         ),
         (
             [(ONE, [[0, 1]]), (ONE, [[0, 1]], [[1.0, 2.0]])],
-            "graphs[0] has edges without edge features, but graphs[1] has them",
+            "X[0] has edges without edge features, but X[1] has them",
         ),
         (
             [(ONE, []), (ONE, [[0, 2]])],
-            "graphs[1]: edges[0] is (0, 2), but the 2 nodes",
+            "X[1]: edges[0] is (0, 2), but the 2 nodes",
         ),
-        ([(ONE, []), (ONE, [[1, 1]])], "graphs[1]: edges[0] joins node 1 to itself"),
+        ([(ONE, []), (ONE, [[1, 1]])], "X[1]: edges[0] joins node 1 to itself"),
     ],
 )
 def test_graphs_that_do_not_belong_together_are_named(graphs, message):
@@ -136,9 +136,9 @@ def test_graphs_must_have_the_features_a_model_has_learned():
     graphs = [(ONE, []), (ONE, [[0, 1]], [[1.0]])]
     batch = GraphBatch.of(graphs, n_node_features=1, n_edge_features=1)
     assert batch.n_graphs == 2
-    with raises("graphs[0] has 1 node features, but the model has learned 4"):
+    with raises("X[0] has 1 node features, but the model has learned 4"):
         GraphBatch.of(graphs, n_node_features=4)
-    with raises("graphs[1] has 1 edge features, but the model has learned 2"):
+    with raises("X[1] has 1 edge features, but the model has learned 2"):
         GraphBatch.of(graphs, n_edge_features=2)
 
 
@@ -160,10 +160,10 @@ def test_a_single_graph_must_be_wrapped_in_a_list(graph):
 @pytest.mark.parametrize(
     ("graphs", "message"),
     [
-        (5, "graphs must be a list of graphs, got a int"),
+        (5, "X must be a list of graphs, got a int"),
         (None, "got a NoneType"),
-        (np.ones((4, 2)), "graphs[0] must be a Graph or a tuple"),
-        ([Graph(ONE), "abc"], "graphs[1] must be a Graph or a tuple"),
+        (np.ones((4, 2)), "X[0] must be a Graph, a networkx.Graph, or a tuple"),
+        ([Graph(ONE), "abc"], "X[1] must be a Graph, a networkx.Graph, or a tuple"),
     ],
 )
 def test_what_is_no_list_of_graphs_is_refused(graphs, message):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured import total_variation
 from aucmax.structured.chains import ChainFinder
 from structured import reference_structured as literal
-from structured.pairwise_samples import LEVELS, graph, labels_of
+from structured.pairwise_samples import SETS, graph, labels_of
 
 pytestmark = pytest.mark.kernel
 
@@ -35,24 +35,24 @@ def labels_of_all():
     return np.concatenate(labels)
 
 
-def levels_of_all(kind):
-    return [LEVELS[kind](n) if n > 1 else Levels.every(1) for n in SIZES]
+def sets_of_all(kind):
+    return [SETS[kind](n) if n > 1 else TopSets.every(1) for n in SIZES]
 
 
 @pytest.mark.parametrize("decimals", [None, 0, 1])
 @pytest.mark.parametrize("is_consistent", [False, True])
-@pytest.mark.parametrize("kind", LEVELS)
+@pytest.mark.parametrize("kind", SETS)
 def test_many_graphs_at_once_are_as_one_by_one(kind, is_consistent, decimals):
     parts, offsets, unary, edges, weights = batch_of(decimals)
-    levels = levels_of_all(kind)
+    top_sets = sets_of_all(kind)
     labels = labels_of_all() if is_consistent else None
-    chains = ChainFinder(edges, offsets, levels, labels).find(unary, weights)
+    chains = ChainFinder(edges, offsets, top_sets, labels).find(unary, weights)
     n_edges = 0
     for m, (own_unary, own_edges, own_weights) in enumerate(parts):
         a, b = offsets[m : m + 2]
         e, n_edges = n_edges, n_edges + len(own_edges)
         own_labels = None if labels is None else labels[a:b]
-        finder = ChainFinder(own_edges, np.array([0, b - a]), [levels[m]], own_labels)
+        finder = ChainFinder(own_edges, np.array([0, b - a]), [top_sets[m]], own_labels)
         own = finder.find(own_unary, own_weights)
         np.testing.assert_allclose(chains.scores[a:b], own.scores, atol=1e-14)
         np.testing.assert_allclose(chains.unsmoothed[a:b], own.unsmoothed, atol=1e-14)
@@ -67,15 +67,13 @@ def test_many_graphs_at_once_are_as_one_by_one(kind, is_consistent, decimals):
 
 @pytest.mark.parametrize("decimals", [None, 0])
 @pytest.mark.parametrize("is_consistent", [False, True])
-@pytest.mark.parametrize("kind", LEVELS)
-def test_counts_are_the_sums_of_memberships_level_by_level(
-    kind, is_consistent, decimals
-):
+@pytest.mark.parametrize("kind", SETS)
+def test_counts_are_the_sums_of_memberships_set_by_set(kind, is_consistent, decimals):
     _, offsets, unary, edges, weights = batch_of(decimals)
-    levels = levels_of_all(kind)
+    top_sets = sets_of_all(kind)
     labels = labels_of_all() if is_consistent else None
-    chains = ChainFinder(edges, offsets, levels, labels).find(unary, weights)
-    for m, own in enumerate(levels):
+    chains = ChainFinder(edges, offsets, top_sets, labels).find(unary, weights)
+    for m, own in enumerate(top_sets):
         a, b = offsets[m : m + 2]
         first, last = np.searchsorted(chains.blocks, [a, b])
         z = literal.memberships_of_blocks(
@@ -91,8 +89,8 @@ def test_counts_are_the_sums_of_memberships_level_by_level(
 
 def test_scores_are_smoothed_and_sorted_within_graphs():
     parts, offsets, unary, edges, weights = batch_of()
-    levels = [Levels.every(n) for n in SIZES]
-    chains = ChainFinder(edges, offsets, levels).find(unary, weights)
+    top_sets = [TopSets.every(n) for n in SIZES]
+    chains = ChainFinder(edges, offsets, top_sets).find(unary, weights)
     for m, (own_unary, own_edges, own_weights) in enumerate(parts):
         a, b = offsets[m : m + 2]
         u = own_unary.copy()
@@ -111,8 +109,8 @@ def test_scores_are_smoothed_and_sorted_within_graphs():
 def test_positives_first_lifts_negatives_by_their_edges_to_positives():
     _, offsets, unary, edges, weights = batch_of()
     labels = labels_of_all()
-    levels = [Levels.every(n) for n in SIZES]
-    chains = ChainFinder(edges, offsets, levels, labels).find(unary, weights)
+    top_sets = [TopSets.every(n) for n in SIZES]
+    chains = ChainFinder(edges, offsets, top_sets, labels).find(unary, weights)
     u = unary.copy()
     for (i, j), weight in zip(edges, weights, strict=True):
         if labels[i] == labels[j]:
@@ -127,24 +125,24 @@ def test_positives_first_lifts_negatives_by_their_edges_to_positives():
 
 
 @pytest.mark.parametrize("is_consistent", [False, True])
-@pytest.mark.parametrize("kind", LEVELS)
+@pytest.mark.parametrize("kind", SETS)
 def test_chains_of_a_batch_reach_the_optimum_of_the_program(kind, is_consistent):
     parts, offsets, unary, edges, weights = batch_of()
     labels = labels_of_all()
-    levels = levels_of_all(kind)
-    finder = ChainFinder(edges, offsets, levels, labels if is_consistent else None)
+    top_sets = sets_of_all(kind)
+    finder = ChainFinder(edges, offsets, top_sets, labels if is_consistent else None)
     chains = finder.find(unary, weights)
     for m, own in enumerate(parts):
         a, b = offsets[m : m + 2]
-        if b - a == 1 or levels[m].sizes.size == 0:
+        if b - a == 1 or top_sets[m].sizes.size == 0:
             continue
         mine = (edges[:, 0] >= a) & (edges[:, 0] < b)
         value = unary[a:b] @ chains.node_counts[a:b]
         value += weights[mine] @ chains.edge_counts[mine]
         optimum = literal.local_polytope_value(
             own,
-            levels[m].sizes,
-            levels[m].weights,
+            top_sets[m].sizes,
+            top_sets[m].weights,
             task="consistent" if is_consistent else "rank",
             labels=labels[a:b],
         )
@@ -153,7 +151,7 @@ def test_chains_of_a_batch_reach_the_optimum_of_the_program(kind, is_consistent)
 
 def test_a_finder_gives_the_same_for_the_same_scores_again():
     _, offsets, unary, edges, weights = batch_of()
-    finder = ChainFinder(edges, offsets, [Levels.every(n) for n in SIZES])
+    finder = ChainFinder(edges, offsets, [TopSets.every(n) for n in SIZES])
     first = finder.find(unary, weights)
     finder.find(-unary, 3.0 * weights)
     for one, other in zip(first, finder.find(unary, weights), strict=True):
@@ -162,8 +160,8 @@ def test_a_finder_gives_the_same_for_the_same_scores_again():
 
 def test_without_edges_the_chain_is_the_sorted_order():
     _, offsets, unary, edges, weights = batch_of(with_edges=False)
-    levels = [Levels.every(n) for n in SIZES]
-    chains = ChainFinder(edges, offsets, levels).find(unary, weights)
+    top_sets = [TopSets.every(n) for n in SIZES]
+    chains = ChainFinder(edges, offsets, top_sets).find(unary, weights)
     np.testing.assert_array_equal(chains.scores, unary)
     assert chains.edge_counts.size == 0
     for m, n in enumerate(SIZES):

@@ -334,25 +334,25 @@ def test_node_features_beside_an_adjacency_are_checked_first():
 
 def test_tuples_and_lists_are_taken_as_graphs():
     graph = Graph(NODES, [[0, 1]])
-    assert as_graph(graph, 0) is graph
-    assert not as_graph((NODES, [[0, 1]]), 0).has_edge_features
-    whole = as_graph([NODES, np.array([[0, 1]]), np.array([[5.0, 6.0]])], 0)
+    assert as_graph(graph) is graph
+    assert not as_graph((NODES, [[0, 1]])).has_edge_features
+    whole = as_graph([NODES, np.array([[0, 1]]), np.array([[5.0, 6.0]])])
     assert whole.edge_features.tolist() == [[5.0, 6.0]]
 
 
 @pytest.mark.parametrize(
     ("item", "message", "kind"),
     [
-        (NODES, "graphs[7] must be a Graph or a tuple (node_", TypeError),
+        (NODES, "X[7] must be a Graph, a networkx.Graph, or a tuple (node_", TypeError),
         ((NODES,), "got a tuple of length 1", TypeError),
         (None, "got a NoneType", TypeError),
-        ((NODES, [[0, 9]]), "graphs[7]: edges[0] is (0, 9)", ValueError),
-        ((NODES, [["a", "b"]]), "graphs[7]: edges must hold the numbers", TypeError),
+        ((NODES, [[0, 9]]), "X[7]: edges[0] is (0, 9)", ValueError),
+        ((NODES, [["a", "b"]]), "X[7]: edges must hold the numbers", TypeError),
     ],
 )
 def test_errors_of_an_item_name_its_position(item, message, kind):
     with raises(message, kind):
-        as_graph(item, 7)
+        as_graph(item, "X[7]")
 
 
 # --- grids ----------------------------------------------------------------------------

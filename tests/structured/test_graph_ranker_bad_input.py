@@ -9,6 +9,7 @@ from aucmax import GraphRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.structured import Graph
 from structured.ranker_samples import graphs_of
+from structured.test_graph_sources import network
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +20,9 @@ def model():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"regularization": 0.0}, "regularization must be positive and finite, got 0"),
-        ({"regularization": np.nan}, "regularization must be positive"),
-        ({"regularization": "1"}, "regularization must be positive"),
+        ({"C": 0.0}, "C must be positive and finite, got 0"),
+        ({"C": np.nan}, "C must be positive"),
+        ({"C": "1"}, "C must be positive"),
         ({"tol": -1.0}, r"tol must be positive and finite, got -1\.0"),
         ({"tol": np.inf}, "tol must be positive and finite, got inf"),
         ({"max_rounds": 0}, "max_rounds must be an integer of at least 1, got 0"),
@@ -59,14 +60,25 @@ def test_a_single_graph_must_be_in_a_list(model):
 
 @pytest.mark.parametrize("graphs", [None, 3, "graph", [3], ["ab"], [(1, 2, 3, 4)]])
 def test_what_is_no_list_of_graphs_is_refused(graphs):
-    with pytest.raises((TypeError, ValueError), match="graphs"):
+    with pytest.raises((TypeError, ValueError), match=r"X( must|\[0\])"):
         GraphRanker().fit(graphs, [[0, 1]])
 
 
+def test_a_networkx_graph_that_cannot_be_read_is_named():
+    named = network(
+        {"Ulm": {"features": 1.0}, "Bonn": {"size": 2}}, [("Ulm", "Bonn", {})]
+    )
+    message = r"X\[0\]: node 'Bonn' has no attribute 'features'; it has 'size'"
+    with pytest.raises(ValueError, match=f"{message}.*Graph.from_networkx"):
+        GraphRanker().fit([named], [[0, 1]])
+    with pytest.raises(TypeError, match="wrap it in a list"):
+        GraphRanker().fit(named, [[0, 1]])
+
+
 def test_no_graphs_are_refused(model):
-    with pytest.raises(ValueError, match="graphs is empty"):
+    with pytest.raises(ValueError, match="X is empty"):
         GraphRanker().fit([], [])
-    with pytest.raises(ValueError, match="graphs is empty"):
+    with pytest.raises(ValueError, match="X is empty"):
         model.predict([])
 
 
@@ -76,16 +88,16 @@ X = np.array([[0.0], [1.0], [2.0]])
 @pytest.mark.parametrize(
     ("graph", "message"),
     [
-        ((X, [[0, 3]]), r"graphs\[1\]: .*3"),
-        ((X, [[-1, 0]]), r"graphs\[1\]: .*-1"),
-        ((X, [[1, 1]]), r"graphs\[1\]: .*itself|graphs\[1\]: .*loop"),
-        ((X, [[0.5, 1]]), r"graphs\[1\]: "),
-        ((X, [[0, 1]], [[np.nan]]), r"graphs\[1\]: edge_features.*nan"),
-        ((X * np.nan, [[0, 1]]), r"graphs\[1\]: node_features.*nan"),
-        ((X + np.inf, [[0, 1]]), r"graphs\[1\]: node_features"),
-        ((X, [[0, 1]], np.ones((2, 1))), r"graphs\[1\]: edge_features has 2 rows"),
-        ((X.ravel(), [[0, 1]]), r"graphs\[1\]: node_features"),
-        ((np.empty((0, 1)), []), r"graphs\[1\]: node_features has no rows"),
+        ((X, [[0, 3]]), r"X\[1\]: .*3"),
+        ((X, [[-1, 0]]), r"X\[1\]: .*-1"),
+        ((X, [[1, 1]]), r"X\[1\]: .*itself|X\[1\]: .*loop"),
+        ((X, [[0.5, 1]]), r"X\[1\]: "),
+        ((X, [[0, 1]], [[np.nan]]), r"X\[1\]: edge_features.*nan"),
+        ((X * np.nan, [[0, 1]]), r"X\[1\]: node_features.*nan"),
+        ((X + np.inf, [[0, 1]]), r"X\[1\]: node_features"),
+        ((X, [[0, 1]], np.ones((2, 1))), r"X\[1\]: edge_features has 2 rows"),
+        ((X.ravel(), [[0, 1]]), r"X\[1\]: node_features"),
+        ((np.empty((0, 1)), []), r"X\[1\]: node_features has no rows"),
     ],
     ids=range(10),
 )
@@ -108,7 +120,7 @@ def test_duplicate_edges_are_merged():
 def test_edge_features_missing_where_others_have_them_are_refused(model):
     graphs, labels = graphs_of(0)
     graphs[1] = (graphs[1].node_features, graphs[1].edges)
-    message = r"graphs\[1\] has edges without edge features, but graphs\[0\] has them"
+    message = r"X\[1\] has edges without edge features, but X\[0\] has them"
     with pytest.raises(ValueError, match=message):
         GraphRanker().fit(graphs, labels)
     with pytest.raises(ValueError, match=message):
@@ -126,53 +138,53 @@ def test_a_model_of_edge_features_refuses_edges_without_them(model):
 def test_other_numbers_of_features_are_refused_at_prediction(model, width):
     nodes, edges = np.zeros((3, width)), [[0, 1]]
     for call in (model.decision_function, model.predict, model.predict_ranking):
-        with pytest.raises(ValueError, match=f"graphs.0. has {width} node features"):
+        with pytest.raises(ValueError, match=f"X.0. has {width} node features"):
             call([(nodes, edges, np.ones((1, 2)))])
-        with pytest.raises(ValueError, match=f"graphs.0. has {width} edge features"):
+        with pytest.raises(ValueError, match=f"X.0. has {width} edge features"):
             call([(np.zeros((3, 2)), edges, np.ones((1, width)))])
 
 
 def test_graphs_of_unequal_widths_are_refused():
     graphs, labels = graphs_of(0)
     graphs[2] = Graph(graphs[2].node_features[:, :1], graphs[2].edges)
-    with pytest.raises(ValueError, match=r"graphs\[2\] has 1 node features"):
+    with pytest.raises(ValueError, match=r"X\[2\] has 1 node features"):
         GraphRanker().fit(graphs, labels)
 
 
 def test_negative_edge_features_are_refused_where_neighbours_must_attract(model):
     graphs, labels = graphs_of(0)
     graphs[1].edge_features[2, 1] = -0.5
-    message = re.escape("graphs[1] has -0.5 at edge 2, column 1")
+    message = re.escape("X[1] has -0.5 at edge 2, column 1")
     with pytest.raises(ValueError, match=f"{message}.*pair_weights='free'"):
         GraphRanker().fit(graphs, labels)
     with pytest.raises(ValueError, match=message):
         model.decision_function(graphs)
-    free = GraphRanker(pair_weights="free", tol=1e-1, regularization=1.0)
+    free = GraphRanker(pair_weights="free", tol=1e-1, C=1.0)
     free.fit(graphs[:2], labels[:2])
 
 
 @pytest.mark.parametrize("labels", [None, 3])
 def test_labels_that_are_no_list_are_refused(labels):
-    with pytest.raises((TypeError, ValueError), match="labels"):
+    with pytest.raises(TypeError, match="y must be a list with one array of labels"):
         GraphRanker().fit(graphs_of(0)[0], labels)
 
 
 def test_labels_must_fit_the_graphs(model):
     graphs, labels = graphs_of(0)
     for call in (GraphRanker().fit, model.score):
-        with pytest.raises(ValueError, match="labels has 2 entries for 3 graphs"):
+        with pytest.raises(ValueError, match="y has 2 entries for 3 graphs"):
             call(graphs, labels[:2])
-        message = re.escape("labels[1] has shape (6,), but graphs[1] has 7 nodes")
+        message = re.escape("y[1] has shape (6,), but X[1] has 7 nodes")
         with pytest.raises(ValueError, match=message):
             call(graphs, [labels[0], labels[1][1:], labels[2]])
-        with pytest.raises(ValueError, match=re.escape("labels[0] has shape (5, 1)")):
+        with pytest.raises(ValueError, match=re.escape("y[0] has shape (5, 1)")):
             call(graphs, [labels[0][:, None], *labels[1:]])
 
 
 def test_more_than_two_labels_are_refused():
     graphs, _ = graphs_of(0)
     labels = [np.arange(graph.n_nodes) % 3 for graph in graphs]
-    with pytest.raises(ValueError, match="labels"):
+    with pytest.raises(ValueError, match="y has 3 distinct values"):
         GraphRanker().fit(graphs, labels)
 
 
@@ -180,10 +192,11 @@ def test_missing_labels_are_refused(model):
     graphs, labels = graphs_of(0)
     missing = [y.astype(float) for y in labels]
     missing[1][3] = np.nan
-    with pytest.raises(ValueError, match=r"(?i)labels.*(nan|missing)"):
-        GraphRanker().fit(graphs, missing)
-    with pytest.raises(ValueError, match=r"labels\[1\]\[3\] is nan"):
-        model.score(graphs, missing)
+    for call in (GraphRanker().fit, model.score):
+        with pytest.raises(
+            ValueError, match=r"y\[1\] is nan in row 3; .* needs a label"
+        ):
+            call(graphs, missing)
 
 
 def test_graphs_of_one_class_each_are_refused():
@@ -216,12 +229,12 @@ def test_scoring_needs_a_graph_of_both_classes(model):
 def test_a_label_that_training_has_not_seen_is_named(model):
     graphs, labels = graphs_of(0)
     named = [np.where(y, "b", "a") for y in labels]
-    with pytest.raises(ValueError, match=r"labels\[0\]\[0\] is '[ab]', but the model"):
+    with pytest.raises(ValueError, match=r"y\[0\] is '[ab]' in row 0, but"):
         model.score(graphs, named)
     learned = GraphRanker(tol=1e-2).fit(graphs, named)
     named[2] = named[2].copy()
     named[2][4] = "c"
-    message = r"labels\[2\]\[4\] is 'c', but the model knows 'a' and 'b'"
+    message = r"y\[2\] is 'c' in row 4, but the training labels are 'a' and 'b'"
     with pytest.raises(ValueError, match=message):
         learned.score(graphs, named)
 
@@ -231,7 +244,7 @@ def test_linear_programs_that_would_be_too_large_are_refused():
     edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
     big = Graph(np.arange(n)[:, None] / n, edges, -np.ones((n - 1, 1)))
     model = GraphRanker(pair_weights="free", tol=0.5).fit([(X, [[0, 1]])], [[0, 1, 1]])
-    model.edge_coef_ = np.array([1.0])
+    model.edge_coef_ = np.array([[1.0]])
     with pytest.raises(ValueError, match="variables"):
         model.decision_function([big])
 
@@ -241,3 +254,16 @@ def test_node_features_whose_products_overflow_are_refused():
     huge = [Graph(1e200 * graph.node_features, graph.edges) for graph in graphs]
     with pytest.raises(ValueError, match=r"up to .*e\+200, whose products overflow"):
         GraphRanker().fit(huge, labels)
+
+
+def test_scores_that_overflow_are_refused_at_prediction():
+    graphs, _ = graphs_of(0)
+    huge = Graph(
+        graphs[0].node_features,
+        graphs[0].edges,
+        8e307 * np.ones((len(graphs[0].edges), 2)),
+    )
+    model = GraphRanker(tol=1e-2).fit(*graphs_of(0))
+    model.edge_coef_ = np.array([[1.0, 1.0]])
+    with pytest.raises(ValueError, match=r"scores of node \d+ and of its edges add up"):
+        model.decision_function([huge])

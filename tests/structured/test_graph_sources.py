@@ -261,6 +261,18 @@ def test_edges_without_attributes_have_the_one_feature_1(make):
 
 
 @makers
+def test_features_are_in_the_attribute_of_that_name_unless_told(make):
+    nodes = {name: data | {"features": data["place"]} for name, data in TOWNS.items()}
+    graph = Graph.from_networkx(make(nodes, ROADS))
+    assert graph.node_features.tolist() == [[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]
+    assert not graph.has_edge_features
+    edges = [(i, j, data | {"features": data["lanes"]}) for i, j, data in ROADS]
+    assert Graph.from_networkx(make(nodes, edges)).edge_features.tolist() == [[1], [3]]
+    with raises("has no attribute 'features'; it has 'length', 'lanes'"):
+        Graph.from_networkx(make(nodes, [edges[0], ROADS[1]]))
+
+
+@makers
 def test_parallel_edges_add_up(make):
     twice = [*ROADS, (4, "Ulm", {"length": 0.5, "lanes": 1})]
     graph = Graph.from_networkx(make(TOWNS, twice), "size", "length")

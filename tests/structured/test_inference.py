@@ -1,20 +1,20 @@
-"""Rankings by blocks of equal smoothed scores against the n-level linear program."""
+"""Rankings by blocks of equal smoothed scores against the linear program."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics.levels import Levels
-from aucmax.structured.inference import rank, rank_consistent, rank_loss_augmented
+from aucmax.metrics.top_sets import TopSets
+from aucmax.structured.inference import rank
 from aucmax.structured.program import solve_program
 from structured import reference_structured as reference
-from structured.pairwise_samples import LEVELS, graph, labels_of
+from structured.pairwise_samples import SETS, graph, labels_of
 
 pytestmark = pytest.mark.kernel
 
 TASKS = pytest.mark.parametrize("task", ["rank", "loss_augmented", "consistent"])
-ALL_LEVELS = pytest.mark.parametrize("kind", sorted(LEVELS))
+ALL_SETS = pytest.mark.parametrize("kind", sorted(SETS))
 SHAPES = {
     "sparse": {"n": 10, "n_edges": 6},
     "dense": {"n": 9, "n_edges": 30, "high": 0.3},
@@ -26,29 +26,26 @@ SHAPES = {
 ALL_SHAPES = pytest.mark.parametrize("shape", list(SHAPES))
 
 
-def solve(task, scores, labels, levels=None):
-    """Run a task by its function."""
-    if task == "rank":
-        return rank(*scores, levels=levels)
-    if task == "loss_augmented":
-        return rank_loss_augmented(*scores, labels, levels=levels)
-    return rank_consistent(*scores, labels, levels=levels)
+def solve(task, scores, labels, top_sets=None):
+    """Rank with the labels of a task that needs some."""
+    labels = None if task == "rank" else labels
+    return rank(*scores, top_sets=top_sets, task=task, labels=labels)
 
 
-def scale_of(scores, levels):
-    """The size that the value of one node on all levels may have."""
-    return levels.weights.sum() * max(
+def scale_of(scores, top_sets):
+    """The size that the value of one node in all sets may have."""
+    return top_sets.weights.sum() * max(
         1.0, *(np.abs(s).max(initial=0.0) for s in scores[::2])
     )
 
 
-def smoothed_towards(task, scores, labels, levels):
+def smoothed_towards(task, scores, labels, top_sets):
     """The scores u that are smoothed: nodes with their share of their edges."""
     unary, edges, pair_weights = scores
     u = unary.astype(float)
     if task == "loss_augmented":
         n_positive = int(labels.sum())
-        u[labels] -= 1.0 / levels.spread(n_positive)
+        u[labels] -= 1.0 / top_sets.spread(n_positive)
     for (i, j), weight in zip(edges, pair_weights, strict=True):
         if task == "consistent" and labels[i] != labels[j]:
             u[j if labels[i] else i] += weight
@@ -58,28 +55,28 @@ def smoothed_towards(task, scores, labels, levels):
     return u
 
 
-def assert_equals_the_program(task, scores, labels, levels):
-    found = solve(task, scores, labels, levels)
-    truth = solve_program(*scores, levels=levels, task=task, labels=labels)
-    scale = scale_of(scores, levels)
+def assert_equals_the_program(task, scores, labels, top_sets):
+    found = solve(task, scores, labels, top_sets)
+    truth = solve_program(*scores, top_sets=top_sets, task=task, labels=labels)
+    scale = scale_of(scores, top_sets)
     assert found.value == pytest.approx(truth.value, abs=1e-8 * scale)
-    assert_counts_explain_the_value(found, task, scores, labels, levels)
-    assert_order_is_right(found, task, scores, labels, levels)
+    assert_counts_explain_the_value(found, task, scores, labels, top_sets)
+    assert_order_is_right(found, task, scores, labels, top_sets)
 
 
-def assert_counts_explain_the_value(found, task, scores, labels, levels):
-    z = reference.memberships_of_blocks(found.order, found.blocks, levels.sizes)
-    v, tolerance = levels.weights, 1e-12 * scale_of(scores, levels) * len(scores[0])
+def assert_counts_explain_the_value(found, task, scores, labels, top_sets):
+    z = reference.memberships_of_blocks(found.order, found.blocks, top_sets.sizes)
+    v, tolerance = top_sets.weights, 1e-12 * scale_of(scores, top_sets) * len(scores[0])
     assert_allclose(found.node_counts, v @ z, atol=1e-10 * v.sum())
     products = [v @ np.minimum(z[:, i], z[:, j]) for i, j in scores[1]]
     assert_allclose(found.edge_counts, products, atol=1e-10 * v.sum())
     value = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
     if task == "loss_augmented":
-        value += reference.loss(z, levels.sizes, v, labels)
+        value += reference.loss(z, top_sets.sizes, v, labels)
     assert found.value == pytest.approx(value, abs=max(tolerance, 1e-9))
 
 
-def assert_order_is_right(found, task, scores, labels, levels):
+def assert_order_is_right(found, task, scores, labels, top_sets):
     """Blocks of equal scores, falling; inside them falling u, then rising numbers."""
     n = len(scores[0])
     order, blocks = found.order, found.blocks
@@ -89,7 +86,7 @@ def assert_order_is_right(found, task, scores, labels, levels):
     if task == "consistent":
         assert reference.is_consistent(order, labels)
         assert labels.sum() in blocks
-    u = smoothed_towards(task, scores, labels, levels)
+    u = smoothed_towards(task, scores, labels, top_sets)
     rounding = 1e-9 * max(1.0, np.abs(u).max())
     starts = set(blocks[1:-1])
     for place in range(1, n):
@@ -105,32 +102,32 @@ def assert_order_is_right(found, task, scores, labels, levels):
 
 
 @TASKS
-@ALL_LEVELS
+@ALL_SETS
 @ALL_SHAPES
 def test_a_ranking_has_the_optimum_of_the_program(task, kind, shape):
     for seed in range(3):
         scores = graph(seed, **SHAPES[shape])
         n = scores[0].size
-        assert_equals_the_program(task, scores, labels_of(seed, n), LEVELS[kind](n))
+        assert_equals_the_program(task, scores, labels_of(seed, n), SETS[kind](n))
 
 
 @TASKS
 def test_a_larger_graph_has_the_optimum_of_the_program(task):
     scores = graph(0, n=30, n_edges=70)
-    assert_equals_the_program(task, scores, labels_of(0, 30), Levels.every(30))
+    assert_equals_the_program(task, scores, labels_of(0, 30), TopSets.every(30))
 
 
 @ALL_SHAPES
-def test_the_largest_scores_add_up_to_the_optimum_of_each_level(shape):
+def test_the_largest_scores_add_up_to_the_optimum_of_each_size(shape):
     for seed in range(3):
         scores = graph(seed, **SHAPES[shape])
         truth = solve_program(*scores, nested=False)
-        by_level = [reference.score(z, *scores) for z in truth.memberships]
+        by_size = [reference.score(z, *scores) for z in truth.memberships]
         found = rank(*scores)
         falling = np.sort(found.scores)[::-1]
-        assert_allclose(np.cumsum(falling), by_level, atol=1e-8)
+        assert_allclose(np.cumsum(falling), by_size, atol=1e-8)
         assert_allclose(found.scores[found.order], falling, atol=0.0)
-        assert found.value == pytest.approx(sum(by_level), abs=1e-7)
+        assert found.value == pytest.approx(sum(by_size), abs=1e-7)
 
 
 @TASKS
@@ -138,9 +135,9 @@ def test_the_largest_scores_add_up_to_the_optimum_of_each_level(shape):
 def test_no_ranking_is_worth_more(task, shape):
     scores = graph(7, **{**SHAPES[shape], "n": min(SHAPES[shape]["n"], 5)})
     n = scores[0].size
-    labels, levels = labels_of(7, n), Levels.every(n)
+    labels, top_sets = labels_of(7, n), TopSets.every(n)
     found = solve(task, scores, labels)
-    sizes, weights = levels.sizes, levels.weights
+    sizes, weights = top_sets.sizes, top_sets.weights
     best = reference.best_ranking_value(scores, sizes, weights, task, labels)
     assert found.value >= best - 1e-9
     own = reference.value_of_order(found.order, scores, sizes, weights, task, labels)
@@ -154,7 +151,7 @@ def test_the_loss_in_the_value_is_that_of_the_scores_with_ties_a_half(shape):
     for seed in range(3):
         scores = graph(seed, **SHAPES[shape])
         labels = labels_of(seed, scores[0].size)
-        found = rank_loss_augmented(*scores, labels)
+        found = solve("loss_augmented", scores, labels)
         plain = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
         tied = np.empty(labels.size)  # scores without rounding: one number a block
         sizes = np.diff(found.blocks)
@@ -167,7 +164,7 @@ def test_the_loss_in_the_value_is_that_of_the_scores_with_ties_a_half(shape):
 def test_the_auc_of_the_order_is_one_minus_the_loss_where_no_nodes_tie():
     unary = np.array([0.3, 2.0, -1.0, 0.9, 1.4])
     labels = np.array([True, False, False, True, True])
-    found = rank_loss_augmented(unary, [[0, 1], [3, 4]], [0.1, 0.1], labels)
+    found = solve("loss_augmented", (unary, [[0, 1], [3, 4]], [0.1, 0.1]), labels)
     assert len(found.blocks) == 6
     places = np.empty(5)
     places[found.order] = -np.arange(5)
@@ -178,19 +175,19 @@ def test_the_auc_of_the_order_is_one_minus_the_loss_where_no_nodes_tie():
 
 @pytest.mark.parametrize("no_edges", [[], np.empty((0, 2), dtype=int)])
 @TASKS
-@ALL_LEVELS
+@ALL_SETS
 def test_without_edges_a_ranking_is_a_sort(task, kind, no_edges):
     unary = np.array([0.5, -1.0, 2.0, 0.5, 0.0, 3.0, 0.5])
     labels = np.array([True, False, False, True, False, True, False])
-    levels = LEVELS[kind](7)
+    top_sets = SETS[kind](7)
     scores = unary, no_edges, np.empty(0)
-    found = solve(task, scores, labels, levels)
-    u = smoothed_towards(task, (unary, [], []), labels, levels)
+    found = solve(task, scores, labels, top_sets)
+    u = smoothed_towards(task, (unary, [], []), labels, top_sets)
     assert_allclose(found.scores, u, atol=1e-12)
     later = ~labels if task == "consistent" else np.zeros(7)
     assert_array_equal(found.order, np.lexsort((np.arange(7), -u, later)))
     assert found.edge_counts.shape == (0,)
-    assert_equals_the_program(task, scores, labels, levels)
+    assert_equals_the_program(task, scores, labels, top_sets)
 
 
 def test_one_node_is_a_ranking():
@@ -200,7 +197,7 @@ def test_one_node_is_a_ranking():
     assert_array_equal(found.order, [0])
     assert_array_equal(found.blocks, [0, 1])
     assert_array_equal(found.node_counts, [1.0])
-    without = rank([-2.5], [], [], levels=Levels.binned(1, 10))
+    without = rank([-2.5], [], [], top_sets=TopSets.binned(1, 10))
     assert without.value == 0.0
     assert_array_equal(without.node_counts, [0.0])
 
@@ -213,7 +210,7 @@ def test_a_disconnected_graph_is_ranked_as_a_whole(task):
         np.concatenate([first[1], second[1] + 4]),
         np.concatenate([first[2], second[2]]),
     )
-    assert_equals_the_program(task, scores, labels_of(3, 10), Levels.every(10))
+    assert_equals_the_program(task, scores, labels_of(3, 10), TopSets.every(10))
     found = rank(*scores)
     assert_allclose(found.scores[:4], rank(*first).scores, atol=1e-12)
     assert_allclose(found.scores[4:8], rank(*second).scores, atol=1e-12)
@@ -226,7 +223,7 @@ def test_equal_nodes_tie_and_are_ordered_by_number(task):
     scores = np.full(n, 0.25), *graph(0, n=n, n_edges=15)[1:]
     scores = scores[0], scores[1], np.full(15, 0.5)  # every node joined to every other
     labels = np.array([False, True, True, False, True, False])
-    assert_equals_the_program(task, scores, labels, Levels.every(n))
+    assert_equals_the_program(task, scores, labels, TopSets.every(n))
     found = rank(*scores)
     assert_array_equal(found.order, np.arange(n))
     assert_array_equal(found.blocks, [0, n])
@@ -243,14 +240,14 @@ def test_zeros_are_fine(task, zeros):
         pair_weights = np.where(np.arange(14) % 2, pair_weights, 0.0)
         pair_weights *= zeros == "some"
     scores = unary, edges, pair_weights
-    assert_equals_the_program(task, scores, labels_of(4, 8), Levels.every(8))
+    assert_equals_the_program(task, scores, labels_of(4, 8), TopSets.every(8))
 
 
 @TASKS
 def test_huge_weights_join_what_they_tie(task):
     unary, edges, _ = graph(5, n=8, n_edges=7)
     scores = unary, edges, np.full(7, 1e6)
-    assert_equals_the_program(task, scores, labels_of(5, 8), Levels.every(8))
+    assert_equals_the_program(task, scores, labels_of(5, 8), TopSets.every(8))
 
 
 def test_one_huge_score_leaves_the_others_exact():
@@ -358,7 +355,7 @@ BAD = {
     "NaN score": ({"unary": [1.0, np.nan, 3.0]}, r"unary.*1.*nan"),
     "infinite score": ({"unary": [np.inf, 2.0, 3.0]}, r"unary.*0.*inf"),
     "no nodes": ({"unary": [], "edges": [], "pair_weights": []}, r"unary"),
-    "other levels": ({"levels": Levels.every(4)}, r"4.*3"),
+    "other sets": ({"top_sets": TopSets.every(4)}, r"4.*3"),
 }
 
 
@@ -369,9 +366,21 @@ def test_bad_input_is_named(task, change, message):
         "unary": [1.0, 2.0, 3.0],
         "edges": [[0, 1], [1, 2]],
         "pair_weights": [1.0, 0.5],
-        "levels": None,
+        "top_sets": None,
         **change,
     }
-    *scores, levels = given.values()
+    *scores, top_sets = given.values()
     with pytest.raises(ValueError, match=message):
-        solve(task, scores, [True, False, True], levels)
+        solve(task, scores, [True, False, True], top_sets)
+
+
+@pytest.mark.parametrize("which", ["unary", "pair_weights"])
+def test_scores_whose_sums_overflow_are_refused(which):
+    problem = {
+        "unary": np.ones(3),
+        "edges": [[0, 1], [1, 2]],
+        "pair_weights": [1.0] * 2,
+    }
+    problem[which] = 1e308 * np.asarray(problem[which])
+    with pytest.raises(ValueError, match="what a ranking is worth overflows"):
+        rank(**problem)

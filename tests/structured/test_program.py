@@ -1,4 +1,4 @@
-"""The n-level linear program against four-entry tables, and against all rankings."""
+"""The linear program against four-entry tables, and against all rankings."""
 
 import doctest
 from itertools import combinations
@@ -8,14 +8,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured import program
 from aucmax.structured.program import solve_program
 from structured import reference_structured as reference
-from structured.pairwise_samples import LEVELS, graph, labels_of
+from structured.pairwise_samples import SETS, graph, labels_of
 
 TASKS = pytest.mark.parametrize("task", ["rank", "loss_augmented", "consistent"])
-ALL_LEVELS = pytest.mark.parametrize("kind", sorted(LEVELS))
+ALL_SETS = pytest.mark.parametrize("kind", sorted(SETS))
 NESTED = pytest.mark.parametrize("nested", [True, False])
 RANGES = {"attractive": (0.0, 0.5), "mixed": (-1.0, 1.0), "repulsive": (-3.0, -1.0)}
 SIGNS = pytest.mark.parametrize("low_high", list(RANGES.values()), ids=list(RANGES))
@@ -25,23 +25,23 @@ FRUSTRATED = [0.0] * 4, list(combinations(range(4), 2)), [-1.0] * 6
 def sample(seed, low_high, kind="every", **sizes):
     scores = graph(seed, low=low_high[0], high=low_high[1], **sizes)
     n = scores[0].size
-    return scores, LEVELS[kind](n), labels_of(seed, n)
+    return scores, SETS[kind](n), labels_of(seed, n)
 
 
 @TASKS
-@ALL_LEVELS
+@ALL_SETS
 @SIGNS
 @NESTED
 def test_the_optimum_is_that_of_the_local_polytope(task, kind, low_high, nested):
     for seed in range(2):
-        scores, levels, labels = sample(seed, low_high, kind, n=5, n_edges=7)
+        scores, top_sets, labels = sample(seed, low_high, kind, n=5, n_edges=7)
         found = solve_program(
-            *scores, levels=levels, nested=nested, task=task, labels=labels
+            *scores, top_sets=top_sets, nested=nested, task=task, labels=labels
         )
         truth = reference.local_polytope_value(
             scores,
-            levels.sizes,
-            levels.weights,
+            top_sets.sizes,
+            top_sets.weights,
             nested=nested,
             task=task,
             labels=labels,
@@ -53,10 +53,10 @@ def test_the_optimum_is_that_of_the_local_polytope(task, kind, low_high, nested)
 @SIGNS
 def test_no_ranking_is_worth_more_than_the_optimum(task, low_high):
     for seed in range(4):
-        scores, levels, labels = sample(seed, low_high, n=5, n_edges=6)
+        scores, top_sets, labels = sample(seed, low_high, n=5, n_edges=6)
         found = solve_program(*scores, task=task, labels=labels)
         best = reference.best_ranking_value(
-            scores, levels.sizes, levels.weights, task, labels
+            scores, top_sets.sizes, top_sets.weights, task, labels
         )
         assert found.rounded_value <= best + 1e-9
         assert best <= found.value + 1e-9
@@ -68,9 +68,9 @@ def test_no_ranking_is_worth_more_than_the_optimum(task, low_high):
 @SIGNS
 def test_no_sets_of_their_own_are_worth_more_than_the_unnested_optimum(low_high):
     for seed in range(4):
-        scores, levels, _ = sample(seed, low_high)
+        scores, top_sets, _ = sample(seed, low_high)
         found = solve_program(*scores, nested=False)
-        best = reference.best_subsets_value(scores, levels.sizes, levels.weights)
+        best = reference.best_subsets_value(scores, top_sets.sizes, top_sets.weights)
         assert best <= found.value + 1e-9
         if found.is_integral:
             assert found.value == pytest.approx(best, abs=1e-9)
@@ -83,10 +83,10 @@ def test_both_fractional_and_integral_optima_are_seen_above():
 
 
 @TASKS
-@ALL_LEVELS
+@ALL_SETS
 def test_nestedness_costs_nothing_where_no_weight_is_negative(task, kind):
-    scores, levels, labels = sample(3, (0.0, 1.0), kind, n=9, n_edges=16)
-    options = {"levels": levels, "task": task, "labels": labels}
+    scores, top_sets, labels = sample(3, (0.0, 1.0), kind, n=9, n_edges=16)
+    options = {"top_sets": top_sets, "task": task, "labels": labels}
     nested = solve_program(*scores, **options)
     alone = solve_program(*scores, nested=False, **options)
     assert nested.value == pytest.approx(alone.value, rel=1e-10)
@@ -120,41 +120,43 @@ def test_a_frustrated_graph_has_a_fractional_optimum_and_is_rounded():
 
 
 @TASKS
-@ALL_LEVELS
+@ALL_SETS
 @SIGNS
 @NESTED
 def test_memberships_are_feasible_and_explain_the_counts(task, kind, low_high, nested):
-    scores, levels, labels = sample(5, low_high, kind, n=8, n_edges=14)
+    scores, top_sets, labels = sample(5, low_high, kind, n=8, n_edges=14)
     found = solve_program(
-        *scores, levels=levels, nested=nested, task=task, labels=labels
+        *scores, top_sets=top_sets, nested=nested, task=task, labels=labels
     )
     z, n_positive = found.memberships, labels.sum()
-    assert z.shape == (levels.sizes.size, 8)
+    assert z.shape == (top_sets.sizes.size, 8)
     assert z.min() >= 0.0
     assert z.max() <= 1.0
-    assert_allclose(z.sum(axis=1), levels.sizes, atol=1e-9)
+    assert_allclose(z.sum(axis=1), top_sets.sizes, atol=1e-9)
     if nested:
         assert np.diff(z, axis=0).min(initial=0.0) >= -1e-9
     if task == "consistent":
-        assert_allclose(z[levels.sizes >= n_positive][:, labels], 1.0, atol=1e-9)
-        assert_allclose(z[levels.sizes <= n_positive][:, ~labels], 0.0, atol=1e-9)
-    assert_allclose(found.node_counts, levels.weights @ z, atol=1e-12)
+        assert_allclose(z[top_sets.sizes >= n_positive][:, labels], 1.0, atol=1e-9)
+        assert_allclose(z[top_sets.sizes <= n_positive][:, ~labels], 0.0, atol=1e-9)
+    assert_allclose(found.node_counts, top_sets.weights @ z, atol=1e-12)
     value = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
-    assert value == pytest.approx(reference.total(z, levels.weights, *scores), abs=1e-9)
+    assert value == pytest.approx(
+        reference.total(z, top_sets.weights, *scores), abs=1e-9
+    )
     if task == "loss_augmented":
-        value += reference.loss(z, levels.sizes, levels.weights, labels)
+        value += reference.loss(z, top_sets.sizes, top_sets.weights, labels)
     assert found.value == pytest.approx(value, abs=1e-9)
 
 
 @TASKS
-@ALL_LEVELS
+@ALL_SETS
 @SIGNS
 def test_the_rounded_ranking_has_the_value_it_says(task, kind, low_high):
-    scores, levels, labels = sample(6, low_high, kind, n=8, n_edges=14)
-    found = solve_program(*scores, levels=levels, task=task, labels=labels)
+    scores, top_sets, labels = sample(6, low_high, kind, n=8, n_edges=14)
+    found = solve_program(*scores, top_sets=top_sets, task=task, labels=labels)
     assert_array_equal(np.sort(found.order), np.arange(8))
     truth = reference.value_of_order(
-        found.order, scores, levels.sizes, levels.weights, task, labels
+        found.order, scores, top_sets.sizes, top_sets.weights, task, labels
     )
     assert found.rounded_value == pytest.approx(truth, abs=1e-10)
     assert found.rounded_value <= found.value + 1e-9
@@ -163,30 +165,30 @@ def test_the_rounded_ranking_has_the_value_it_says(task, kind, low_high):
 
 
 def test_nodes_of_equal_counts_are_ordered_by_score_then_by_number():
-    levels = Levels.top(5, 1)  # one node is in, the others tie
-    found = solve_program([1.0, 2.0, 9.0, 1.0, 3.0], [], [], levels=levels)
+    top_sets = TopSets.up_to(5, 1)  # one node is in, the others tie
+    found = solve_program([1.0, 2.0, 9.0, 1.0, 3.0], [], [], top_sets=top_sets)
     assert_array_equal(found.order, [2, 4, 1, 0, 3])
-    # negatives come last even if no level tells them from the last positives
+    # negatives come last even if no set tells them from the last positives
     labels = [False, True, True, True, True]
     found = solve_program(
         [9.0, 2.0, 4.0, 1.0, 3.0],
         [],
         [],
-        levels=levels,
+        top_sets=top_sets,
         task="consistent",
         labels=labels,
     )
     assert_array_equal(found.order, [2, 4, 1, 3, 0])
 
 
-@ALL_LEVELS
+@ALL_SETS
 def test_without_edges_the_ranking_is_a_sort(kind):
     unary = np.random.default_rng(0).normal(size=7)
-    levels = LEVELS[kind](7)
+    top_sets = SETS[kind](7)
     for edges in ([], np.empty((0, 2), dtype=int)):
-        found = solve_program(unary, edges, [], levels=levels)
+        found = solve_program(unary, edges, [], top_sets=top_sets)
         tops = np.cumsum(np.sort(unary)[::-1])
-        assert found.value == pytest.approx(levels.weights @ tops[levels.sizes - 1])
+        assert found.value == pytest.approx(top_sets.weights @ tops[top_sets.sizes - 1])
         assert found.is_integral
         assert found.rounded_value == pytest.approx(found.value)
         assert found.edge_counts.shape == (0,)
@@ -197,31 +199,31 @@ def test_one_node_is_a_ranking():
     found = solve_program([-2.5], [], [])
     assert (found.value, found.rounded_value, found.is_integral) == (-2.5, -2.5, True)
     assert_array_equal(found.memberships, [[1.0]])
-    no_levels = solve_program([-2.5], [], [], levels=Levels.binned(1, 10))
-    assert no_levels.value == no_levels.rounded_value == 0.0
-    assert no_levels.memberships.shape == (0, 1)
-    assert_array_equal(no_levels.order, [0])
+    no_sets = solve_program([-2.5], [], [], top_sets=TopSets.binned(1, 10))
+    assert no_sets.value == no_sets.rounded_value == 0.0
+    assert no_sets.memberships.shape == (0, 1)
+    assert_array_equal(no_sets.order, [0])
 
 
-def test_levels_on_which_all_rankings_agree_have_no_loss():
-    levels = Levels(np.array([3]), np.array([2.0]), 3)
+def test_sets_on_which_all_rankings_agree_have_no_loss():
+    top_sets = TopSets(np.array([3]), np.array([2.0]), 3)
     scores = [1.0, 2.0, 3.0], [[0, 1]], [-1.0]
     found = solve_program(
-        *scores, levels=levels, task="loss_augmented", labels=[0, 1, 0]
+        *scores, top_sets=top_sets, task="loss_augmented", labels=[0, 1, 0]
     )
     assert found.value == pytest.approx(10.0)
 
 
 def test_parts_of_a_graph_compete_only_through_the_sizes():
-    scores, levels, _ = sample(7, (-1.0, 1.0), n=3, n_edges=3)
+    scores, top_sets, _ = sample(7, (-1.0, 1.0), n=3, n_edges=3)
     other = graph(8, n=3, n_edges=2, low=-1.0)
     both = (
         np.concatenate([scores[0], other[0], [0.1]]),  # and a node by itself
         np.concatenate([scores[1], other[1] + 3]),
         np.concatenate([scores[2], other[2]]),
     )
-    levels = Levels.every(7)
-    truth = reference.local_polytope_value(both, levels.sizes, levels.weights)
+    top_sets = TopSets.every(7)
+    truth = reference.local_polytope_value(both, top_sets.sizes, top_sets.weights)
     assert solve_program(*both).value == pytest.approx(truth, abs=1e-9)
 
 
@@ -317,7 +319,7 @@ BAD = {
     "NaN score": ({"unary": [1.0, np.nan, 3.0]}, "unary .* row 1 is nan"),
     "infinite score": ({"unary": [np.inf, 2.0, 3.0]}, "unary .* row 0 is inf"),
     "no nodes": ({"unary": [], "edges": [], "pair_weights": []}, "unary is empty"),
-    "other levels": ({"levels": Levels.every(4)}, "4 nodes, but unary has 3"),
+    "other sets": ({"top_sets": TopSets.every(4)}, "4 nodes, but unary has 3"),
     "unknown task": ({"task": "sort"}, "'consistent', got 'sort'"),
     "unknown method": ({"method": "barrier"}, "got 'barrier'"),
     "no labels": ({"task": "consistent"}, "'consistent' needs labels"),
@@ -342,7 +344,7 @@ def test_labels_of_one_class_are_refused(task):
 def test_a_program_too_large_is_refused_before_it_is_written():
     n = 2000
     edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
-    with pytest.raises(ValueError, match=r"7,998,000 variables.*fewer levels"):
+    with pytest.raises(ValueError, match=r"7,998,000 variables.*fewer top sets"):
         solve_program(np.zeros(n), edges, np.ones(n - 1))
 
 

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array, eye_array, hstack
 from scipy.sparse.csgraph import connected_components
 
 import reference_total_variation as reference
-from aucmax.structured._forest_kernels import forest_prox
+from aucmax.structured._precise_kernels import forest_prox
 from aucmax.structured.total_variation import optimality_gap, prox, value
 
 pytestmark = pytest.mark.kernel
@@ -214,6 +214,17 @@ def test_extreme_scales_change_nothing_but_the_scale(kind, exponent):
     assert value(scale * x, *scaled) == there
 
 
+@pytest.mark.parametrize("kind", ["grid", "mixture"])
+def test_the_largest_floats_end_and_change_nothing_but_the_scale(kind):
+    values, edges, weights = problem_of(kind, "normal", np.random.default_rng(3))
+    scale = 2.0**1022 / np.abs(values).max()
+    x = prox(scale * values, edges, scale * weights)
+    assert_allclose(x / scale, prox(values, edges, weights), rtol=0.0, atol=1e-13)
+    far = np.where(np.arange(x.size) < x.size // 2, 2.0**1022, -(2.0**1022))
+    with np.errstate(over="ignore"):  # the square of a large error
+        assert optimality_gap(far, scale * values, edges, scale * weights) == np.inf
+
+
 @settings(max_examples=50)
 @given(small_graphs(whole_numbers, most=12), st.integers(-1000, 1000))
 def test_a_shift_and_a_change_of_sign_pass_through(problem, shift):
@@ -337,7 +348,8 @@ def test_nodes_without_edges_keep_their_values(n):
 
 
 def test_inputs_stay_as_they_are_and_may_be_read_only():
-    problem = problem_of("grid", "normal", np.random.default_rng(11))
+    # trees and cycles, so that every kernel is called
+    problem = problem_of("mixture", "normal", np.random.default_rng(11))
     copies = [array.copy() for array in problem]
     for array in problem:
         array.flags.writeable = False

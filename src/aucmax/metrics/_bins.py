@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.metrics._steps import Steps
-from aucmax.metrics.levels import bin_boundaries
+from aucmax.metrics.top_sets import bin_boundaries
 
 
 @dataclass(frozen=True)

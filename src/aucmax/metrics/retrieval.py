@@ -25,7 +25,7 @@ from aucmax.metrics._queries import (
     mean_over_queries,
     tie_starts,
 )
-from aucmax.metrics.levels import check_k
+from aucmax.metrics.top_sets import check_k
 
 __all__ = ["mean_average_precision", "ndcg_score", "precision_at_k"]
 

@@ -21,12 +21,12 @@ from aucmax.metrics._bins import (
 )
 from aucmax.metrics._queries import mean_over_queries
 from aucmax.metrics._steps import Steps, check_two_classes
-from aucmax.metrics.levels import (
+from aucmax.metrics.top_sets import (
     Bins,
-    Levels,
+    TopSets,
     check_bins,
     check_k,
-    level_counts,
+    membership_counts,
 )
 
 __all__ = ["auc_at_k_score", "binned_auc_score", "unnested_auc_score"]
@@ -231,17 +231,17 @@ def _areas_at_k(tied: Steps, k: int) -> FloatArray:
     sizes = run_sizes(tied)
     p, n = class_sizes(tied)
     n_rows = (p + n).astype(np.int64)
-    # beyond the rows of a query, a level adds as much to the best and worst as to it
-    levels = Levels.top(int(n_rows.max()), k)
+    # beyond the rows of a query, a set adds as much to the best and worst as to it
+    sets = TopSets.up_to(int(n_rows.max()), k)
     n_runs = np.diff(tied.offsets)
     before_query = np.repeat(np.cumsum(n_rows) - n_rows, n_runs)
     starts = np.cumsum(sizes) - sizes - before_query
-    counts = level_counts(levels, starts, sizes)
+    counts = membership_counts(sets, starts, sizes)
     found = query_sums(tied.positive * counts, tied.offsets)
     # positives as one block, before all negatives or behind them
     block = np.maximum(p, 1).astype(np.int64)
-    best = p * level_counts(levels, np.zeros_like(block), block)
-    worst = p * level_counts(levels, n_rows - block, block)
+    best = p * membership_counts(sets, np.zeros_like(block), block)
+    worst = p * membership_counts(sets, n_rows - block, block)
     areas = np.full(p.size, np.nan)
     both = (p > 0) & (n > 0)
     shares = (found - worst)[both] / (best - worst)[both]

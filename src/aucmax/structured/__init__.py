@@ -4,12 +4,7 @@ from aucmax.structured import inference, total_variation
 from aucmax.structured.batch import GraphBatch
 from aucmax.structured.graph import Graph, as_graph, grid_edges
 from aucmax.structured.graph_ranker import GraphRanker
-from aucmax.structured.inference import (
-    Ranking,
-    rank,
-    rank_consistent,
-    rank_loss_augmented,
-)
+from aucmax.structured.inference import Ranking, rank
 from aucmax.structured.program import ProgramSolution, solve_program
 
 __all__ = [
@@ -22,8 +17,6 @@ __all__ = [
     "grid_edges",
     "inference",
     "rank",
-    "rank_consistent",
-    "rank_loss_augmented",
     "solve_program",
     "total_variation",
 ]

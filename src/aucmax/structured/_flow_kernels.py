@@ -29,6 +29,11 @@ _FAR = 2**30  # the label of a node that reaches no lower one
 _BALANCED = 0.1  # the smaller part of a good cut
 _SWEEPS = 5  # over all edges, to begin with
 
+# for kernels that kernels alone call: without a way in from Python they compile faster
+_inner = njit(  # type: ignore[call-overload]
+    cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
+
 
 @njit(cache=True, nogil=True)
 def adjacency(edges, n_nodes):
@@ -56,7 +61,7 @@ def adjacency(edges, n_nodes):
     return begin, head, twin, edge
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _label(low, high, pivot, state, label, queue):
     """Set each node's distance to the nearest node below the pivot, within a block."""
     _, value, begin, end, head, twin, room = state
@@ -79,7 +84,7 @@ def _label(low, high, pivot, state, label, queue):
                 n_queued += 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _discharge(i, pivot, state, label, queue, tail, waits):
     """Let what node i has above the pivot flow on; tell the new tail and the work."""
     _, value, begin, end, head, twin, room = state
@@ -115,7 +120,7 @@ def _discharge(i, pivot, state, label, queue, tail, waits):
     return tail, work
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _flow_down(low, high, pivot, state, label, queue, waits):
     """Let as much as possible flow from above the pivot to below it, in one block.
 
@@ -128,7 +133,7 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
     queue = queue[: high - low]
     while True:
         _label(low, high, pivot, state, label, queue)
-        first, tail = 0, 0
+        first, tail = 0, np.int64(0)  # not a literal, which would compile once more
         for i in range(low, high):
             if value[i] > pivot and label[i] < _FAR:
                 waits[i] = True
@@ -150,7 +155,7 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
             first += 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _mean(low, high, value):
     total = 0.0
     for i in range(low, high):
@@ -162,7 +167,7 @@ def _mean(low, high, value):
     return mean + rest / (high - low)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _is_flat(low, high, value, pivot):
     """Tell whether what is left above a pivot, or below it, is rounding alone."""
     above, below, largest = 0.0, 0.0, 0.0
@@ -175,7 +180,7 @@ def _is_flat(low, high, value, pivot):
     return min(above, below) <= enough
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _empty_state(n_nodes, n_arcs, kind):
     return (
         np.empty(n_nodes, kind),
@@ -188,7 +193,7 @@ def _empty_state(n_nodes, n_arcs, kind):
     )
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _write(places, part, state, new_state, low, first_arc, place, moved):
     """Write the nodes of some places anew, with the arcs within a part.
 
@@ -219,7 +224,7 @@ def _write(places, part, state, new_state, low, first_arc, place, moved):
                 to += 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _lay_out(order, offsets, value, begin, head, twin, room):
     """Return the state of segments side by side; also room for notes of `_write`."""
     n, kind = value.size, head.dtype
@@ -231,11 +236,11 @@ def _lay_out(order, offsets, value, begin, head, twin, room):
     node = np.arange(n).astype(kind)
     given = node, value, begin[:-1], begin[1:], head, twin, room
     state = _empty_state(order.size, head.size, kind)
-    _write(order, segment, given, state, 0, 0, place, moved)
+    _write(order, segment, given, state, offsets[0], begin[0], place, moved)
     return state, segment, place, moved
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _share(state):
     """Let each edge in turn bring its ends together, as far as it has room.
 
@@ -268,17 +273,22 @@ def split_into_blocks(order, offsets, value, begin, head, twin, room):
     there = _empty_state(n, head.size, kind)
     _share(here)
     label, queue, waits = np.empty(n, kind), np.empty(n, kind), np.zeros(n, np.bool_)
-    todo = [(np.int64(0), np.int64(0), False, False)]
-    todo.clear()
+    # the blocks to do; of two parts the smaller one is done first, so that no more wait
+    # than n can be halved
+    lows, highs = np.empty(64, np.int64), np.empty(64, np.int64)
+    halves, theres = np.empty(64, np.bool_), np.empty(64, np.bool_)
     for s in range(offsets.size - 1):
-        todo.append((offsets[s], offsets[s + 1], False, False))
-        while len(todo) > 0:
-            low, high, halve, is_there = todo.pop()
+        n_todo, lows[0], highs[0] = 1, offsets[s], offsets[s + 1]
+        halves[0], theres[0] = False, False
+        while n_todo > 0:
+            n_todo -= 1
+            low, high = lows[n_todo], highs[n_todo]
+            halve, is_there = halves[n_todo], theres[n_todo]
             if high == low:
                 continue
             state, other = (there, here) if is_there else (here, there)
             if halve:
-                pivot = np.median(state[1][low:high])
+                pivot = _middle(low, high, state[1])
             else:
                 pivot = _mean(low, high, state[1])
             _flow_down(low, high, pivot, state, label, queue, waits)
@@ -291,11 +301,43 @@ def split_into_blocks(order, offsets, value, begin, head, twin, room):
             _write(places, part, state, other, low, state[2][low], place, moved)
             smaller = min(n_upper, high - low - n_upper)
             unbalanced = not halve and smaller < _BALANCED * (high - low)
-            todo.append((low, low + n_upper, unbalanced, not is_there))
-            todo.append((low + n_upper, high, unbalanced, not is_there))
+            upper, lower = (1, 0) if n_upper == smaller else (0, 1)
+            lows[n_todo + upper], highs[n_todo + upper] = low, low + n_upper
+            lows[n_todo + lower], highs[n_todo + lower] = low + n_upper, high
+            for _ in range(2):
+                halves[n_todo], theres[n_todo] = unbalanced, not is_there
+                n_todo += 1
 
 
-@njit(cache=True, nogil=True)
+@_inner
+def _middle(low, high, value):
+    """Return the value in the middle of a block's, in expected linear time."""
+    v = value[low:high].copy()
+    middle = v.size // 2
+    low, high = 0, v.size - 1
+    while low < high:
+        pivot = v[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while v[i] < pivot:
+                i += 1
+            while v[j] > pivot:
+                j -= 1
+            if i <= j:
+                v[i], v[j] = v[j], v[i]
+                i += 1
+                j -= 1
+        # now those up to j are at most the pivot, those from i on at least
+        if middle <= j:
+            high = j
+        elif middle >= i:
+            low = i
+        else:
+            break
+    return v[middle]
+
+
+@_inner
 def _part(low, high, label, part, places):
     """List the places of the upper part of a block, then the others; count the upper.
 

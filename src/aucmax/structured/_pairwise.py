@@ -15,7 +15,7 @@ from aucmax._validation import (
     check_binary_labels,
     check_scores,
 )
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured._graph_checks import check_edges
 
 __all__ = ["TASKS", "PairwiseModel", "check_pair_weights"]
@@ -35,7 +35,7 @@ class PairwiseModel:
         Distinct pairs of nodes, the smaller number first.
     pair_weights : ndarray of shape (n_edges,)
         Score of both ends together.
-    levels : Levels
+    top_sets : TopSets
         Sizes and weights of the sets.
     constant : float
         What every chain is worth besides.
@@ -46,7 +46,7 @@ class PairwiseModel:
     unary: FloatArray
     edges: IntArray
     pair_weights: FloatArray
-    levels: Levels
+    top_sets: TopSets
     constant: float = 0.0
     positives_first: BoolArray | None = None
 
@@ -56,23 +56,31 @@ class PairwiseModel:
         unary: ArrayLike,
         edges: ArrayLike,
         pair_weights: ArrayLike,
-        levels: Levels | None,
+        top_sets: TopSets | None,
     ) -> tuple[PairwiseModel, IntArray]:
         """Check the arguments and merge repeated edges; also tell each row's edge."""
         theta = check_scores(unary, name="unary")
         n = theta.size
         rows = check_edges(edges, n)
         weights = check_pair_weights(pair_weights, len(rows))
-        levels = Levels.every(n) if levels is None else levels
-        if levels.n != n:
-            raise ValueError(f"levels are of {levels.n} nodes, but unary has {n}.")
+        top_sets = TopSets.every(n) if top_sets is None else top_sets
+        if top_sets.n != n:
+            raise ValueError(f"top_sets are of {top_sets.n} nodes, but unary has {n}.")
         codes, edge_of_row = np.unique(
             rows.min(axis=1) * n + rows.max(axis=1), return_inverse=True
         )
         distinct = np.stack(np.divmod(codes, n), axis=1)
         merged = np.zeros(codes.size)
         np.add.at(merged, edge_of_row, weights)
-        return cls(theta, distinct, merged, levels), edge_of_row
+        with np.errstate(over="ignore"):
+            most = n * (np.abs(theta).sum() + np.abs(merged).sum())
+        if not np.isfinite(most):
+            raise ValueError(
+                "unary and pair_weights are so large that what a ranking is worth "
+                "overflows. Divide all of them by one number: it does not change the "
+                "ranking."
+            )
+        return cls(theta, distinct, merged, top_sets), edge_of_row
 
     def for_task(self, task: str, labels: ArrayLike | None) -> PairwiseModel:
         """Add the loss of the labels, or fix which nodes come first."""
@@ -90,13 +98,13 @@ class PairwiseModel:
         if task == "consistent":
             return replace(self, positives_first=is_positive)
         n_positive = int(is_positive.sum())
-        spread = self.levels.spread(n_positive)
-        if spread == 0.0:  # every ranking has the same sets at these levels: no loss
+        spread = self.top_sets.spread(n_positive)
+        if spread == 0.0:  # every ranking has the same sets of these sizes: no loss
             return self
         return replace(
             self,
             unary=self.unary - is_positive / spread,
-            constant=self.levels.best(n_positive) / spread,
+            constant=self.top_sets.best(n_positive) / spread,
         )
 
     def value(self, node_counts: FloatArray, edge_counts: FloatArray) -> float:

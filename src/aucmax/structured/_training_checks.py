@@ -6,50 +6,46 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._validation import BoolArray, check_binary_labels
+from aucmax._validation import BoolArray, check_binary_labels, labels_among
 from aucmax.structured.batch import GraphBatch
 
 __all__ = ["check_edge_features", "check_labels"]
 
 
 def check_labels(
-    labels: Sequence[ArrayLike],
+    y: Sequence[ArrayLike],
     batch: GraphBatch,
     classes: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], BoolArray]:
     """Return the two classes, and which nodes of all graphs are positive."""
-    if not isinstance(labels, Iterable):
+    if not isinstance(y, Iterable):
         raise TypeError(
-            "labels must be a list with one array of labels for each graph, got a "
-            f"{type(labels).__name__}."
+            "y must be a list with one array of labels per graph, got a "
+            f"{type(y).__name__}."
         )
-    parts = [np.asarray(part) for part in labels]
+    parts = [np.asarray(part) for part in y]
     if len(parts) != batch.n_graphs:
         raise ValueError(
-            f"labels has {len(parts)} entries for {batch.n_graphs} graphs; each graph "
-            "needs one array of labels."
+            f"y has {len(parts)} entries for {batch.n_graphs} graphs; each graph needs "
+            "one array of labels."
         )
     sizes = np.diff(batch.node_offsets)
     for m, part in enumerate(parts):
         if part.shape != (sizes[m],):
             raise ValueError(
-                f"labels[{m}] has shape {part.shape}, but graphs[{m}] has {sizes[m]} "
-                "nodes; each node needs one label."
+                f"y[{m}] has shape {part.shape}, but X[{m}] has {sizes[m]} nodes; each "
+                "node needs one label."
             )
-    joined = np.concatenate(parts)
+        if part.dtype.kind == "f" and not np.isfinite(part).all():
+            node = int(np.argmin(np.isfinite(part)))
+            raise ValueError(
+                f"y[{m}] is {part[node]} in row {node}; a graph is learned whole, so "
+                "each node needs a label."
+            )
     if classes is None:
-        return check_binary_labels(joined, "labels")
-    is_positive = np.asarray(joined == classes[1], dtype=bool)
-    is_known = is_positive | (joined == classes[0])
-    if not is_known.all():
-        node = int(np.argmin(is_known))
-        m = int(np.searchsorted(batch.node_offsets, node, "right")) - 1
-        raise ValueError(
-            f"labels[{m}][{node - batch.node_offsets[m]}] is "
-            f"{joined[node : node + 1].tolist()[0]!r}, but the model knows "
-            f"{' and '.join(map(repr, classes.tolist()))}."
-        )
-    return classes, is_positive
+        return check_binary_labels(np.concatenate(parts), "y")
+    known = [labels_among(classes, part, f"y[{m}]") for m, part in enumerate(parts)]
+    return classes, np.concatenate(known)
 
 
 def check_edge_features(batch: GraphBatch) -> None:
@@ -60,8 +56,8 @@ def check_edge_features(batch: GraphBatch) -> None:
         m = int(np.searchsorted(batch.edge_offsets, edge, "right")) - 1
         raise ValueError(
             f"edge features must not be negative with pair_weights='nonnegative', but "
-            f"graphs[{m}] has {batch.edge_features[edge, column]} at edge "
+            f"X[{m}] has {batch.edge_features[edge, column]} at edge "
             f"{edge - batch.edge_offsets[m]}, column {column}. Shift or split the "
-            "column, or set pair_weights='free', which solves a linear program for "
-            "each graph with a negative pair weight."
+            "column, or set pair_weights='free', which solves a linear program "
+            "per graph with a negative pair weight."
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.structured.graph import Graph, as_graph
+from aucmax.structured.graph_sources import is_networkx
 
 __all__ = ["GraphBatch"]
 
@@ -72,7 +73,7 @@ class GraphBatch:
     @classmethod
     def of(
         cls,
-        graphs: Iterable[Any],
+        X: Iterable[Any],
         *,
         n_node_features: int | None = None,
         n_edge_features: int | None = None,
@@ -81,7 +82,7 @@ class GraphBatch:
 
         Parameters
         ----------
-        graphs : sequence of Graph or tuple
+        X : sequence of Graph, tuple or networkx.Graph
             At least one; see :func:`~aucmax.structured.as_graph`.
         n_node_features, n_edge_features : int, optional
             How many features there must be, as a model has learned. By default as
@@ -92,7 +93,7 @@ class GraphBatch:
         batch : GraphBatch
             A graph without edges fits edge features of any number.
         """
-        graphs = _as_graphs(graphs)
+        graphs = _as_graphs(X)
         _check_node_widths(graphs, n_node_features)
         width = _edge_width(graphs, n_edge_features)
         node_offsets = _offsets([graph.n_nodes for graph in graphs])
@@ -149,24 +150,21 @@ class GraphBatch:
         return np.split(values, self.node_offsets[1:-1])
 
 
-def _as_graphs(graphs: Any) -> list[Graph]:
-    looks_like_one = isinstance(graphs, Graph) or (
-        isinstance(graphs, tuple | list)
-        and len(graphs) in (2, 3)
-        and hasattr(graphs[0], "shape")
+def _as_graphs(X: Any) -> list[Graph]:
+    looks_like_one = (
+        isinstance(X, Graph)
+        or is_networkx(X)
+        or (isinstance(X, tuple | list) and len(X) in (2, 3) and hasattr(X[0], "shape"))
     )
     if looks_like_one:
         raise TypeError(
-            "graphs must be a list of graphs, got a single one; wrap it in a list: "
-            "[graph]."
+            "X must be a list of graphs, got a single one; wrap it in a list: [graph]."
         )
-    if not isinstance(graphs, Iterable):
-        raise TypeError(
-            f"graphs must be a list of graphs, got a {type(graphs).__name__}."
-        )
-    listed = [as_graph(item, position) for position, item in enumerate(graphs)]
+    if not isinstance(X, Iterable):
+        raise TypeError(f"X must be a list of graphs, got a {type(X).__name__}.")
+    listed = [as_graph(item, f"X[{position}]") for position, item in enumerate(X)]
     if not listed:
-        raise ValueError("graphs is empty; at least one graph is needed.")
+        raise ValueError("X is empty; at least one graph is needed.")
     return listed
 
 
@@ -183,12 +181,12 @@ def _offsets(sizes: list[int]) -> IntArray:
 def _check_node_widths(graphs: Sequence[Graph], expected: int | None) -> None:
     whose = "the model has learned"
     if expected is None:
-        expected, whose = graphs[0].node_features.shape[1], "graphs[0] has"
+        expected, whose = graphs[0].node_features.shape[1], "X[0] has"
     for position, graph in enumerate(graphs):
         width = graph.node_features.shape[1]
         if width != expected:
             raise ValueError(
-                f"graphs[{position}] has {width} node features, but {whose} "
+                f"X[{position}] has {width} node features, but {whose} "
                 f"{expected}; all graphs need the same."
             )
 
@@ -202,12 +200,12 @@ def _edge_width(graphs: Sequence[Graph], expected: int | None) -> int:
     whose = "the model has learned"
     if expected is None:
         first, graph = linked[0]
-        expected, whose = graph.edge_features.shape[1], f"graphs[{first}] has"
+        expected, whose = graph.edge_features.shape[1], f"X[{first}] has"
     for position, graph in linked:
         width = graph.edge_features.shape[1]
         if width != expected:
             raise ValueError(
-                f"graphs[{position}] has {width} edge features, but {whose} "
+                f"X[{position}] has {width} edge features, but {whose} "
                 f"{expected}; all graphs with edges need the same."
             )
     return expected
@@ -218,7 +216,7 @@ def _check_edge_features_present(linked: list[tuple[int, Graph]]) -> None:
     without = [p for p, graph in linked if not graph.has_edge_features]
     if with_features and without:
         raise ValueError(
-            f"graphs[{without[0]}] has edges without edge features, but "
-            f"graphs[{with_features[0]}] has them. Give them for every graph that has "
+            f"X[{without[0]}] has edges without edge features, but "
+            f"X[{with_features[0]}] has them. Give them for every graph that has "
             "edges, or for none."
         )

@@ -8,8 +8,8 @@ total-variation problem. A set z is worth
           \qquad u_i = \theta_i + \tfrac12 \sum_{j \sim i} J_{ij},
 
 and smoothing u with weights J / 2 gives x whose blocks, in descending order, are the
-nested optima: level l is the sets of all nodes before a block, plus an equal share
-of each node of the block in which it ends.
+nested optima: the set of size l has all nodes of the blocks before the one in which it
+ends, and an equal share of each node of that one.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray, IntArray
-from aucmax.metrics.levels import Levels, counts_by_sums
+from aucmax.metrics.top_sets import TopSets, counts_by_sums
 from aucmax.structured.network import Network
 
 __all__ = ["ChainFinder", "Chains"]
@@ -38,7 +38,7 @@ class Chains(NamedTuple):
     blocks : ndarray of int64 of shape (n_blocks + 1,)
         Where blocks start in `order`.
     node_counts : ndarray of shape (n_nodes,)
-        The membership of each node, summed over the levels with their weights.
+        The membership of each node, summed over the sets with their weights.
     edge_counts : ndarray of shape (n_edges,)
         The same of both ends together.
     """
@@ -60,8 +60,8 @@ class ChainFinder:
         Edges of all graphs, whose nodes are numbered through.
     node_offsets : ndarray of int64 of shape (n_graphs + 1,)
         Where the nodes of each graph start.
-    levels : sequence of Levels
-        Of each graph.
+    top_sets : sequence of TopSets
+        Those that count, of each graph.
     positives_first : ndarray of bool of shape (n_nodes,), optional
         Nodes that must come before all others of their graph. By default any order.
     """
@@ -70,14 +70,14 @@ class ChainFinder:
         self,
         edges: IntArray,
         node_offsets: IntArray,
-        levels: Sequence[Levels],
+        top_sets: Sequence[TopSets],
         positives_first: BoolArray | None = None,
     ) -> None:
         n = int(node_offsets[-1])
         self.edges = edges
         self._graph = np.repeat(np.arange(node_offsets.size - 1), np.diff(node_offsets))
         self._start = node_offsets[:-1]
-        sums = [graph_levels.prefix_sums() for graph_levels in levels]
+        sums = [sets.prefix_sums() for sets in top_sets]
         # graph m has one sum more than nodes
         self._weights = np.concatenate([weights for weights, _ in sums])
         self._moments = np.concatenate([moments for _, moments in sums])
@@ -101,6 +101,11 @@ class ChainFinder:
             self._inner_edges.ravel(), np.repeat(inner / 2.0, 2), unary.size
         )
         u += np.bincount(self._lifted, pair_weights[~self._is_inner], unary.size)
+        if not np.isfinite(u).all():
+            raise ValueError(
+                f"the scores of node {int(np.argmin(np.isfinite(u)))} and of its edges "
+                "add up to more than a float can hold. Scale the features down."
+            )
         x = self._network.prox(u, inner / 2.0)
         order = np.lexsort((-u, -x, self._segment))
         is_start = np.ones(order.size, dtype=bool)
@@ -118,7 +123,7 @@ class ChainFinder:
         return Chains(x, u, order, blocks, node_counts, edge_counts)
 
     def _block_counts(self, order: IntArray, blocks: IntArray) -> FloatArray:
-        """Sum memberships over levels, in closed form: see ``level_counts``."""
+        """Sum memberships over sets, in closed form: see ``membership_counts``."""
         graph = self._graph[order[blocks[:-1]]]
         first = self._start[graph] + graph  # of its graph's prefix sums
         last = np.append(self._start[1:], order.size)[graph] + graph

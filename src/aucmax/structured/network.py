@@ -5,15 +5,16 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from aucmax._validation import FloatArray, IntArray
-from aucmax.structured._block_kernels import settle_blocks
 from aucmax.structured._flow_kernels import (
     adjacency,
     fill_blocks,
     split_into_blocks,
 )
-from aucmax.structured._forest_kernels import forest_prox
+from aucmax.structured._precise_kernels import forest_prox, settle_blocks
 
 __all__ = ["Network"]
+
+_LARGEST_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not overflow
 
 
 class Network:
@@ -31,6 +32,8 @@ class Network:
     """
 
     def __init__(self, edges: IntArray, n_nodes: int) -> None:
+        # a kernel compiles once more for a read-only array
+        edges = np.require(edges, requirements="W")
         self.edges = edges
         self.n_nodes = n_nodes
         is_small = max(n_nodes, 2 * len(edges)) < 2**30
@@ -41,12 +44,14 @@ class Network:
         has_cycle = n_edges >= np.diff(offsets)
         self._in_tree = ~has_cycle[component[edges[:, 0]]]
         on_cycles = np.repeat(has_cycle, np.diff(offsets))
-        self._order = order[on_cycles]
+        self._order = order[on_cycles].astype(kind)
         sizes = np.diff(offsets)[has_cycle]
         self._offsets = np.concatenate([[0], np.cumsum(sizes)])
 
     def prox(self, values: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the minimiser: see :func:`~aucmax.structured.total_variation.prox`."""
+        excess = _excess(values)
+        values, weights = np.ldexp(values, -excess), np.ldexp(weights, -excess)
         x: FloatArray = values.copy()
         if self._in_tree.any():
             x = forest_prox(values, self.edges[self._in_tree], weights[self._in_tree])
@@ -55,7 +60,7 @@ class Network:
             room = weights[edge]
             split_into_blocks(self._order, self._offsets, x, begin, head, twin, room)
             x = settle_blocks(x, values, self.edges, weights)
-        return x
+        return np.ldexp(x, excess)
 
     def residual(
         self, x: FloatArray, values: FloatArray, weights: FloatArray
@@ -63,8 +68,11 @@ class Network:
         """Return what the best flow for x leaves of the values, less x.
 
         Between different values of x the flow is as large as may be, from the higher
-        to the lower; among equal ones it is the one that levels the rest out.
+        to the lower; among equal ones it is the one that evens the rest out.
         """
+        excess = _excess(x, values, weights)
+        x, values = np.ldexp(x, -excess), np.ldexp(values, -excess)
+        weights = np.ldexp(weights, -excess)
         first, second = self.edges.T
         rise = x[first] - x[second]
         flow = weights * np.sign(rise)
@@ -74,10 +82,9 @@ class Network:
         order, offsets, _ = self._components(self.edges[joined])
         begin, head, twin, edge = self._arcs
         room = np.where(joined[edge], weights[edge], 0.0)
-        targets = x[order[offsets[:-1]]]
+        targets, order = x[order[offsets[:-1]]], order.astype(head.dtype)
         fill_blocks(order, offsets, rest, targets, begin, head, twin, room)
-        remainder: FloatArray = rest - x
-        return remainder
+        return np.ldexp(rest - x, excess)
 
     def _components(self, edges: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         """Return the nodes component by component, where each starts, and whose."""
@@ -92,3 +99,9 @@ class Network:
         order = np.argsort(component, kind="stable")
         sizes = np.bincount(component, minlength=count)
         return order, np.concatenate([[0], np.cumsum(sizes)]), component
+
+
+def _excess(*arrays: FloatArray) -> int:
+    """Return by which power of two to scale down, so that no sum can overflow."""
+    _, exponent = np.frexp(max(np.abs(array).max(initial=0.0) for array in arrays))
+    return max(int(exponent) - _LARGEST_EXPONENT, 0)

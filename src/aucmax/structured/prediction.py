@@ -25,8 +25,8 @@ def predict_scores(
     scores are dealt out in the order of the ranking that the linear program gives,
     and equal ones set apart.
     """
-    levels = measure.levels(batch.node_offsets)
-    finder = ChainFinder(batch.edges, batch.node_offsets, levels)
+    top_sets = measure.top_sets(batch.node_offsets)
+    finder = ChainFinder(batch.edges, batch.node_offsets, top_sets)
     chains = finder.find(scores.nodes, np.maximum(scores.pairs, 0.0))
     order, blocks = chains.order, chains.blocks
     ranked: FloatArray = np.empty(order.size)
@@ -37,7 +37,7 @@ def predict_scores(
         batch.node_offsets,
     )
     for nodes, _, solution in solve_repelling(
-        batch, scores.nodes, scores.pairs, levels, nested=measure.is_nested
+        batch, scores.nodes, scores.pairs, top_sets, nested=measure.is_nested
     ):
         ranked[nodes] = _dealt_out(scores.nodes[nodes], solution.order)
     return ranked

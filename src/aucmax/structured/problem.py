@@ -1,6 +1,6 @@
 r"""What training sees of labelled graphs: for weights, the best chains of sets.
 
-For one graph with the spread Z of its levels (|P| |N| for the AUC), the risk is
+For one graph with the spread Z of its top sets (|P| |N| for the AUC), the risk is
 
 .. math:: h(w) = \frac1Z \Big( \max_z \sum_l v_l [s(z_l) - y^\top z_l]
           - \max_{z \sim y} \sum_l v_l s(z_l) \Big) + \frac{\mathrm{best}}{Z},
@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._validation import BoolArray, FloatArray, IntArray
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured.batch import GraphBatch
 from aucmax.structured.chains import ChainFinder
 from aucmax.structured.repelling import solve_repelling
@@ -33,7 +33,7 @@ class GraphScores(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Memberships of one chain a graph, summed over levels and divided by Z."""
+    """Memberships of one chain per graph, summed over its sets and divided by Z."""
 
     nodes: FloatArray
     edges: FloatArray
@@ -48,8 +48,8 @@ class GraphProblem:
         The graphs.
     labels : ndarray of bool of shape (n_nodes,)
         True for positives; each graph has both classes.
-    levels : sequence of Levels
-        Of each graph; every spread is above 0.
+    top_sets : sequence of TopSets
+        Those that count, of each graph; every spread is above 0.
     nested : bool
         Whether sets must be nested where a pair weight is negative.
 
@@ -63,24 +63,24 @@ class GraphProblem:
         self,
         batch: GraphBatch,
         labels: BoolArray,
-        levels: Sequence[Levels],
+        top_sets: Sequence[TopSets],
         nested: bool = True,
     ) -> None:
         self.batch = batch
         self.labels = labels
-        self.levels = levels
+        self.top_sets = top_sets
         self.nested = nested
         self.n_passes = 0.0
         offsets = batch.node_offsets
         n_positive = np.add.reduceat(labels, offsets[:-1], dtype=np.int64)
-        pairs = list(zip(levels, n_positive, strict=True))
+        pairs = list(zip(top_sets, n_positive, strict=True))
         self._spread = np.array([graph.spread(int(p)) for graph, p in pairs])
         self._best = np.array([graph.best(int(p)) for graph, p in pairs])
         self._node_spread = np.repeat(self._spread, np.diff(offsets))
         self._edge_spread = np.repeat(self._spread, np.diff(batch.edge_offsets))
         self._finders = {
-            False: ChainFinder(batch.edges, offsets, levels),
-            True: ChainFinder(batch.edges, offsets, levels, labels),
+            False: ChainFinder(batch.edges, offsets, top_sets),
+            True: ChainFinder(batch.edges, offsets, top_sets, labels),
         }
 
     @property
@@ -126,7 +126,7 @@ class GraphProblem:
         return np.asarray(nodes + pairs)
 
     def features(self, counts: Counts) -> FloatArray:
-        """Sum the features of each graph over the levels of its chain."""
+        """Sum the features of each graph over the sets of its chain."""
         batch = self.batch
         nodes = _rows(counts.nodes, batch.node_offsets) @ batch.node_features
         edges = _rows(counts.edges, batch.edge_offsets) @ batch.edge_features
@@ -142,7 +142,7 @@ class GraphProblem:
             self.batch,
             unary,
             pair_weights,
-            self.levels,
+            self.top_sets,
             nested=self.nested,
             positives_first=self.labels if consistent else None,
         ):

@@ -1,9 +1,9 @@
 r"""Rankings of the nodes of a graph by linear programming, for weights of any sign.
 
-A ranking is a chain of sets of nodes, one for each level, and a level of size l has
-memberships :math:`z_{li} \in \{0, 1\}` with :math:`\sum_i z_{li} = l`. The products
+A ranking is a chain of sets of nodes, one of each size that counts, and a set of size l
+has memberships :math:`z_{li} \in \{0, 1\}` with :math:`\sum_i z_{li} = l`. The products
 :math:`z_{li} z_{lj}` at the ends of an edge e become variables :math:`m_{le}`, and
-memberships may be fractional: the local polytope of every level,
+memberships may be fractional: the local polytope of every set,
 
 .. math:: \max \sum_l v_l \Big( \sum_i \theta_i z_{li} + \sum_e J_e m_{le} \Big)
           \quad\text{s.t.}\quad \sum_i z_{li} = l, \quad z_{li} \le z_{l'i}
@@ -11,7 +11,7 @@ memberships may be fractional: the local polytope of every level,
 
 Where :math:`J_e > 0` only :math:`m_{le} \le \min(z_{li}, z_{lj})` can bind, where
 :math:`J_e < 0` only :math:`m_{le} \ge \max(0, z_{li} + z_{lj} - 1)`. With the rest of
-the polytope left out, a program of L levels has L (n + E) variables. If no weight is
+the polytope left out, a program of L sets has L (n + E) variables. If no weight is
 negative, :func:`aucmax.structured.inference.rank` finds the same optimum without it.
 
 References
@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from aucmax._validation import BoolArray, FloatArray, IntArray
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.solvers._highs import solve_program as solve_with_highs
 from aucmax.solvers._linear_model import LinearModel, LinearProgram, Variables
 from aucmax.structured._pairwise import PairwiseModel
@@ -37,8 +37,8 @@ __all__ = ["ProgramSolution", "solve_program"]
 
 _MOST_VARIABLES = 2_000_000
 _WAY_OUT = (
-    "Use fewer levels (Levels.binned, Levels.top) or, if no pair weight is negative, "
-    "aucmax.structured.inference, which needs no program."
+    "Use fewer top sets (TopSets.binned, TopSets.up_to) or, if no pair weight is "
+    "negative, aucmax.structured.inference, which needs no program."
 )
 _TOLERANCE = 1e-6  # of a membership: closer to 0 or 1, it is integral
 _SPREAD = 1e4  # how far above the median, which is 1 to HiGHS, a coefficient may be
@@ -46,12 +46,12 @@ _SPREAD = 1e4  # how far above the median, which is 1 to HiGHS, a coefficient ma
 
 @dataclass(frozen=True, eq=False)
 class ProgramSolution:
-    """The optimum of the n-level linear program, and a ranking made of it.
+    """The optimum of the linear program over all sets, and a ranking made of it.
 
     Attributes
     ----------
-    memberships : ndarray of shape (n_levels, n_nodes)
-        How much of each node is in the set of each level, from 0 to 1.
+    memberships : ndarray of shape (n_sets, n_nodes)
+        How much of each node is in each set, from 0 to 1.
     value : float
         The optimum, at least as large as the value of any ranking.
     is_integral : bool
@@ -64,7 +64,7 @@ class ProgramSolution:
         What the ranking `order` itself is worth; `value` if the program is nested and
         its solution integral, else at most that.
     node_counts : ndarray of shape (n_nodes,)
-        The memberships of each node, summed with the levels' weights.
+        The memberships of each node, summed with the sets' weights.
     edge_counts : ndarray of shape (n_edges,)
         The same of the edges' products m.
     """
@@ -83,14 +83,14 @@ def solve_program(
     edges: ArrayLike,
     pair_weights: ArrayLike,
     *,
-    levels: Levels | None = None,
+    top_sets: TopSets | None = None,
     nested: bool = True,
     task: Literal["rank", "loss_augmented", "consistent"] = "rank",
     labels: ArrayLike | None = None,
     method: Literal["simplex", "interior-point"] = "simplex",
     time_limit: float | None = None,
 ) -> ProgramSolution:
-    r"""Rank the nodes of a graph by the linear program over all levels, with HiGHS.
+    r"""Rank the nodes of a graph by the linear program over all sets, with HiGHS.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def solve_program(
         Pairs of different nodes; the same pair twice is one edge with both weights.
     pair_weights : array-like of shape (n_edges,)
         Score :math:`J_e` of both nodes being in a set, of any sign.
-    levels : Levels, optional
+    top_sets : TopSets, optional
         Sizes of the sets and their weights; every size from 1 to n_nodes by default.
     nested : bool
         Whether each set must hold the one before. If no weight is negative, this
@@ -142,7 +142,7 @@ def solve_program(
     >>> solution.value, solution.is_integral
     (11.5, True)
     """
-    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, levels)
+    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
     _check_size(model)
     model = model.for_task(task, labels)
     memberships = _optimum(model, nested, method, time_limit)
@@ -150,8 +150,8 @@ def solve_program(
     is_integral = bool((distances <= _TOLERANCE).all())
     if is_integral:
         memberships = np.rint(memberships)
-    node_counts = model.levels.weights @ memberships
-    edge_counts = model.levels.weights @ _products(model, memberships)
+    node_counts = model.top_sets.weights @ memberships
+    edge_counts = model.top_sets.weights @ _products(model, memberships)
     order = _rounded(model, node_counts)
     return ProgramSolution(
         memberships,
@@ -165,11 +165,11 @@ def solve_program(
 
 
 def _check_size(model: PairwiseModel) -> None:
-    n_levels, n, n_edges = model.levels.sizes.size, model.unary.size, len(model.edges)
-    n_variables = n_levels * (n + n_edges)
+    n_sets, n, n_edges = model.top_sets.sizes.size, model.unary.size, len(model.edges)
+    n_variables = n_sets * (n + n_edges)
     if n_variables > _MOST_VARIABLES:
         raise ValueError(
-            f"{n_levels} levels of {n} nodes and {n_edges} edges make a linear program "
+            f"{n_sets} top sets of {n} nodes and {n_edges} edges make a linear program "
             f"of {n_variables:,} variables; at most {_MOST_VARIABLES:,} are tried. "
             f"{_WAY_OUT}"
         )
@@ -179,7 +179,7 @@ def _optimum(
     model: PairwiseModel, nested: bool, method: str, time_limit: float | None
 ) -> FloatArray:
     """Return optimal memberships of the relaxation."""
-    shape = (model.levels.sizes.size, model.unary.size)
+    shape = (model.top_sets.sizes.size, model.unary.size)
     if shape[0] == 0:
         return np.empty(shape)
     program, nodes = _written(model, nested)
@@ -194,17 +194,17 @@ def _optimum(
 
 
 def _written(model: PairwiseModel, nested: bool) -> tuple[LinearProgram, Variables]:
-    """Write the program down level by level; also return the memberships' columns."""
-    n_levels, n = model.levels.sizes.size, model.unary.size
-    sizes = model.levels.sizes.astype(float)
-    every_level = sparse.eye_array(n_levels)
+    """Write the program down set by set; also return the memberships' columns."""
+    n_sets, n = model.top_sets.sizes.size, model.unary.size
+    sizes = model.top_sets.sizes.astype(float)
+    every_set = sparse.eye_array(n_sets)
     program = LinearModel()
-    nodes = program.variables(n_levels * n, *_bounds(model), reach=1.0)
-    members = sparse.kron(every_level, np.ones((1, n)))
+    nodes = program.variables(n_sets * n, *_bounds(model), reach=1.0)
+    members = sparse.kron(every_set, np.ones((1, n)))
     program.constrain([(nodes, members)], low=sizes, high=sizes)
-    if nested and n_levels > 1:
-        larger = sparse.eye_array(n_levels - 1, n_levels, k=1)
-        smaller = sparse.eye_array(n_levels - 1, n_levels)
+    if nested and n_sets > 1:
+        larger = sparse.eye_array(n_sets - 1, n_sets, k=1)
+        smaller = sparse.eye_array(n_sets - 1, n_sets)
         growth = sparse.kron(larger - smaller, sparse.eye_array(n))
         program.constrain([(nodes, growth)], low=0.0)
     # the sets have fixed sizes, so a constant on all nodes may be taken away
@@ -214,7 +214,7 @@ def _written(model: PairwiseModel, nested: bool) -> tuple[LinearProgram, Variabl
         if has_sign.any():
             _add_products(program, nodes, model, has_sign)
             scores.append(model.pair_weights[has_sign])
-    cost = [np.outer(model.levels.weights, part).ravel() for part in scores]
+    cost = [np.outer(model.top_sets.weights, part).ravel() for part in scores]
     return replace(program.program(), cost=-_scaled(np.concatenate(cost))), nodes
 
 
@@ -222,9 +222,9 @@ def _add_products(
     program: LinearModel, nodes: Variables, model: PairwiseModel, has_sign: BoolArray
 ) -> None:
     """Add the products of the edges of one sign, with the bounds that can bind."""
-    every_level = sparse.eye_array(model.levels.sizes.size)
+    every_set = sparse.eye_array(model.top_sets.sizes.size)
     first, second = (
-        sparse.kron(every_level, _selection(ends, model.unary.size))
+        sparse.kron(every_set, _selection(ends, model.unary.size))
         for ends in model.edges[has_sign].T
     )
     n_products = first.shape[0]
@@ -239,11 +239,11 @@ def _add_products(
 
 
 def _bounds(model: PairwiseModel) -> tuple[FloatArray, FloatArray]:
-    """Return the least and largest memberships, level by level."""
-    shape = (model.levels.sizes.size, model.unary.size)
+    """Return the least and largest memberships, set by set."""
+    shape = (model.top_sets.sizes.size, model.unary.size)
     low, high = np.zeros(shape), np.ones(shape)
     if model.positives_first is not None:
-        sizes, n_positive = model.levels.sizes[:, None], model.positives_first.sum()
+        sizes, n_positive = model.top_sets.sizes[:, None], model.positives_first.sum()
         low[(sizes >= n_positive) & model.positives_first] = 1.0
         high[(sizes <= n_positive) & ~model.positives_first] = 0.0
     return low.ravel(), high.ravel()
@@ -264,7 +264,7 @@ def _scaled(cost: FloatArray) -> FloatArray:
 
 
 def _products(model: PairwiseModel, memberships: FloatArray) -> FloatArray:
-    """Return the best products at the memberships, of shape (n_levels, n_edges)."""
+    """Return the best products at the memberships, of shape (n_sets, n_edges)."""
     first, second = (memberships[:, ends] for ends in model.edges.T)
     least = np.maximum(first + second - 1.0, 0.0)
     return np.where(model.pair_weights < 0.0, least, np.minimum(first, second))
@@ -272,7 +272,7 @@ def _products(model: PairwiseModel, memberships: FloatArray) -> FloatArray:
 
 def _rounded(model: PairwiseModel, node_counts: FloatArray) -> IntArray:
     """Order nodes by their counts, of which those that nearly agree are equal."""
-    counts = np.round(node_counts / (model.levels.weights.sum() or 1.0), 9)
+    counts = np.round(node_counts / (model.top_sets.weights.sum() or 1.0), 9)
     by_class = np.zeros(counts.size, dtype=bool)
     if model.positives_first is not None:
         by_class = ~model.positives_first
@@ -280,8 +280,8 @@ def _rounded(model: PairwiseModel, node_counts: FloatArray) -> IntArray:
 
 
 def _value_of(model: PairwiseModel, order: IntArray) -> float:
-    """Return what a ranking is worth, in the time of its nodes, edges and levels."""
-    weight_up_to, _ = model.levels.prefix_sums()
+    """Return what a ranking is worth, in the time of its nodes, edges and sets."""
+    weight_up_to, _ = model.top_sets.prefix_sums()
     node_counts = np.empty(order.size)
     # the node at place r, from 0, is in every set of more than r nodes
     node_counts[order] = weight_up_to[-1] - weight_up_to[:-1]

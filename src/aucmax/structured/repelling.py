@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.metrics.levels import Levels
+from aucmax.metrics.top_sets import TopSets
 from aucmax.structured.batch import GraphBatch
 from aucmax.structured.program import ProgramSolution, solve_program
 
@@ -16,7 +16,7 @@ def solve_repelling(
     batch: GraphBatch,
     unary: FloatArray,
     pair_weights: FloatArray,
-    levels: Sequence[Levels],
+    top_sets: Sequence[TopSets],
     *,
     nested: bool,
     positives_first: BoolArray | None = None,
@@ -34,7 +34,7 @@ def solve_repelling(
             unary[nodes],
             batch.edges[edges] - nodes.start,
             pair_weights[edges],
-            levels=levels[m],
+            top_sets=top_sets[m],
             nested=nested,
             task="rank" if positives_first is None else "consistent",
             labels=None if positives_first is None else positives_first[nodes],

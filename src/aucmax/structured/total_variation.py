@@ -3,7 +3,7 @@ r"""Total variation on a graph: smooth values along its edges, exactly.
 .. math:: \min_x \; \tfrac12 \sum_i (x_i - v_i)^2 + \sum_{(i, j)} w_{ij} |x_i - x_j|
 
 The solution is piecewise constant: blocks of joined nodes share a value. It holds all
-minimum cuts of the graph at once, for every level at which the values could be cut,
+minimum cuts of the graph at once, for every height at which the values could be cut,
 which is why a whole ranking of the nodes comes out of it
 (:mod:`aucmax.structured.inference`).
 """

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucmax.metrics.levels import Levels, check_bins, level_counts
+from aucmax.metrics.top_sets import TopSets, check_bins, membership_counts
 
 numbers = st.integers(1, 30)
 whole = st.lists(st.integers(1, 40), min_size=1, unique=True).map(sorted)
@@ -17,19 +17,19 @@ any_bins = st.one_of(st.integers(2, 40), whole, shares)
 
 
 @st.composite
-def any_levels(draw):
+def any_sets(draw):
     n = draw(numbers)
     kind = draw(st.sampled_from(["every", "top", "binned", "own"]))
     if kind == "every":
-        return Levels.every(n)
+        return TopSets.every(n)
     if kind == "top":
-        return Levels.top(n, draw(st.integers(1, 40)))
+        return TopSets.up_to(n, draw(st.integers(1, 40)))
     if kind == "binned":
-        return Levels.binned(n, draw(any_bins))
+        return TopSets.binned(n, draw(any_bins))
     sizes = sorted(draw(st.sets(st.integers(1, n))))
     weight = st.sampled_from([0.25, 1.0, 3.5, 1e-3])
     weights = draw(st.lists(weight, min_size=len(sizes), max_size=len(sizes)))
-    return Levels(sizes, weights, n)
+    return TopSets(sizes, weights, n)
 
 
 @st.composite
@@ -39,74 +39,77 @@ def blocks(draw, n):
     return edges[:-1], np.diff(edges)
 
 
-@given(any_levels(), st.data())
-def test_counts_are_the_sums_of_memberships(levels, data):
-    starts, sizes = data.draw(blocks(levels.n))
+@given(any_sets(), st.data())
+def test_counts_are_the_sums_of_memberships(sets, data):
+    starts, sizes = data.draw(blocks(sets.n))
     expected = [
         sum(
-            v * min(max((level - s) / b, 0.0), 1.0)
-            for level, v in zip(levels.sizes, levels.weights, strict=True)
+            v * min(max((size - s) / b, 0.0), 1.0)
+            for size, v in zip(sets.sizes, sets.weights, strict=True)
         )
         for s, b in zip(starts, sizes, strict=True)
     ]
-    found = level_counts(levels, starts, sizes)
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * levels.n**2)
+    found = membership_counts(sets, starts, sizes)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * sets.n**2)
 
 
-@given(any_levels(), st.data())
-def test_counts_of_all_rows_add_up_to_the_sizes_of_the_sets(levels, data):
-    starts, sizes = data.draw(blocks(levels.n))
-    total = level_counts(levels, starts, sizes) @ sizes
-    assert total == pytest.approx(levels.weights @ levels.sizes, abs=1e-9)
+@given(any_sets(), st.data())
+def test_counts_of_all_rows_add_up_to_the_sizes_of_the_sets(sets, data):
+    starts, sizes = data.draw(blocks(sets.n))
+    total = membership_counts(sets, starts, sizes) @ sizes
+    assert total == pytest.approx(sets.weights @ sets.sizes, abs=1e-9)
 
 
 def test_counts_have_the_shape_of_the_blocks():
-    levels = Levels.every(4)
-    assert level_counts(levels, 0, 4) == 2.5
-    assert level_counts(levels, [[0], [1]], [[1], [3]]).tolist() == [[4.0], [2.0]]
-    assert level_counts(levels, 0, [1, 2]).tolist() == [4.0, 3.5]
-    assert level_counts(Levels.binned(4, [9]), [0, 2], [2, 2]).tolist() == [0.0, 0.0]
+    sets = TopSets.every(4)
+    assert membership_counts(sets, 0, 4) == 2.5
+    assert membership_counts(sets, [[0], [1]], [[1], [3]]).tolist() == [[4.0], [2.0]]
+    assert membership_counts(sets, 0, [1, 2]).tolist() == [4.0, 3.5]
+    assert membership_counts(TopSets.binned(4, [9]), [0, 2], [2, 2]).tolist() == [
+        0.0,
+        0.0,
+    ]
 
 
-@given(any_levels(), st.data())
-def test_best_and_spread_are_their_definitions(levels, data):
-    p = data.draw(st.integers(0, levels.n))
-    pairs = list(zip(levels.sizes.tolist(), levels.weights.tolist(), strict=True))
-    best = sum(v * min(level, p) for level, v in pairs)
-    worst = sum(v * max(0, level - (levels.n - p)) for level, v in pairs)
-    assert levels.best(p) == pytest.approx(best, abs=1e-10)
-    assert levels.spread(p) == pytest.approx(best - worst, abs=1e-10)
+@given(any_sets(), st.data())
+def test_best_and_spread_are_their_definitions(sets, data):
+    p = data.draw(st.integers(0, sets.n))
+    pairs = list(zip(sets.sizes.tolist(), sets.weights.tolist(), strict=True))
+    best = sum(v * min(size, p) for size, v in pairs)
+    worst = sum(v * max(0, size - (sets.n - p)) for size, v in pairs)
+    assert sets.best(p) == pytest.approx(best, abs=1e-10)
+    assert sets.spread(p) == pytest.approx(best - worst, abs=1e-10)
 
 
 @given(numbers, st.data())
-def test_the_spread_of_every_level_counts_the_pairs(n, data):
+def test_the_spread_of_every_size_counts_the_pairs(n, data):
     p = data.draw(st.integers(0, n))
-    assert Levels.every(n).spread(p) == p * (n - p)
-    assert Levels.top(n, n + 5).spread(p) == p * (n - p)
+    assert TopSets.every(n).spread(p) == p * (n - p)
+    assert TopSets.up_to(n, n + 5).spread(p) == p * (n - p)
 
 
-@given(any_levels())
-def test_prefix_sums_are_sums_over_the_levels_up_to_each_size(levels):
-    weights, moments = levels.prefix_sums()
-    for size in range(levels.n + 1):
-        below = levels.sizes <= size
-        assert weights[size] == pytest.approx(levels.weights[below].sum())
-        moment = levels.sizes[below] @ levels.weights[below]
+@given(any_sets())
+def test_prefix_sums_are_sums_over_the_sets_up_to_each_size(sets):
+    weights, moments = sets.prefix_sums()
+    for size in range(sets.n + 1):
+        below = sets.sizes <= size
+        assert weights[size] == pytest.approx(sets.weights[below].sum())
+        moment = sets.sizes[below] @ sets.weights[below]
         assert moments[size] == pytest.approx(moment)
-    assert weights.shape == moments.shape == (levels.n + 1,)
+    assert weights.shape == moments.shape == (sets.n + 1,)
 
 
 @given(numbers, any_bins)
 def test_weights_of_boundaries_are_means_of_the_bins_on_both_sides(n, bins):
-    levels = Levels.binned(n, bins)
-    sizes = np.diff([0, *levels.sizes, n])
+    sets = TopSets.binned(n, bins)
+    sizes = np.diff([0, *sets.sizes, n])
     assert (sizes > 0).all()
-    np.testing.assert_array_equal(levels.weights, (sizes[1:] + sizes[:-1]) / 2)
+    np.testing.assert_array_equal(sets.weights, (sizes[1:] + sizes[:-1]) / 2)
 
 
 @given(st.integers(1, 60), st.integers(2, 80))
 def test_a_number_of_bins_makes_them_as_equal_as_can_be(n, bins):
-    found = Levels.binned(n, bins).sizes.tolist()
+    found = TopSets.binned(n, bins).sizes.tolist()
     rounded = {round(n * b / bins) for b in range(1, bins)}
     assert found == sorted(rounded - {0, n})
     sizes = np.diff([0, *found, n])
@@ -116,9 +119,9 @@ def test_a_number_of_bins_makes_them_as_equal_as_can_be(n, bins):
 
 def test_as_many_bins_as_rows_or_more_are_all_single_rows():
     for bins in (5, 6, 9, 10, 10**12, np.int64(7)):
-        levels = Levels.binned(5, bins)
-        assert levels.sizes.tolist() == [1, 2, 3, 4]
-        assert levels.weights.tolist() == [1.0] * 4
+        sets = TopSets.binned(5, bins)
+        assert sets.sizes.tolist() == [1, 2, 3, 4]
+        assert sets.weights.tolist() == [1.0] * 4
 
 
 @pytest.mark.parametrize(
@@ -139,30 +142,30 @@ def test_as_many_bins_as_rows_or_more_are_all_single_rows():
     ],
 )
 def test_boundaries_come_in_many_kinds(bins):
-    levels = Levels.binned(10, bins)
-    assert levels.sizes.tolist() == [2, 4, 8]
-    assert levels.weights.tolist() == [2.0, 3.0, 3.0]
-    assert levels.sizes.dtype == np.int64
-    assert levels.weights.dtype == np.float64
+    sets = TopSets.binned(10, bins)
+    assert sets.sizes.tolist() == [2, 4, 8]
+    assert sets.weights.tolist() == [2.0, 3.0, 3.0]
+    assert sets.sizes.dtype == np.int64
+    assert sets.weights.dtype == np.float64
 
 
 def test_a_range_makes_bins_of_one_size():
-    levels = Levels.binned(90, range(20, 1000, 20))
-    assert levels.sizes.tolist() == [20, 40, 60, 80]
-    assert levels.weights.tolist() == [20.0, 20.0, 20.0, 15.0]
+    sets = TopSets.binned(90, range(20, 1000, 20))
+    assert sets.sizes.tolist() == [20, 40, 60, 80]
+    assert sets.weights.tolist() == [20.0, 20.0, 20.0, 15.0]
 
 
 def test_shares_of_many_rows_do_not_overflow():
-    found = Levels.binned(10**5, np.array([0.5, 0.75], dtype=np.float16))
+    found = TopSets.binned(10**5, np.array([0.5, 0.75], dtype=np.float16))
     assert found.sizes.tolist() == [50_000, 75_000]
 
 
 @pytest.mark.parametrize("bins", [2, 10, [1], [5, 9], [0.5], range(20, 100, 20)])
 def test_one_row_has_no_boundary(bins):
-    levels = Levels.binned(1, bins)
-    assert levels.sizes.size == levels.weights.size == 0
-    assert levels.best(1) == levels.spread(1) == 0.0
-    assert [part.tolist() for part in levels.prefix_sums()] == [[0.0, 0.0]] * 2
+    sets = TopSets.binned(1, bins)
+    assert sets.sizes.size == sets.weights.size == 0
+    assert sets.best(1) == sets.spread(1) == 0.0
+    assert [part.tolist() for part in sets.prefix_sums()] == [[0.0, 0.0]] * 2
 
 
 @given(any_bins)
@@ -193,7 +196,7 @@ def test_checked_bins_pass_again(bins):
 )
 def test_bad_boundaries_are_refused(bins, message):
     with pytest.raises(ValueError, match=message):
-        Levels.binned(10, bins)
+        TopSets.binned(10, bins)
 
 
 @pytest.mark.parametrize(
@@ -217,27 +220,31 @@ def test_bad_boundaries_are_refused(bins, message):
 )
 def test_what_is_no_bins_is_refused(bins, found):
     with pytest.raises(TypeError, match=f"bins must be an integer .*{found}"):
-        Levels.binned(10, bins)
+        TopSets.binned(10, bins)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 2.0, True, "3", None])
 def test_bad_numbers_are_refused(bad):
-    for make in (Levels.every, lambda n: Levels.top(n, 3), lambda n: Levels([], [], n)):
+    for make in (
+        TopSets.every,
+        lambda n: TopSets.up_to(n, 3),
+        lambda n: TopSets([], [], n),
+    ):
         with pytest.raises(ValueError, match="n must be an integer of at least 1"):
             make(bad)
     with pytest.raises(ValueError, match="n must be an integer of at least 1"):
-        Levels.binned(bad, 2)
+        TopSets.binned(bad, 2)
     with pytest.raises(ValueError, match="k must be an integer of at least 1"):
-        Levels.top(3, bad)
+        TopSets.up_to(3, bad)
 
 
 @pytest.mark.parametrize("method", ["best", "spread"])
 def test_a_bad_number_of_positives_is_refused(method):
-    levels = Levels.every(3)
+    sets = TopSets.every(3)
     with pytest.raises(ValueError, match="must not exceed the 3 rows, got 4"):
-        getattr(levels, method)(4)
+        getattr(sets, method)(4)
     with pytest.raises(ValueError, match="n_positive must be an integer of at least 0"):
-        getattr(levels, method)(-1)
+        getattr(sets, method)(-1)
 
 
 @pytest.mark.parametrize(
@@ -252,11 +259,11 @@ def test_a_bad_number_of_positives_is_refused(method):
         ([2, 3], [1, np.inf], r"weights must be finite .*, but weights\[1\] is inf"),
     ],
 )
-def test_bad_levels_are_refused(sizes, weights, message):
+def test_bad_sets_are_refused(sizes, weights, message):
     with pytest.raises(ValueError, match=message):
-        Levels(sizes, weights, 5)
+        TopSets(sizes, weights, 5)
 
 
 def test_sizes_are_whole_numbers():
     with pytest.raises(TypeError, match="sizes must be integers, got dtype float64"):
-        Levels([1.0, 2.0], [1, 1], 5)
+        TopSets([1.0, 2.0], [1, 1], 5)

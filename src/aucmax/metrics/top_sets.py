@@ -1,7 +1,7 @@
 """Rankings as nested sets: which set sizes a measure looks at, and with what weight.
 
 A ranking of n rows is the list of its top sets, of 1, 2, ..., n rows. A measure that is
-linear in these sets is given by the sizes it looks at, the levels, and their weights:
+linear in these sets is given by the sizes it looks at and their weights:
 all for the AUC, the first k for AUC@k, the boundaries of the bins for binned AUC.
 """
 
@@ -18,31 +18,31 @@ from aucmax._validation import FloatArray, IntArray
 
 __all__ = [
     "Bins",
-    "Levels",
+    "TopSets",
     "bin_boundaries",
     "check_bins",
     "check_k",
     "counts_by_sums",
-    "level_counts",
+    "membership_counts",
 ]
 
 Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class TopSets:
     r"""Set sizes of a ranking of n rows, with weights.
 
     A ranking is worth :math:`\sum_l v_l \, \mathrm{pos}(l)`, where
     :math:`\mathrm{pos}(l)` is the number of positives among its first l rows. A block
-    of b rows that tie after s others is shared: a level l that ends inside it holds
-    :math:`(l - s) / b` of each, the mean over all orders of the block.
+    of b rows that tie after s others is shared: a set of size l that ends inside of it
+    holds :math:`(l - s) / b` of each, the mean over all orders of the block.
 
     Attributes
     ----------
-    sizes : ndarray of int64 of shape (n_levels,)
+    sizes : ndarray of int64 of shape (n_sets,)
         The sizes l, increasing, from 1 to n.
-    weights : ndarray of float64 of shape (n_levels,)
+    weights : ndarray of float64 of shape (n_sets,)
         Their weights v, above 0.
     n : int
         Number of rows that are ranked.
@@ -54,11 +54,11 @@ class Levels:
 
     Examples
     --------
-    >>> from aucmax.metrics.levels import Levels
-    >>> levels = Levels.binned(10, bins=[2, 5])
-    >>> levels.sizes.tolist(), levels.weights.tolist()
+    >>> from aucmax.metrics.top_sets import TopSets
+    >>> sets = TopSets.binned(10, bins=[2, 5])
+    >>> sets.sizes.tolist(), sets.weights.tolist()
     ([2, 5], [2.5, 4.0])
-    >>> Levels.every(5).spread(n_positive=2)
+    >>> TopSets.every(5).spread(n_positive=2)
     6.0
     """
 
@@ -87,23 +87,23 @@ class Levels:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def every(cls, n: int) -> Levels:
+    def every(cls, n: int) -> TopSets:
         """Return all sizes 1 .. n, each with weight 1: the AUC."""
         n = _check_count(n, "n")
         return cls(np.arange(1, n + 1), np.ones(n), n)
 
     @classmethod
-    def top(cls, n: int, k: int) -> Levels:
+    def up_to(cls, n: int, k: int) -> TopSets:
         """Return the sizes 1 .. min(k, n), each with weight 1: AUC@k."""
         depth = min(check_k(k), _check_count(n, "n"))
         return cls(np.arange(1, depth + 1), np.ones(depth), n)
 
     @classmethod
-    def binned(cls, n: int, bins: Bins) -> Levels:
+    def binned(cls, n: int, bins: Bins) -> TopSets:
         r"""Return the boundaries between bins: binned AUC.
 
         The boundary between bins of :math:`s_b` and :math:`s_{b+1}` rows weighs
-        :math:`(s_b + s_{b+1}) / 2`. So weighted, the sum over levels is, but for a
+        :math:`(s_b + s_{b+1}) / 2`. So weighted, the sum over the sets is, but for a
         constant, the number of correctly ordered pairs, where two rows of one bin
         count one half. All n rows together are no boundary, so that there may be none.
 
@@ -120,8 +120,8 @@ class Levels:
 
         Returns
         -------
-        Levels
-            At most n - 1 levels.
+        TopSets
+            At most n - 1 sizes.
         """
         boundaries = bin_boundaries(_check_count(n, "n"), check_bins(bins))
         edges = np.concatenate(([0], boundaries, [n]))
@@ -137,20 +137,20 @@ class Levels:
 
         .. math:: Z = \sum_l v_l [\min(l, P) - \max(0, l - N)]
 
-        For every level this is PN, the number of pairs. It is 0 where no ranking is
-        better than another, as with one class, or without levels.
+        For sets of every size this is PN, the number of pairs. It is 0 where no ranking
+        is better than another, as with one class, or without sets.
         """
         n_positive = self._check_positive(n_positive)
         worst = np.maximum(self.sizes - (self.n - n_positive), 0)
         return float(self.weights @ (np.minimum(self.sizes, n_positive) - worst))
 
     def prefix_sums(self) -> tuple[FloatArray, FloatArray]:
-        r"""Return the sums of v and of v l over the levels up to each size 0 .. n.
+        r"""Return the sums of v and of v l over the sets up to each size 0 .. n.
 
         Returns
         -------
         weights : ndarray of shape (n + 1,)
-            At place l, the weight of all levels of at most l rows.
+            At place l, the weight of all sets of at most l rows.
         moments : ndarray of shape (n + 1,)
             At place l, the same sum of weight times size.
         """
@@ -166,21 +166,23 @@ class Levels:
         return n_positive
 
 
-def level_counts(levels: Levels, starts: ArrayLike, sizes: ArrayLike) -> FloatArray:
-    r"""Sum the membership of one row over the levels, for rows of tied blocks.
+def membership_counts(
+    top_sets: TopSets, starts: ArrayLike, sizes: ArrayLike
+) -> FloatArray:
+    r"""Sum the membership of one row over the sets, for rows of tied blocks.
 
     .. math:: c = \sum_l v_l \, \min(\max((l - s) / b, 0), 1)
 
     for every row of a block of b rows that stands after s others. In closed form, by
-    sums over all levels that end in the block or below it: O(n + number of blocks).
+    sums over all sets that end in the block or below it: O(n + number of blocks).
 
     Parameters
     ----------
-    levels : Levels
+    top_sets : TopSets
         Sizes and weights.
     starts, sizes : array-like of int
         s and b of each block, of any equal or broadcasting shapes; b is at least 1,
-        and s + b at most ``levels.n``.
+        and s + b at most ``top_sets.n``.
 
     Returns
     -------
@@ -189,12 +191,12 @@ def level_counts(levels: Levels, starts: ArrayLike, sizes: ArrayLike) -> FloatAr
 
     Examples
     --------
-    >>> from aucmax.metrics.levels import Levels, level_counts
-    >>> level_counts(Levels.every(4), [0, 1, 3], [1, 2, 1]).tolist()
+    >>> from aucmax.metrics.top_sets import TopSets, membership_counts
+    >>> membership_counts(TopSets.every(4), [0, 1, 3], [1, 2, 1]).tolist()
     [4.0, 2.5, 1.0]
     """
     start, size = np.asarray(starts), np.asarray(sizes)
-    return counts_by_sums(*levels.prefix_sums(), start, size, 0)
+    return counts_by_sums(*top_sets.prefix_sums(), start, size, 0)
 
 
 def counts_by_sums(
@@ -205,7 +207,7 @@ def counts_by_sums(
     first: NDArray[Any] | int,
     last: NDArray[Any] | int = -1,
 ) -> FloatArray:
-    """Return :func:`level_counts` from prefix sums, also of several lists of levels.
+    """Return :func:`membership_counts` from prefix sums, also of several lists of sets.
 
     The sums of a list stand from place `first` to place `last`, one list after another.
     """
