@@ -14,7 +14,7 @@ from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
 from aucmax.metrics import make_query_scorer, ordinal_auc_score, roc_auc_score
 from aucmax.trees.pair_objectives import METRICS, OBJECTIVES, find_objective
-from aucmax.trees.tree_params import own_parameters
+from aucmax.trees.params import own_parameters
 from trees.tree_samples import LEVELS, TWO, measure, sample
 
 for_every_objective = pytest.mark.parametrize("name", OBJECTIVES)

@@ -5,7 +5,7 @@ import pytest
 
 from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.trees.tree_params import merge_parameters
+from aucmax.trees.params import merge_parameters
 from trees.tree_samples import LEVELS, TWO, sample
 
 BAD_PARAMETERS = {

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from aucmax._validation import FloatArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.trees.data import Target, TreeColumns
 from aucmax.trees.pair_objectives import METRICS, PairMetric, PairObjective
-from aucmax.trees.tree_data import Target, TreeColumns
 
 __all__ = ["Evaluation", "check_eval_metric", "check_eval_set"]
 

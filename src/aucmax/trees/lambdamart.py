@@ -22,13 +22,13 @@ from aucmax.exceptions import (
     OneClassQueryWarning,
 )
 from aucmax.risks import PreparedPairs
-from aucmax.trees import tree_params
 from aucmax.trees.booster import booster_of, check_model_text, readable_by_lightgbm
+from aucmax.trees.columns import monotone_signs
+from aucmax.trees.data import TreeColumns, TreeRows, check_rows
 from aucmax.trees.evaluation import Evaluation, check_eval_metric, check_eval_set
 from aucmax.trees.pair_objectives import OBJECTIVES, OUTSIDE_WEIGHT, find_objective
-from aucmax.trees.tree_columns import monotone_signs
-from aucmax.trees.tree_data import TreeColumns, TreeRows, check_rows
-from aucmax.trees.tree_rounds import (
+from aucmax.trees.params import merge_parameters, n_threads, own_parameters
+from aucmax.trees.rounds import (
     TreeProgress,
     TreeRounds,
     TreeRule,
@@ -308,7 +308,7 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         rule = self._rule(eval_set)
         objective = find_objective(self.objective)
         metric = check_eval_metric(self.eval_metric, objective)
-        parameters = tree_params.own_parameters(self)
+        parameters = own_parameters(self)
         with unchanged_on_failure(self):
             rows = check_rows(self, objective, X, y, sample_weight, qid)
             evaluation = None
@@ -321,7 +321,7 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
             )
             pairs = risk.prepare(rows.labels, rows.queries, rows.weight)
             self._warn_of_queries(pairs)
-            parameters = tree_params.merge_parameters(
+            parameters = merge_parameters(
                 parameters | self._monotone_constraints(), self.params
             )
             booster = new_booster(
@@ -455,7 +455,7 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         booster = booster_of(self)
         return booster.predict(
             readable_by_lightgbm(X),
-            num_threads=tree_params.n_threads(self.n_jobs),
+            num_threads=n_threads(self.n_jobs),
             **options,
         )
 

@@ -20,11 +20,18 @@ from aucmax._validation import (
     check_qid,
     check_sample_weight,
 )
-from aucmax.trees import tree_columns
 from aucmax.trees.category_frames import (
     Categories,
     encode_categories,
     find_categories,
+)
+from aucmax.trees.columns import (
+    check_codes,
+    column_exponents,
+    find_columns,
+    reject_infinity,
+    scale_columns,
+    tidy,
 )
 from aucmax.trees.pair_objectives import PairObjective
 
@@ -74,10 +81,10 @@ class TreeColumns:
         if self.categories:
             X = encode_categories(X, self.categories)
         names = getattr(estimator, "feature_names_in_", None)
-        X = tree_columns.tidy(check_features(estimator, X, fitting=False, finite=False))
-        tree_columns.reject_infinity(X, names)
-        tree_columns.check_codes(X, self.categorical, names)
-        return tree_columns.scale_columns(X, self.exponents)
+        X = tidy(check_features(estimator, X, fitting=False, finite=False))
+        reject_infinity(X, names)
+        check_codes(X, self.categorical, names)
+        return scale_columns(X, self.exponents)
 
 
 @dataclass(frozen=True)
@@ -167,19 +174,19 @@ def check_rows(
         estimator, X, y, sample_weight
     )
     queries = None if qid is None else check_qid(qid, labels.size).codes
-    X = tree_columns.tidy(X)
+    X = tidy(X)
     names = getattr(estimator, "feature_names_in_", None)
-    largest = tree_columns.reject_infinity(X, names)
+    largest = reject_infinity(X, names)
     if categories is None:
-        categorical = tree_columns.find_columns(
+        categorical = find_columns(
             () if wanted is None else wanted, "categorical_features", names, X.shape[1]
         )
     else:
         categorical = list(categories)
-    tree_columns.check_codes(X, categorical, names)
-    exponents = tree_columns.column_exponents(largest, categorical)
+    check_codes(X, categorical, names)
+    exponents = column_exponents(largest, categorical)
     columns = TreeColumns(categorical, categories, exponents)
-    X = tree_columns.scale_columns(X, exponents)
+    X = scale_columns(X, exponents)
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         X, labels, weight = X[kept], labels[kept], weight[kept]
