@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["EvalSet", "unpack_eval_set"]
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from aucmax._validation import IntArray
+from aucmax.exceptions import NotEnoughClassesError
+
+__all__ = ["EvalSet", "hold_out", "unpack_eval_set"]
+
+_OR_GIVE_ROWS = "Give eval_set=(X_validation, y_validation) to fit instead."
 
 
 class EvalSet(NamedTuple):
@@ -38,6 +47,78 @@ def unpack_eval_set(eval_set: Any) -> EvalSet:
         "eval_set must be one pair (X, y), or a dict with the keys 'X', 'y', and if "
         f"need be 'sample_weight' and 'qid'; got {_shape(eval_set)}."
     )
+
+
+def hold_out(
+    n_rows: int,
+    labels: ArrayLike,
+    fraction: float,
+    random_state: Any,
+    groups: ArrayLike | None = None,
+) -> tuple[IntArray, IntArray]:
+    """Keep a share of the rows apart, to watch a fit on rows that it does not see.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    labels : array-like of shape (n_rows,)
+        The class of each row; each class gives its share, at least one row.
+    fraction : float
+        The share to hold out, above 0 and below 1.
+    random_state : int, RandomState or None
+        Decides which rows are held out.
+    groups : array-like of shape (n_rows,), optional
+        The query of each row. Then whole queries are held out, whatever their labels.
+
+    Returns
+    -------
+    train_rows, held_rows : ndarray of int64
+        All rows, each in one of the two, ascending.
+
+    Raises
+    ------
+    NotEnoughClassesError
+        If a class has a single row; with `groups`, if all rows are of one query or if
+        either part has rows of one class only.
+    """
+    labels = np.asarray(labels)
+    random = check_random_state(random_state)
+    is_held = np.zeros(n_rows, dtype=bool)
+    if groups is None:
+        for label in np.unique(labels):
+            rows = np.flatnonzero(labels == label)
+            if rows.size < 2:
+                raise NotEnoughClassesError(
+                    f"validation_fraction={fraction:g} needs at least two rows of each "
+                    f"class, one to train and one to validate, but class "
+                    f"{label.item()!r} has one row. {_OR_GIVE_ROWS}"
+                )
+            is_held[_share_of(rows, fraction, random)] = True
+    else:
+        queries = np.unique(groups)
+        if queries.size < 2:
+            raise NotEnoughClassesError(
+                f"validation_fraction={fraction:g} holds out whole queries, but all "
+                f"rows are of one query. {_OR_GIVE_ROWS}"
+            )
+        is_held = np.isin(groups, _share_of(queries, fraction, random))
+        for part, own in (("training", ~is_held), ("validation", is_held)):
+            if np.unique(labels[own]).size < 2:
+                raise NotEnoughClassesError(
+                    f"validation_fraction={fraction:g} leaves the {part} queries with "
+                    f"rows of one class only. {_OR_GIVE_ROWS}"
+                )
+    return np.flatnonzero(~is_held), np.flatnonzero(is_held)
+
+
+def _share_of(
+    values: NDArray[Any], fraction: float, random: np.random.RandomState
+) -> NDArray[Any]:
+    """Draw a share of some values: at least one, and never all."""
+    n_drawn = min(max(1, round(fraction * values.size)), values.size - 1)
+    drawn: NDArray[Any] = random.permutation(values)[:n_drawn]
+    return drawn
 
 
 def _shape(eval_set: Any) -> str:
