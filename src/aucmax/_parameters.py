@@ -68,14 +68,21 @@ def check_range(name: str, ends: Any) -> tuple[float, float]:
 
 
 def check_stopping(estimator: Any, eval_set: Any) -> None:
-    """Refuse limits that are none: of rounds, of patience, of time."""
+    """Refuse limits of rounds, of time and of patience that make no sense."""
     check_integer("n_estimators", estimator.n_estimators)
-    if estimator.n_iter_no_change is not None:
-        check_integer("n_iter_no_change", estimator.n_iter_no_change)
-        if eval_set is None:
-            raise ValueError(
-                f"n_iter_no_change={estimator.n_iter_no_change} needs rows to watch: "
-                "call fit(X, y, eval_set=(X_validation, y_validation)), or set it to "
-                "None."
-            )
     check_max_time(estimator.max_time)
+    patience = estimator.n_iter_no_change
+    if patience is None:
+        return
+    check_integer("n_iter_no_change", patience)
+    fraction = getattr(estimator, "validation_fraction", None)
+    if eval_set is None and fraction is None:
+        raise ValueError(
+            f"n_iter_no_change={patience} needs rows to watch: "
+            "call fit(X, y, eval_set=(X_validation, y_validation)), or set it to None."
+        )
+    is_share = isinstance(fraction, Real) and 0.0 < float(fraction) < 1.0
+    if eval_set is None and not is_share:
+        raise ValueError(
+            f"validation_fraction must be above 0 and below 1, got {fraction!r}."
+        )

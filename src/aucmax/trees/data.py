@@ -1,95 +1,34 @@
 """From what the user hands over to what trees are grown on."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import column_or_1d
 
 from aucmax._features import (
-    check_features,
     check_relevance_levels,
-    check_training_data,
+    check_row_count,
+    check_two_labels,
     levels_with_weight,
 )
 from aucmax._validation import (
     FloatArray,
     IntArray,
+    Queries,
+    TooManyClassesError,
     check_qid,
     check_sample_weight,
-)
-from aucmax.trees.category_frames import (
-    Categories,
-    encode_categories,
-    find_categories,
-)
-from aucmax.trees.columns import (
-    check_codes,
-    column_exponents,
-    find_columns,
-    reject_infinity,
-    scale_columns,
-    tidy,
+    labels_among,
 )
 from aucmax.trees.pair_objectives import PairObjective
 
-__all__ = ["Target", "TreeColumns", "TreeRows", "check_rows"]
-
-_TOO_MANY = "Only binary classification is supported"
+__all__ = ["TrainingLabels", "TreeRows", "check_rows"]
 
 
 @dataclass(frozen=True)
-class TreeColumns:
-    """What a model remembers of the training columns, besides their names.
-
-    Attributes
-    ----------
-    categorical : list of int
-        Columns that hold category codes.
-    categories : dict of int to list, or None
-        The category of each code, for columns that are encoded here.
-    exponents : ndarray of int64 of shape (n_features,), or None
-        Columns are divided by these powers of two.
-    """
-
-    categorical: list[int]
-    categories: Categories | None = None
-    exponents: IntArray | None = None
-
-    @classmethod
-    def of(cls, fitted: Mapping[str, Any]) -> "TreeColumns":
-        """Return what the attributes of a fitted model say."""
-        return cls(
-            fitted["categorical_features_"],
-            fitted.get("categories_"),
-            fitted.get("column_exponents_"),
-        )
-
-    def fitted_attributes(self) -> dict[str, Any]:
-        """Return what `of` needs."""
-        fitted: dict[str, Any] = {"categorical_features_": self.categorical}
-        if self.categories is not None:
-            fitted["categories_"] = self.categories
-        if self.exponents is not None:
-            fitted["column_exponents_"] = self.exponents
-        return fitted
-
-    def read(self, estimator: Any, X: Any) -> Any:
-        """Check new rows, and bring them into the form of the training rows."""
-        if self.categories:
-            X = encode_categories(X, self.categories)
-        names = getattr(estimator, "feature_names_in_", None)
-        X = tidy(check_features(estimator, X, fitting=False, finite=False))
-        reject_infinity(X, names)
-        check_codes(X, self.categorical, names)
-        return scale_columns(X, self.exponents)
-
-
-@dataclass(frozen=True)
-class Target:
-    """The labels that a model knows.
+class TrainingLabels:
+    """The labels that a model has seen.
 
     Attributes
     ----------
@@ -102,30 +41,31 @@ class Target:
     values: NDArray[Any]
     is_levels: bool
 
-    def encode(self, y: ArrayLike, where: str) -> NDArray[Any]:
-        """Return labels as risks and metrics take them, or name an unknown one."""
-        given = column_or_1d(y)
-        known = np.isin(given, self.values) if self.is_levels else None
-        if known is None:
-            # one by one, since labels of other types may not be ordered
-            known = np.asarray(given == self.values[0], dtype=bool)
-            known = known | np.asarray(given == self.values[1], dtype=bool)
-        if not known.all():
-            row = int(np.argmin(known))
-            found = given[row : row + 1].tolist()[0]
-            kind = "levels" if self.is_levels else "labels"
-            raise ValueError(
-                f"y of {where} is {found!r} in row {row}, but the training {kind} "
-                f"are {', '.join(map(repr, self.values.tolist()))}."
-            )
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        """Return what the attributes of a fitted model say."""
+        if hasattr(estimator, "levels_"):
+            return cls(estimator.levels_, True)
+        return cls(estimator.classes_, False)
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Return what `of` needs."""
+        return {"levels_" if self.is_levels else "classes_": self.values}
+
+    def encode(self, estimator: Any, y: ArrayLike, name: str) -> NDArray[Any]:
+        """Return labels as risks and metrics take them; levels may be new ones."""
         if self.is_levels:
-            return np.asarray(given, dtype=np.int64)
-        return np.asarray(given == self.values[1], dtype=bool)
+            return check_relevance_levels(estimator, y, name)
+        return labels_among(self.values, y, name)
+
+    def decode(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Return labels as the user has them."""
+        return labels if self.is_levels else self.values[labels.astype(np.intp)]
 
 
 @dataclass(frozen=True)
 class TreeRows:
-    """Training rows, all of which have some weight.
+    """Rows to train on, or to validate on.
 
     Attributes
     ----------
@@ -135,20 +75,29 @@ class TreeRows:
         Positive or not, or the level.
     weight : ndarray of shape (n_rows,) or None
         Row weights.
-    queries : ndarray of int64 of shape (n_rows,) or None
-        The number of the query.
-    target : Target
-        The labels that there are.
-    columns : TreeColumns
-        What to remember about the columns.
+    queries : Queries or None
+        The query of each row.
     """
 
     X: Any
     labels: NDArray[Any]
     weight: FloatArray | None
-    queries: IntArray | None
-    target: Target
-    columns: TreeColumns
+    queries: Queries | None
+
+    @property
+    def qid(self) -> IntArray | None:
+        """The number of each row's query."""
+        return None if self.queries is None else self.queries.codes
+
+    def part(self, rows: IntArray) -> "TreeRows":
+        """Return some of the rows."""
+        queries = self.queries
+        return TreeRows(
+            self.X[rows],
+            self.labels[rows],
+            None if self.weight is None else self.weight[rows],
+            None if queries is None else Queries(queries.codes[rows], queries.ids),
+        )
 
 
 def check_rows(
@@ -158,68 +107,45 @@ def check_rows(
     y: ArrayLike,
     sample_weight: ArrayLike | None,
     qid: ArrayLike | None,
-) -> TreeRows:
-    """Check what `fit` receives; the estimator's `categorical_features` are applied."""
-    wanted = estimator.categorical_features
-    categories = None
-    if isinstance(wanted, str):
-        if wanted != "from_dtype":
-            raise ValueError(
-                "categorical_features must be None, a list of columns, or "
-                f"'from_dtype', got {wanted!r}."
-            )
-        categories = find_categories(X)
-        X = encode_categories(X, categories)
-    X, target, labels, weight = _CHECKS[objective.labels](
-        estimator, X, y, sample_weight
-    )
-    queries = None if qid is None else check_qid(qid, labels.size).codes
-    X = tidy(X)
-    names = getattr(estimator, "feature_names_in_", None)
-    largest = reject_infinity(X, names)
-    if categories is None:
-        categorical = find_columns(
-            () if wanted is None else wanted, "categorical_features", names, X.shape[1]
-        )
-    else:
-        categorical = list(categories)
-    check_codes(X, categorical, names)
-    exponents = column_exponents(largest, categorical)
-    columns = TreeColumns(categorical, categories, exponents)
-    X = scale_columns(X, exponents)
+) -> tuple[TrainingLabels, TreeRows]:
+    """Check what `fit` receives; rows without weight are left out.
+
+    Parameters
+    ----------
+    estimator : LambdaMART
+        Names itself in messages.
+    objective : PairObjective
+        Says which kind of labels there are.
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        Checked already, see :class:`aucmax.trees.columns.TreeColumns`.
+    y, sample_weight, qid : array-like of shape (n_rows,)
+        As `fit` has them.
+    """
+    check = _check_levels if objective.labels == "levels" else _check_classes
+    known, labels, weight = check(estimator, y, sample_weight, X.shape[0])
+    queries = None if qid is None else check_qid(qid, labels.size)
+    rows = TreeRows(X, labels, weight, queries)
     if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight)
-        X, labels, weight = X[kept], labels[kept], weight[kept]
-        queries = None if queries is None else queries[kept]
-    return TreeRows(X, labels, weight, queries, target, columns)
+        rows = rows.part(np.flatnonzero(weight))
+    return known, rows
 
 
-def _check_two(
-    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Any, Target, NDArray[Any], FloatArray | None]:
+def _check_classes(
+    estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[TrainingLabels, NDArray[Any], FloatArray | None]:
     try:
-        X, classes, labels, weight = check_training_data(estimator, X, y, sample_weight)
-    except ValueError as error:
-        if not str(error).startswith(_TOO_MANY):
-            raise
+        classes, labels, weight = check_two_labels(estimator, y, sample_weight, n_rows)
+    except TooManyClassesError as error:
         raise ValueError(
             f"{error} Or rank levels of relevance with objective='mauc' or 'ordinal'."
         ) from None
-    return X, Target(classes, False), labels, weight
+    return TrainingLabels(classes, False), labels, weight
 
 
 def _check_levels(
-    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Any, Target, NDArray[Any], FloatArray | None]:
-    X = check_features(estimator, X, fitting=True)
+    estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[TrainingLabels, NDArray[Any], FloatArray | None]:
     levels = check_relevance_levels(estimator, y)
-    if levels.size != X.shape[0]:
-        raise ValueError(
-            f"X has {X.shape[0]} rows but y has {levels.size}; each row needs one "
-            "level."
-        )
-    weight = check_sample_weight(sample_weight, levels.size)
-    return X, Target(levels_with_weight(levels, weight), True), levels, weight
-
-
-_CHECKS = {"two": _check_two, "levels": _check_levels}
+    check_row_count(levels, n_rows)
+    weight = check_sample_weight(sample_weight, n_rows)
+    return TrainingLabels(levels_with_weight(levels, weight), True), levels, weight
