@@ -27,6 +27,13 @@ LIGHTGBM = {
     "deterministic": True,
     "verbosity": -1,
 }
+OURS = {
+    "num_leaves": 31,
+    "learning_rate": 0.1,
+    "min_child_samples": 20,
+    "colsample_bytree": 1.0,
+    "reg_lambda": 0.0,
+}
 XGBOOST = {
     "max_leaves": 31,
     "grow_policy": "lossguide",
@@ -218,7 +225,7 @@ def train_in_turn(
 def lambdamart_scores(
     objective: str, X: np.ndarray, y: np.ndarray, qid: np.ndarray | None = None
 ) -> Callable[[np.ndarray], np.ndarray]:
-    model = LambdaMART(objective, n_estimators=ROUNDS, n_jobs=THREADS)
+    model = LambdaMART(objective, n_estimators=ROUNDS, n_jobs=THREADS, **OURS)
     return model.fit(X, y, qid=qid).decision_function
 
 

@@ -203,7 +203,15 @@ def _fit_logistic(view: View, C: float, samples: Samples) -> Fitted:
 
 
 def _fit_trees(view: View, leaves: int, rounds: int, samples: Samples) -> Fitted:
-    model = LambdaMART(n_estimators=rounds, num_leaves=leaves, learning_rate=RATE)
+    model = LambdaMART(
+        "auc",
+        n_estimators=rounds,
+        num_leaves=leaves,
+        learning_rate=RATE,
+        min_child_samples=20,
+        colsample_bytree=1.0,
+        reg_lambda=0.0,
+    )
     qid = query_ids(samples)
     return _fit_linear(view, samples, lambda X: model.fit(X, labels(samples), qid=qid))
 

@@ -119,7 +119,7 @@ def _fit_svm(fold: Fold, C: float, by_query: bool) -> Fitted:
 
 
 def _fit_ours(objective: str, fold: Fold, rate: float, leaves: int) -> Fitted:
-    def measure(_: np.ndarray, scores: np.ndarray, __: np.ndarray) -> float:
+    def measure(_: np.ndarray, scores: np.ndarray, **__: np.ndarray) -> float:
         return mauc(fold.valid, scores)  # of all levels, whatever was learned from
 
     def targets(rows: Rows) -> np.ndarray:
@@ -131,6 +131,8 @@ def _fit_ours(objective: str, fold: Fold, rate: float, leaves: int) -> Fitted:
         learning_rate=rate,
         num_leaves=leaves,
         min_child_samples=LEAST_ROWS,
+        colsample_bytree=1.0,
+        reg_lambda=0.0,
         n_iter_no_change=PATIENCE,
         eval_metric=measure,
     )
@@ -140,7 +142,11 @@ def _fit_ours(objective: str, fold: Fold, rate: float, leaves: int) -> Fitted:
             fold.train.X,
             targets(fold.train),
             qid=fold.train.qid,
-            eval_set=(fold.valid.X, targets(fold.valid), fold.valid.qid),
+            eval_set={
+                "X": fold.valid.X,
+                "y": targets(fold.valid),
+                "qid": fold.valid.qid,
+            },
         )
     valid, test = (model.decision_function(rows.X) for rows in (fold.valid, fold.test))
     return Fitted(valid, test, int(model.best_iteration_), int(model.n_iter_))

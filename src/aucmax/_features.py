@@ -23,7 +23,9 @@ from aucmax.exceptions import NotEnoughClassesError
 __all__ = [
     "check_features",
     "check_relevance_levels",
+    "check_row_count",
     "check_training_data",
+    "check_two_labels",
     "explain_non_finite",
     "levels_with_weight",
 ]
@@ -78,20 +80,32 @@ def check_training_data(
         Row weights; both classes have some.
     """
     X = check_features(estimator, X, fitting=True)
+    return X, *check_two_labels(estimator, y, sample_weight, X.shape[0])
+
+
+def check_two_labels(
+    estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[NDArray[Any], BoolArray, FloatArray | None]:
+    """Check labels and weights as :func:`check_training_data` does."""
     classes, labels = check_binary_labels(_required(estimator, y), name="y")
-    if labels.size != X.shape[0]:
+    check_row_count(labels, n_rows)
+    weight = check_sample_weight(sample_weight, n_rows)
+    check_class_weights(classes, labels, weight)
+    return classes, labels, weight
+
+
+def check_row_count(labels: NDArray[Any], n_rows: int, where: str = "") -> None:
+    """Refuse more or fewer labels than there are rows."""
+    if labels.size != n_rows:
         raise ValueError(
-            f"X has {X.shape[0]} rows but y has {labels.size}; each row needs one "
+            f"X{where} has {n_rows} rows but y has {labels.size}; each row needs one "
             "label."
         )
-    weight = check_sample_weight(sample_weight, X.shape[0])
-    check_class_weights(classes, labels, weight)
-    return X, classes, labels, weight
 
 
-def check_relevance_levels(estimator: Any, y: ArrayLike) -> IntArray:
+def check_relevance_levels(estimator: Any, y: ArrayLike, name: str = "y") -> IntArray:
     """Return levels of relevance as whole numbers from 0, or complain about a row."""
-    values = check_scores(_required(estimator, y), name="y")
+    values = check_scores(_required(estimator, y), name=name)
     faults = {
         "negative": values < 0.0,
         "no whole number": values != np.floor(values),
@@ -101,9 +115,9 @@ def check_relevance_levels(estimator: Any, y: ArrayLike) -> IntArray:
         if rows.any():
             row = int(np.argmax(rows))
             raise ValueError(
-                f"y must hold levels of relevance, whole numbers from 0, but row {row} "
-                f"is {values[row]:g}, which is {fault}. Number the levels 0, 1, 2 and "
-                "so on."
+                f"{name} must hold levels of relevance, whole numbers from 0, but row "
+                f"{row} is {values[row]:g}, which is {fault}. Number the levels 0, 1, "
+                "2 and so on."
             )
     return values.astype(np.int64)
 

@@ -19,6 +19,7 @@ __all__ = [
     "FloatArray",
     "IntArray",
     "Queries",
+    "TooManyClassesError",
     "check_binary_labels",
     "check_class_weights",
     "check_levels",
@@ -34,6 +35,11 @@ __all__ = [
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+
+
+class TooManyClassesError(ValueError):
+    """Labels have more than two values."""
+
 
 _LABEL_KINDS = "biufUSOT"
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
@@ -62,8 +68,10 @@ def check_binary_labels(
     ------
     NotEnoughClassesError
         If all rows carry the same label.
+    TooManyClassesError
+        If there are more than two values.
     ValueError
-        If there are more than two values, a missing one, no row, or a wrong shape.
+        If there is a missing value, no row, or a wrong shape.
     """
     array = _one_dimensional(labels, name)
     _reject_missing_labels(array, name)
@@ -80,7 +88,7 @@ def check_binary_labels(
     second = array[other]
     is_second = np.asarray(array == second, dtype=bool)
     if n_first + np.count_nonzero(is_second) != array.size:
-        raise ValueError(_too_many_classes(array, name))
+        raise TooManyClassesError(_too_many_classes(array, name))
     # indexing keeps the dtype of the labels: '<U6' stays '<U6', object stays object
     if _is_larger(second, first, name):
         return array[[0, other]], is_second

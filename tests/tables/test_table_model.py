@@ -9,7 +9,6 @@ import aucmax
 from aucmax.comparison import LEVEL_MODELS, MODELS, table_model
 from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.metrics import ordinal_auc_score, roc_auc_score
-from aucmax.trees import LightGBMBaseline
 
 ROWS = 400
 LAMBDAMART = [name for name in MODELS if name.startswith("lambdamart")]
@@ -204,37 +203,4 @@ def test_a_damaged_model_is_refused(damage):
     model._check_state()
     vars(model).update(damage)
     with pytest.raises(ModelFileError):
-        model._check_state()
-
-
-def test_lightgbm_refuses_other_widths_and_one_class():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
-    model = LightGBMBaseline(n_estimators=3).fit(X, y)
-    with pytest.raises(ValueError, match="X has 2 columns, the model was trained on 3"):
-        model.decision_function(X[:, :2])
-    with pytest.raises(ValueError, match="two labels, got 1"):
-        LightGBMBaseline().fit(X, np.zeros(60))
-    assert model.decision_function(X[:0]).shape == (0,)
-
-
-def test_lightgbm_uses_its_new_trees_after_another_fit():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2))
-    model = LightGBMBaseline(n_estimators=5).fit(X, X[:, 0] > 0)
-    first = model.decision_function(X)
-    model.fit(X, X[:, 0] < 0)
-    assert np.corrcoef(first, model.decision_function(X))[0, 1] < 0
-
-
-def test_lightgbm_with_damaged_text_is_refused_before_its_parser_sees_it():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 2))
-    model = LightGBMBaseline(n_estimators=3).fit(X, X[:, 0] > 0)
-    model._check_state()
-    model.model_text_ = model.model_text_[:300]
-    with pytest.raises(ValueError, match="not a valid LightGBM model text"):
-        model._check_state()
-    model.model_text_ = 3
-    with pytest.raises(ModelFileError, match="damaged"):
         model._check_state()

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 
 import lightgbm
 import numpy as np
@@ -14,9 +15,10 @@ from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
 from aucmax.metrics import make_query_scorer, ordinal_auc_score, roc_auc_score
 from aucmax.trees.pair_objectives import METRICS, OBJECTIVES, find_objective
-from aucmax.trees.tree_params import own_parameters
+from aucmax.trees.params import booster_parameters, leaves_for
 from trees.tree_samples import LEVELS, TWO, measure, sample
 
+few = partial(LambdaMART, n_estimators=30)
 for_every_objective = pytest.mark.parametrize("name", OBJECTIVES)
 
 
@@ -80,8 +82,15 @@ def test_trees_are_lightgbms_along_the_gradient_of_all_pairs(name, ranked):
     theirs = lightgbm.Booster(settings, lightgbm.Dataset(X, y * 1.0, params=settings))
     for _ in range(4):
         theirs.update(fobj=lambda scores, _: brute_force(scores, y, ranked))
-    ours = LambdaMART(name, n_estimators=4, num_leaves=4, min_child_samples=9)
-    ours.fit(X, y)
+    ours = LambdaMART(
+        name,
+        n_estimators=4,
+        learning_rate=0.1,
+        num_leaves=4,
+        min_child_samples=9,
+        colsample_bytree=1.0,
+        reg_lambda=0.0,
+    ).fit(X, y)
     np.testing.assert_allclose(
         ours.decision_function(X) + ours.threshold_, theirs.predict(X), atol=1e-4
     )
@@ -124,7 +133,15 @@ def test_a_row_of_weight_two_is_two_rows(name, with_queries):
     X = np.clip(X.round(), -2, 2)
     weight = np.tile([2, 1, 0, 3], 100)
     qid = np.repeat(np.arange(5), 80) if with_queries else np.zeros(400)
-    model = LambdaMART(name, n_estimators=8, num_leaves=5, min_child_samples=1)
+    # penalties go by the number of rows
+    model = few(
+        objective=name,
+        n_estimators=8,
+        learning_rate=0.1,
+        num_leaves=5,
+        min_child_samples=1,
+        reg_lambda=0.0,
+    )
     repeated = clone(model).fit(
         X.repeat(weight, axis=0), y.repeat(weight), qid=qid.repeat(weight)
     )
@@ -151,7 +168,7 @@ def test_the_number_of_threads_changes_nothing(name):
 @pytest.mark.parametrize("n_jobs", [0, -1])
 def test_no_number_of_threads_means_all_cores(n_jobs, monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 3)
-    assert own_parameters(LambdaMART(n_jobs=n_jobs))["num_threads"] == 3
+    assert booster_parameters(LambdaMART(n_jobs=n_jobs), 9)["num_threads"] == 3
 
 
 def test_random_state_may_be_whatever_scikit_learn_takes():
@@ -189,11 +206,11 @@ def test_monotone_constraints_hold():
     grid = np.zeros((50, 5))
     grid[:, 0] = np.linspace(-3, 3, 50)
     for sign in (1, -1):
-        model = LambdaMART(monotone_constraints=[sign, 0, 0, 0, 0]).fit(X, y)
+        model = few(monotone_constraints=[sign, 0, 0, 0, 0]).fit(X, y)
         assert (sign * np.diff(model.decision_function(grid)) >= 0).all()
-    free = LambdaMART().fit(X, y)
+    free = few().fit(X, y)
     assert (np.diff(free.decision_function(grid)) < 0).any()
-    by_number = LambdaMART(monotone_constraints={0: -1}).fit(X, y)
+    by_number = few(monotone_constraints={0: -1}).fit(X, y)
     assert trees(by_number) == trees(model)
 
 
@@ -219,7 +236,7 @@ def test_two_classes_are_predicted_by_the_sign_of_the_score(name):
     assert model.classes_.tolist() == ["no", "yes"]
     predicted = model.predict(X)
     np.testing.assert_array_equal(predicted == "yes", model.decision_function(X) > 0)
-    assert model.score(X, labels) == np.mean(predicted == labels) > 0.75
+    assert np.mean(predicted == labels) > 0.75
     assert is_classifier(model)
     assert not hasattr(model, "levels_")
 
@@ -230,8 +247,7 @@ def test_levels_are_ranked_not_predicted(name):
     model = LambdaMART(name, n_estimators=10).fit(X, y * 3)
     assert model.levels_.tolist() == [0, 3, 6]
     assert not is_classifier(model)
-    for method in ("predict", "score"):
-        assert not hasattr(model, method)
+    assert not hasattr(model, "predict")
     with pytest.raises(AttributeError):
         model.predict(X)
     assert not hasattr(model, "classes_")
@@ -239,6 +255,57 @@ def test_levels_are_ranked_not_predicted(name):
     model.set_params(objective="auc").fit(X, y > 0)
     assert not hasattr(model, "levels_")
     assert model.predict(X).dtype == bool
+
+
+@for_every_objective
+def test_the_score_is_what_the_objective_aims_at(name):
+    X, y, qid = sample(0, name)
+    weight = np.arange(400) % 3 + 0.5
+    model = LambdaMART(name, n_estimators=5, fpr_range=(0, 0.3)).fit(X, y)
+    scores = model.decision_function(X)
+    for rows in ({}, {"qid": qid}, {"sample_weight": weight, "qid": qid}):
+        expected = measure(name, y, scores, fpr_range=(0, 0.3), **rows)
+        assert model.score(X, y, **rows) == expected
+    assert model.score(X, y, weight) == model.score(X, y, sample_weight=weight)
+    assert model.score(X, y, weight) != model.score(X, y)
+    if name in TWO:
+        text = LambdaMART(name, n_estimators=5, fpr_range=(0, 0.3))
+        text.fit(X, np.where(y, "yes", "no"))
+        assert text.score(X, np.where(y, "yes", "no")) == model.score(X, y)
+        with pytest.raises(ValueError, match="y is 'maybe' in row 0"):
+            text.score(X, np.full(400, "maybe"))
+    else:  # levels are ordered, known or not
+        assert model.score(X, np.where(y == 2, 7, y)) == pytest.approx(
+            model.score(X, y)
+        )
+        with pytest.raises(ValueError, match="y must hold levels of relevance"):
+            model.score(X, y - 1)
+
+
+def test_trees_have_more_leaves_where_there_are_more_rows():
+    sizes = (2, 50_000, 50_001, 500_000, 500_001)
+    assert [leaves_for(n_rows) for n_rows in sizes] == [15, 15, 31, 31, 63]
+    X, y, _ = sample(0)
+    auto, fixed = few(n_estimators=3), few(n_estimators=3, num_leaves=15)
+    assert trees(auto.fit(X, y)) == trees(fixed.fit(X, y))
+
+
+def test_a_share_of_columns_without_a_split_does_not_end_the_rounds():
+    X, y, _ = sample(0)
+    X[:, 1:] = np.arange(400)[:, None] < 3  # too few rows for a leaf
+    options = {"n_estimators": 8, "min_child_samples": 10}
+    whole = LambdaMART(colsample_bytree=1.0, **options).fit(X, y)
+    model = LambdaMART(colsample_bytree=0.3, **options).fit(X, y)
+    assert model.n_iter_ == len(list(model.staged_decision_function(X))) == 8
+    np.testing.assert_allclose(
+        model.decision_function(X), whole.decision_function(X), atol=1e-12
+    )
+
+
+def test_two_columns_that_matter_together_are_seen_together():
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    y = X[:, 0] * X[:, 1] > 0
+    assert few().fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.95
 
 
 def test_some_queries_of_one_class_are_passed_over_with_a_warning():
@@ -304,5 +371,5 @@ def test_the_tables_of_objectives_and_metrics_fit_together():
     assert measure("auc", y, scores) == 0.5
     assert measure("pauc", y, scores, fpr_range=(0, 0.5)) == 0.5
     assert measure("ordinal", y, scores, [1, 1, 2, 2]) == 0.5
-    with pytest.raises(ValueError, match="objective must be one of 'auc', 'logistic'"):
+    with pytest.raises(ValueError, match="objective must be one of 'logistic', 'auc'"):
         find_objective("ndcg")

@@ -5,11 +5,11 @@ import pytest
 
 from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.trees.tree_params import merge_parameters
+from aucmax.trees.params import merge_parameters
 from trees.tree_samples import LEVELS, TWO, sample
 
 BAD_PARAMETERS = {
-    "objective": ("ndcg", "objective must be one of 'auc', 'logistic', 'pauc', 'mauc'"),
+    "objective": ("ndcg", "objective must be one of 'logistic', 'auc', 'pauc', 'mauc'"),
     "n_estimators": (0, "n_estimators must be an integer of at least 1, got 0"),
     "learning_rate": (0.0, "learning_rate must be positive and finite, got 0.0"),
     "num_leaves": (1, "num_leaves must be a whole number from 2 to 131072, got 1"),
@@ -19,6 +19,7 @@ BAD_PARAMETERS = {
     "colsample_bytree": (0, r"colsample_bytree must be in \(0, 1\], got 0"),
     "reg_alpha": (-1.0, "reg_alpha must be not negative and finite, got -1.0"),
     "reg_lambda": (np.inf, "reg_lambda must be not negative and finite, got inf"),
+    "outside_weight": (2, "outside_weight must be between 0 and 1, got 2"),
     "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
     "eval_metric": ("auc", "eval_metric must be None, one of 'roc_auc', 'partial_auc'"),
     "max_time": (-1, "max_time must be None or seconds, got -1"),
@@ -59,7 +60,7 @@ OURS = {
     "cat_feature": "use categorical_features",
     "monotone_constraint": "use the parameter monotone_constraints",
     "verbose": "use verbose",
-    "num_class": "there is one score a row",
+    "num_class": "there is one score per row",
     "linear_tree": "cannot be saved safely",
 }
 

@@ -53,9 +53,8 @@ def test_every_form_of_the_data_gives_one_model(form, with_gaps):
     model = few().fit(FORMS[form](X), y, eval_set=(FORMS[form](X), y))
     model.fit(FORMS[form](X), y)
     np.testing.assert_allclose(model.decision_function(FORMS[form](X)), expected)
-    np.testing.assert_allclose(
-        model.contributions(FORMS[form](X)).sum(axis=1), expected, atol=1e-12
-    )
+    parts = np.asarray(model.contributions(FORMS[form](X)))
+    np.testing.assert_allclose(parts.sum(axis=1), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -120,29 +119,41 @@ def test_categories_are_split_by_sets(form):
     assert np.unique(model.decision_function(form(X))[:3]).size == 1
 
 
+PANDAS = {
+    "category": pd.Categorical,
+    "object": lambda values: pd.Series(values, dtype=object),
+    "string": lambda values: pd.array(values, dtype="string"),
+    "str": lambda values: pd.Series(values, dtype=str).where(pd.notna(values)),
+}
+POLARS = {
+    "Categorical": lambda values: pl.Categorical,
+    "Enum": lambda values: pl.Enum(sorted({v for v in values if v is not None})),
+    "String": lambda values: pl.String,
+}
+
+
 def frame(kind, X, names=("number", "kind"), missing=()):
     letters = np.array([f"c{int(code):02d}" for code in X[:, 1]], dtype=object)
     letters[list(missing)] = None
-    if kind == "pandas":
-        table = {names[0]: X[:, 0], names[1]: pd.Categorical(letters)}
-        return pd.DataFrame(table)
+    if kind in PANDAS:
+        return pd.DataFrame({names[0]: X[:, 0], names[1]: PANDAS[kind](letters)})
     column = pl.Series(names[1], letters.tolist(), dtype=pl.String)
-    dtype = pl.Enum(sorted(column.drop_nulls().unique())) if kind == "enum" else None
-    return pl.DataFrame(
-        [pl.Series(names[0], X[:, 0]), column.cast(dtype or pl.Categorical)]
-    )
+    column = column.cast(POLARS[kind](letters))
+    return pl.DataFrame([pl.Series(names[0], X[:, 0]), column])
 
 
-@pytest.mark.parametrize("kind", ["pandas", "polars", "enum"])
-def test_categories_of_frames_are_encoded_and_remembered(kind):
+@pytest.mark.parametrize("kind", [*PANDAS, *POLARS])
+def test_categories_and_text_of_frames_are_encoded_and_remembered(kind):
     X, y = categorical()
     options = {"params": CATEGORIES}
-    model = few(categorical_features="from_dtype", **options).fit(frame(kind, X), y)
+    model = few(**options).fit(frame(kind, X), y)
     by_hand = few(categorical_features=["kind"], **options)
     by_hand.fit(pd.DataFrame(X, columns=["number", "kind"]), y)
     expected = by_hand.decision_function(pd.DataFrame(X, columns=["number", "kind"]))
     np.testing.assert_array_equal(model.decision_function(frame(kind, X)), expected)
-    assert model.categories_ == {1: [f"c{code:02d}" for code in range(12)]}
+    counts = np.bincount(X[:, 1].astype(int))
+    by_frequency = np.lexsort((np.arange(12), -counts))
+    assert model.categories_ == {1: [f"c{code:02d}" for code in by_frequency]}
     # other rows have other categories, or none, in another order
     some = np.flatnonzero(X[:, 1] > 5)
     np.testing.assert_array_equal(
@@ -161,11 +172,69 @@ def test_categories_of_frames_are_encoded_and_remembered(kind):
     assert not hasattr(model, "categories_")
 
 
-def test_frames_without_categories_are_welcome_to_from_dtype():
+def test_text_is_text_and_numbers_are_numbers():
     X, y, _ = sample(0)
     table = pd.DataFrame(X, columns=list("abcde"))
-    model = few(categorical_features="from_dtype").fit(table, y)
+    table["digits"] = np.where(X[:, 0] > 0, "1", "2")
+    table["objects"] = pd.Series(X[:, 1], dtype=object).where(X[:, 1] > -1, None)
+    table["mixed"] = pd.Series(["x", 3.5, None, "y"] * 100, dtype=object)
+    table["empty"] = pd.array([None] * 400, dtype="string")
+    model = few().fit(table, y)
+    places = {table.columns[place] for place in model.categorical_features_}
+    assert places == {"digits", "mixed", "empty"}
+    assert sorted(model.categories_[5]) == ["1", "2"]
+    assert model.categories_[7] == [3.5, "x", "y"]
+    assert model.categories_[8] == []
+    strange = table.assign(mixed=[["a", "list"]] * 400)  # no category: a gap
+    missing = table.assign(mixed=pd.Series([None] * 400, dtype=object))
+    np.testing.assert_array_equal(
+        model.decision_function(strange), model.decision_function(missing)
+    )
+    with pytest.raises(ValueError, match="X holds text: column 'digits'"):
+        few(categorical_features=None).fit(table.assign(digits="a"), y)
+
+
+def test_a_column_of_names_does_no_harm(monkeypatch):
+    X, y, _ = sample(0)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    named = table.assign(name=[f"row {number}" for number in range(400)])
+    alone = few(colsample_bytree=1.0).fit(table, y)
+    model = few(colsample_bytree=1.0).fit(named, y)
+    assert len(model.categories_[5]) == 400
+    np.testing.assert_allclose(
+        model.decision_function(named), alone.decision_function(table)
+    )
+    # of too many categories the most frequent stay
+    monkeypatch.setattr("aucmax.trees.frames.MOST_CATEGORIES", 3)
+    named["name"] = ["b", "a", "c", "c", "d"] * 80
+    assert few().fit(named, y).categories_ == {5: ["c", "a", "b"]}
+
+
+@pytest.mark.parametrize("kind", ["category", "String"])
+def test_contributions_carry_the_names_of_the_columns(kind):
+    X, y = categorical()
+    table = frame(kind, X)
+    model = few(params=CATEGORIES).fit(table, y)
+    parts = model.contributions(table)
+    assert type(parts) is type(table)
+    assert list(parts.columns) == ["number", "kind", "expected"]
+    np.testing.assert_allclose(
+        np.asarray(parts).sum(axis=1), model.decision_function(table)
+    )
+    assert np.ptp(np.asarray(parts["kind"])) > np.ptp(np.asarray(parts["number"]))
+    named = frame(kind, X, names=("expected", "kind"))
+    parts = model.fit(named, y).contributions(named[7:9])
+    assert list(parts.columns) == ["expected", "kind", "expected_"]
+    if kind == "category":
+        assert parts.index.tolist() == [7, 8]
+
+
+def test_frames_without_categories_have_none():
+    X, y, _ = sample(0)
+    table = pd.DataFrame(X, columns=list("abcde"))
+    model = few().fit(table, y)
     assert model.categorical_features_ == []
+    assert not hasattr(model, "categories_")
     assert model.feature_names_in_.tolist() == list("abcde")
     expected = few().fit(X, y).decision_function(X)
     np.testing.assert_array_equal(model.decision_function(table), expected)
@@ -247,16 +316,12 @@ def test_infinity_is_refused_in_new_rows_too():
         model.decision_function(pd.DataFrame(X, columns=list("abcde")))
 
 
-def test_from_dtype_needs_types():
-    X, y, _ = sample(0)
-    model = few(categorical_features="from_dtype")
-    with pytest.raises(TypeError, match="needs a data frame of pandas or polars"):
-        model.fit(X, y)
+def test_categories_need_a_frame_of_the_same_columns():
     X, y = categorical()
-    model.fit(frame("polars", X), y)
-    with pytest.raises(TypeError, match="trained on a data frame with categorical"):
+    model = few().fit(frame("Categorical", X), y)
+    with pytest.raises(TypeError, match="trained on a data frame with columns of cat"):
         model.decision_function(X)
     with pytest.raises(ValueError, match="feature names"):
-        model.decision_function(frame("polars", X, names=("number", "other")))
+        model.decision_function(frame("Categorical", X, names=("number", "other")))
     with pytest.raises(ValueError, match=r"feature|columns"):
-        model.decision_function(frame("polars", X).select("number"))
+        model.decision_function(frame("Categorical", X).select("number"))

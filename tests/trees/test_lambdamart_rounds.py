@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from aucmax import LambdaMART
+from aucmax._eval_set import hold_out
 from aucmax.exceptions import (
     ConstantScoresWarning,
     DivergedWarning,
@@ -36,7 +37,7 @@ def test_validation_rows_choose_the_first_best_round(name, with_queries):
         measure(name, y_new, scores, qid_new)
         for scores in whole.staged_decision_function(X_new)
     ]
-    rows = (X_new, y_new, qid_new) if with_queries else (X_new, y_new)
+    rows = {"X": X_new, "y": y_new, "qid": qid_new}
     model = clone(whole).fit(X, y, qid=qid, eval_set=rows)
     # but for scores that tie when the threshold is subtracted
     np.testing.assert_allclose(model.history_["validation"], values, atol=5e-3)
@@ -70,7 +71,7 @@ def test_validation_rows_choose_the_first_best_round(name, with_queries):
 @pytest.mark.parametrize("metric", ["partial_auc", "multiclass_auc", "ordinal_auc"])
 def test_the_metric_can_be_chosen(metric):
     X, y, qid = sample(0)
-    eval_set = sample(1)
+    eval_set = dict(zip(("X", "y", "qid"), sample(1), strict=True))
     own = LambdaMART(n_estimators=5).fit(X, y, qid=qid, eval_set=eval_set)
     model = LambdaMART(n_estimators=5, eval_metric=metric)
     model.fit(X, y, qid=qid, eval_set=eval_set)
@@ -86,23 +87,103 @@ def test_a_function_can_be_the_metric():
     y_new = np.where(y_new, "yes", "no")
     kept = []
 
-    def metric(labels, scores, ids):
-        assert labels is y_new
-        assert ids is qid_new
+    def metric(labels, scores, *, qid, sample_weight):
+        np.testing.assert_array_equal(labels, y_new)
+        np.testing.assert_array_equal(qid, qid_new)
+        np.testing.assert_array_equal(sample_weight, np.ones(400))
         kept.append(scores)
-        return mean_average_precision(labels == "yes", scores, qid=ids)
+        return mean_average_precision(labels == "yes", scores, qid=qid)
 
     model = LambdaMART(n_estimators=5, eval_metric=metric)
-    model.fit(X, np.where(y, "yes", "no"), qid=qid, eval_set=(X_new, y_new, qid_new))
+    apart = {"X": X_new, "y": y_new, "sample_weight": np.ones(400), "qid": qid_new}
+    model.fit(X, np.where(y, "yes", "no"), qid=qid, eval_set=apart)
     scores = model.decision_function(X_new) + model.threshold_
     value = mean_average_precision(y_new == "yes", scores, qid=qid_new)
     assert model.best_score_ == value
     # each round's scores are its own, after one look at equal scores
     assert len(kept) == 6
     assert len({scores.tobytes() for scores in kept}) == 6
-    model.set_params(eval_metric=lambda labels, scores, ids: "good")
+    model.set_params(eval_metric=lambda labels, scores: "good")
     with pytest.raises(ValueError, match="eval_metric returned 'good'"):
         model.fit(X, y, eval_set=(X, y))
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_weights_of_validation_rows_count(name):
+    X, y, _ = sample(0, name)
+    X_new, y_new, _ = sample(1, name)
+    weight = np.arange(400) % 4
+    model = LambdaMART(name, n_estimators=5)
+    rows = {"X": X_new, "y": y_new, "sample_weight": weight}
+    weighted = clone(model).fit(X, y, eval_set=rows).history_["validation"]
+    repeated = (X_new.repeat(weight, axis=0), y_new.repeat(weight))
+    model.fit(X, y, eval_set=[repeated])
+    np.testing.assert_allclose(weighted, model.history_["validation"])
+    assert (weighted != model.fit(X, y, eval_set=(X_new, y_new)).best_score_).all()
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+@pytest.mark.parametrize("with_queries", [False, True])
+def test_rows_are_held_out_where_there_are_none_to_watch(name, with_queries):
+    X, y, qid = sample(0, name)
+    qid = qid if with_queries else None
+    weight = np.arange(400) % 3
+    model = LambdaMART(
+        name, n_iter_no_change=2, learning_rate=1.0, validation_fraction=0.3
+    ).fit(X, y, weight, qid=qid)
+    assert model.stop_reason_ == "no change"
+    assert model.n_iter_ == model.best_iteration_ + 2
+    # the same as if these rows had been given apart
+    some = np.flatnonzero(weight)
+    labels = y[some]
+    train, held = hold_out(
+        some.size, labels, 0.3, 0, None if qid is None else qid[some]
+    )
+    assert 0.2 < held.size / some.size < 0.4
+    train, held = some[train], some[held]
+    rows = {"X": X[held], "y": y[held], "sample_weight": weight[held]}
+    if with_queries:
+        rows["qid"] = qid[held]
+    again = clone(model).fit(
+        X[train],
+        y[train],
+        weight[train],
+        qid=qid[train] if with_queries else None,
+        eval_set=rows,
+    )
+    np.testing.assert_array_equal(
+        model.history_["validation"], again.history_["validation"]
+    )
+    np.testing.assert_allclose(model.decision_function(X), again.decision_function(X))
+
+
+def test_a_metric_of_ones_own_sees_the_labels_that_were_held_out():
+    X, y, qid = sample(0)
+    ids = [(number, "query") for number in qid]
+    seen = []
+
+    def metric(labels, scores, qid):
+        seen.append((labels, qid))
+        return 0.0
+
+    model = LambdaMART(n_iter_no_change=1, eval_metric=metric)
+    model.fit(X, np.where(y, "yes", "no"), qid=ids)
+    labels, kept = seen[0]
+    assert set(labels) == {"no", "yes"}
+    assert set(kept) < set(ids)
+    assert labels.size == len(kept) == 40
+
+
+def test_too_few_rows_to_hold_out_are_named():
+    X, y, _ = sample(0)
+    model = LambdaMART(n_iter_no_change=1)
+    lonely = np.where(np.arange(400) == 7, "yes", "no")
+    with pytest.raises(NotEnoughClassesError, match="class 'yes' has one row"):
+        model.fit(X, lonely)
+    with pytest.raises(NotEnoughClassesError, match="all rows are of one query"):
+        model.fit(X, y, qid=np.zeros(400))
+    with pytest.raises(ValueError, match="validation_fraction must be above 0 and"):
+        model.set_params(validation_fraction=1.0).fit(X, y)
 
 
 def test_a_callback_sees_every_round_and_can_stop(capfd):
@@ -131,8 +212,10 @@ def test_a_callback_sees_every_round_and_can_stop(capfd):
 def test_it_is_silent(name, capfd):
     X, y, qid = sample(0, name)
     X[:, 4] = np.arange(400) % 3
-    model = LambdaMART(name, n_estimators=3, categorical_features=[4])
-    model.fit(X, y, qid=qid, eval_set=(X, y, qid))
+    model = LambdaMART(
+        name, n_estimators=3, min_child_samples=20, categorical_features=[4]
+    )
+    model.fit(X, y, qid=qid, eval_set={"X": X, "y": y, "qid": qid})
     model.decision_function(X)
     with pytest.warns(ConstantScoresWarning):
         model.fit(X[:30], y[:30])
@@ -174,7 +257,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was():
 @pytest.mark.parametrize("rate", [1e298, 1e300, 1e308])
 def test_a_diverged_model_keeps_its_last_good_round(name, rate):
     X, y, _ = sample(0, name)
-    model = LambdaMART(name, learning_rate=rate, min_child_samples=5)
+    model = LambdaMART(name, learning_rate=rate, min_child_samples=5, reg_lambda=0.0)
     with pytest.warns(DivergedWarning, match=r"scores of round \d+ are beyond all bou"):
         model.fit(X, y, eval_set=(X, y))
     assert model.stop_reason_ == "diverged"
@@ -221,7 +304,7 @@ def test_without_a_split_all_scores_are_equal(name, case):
     else:
         X = np.full_like(X, np.nan if case == "gaps" else 3.0)
     with pytest.warns(ConstantScoresWarning, match="no split of any column reduces"):
-        model = LambdaMART(name).fit(X, y, eval_set=(X, y))
+        model = LambdaMART(name, min_child_samples=20).fit(X, y, eval_set=(X, y))
     assert model.stop_reason_ == "no split"
     assert model.n_iter_ == model.best_iteration_ == 0
     assert model.history_["validation"].size == 0
@@ -250,30 +333,30 @@ def test_bad_validation_rows_are_named(name):
     X, y, qid = sample(0, name)
     model = LambdaMART(name, n_estimators=2)
     y_new = y.astype(object)
-    y_new[4] = 7
-    with pytest.raises(ValueError, match=r"y of eval_set is 7 in row 4, but the train"):
+    y_new[4] = -7
+    with pytest.raises(ValueError, match=r"y of eval_set .*-7"):
         model.fit(X, y, eval_set=(X, y_new))
     with pytest.raises(ValueError, match="eval_set has 400 rows but y has 399"):
         model.fit(X, y, eval_set=(X, y[1:]))
-    with pytest.raises(ValueError, match="fit has qid, so eval_set needs the queries"):
-        model.fit(X, y, qid=qid, eval_set=(X, y))
-    with pytest.raises(ValueError, match="eval_set has a qid, but fit has none"):
-        model.fit(X, y, eval_set=(X, y, qid))
+    apart = {"X": X, "y": y, "qid": qid}
+    for options in ({"qid": qid, "eval_set": (X, y)}, {"eval_set": apart}):
+        with pytest.raises(ValueError, match="must both have a qid, or neither"):
+            model.fit(X, y, **options)
     with pytest.raises(ValueError, match="qid of eval_set has 399 rows"):
-        model.fit(X, y, qid=qid, eval_set=(X, y, qid[1:]))
-    for wrong in (X, (X,), "rows"):
-        with pytest.raises(ValueError, match=r"eval_set must be a tuple \(X, y\)"):
+        model.fit(X, y, qid=qid, eval_set={**apart, "qid": qid[1:]})
+    with pytest.raises(ValueError, match="sample_weight of eval_set has 399 rows"):
+        model.fit(X, y, eval_set={"X": X, "y": y, "sample_weight": np.ones(399)})
+    for wrong in (X, (X,), (X, y, qid), "rows"):
+        with pytest.raises(ValueError, match=r"eval_set must be one pair \(X, y\)"):
             model.fit(X, y, eval_set=wrong)
     with pytest.raises(ValueError, match="4 features"):
         model.fit(X, y, eval_set=(X[:, 1:], y))
     one = y == y[0]
-    with pytest.raises(NotEnoughClassesError, match="eval_set cannot be measured"):
+    with pytest.raises(NotEnoughClassesError, match="rows cannot be measured"):
         model.fit(X, y, eval_set=(X[one], y[one]))
     with pytest.raises(NotEnoughClassesError, match=r"None of the 400 queries"):
-        model.fit(X, y, qid=qid, eval_set=(X, y, np.arange(400)))
+        model.fit(X, y, qid=qid, eval_set={**apart, "qid": np.arange(400)})
     bad = X.copy()
     bad[9, 0] = np.inf
     with pytest.raises(ValueError, match="infinity in row 9, column 0"):
         model.fit(X, y, eval_set=(bad, y))
-    with pytest.raises(ValueError, match="n_iter_no_change=5 needs rows to watch"):
-        LambdaMART(name, n_iter_no_change=5).fit(X, y)

@@ -31,6 +31,13 @@ PARAMETERS = {
     "force_row_wise": True,
     "min_sum_hessian_in_leaf": 1e-3,
 }
+LIGHTGBM_DEFAULTS = {
+    "learning_rate": 0.1,
+    "num_leaves": 31,
+    "min_child_samples": 20,
+    "colsample_bytree": 1.0,
+    "reg_lambda": 0.0,
+}
 # LightGBM 4.7 has other names for it, which 4.6 does not know
 eval_set_allowed = pytest.mark.filterwarnings("ignore:The argument 'eval_set'")
 
@@ -67,11 +74,13 @@ def test_derivatives_are_those_of_all_pairs(objective):
 @pytest.mark.parametrize("objective", OBJECTIVES)
 @pytest.mark.parametrize("grouped", [False, True])
 def test_trees_are_those_of_lambdamart(objective, grouped):
-    plugin = objectives.lightgbm(objective)
+    plugin = objectives.lightgbm(objective, outside_weight=0.4)
     booster = train(plugin, dataset(objective=objective, grouped=grouped), rounds=8)
     # the data set keeps weights in float32
     weights = SAMPLE.weights.astype(np.float32)
-    model = LambdaMART(objective, n_estimators=8).fit(
+    model = LambdaMART(
+        objective, outside_weight=0.4, n_estimators=8, **LIGHTGBM_DEFAULTS
+    ).fit(
         SAMPLE.X,
         SAMPLE.labels_for(objective),
         weights,
@@ -268,7 +277,24 @@ def test_an_error_of_the_objective_reaches_the_caller_of_train():
 
 @pytest.mark.parametrize("make", [objectives.lightgbm, objectives.xgboost])
 def test_bad_arguments_are_refused_at_once(make):
-    with pytest.raises(ValueError, match=r"'auc', 'logistic', .* got 'ndcg'"):
+    with pytest.raises(ValueError, match=r"'logistic', 'auc', .* got 'ndcg'"):
         make("ndcg")
     with pytest.raises(ValueError, match="fpr_range must satisfy"):
         make("pauc", fpr_range=(0.2, 0.1))
+    with pytest.raises(ValueError, match=r"outside_weight must be in \[0, 1\], got 2"):
+        make("pauc", outside_weight=2)
+
+
+@pytest.mark.parametrize("make", [objectives.lightgbm, objectives.xgboost])
+def test_negatives_outside_of_the_range_weigh_what_is_asked(make):
+    scores = np.random.default_rng(0).normal(size=SAMPLE.qid.size)
+    weights = (0.0, 0.1, 1.0)
+    gradients = [
+        make("pauc", outside_weight=weight).sklearn_objective(
+            SAMPLE.labels, scores, *(() if make is objectives.xgboost else (None, None))
+        )[0]
+        for weight in weights
+    ]
+    is_low = (SAMPLE.labels == 0) & (scores < 0)
+    sizes = [np.abs(gradient[is_low]).sum() for gradient in gradients]
+    assert sizes[0] == 0 < sizes[1] < sizes[2]

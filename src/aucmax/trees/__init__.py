@@ -2,6 +2,6 @@
 
 from aucmax.trees.lambdamart import LambdaMART
 from aucmax.trees.lightgbm_baseline import LightGBMBaseline
-from aucmax.trees.tree_rounds import TreeProgress
+from aucmax.trees.rounds import TreeProgress
 
 __all__ = ["LambdaMART", "LightGBMBaseline", "TreeProgress"]

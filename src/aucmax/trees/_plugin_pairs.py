@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._features import check_relevance_levels
-from aucmax._parameters import check_range
+from aucmax._parameters import check_interval, check_range
 from aucmax._validation import FloatArray, check_binary_labels
 from aucmax.risks import PreparedPairs
 from aucmax.trees._plugin_rows import LabelledRows, Recent
-from aucmax.trees.pair_objectives import METRICS, find_objective
+from aucmax.trees.pair_objectives import METRICS, OUTSIDE_WEIGHT, find_objective
 
 __all__ = ["PairPlug"]
 
@@ -41,17 +41,25 @@ class PairPlug:
         A name in ``OBJECTIVES``.
     fpr_range : pair of float
         Range of the false positive rate, for the partial AUC alone.
+    outside_weight : float
+        What negatives outside of the range weigh.
     n_jobs : int
         Number of threads.
     """
 
     def __init__(
-        self, objective: str, fpr_range: Sequence[float], n_jobs: int = 1
+        self,
+        objective: str,
+        fpr_range: Sequence[float],
+        outside_weight: float = OUTSIDE_WEIGHT,
+        n_jobs: int = 1,
     ) -> None:
-        self._arguments = objective, check_range("fpr_range", fpr_range), n_jobs
+        fpr_range = check_range("fpr_range", fpr_range)
+        check_interval("outside_weight", outside_weight, 1.0, zero=True)
+        self._arguments = objective, fpr_range, outside_weight, n_jobs
         self._objective = find_objective(objective)
         self._metric = METRICS[self._objective.metric]
-        self._risk = self._objective.risk(fpr_range, n_jobs=n_jobs)
+        self._risk = self._objective.risk(fpr_range, outside_weight, n_jobs)
         self._pairs = Recent(self._prepare_pairs)
         self._measures = Recent(self._prepare_measure)
 
@@ -66,7 +74,7 @@ class PairPlug:
     def gradient_hessian(
         self, rows: LabelledRows, scores: NDArray[Any]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return both derivatives, on the scale of about one a row."""
+        """Return both derivatives, on the scale of about one per row."""
         _reject_diverged(scores)
         return self._pairs.get(rows).derivatives(scores)
 

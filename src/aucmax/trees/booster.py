@@ -1,29 +1,71 @@
-"""LightGBM models as text: what estimators keep, and what they predict with."""
+"""LightGBM's boosters: what they are trained on, kept as, and asked for scores by."""
 
+import os
 import re
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from aucmax.exceptions import ModelFileError
 
-__all__ = ["booster_of", "check_model_text", "readable_by_lightgbm"]
+__all__ = [
+    "REPEATABLE",
+    "check_model_text",
+    "n_threads",
+    "new_dataset",
+    "predict",
+    "readable_by_lightgbm",
+]
+
+#: parameters of a silent model that does not depend on the number of threads
+REPEATABLE = {"deterministic": True, "force_row_wise": True, "verbosity": -1}
 
 # built boosters by estimator, with the text they were built from; not part of the
 # estimator's state, so that a saved or copied model holds text alone
 _BOOSTERS: "WeakKeyDictionary[Any, tuple[str, Any]]" = WeakKeyDictionary()
 
 
-def booster_of(estimator: Any) -> Any:
-    """Return the booster of `estimator.model_text_`, built once."""
+def new_dataset(
+    parameters: Mapping[str, Any], X: Any, labels: ArrayLike, categorical: Sequence[int]
+) -> Any:
+    """Return LightGBM's data set of these rows, not yet in bins."""
+    import lightgbm
+
+    return lightgbm.Dataset(
+        readable_by_lightgbm(X),
+        labels,
+        categorical_feature=list(categorical),
+        params=dict(parameters),
+        free_raw_data=True,
+    )
+
+
+def predict(estimator: Any, X: Any, **options: Any) -> Any:
+    """Return what the booster of `estimator.model_text_`, built once, says of X."""
     text, booster = _BOOSTERS.get(estimator, ("", None))
     if booster is None or text != estimator.model_text_:
         import lightgbm
 
         booster = lightgbm.Booster(model_str=estimator.model_text_)
         _BOOSTERS[estimator] = (estimator.model_text_, booster)
-    return booster
+    return booster.predict(
+        readable_by_lightgbm(X), num_threads=n_threads(estimator.n_jobs), **options
+    )
+
+
+def n_threads(n_jobs: Any) -> int:
+    """Return how many threads the parameter `n_jobs` asks for; 0 and -1 are all."""
+    if n_jobs in (0, -1):
+        return os.cpu_count() or 1
+    if not isinstance(n_jobs, Integral) or int(n_jobs) < 1:
+        raise ValueError(
+            f"n_jobs must be a number of threads, or 0 for all cores, got {n_jobs!r}."
+        )
+    return int(n_jobs)
 
 
 def readable_by_lightgbm(X: Any) -> Any:

@@ -1,21 +1,24 @@
 """Rows apart from the training rows, by which the best round is chosen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
-from aucmax._validation import FloatArray, check_qid
+from aucmax._eval_set import hold_out, unpack_eval_set
+from aucmax._features import check_row_count
+from aucmax._validation import FloatArray, Queries, check_qid, check_sample_weight
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.trees.columns import TreeColumns
+from aucmax.trees.data import TrainingLabels, TreeRows
 from aucmax.trees.pair_objectives import METRICS, PairMetric, PairObjective
-from aucmax.trees.tree_data import Target, TreeColumns
 
-__all__ = ["Evaluation", "check_eval_metric", "check_eval_set"]
+__all__ = ["Evaluation", "rows_apart"]
 
-#: of labels, scores and query ids
-Metric = Callable[[Any, FloatArray, Any], float]
+#: of labels and scores, with the keywords `sample_weight` and `qid` where there are any
+Metric = Callable[..., float]
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,60 @@ class Evaluation:
     measure: Callable[[FloatArray], float]
     at_start: float
 
+    @classmethod
+    def of(
+        cls,
+        rows: TreeRows,
+        known: TrainingLabels,
+        metric: PairMetric | Metric,
+        fpr_range: Any,
+    ) -> "Evaluation":
+        """Prepare a metric for these rows; `fpr_range` is for the partial AUC alone."""
+        measure: Callable[[FloatArray], float]
+        try:
+            if isinstance(metric, PairMetric):
+                measure = metric.prepare(rows.labels, rows.qid, rows.weight, fpr_range)
+            else:
+                measure = _custom(metric, known.decode(rows.labels), rows)
+            at_start = measure(np.zeros(rows.labels.size))
+        except NotEnoughClassesError as error:
+            raise NotEnoughClassesError(
+                f"the validation rows cannot be measured: {error}"
+            ) from error
+        return cls(rows.X, measure, at_start)
 
-def check_eval_metric(
+
+def rows_apart(
+    estimator: Any,
+    objective: PairObjective,
+    rows: TreeRows,
+    known: TrainingLabels,
+    columns: TreeColumns,
+    eval_set: Any,
+) -> tuple[TreeRows, Evaluation | None]:
+    """Return the rows to train on, and those to validate on if there are any.
+
+    These are `eval_set`; without it, a part of the training rows if the estimator has
+    `n_iter_no_change`.
+    """
+    metric = _check_eval_metric(estimator.eval_metric, objective)
+    if eval_set is not None:
+        apart = _check_eval_set(estimator, rows, known, columns, eval_set)
+    elif estimator.n_iter_no_change is not None:
+        train, held = hold_out(
+            rows.labels.size,
+            known.decode(rows.labels),
+            estimator.validation_fraction,
+            estimator.random_state,
+            rows.qid,
+        )
+        rows, apart = rows.part(train), rows.part(held)
+    else:
+        return rows, None
+    return rows, Evaluation.of(apart, known, metric, estimator.fpr_range)
+
+
+def _check_eval_metric(
     eval_metric: Any, objective: PairObjective
 ) -> PairMetric | Metric:
     """Return the metric that the parameter `eval_metric` asks for, or complain."""
@@ -47,8 +102,8 @@ def check_eval_metric(
     if not isinstance(name, str) or name not in METRICS:
         known = ", ".join(map(repr, METRICS))
         raise ValueError(
-            f"eval_metric must be None, one of {known}, or a function of labels, "
-            f"scores and query ids, got {eval_metric!r}."
+            f"eval_metric must be None, one of {known}, or a function of labels and "
+            f"scores, got {eval_metric!r}."
         )
     metric = METRICS[name]
     if metric.labels == "two" and objective.labels == "levels":
@@ -59,77 +114,41 @@ def check_eval_metric(
     return metric
 
 
-def check_eval_set(
+def _check_eval_set(
     estimator: Any,
-    eval_set: Sequence[Any],
-    metric: PairMetric | Metric,
-    target: Target,
+    rows: TreeRows,
+    known: TrainingLabels,
     columns: TreeColumns,
-    has_queries: bool,
-) -> Evaluation:
-    """Check rows for validation against the training rows.
-
-    Parameters
-    ----------
-    estimator : LambdaMART
-        Knows its columns by now.
-    eval_set : tuple
-        (X, y), or (X, y, qid) if there are queries.
-    metric : PairMetric or callable
-        What to measure.
-    target : Target
-        The training labels.
-    columns : TreeColumns
-        The training columns.
-    has_queries : bool
-        Whether the training rows have queries.
-    """
-    X, y, qid = _taken_apart(eval_set, has_queries)
+    eval_set: Any,
+) -> TreeRows:
+    X, y, sample_weight, qid = unpack_eval_set(eval_set)
     X = columns.read(estimator, X)
-    labels = target.encode(y, "eval_set")
-    if labels.size != X.shape[0]:
+    labels = known.encode(estimator, y, "y of eval_set")
+    check_row_count(labels, X.shape[0], " of eval_set")
+    weight = check_sample_weight(
+        sample_weight, labels.size, "sample_weight of eval_set"
+    )
+    if (qid is None) != (rows.qid is None):
         raise ValueError(
-            f"X of eval_set has {X.shape[0]} rows but y has {labels.size}; each row "
-            "needs one label."
+            "fit and eval_set must both have a qid, or neither; with queries, eval_set "
+            "is a dict with the keys 'X', 'y' and 'qid'."
         )
-    queries = None
-    if has_queries:
-        queries = check_qid(qid, labels.size, "qid of eval_set").codes
-    measure: Callable[[FloatArray], float]
-    try:
-        if isinstance(metric, PairMetric):
-            measure = metric.prepare(labels, queries, fpr_range=estimator.fpr_range)
-        else:
-            measure = _custom(metric, y, qid)
-        at_start = measure(np.zeros(labels.size))
-    except NotEnoughClassesError as error:
-        raise NotEnoughClassesError(f"eval_set cannot be measured: {error}") from error
-    return Evaluation(X, measure, at_start)
+    queries = None if qid is None else check_qid(qid, labels.size, "qid of eval_set")
+    return TreeRows(X, labels, weight, queries)
 
 
-def _taken_apart(
-    eval_set: Sequence[Any], has_queries: bool
-) -> tuple[Any, ArrayLike, Any]:
-    wanted = "(X, y, qid)" if has_queries else "(X, y)"
-    if not isinstance(eval_set, tuple | list) or len(eval_set) not in (2, 3):
-        raise ValueError(
-            f"eval_set must be a tuple {wanted}, got {type(eval_set).__name__}."
-        )
-    X, y, *rest = eval_set
-    qid = rest[0] if rest else None
-    if has_queries and qid is None:
-        raise ValueError(
-            "fit has qid, so eval_set needs the queries of its rows too: (X, y, qid)."
-        )
-    if qid is not None and not has_queries:
-        raise ValueError("eval_set has a qid, but fit has none: give both, or neither.")
-    return X, y, qid
+def _custom(
+    metric: Metric, labels: NDArray[Any], rows: TreeRows
+) -> Callable[[FloatArray], float]:
+    options: dict[str, Any] = {}
+    if rows.weight is not None:
+        options["sample_weight"] = rows.weight
+    if rows.queries is not None:
+        options["qid"] = _ids(rows.queries)
 
-
-def _custom(metric: Metric, y: Any, qid: Any) -> Callable[[FloatArray], float]:
     def measure(scores: FloatArray) -> float:
         # a copy, since the scores change with the next round
-        value = metric(y, scores.copy(), qid)
+        value = metric(labels, scores.copy(), **options)
         try:
             number = float(value)
         except (TypeError, ValueError):
@@ -139,3 +158,12 @@ def _custom(metric: Metric, y: Any, qid: Any) -> Callable[[FloatArray], float]:
         return number
 
     return measure
+
+
+def _ids(queries: Queries) -> NDArray[Any]:
+    """Return the id of each row's query, as the user has it."""
+    if isinstance(queries.ids, np.ndarray):
+        return queries.ids[queries.codes]
+    ids = np.empty(queries.n_queries, dtype=object)
+    ids[:] = queries.ids
+    return ids[queries.codes]

@@ -6,34 +6,34 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._parameters import check_stopping
-from aucmax._progress import reporter
-from aucmax._threshold import balanced_threshold
+from aucmax._rounds import RoundsWatch
 from aucmax._validation import FloatArray
+from aucmax.base import BinaryRanker
 from aucmax.exceptions import (
     ConstantScoresWarning,
     DivergedWarning,
     OneClassQueryWarning,
 )
-from aucmax.risks import PreparedPairs
-from aucmax.trees import tree_params
-from aucmax.trees.booster import booster_of, check_model_text, readable_by_lightgbm
-from aucmax.trees.evaluation import Evaluation, check_eval_metric, check_eval_set
-from aucmax.trees.pair_objectives import OBJECTIVES, OUTSIDE_WEIGHT, find_objective
-from aucmax.trees.tree_columns import monotone_signs
-from aucmax.trees.tree_data import TreeColumns, TreeRows, check_rows
-from aucmax.trees.tree_rounds import (
-    TreeProgress,
-    TreeRounds,
-    TreeRule,
-    new_booster,
+from aucmax.trees.booster import predict
+from aucmax.trees.columns import TreeColumns
+from aucmax.trees.data import TrainingLabels, check_rows
+from aucmax.trees.evaluation import rows_apart
+from aucmax.trees.fitted_state import check_fitted_state, fitted_attributes
+from aucmax.trees.frames import framed_like
+from aucmax.trees.pair_objectives import (
+    METRICS,
+    OBJECTIVES,
+    OUTSIDE_WEIGHT,
+    find_objective,
 )
+from aucmax.trees.params import booster_parameters
+from aucmax.trees.rounds import TreeProgress, TreeRounds, new_booster
 
 __all__ = ["LambdaMART"]
 
@@ -53,7 +53,7 @@ def _has_two_classes(estimator: "LambdaMART") -> bool:
     return True
 
 
-class LambdaMART(ClassifierMixin, BaseEstimator):
+class LambdaMART(BinaryRanker):
     r"""Boosted trees that maximise the AUC, a part of it, or that of several levels.
 
     Each round grows one of LightGBM's trees along the gradient of a loss over *all*
@@ -65,25 +65,25 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
     :class:`aucmax.risks.PairLogistic`. `objective` says what a pair weighs:
 
     ==========  ====================================================================
+    "logistic"  alike. Two classes.
     "auc"       by how many ranks its rows are apart: what the AUC would change by if
                 they were swapped (lambda-AUC). Two classes.
-    "logistic"  alike. Two classes.
     "pauc"      alike, but negatives outside of `fpr_range`, which is by descending
                 score, weigh `outside_weight` as much. Two classes.
     "mauc"      by what the multi-class AUC would change (lambda-MAUC). Levels.
     "ordinal"   alike. Levels.
     ==========  ====================================================================
 
-    Two classes may have any labels, the larger is positive. Levels of relevance are
-    whole numbers from 0. With queries, pairs are within queries, and a query counts as
-    much as it has rows.
+    Two classes may have any labels; the second of the two labels in sorted order is the
+    positive class. Levels of relevance are whole numbers from 0. With queries, pairs
+    are within queries, and a query counts as much as it has rows.
 
     NaN in X is a missing value, which trees handle by themselves. Scaling makes no
     difference to trees.
 
     Parameters
     ----------
-    objective : {"auc", "logistic", "pauc", "mauc", "ordinal"}, default="auc"
+    objective : {"logistic", "auc", "pauc", "mauc", "ordinal"}, default="logistic"
         What a pair weighs.
     fpr_range : pair of float, default=(0.0, 0.1)
         The range of false-positive rates, for "pauc" only.
@@ -91,36 +91,47 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         What a negative outside of `fpr_range` weighs, compared with one inside, for
         "pauc" only. With 0, trees are free to lift such rows above all others, and on
         noisy data they do.
-    n_estimators : int, default=100
+    n_estimators : int, default=300
         The most rounds.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.05
         The share of each tree that is followed.
-    num_leaves : int, default=31
-        Leaves of a tree, at most.
+    num_leaves : int or "auto", default="auto"
+        Leaves of a tree, at most. "auto" takes 15 for up to 50,000 training rows, 31
+        for up to 500,000, and 63 for more.
     max_depth : int, default=-1
         Splits from the root to a leaf, at most; -1 for any number.
-    min_child_samples : int, default=20
+    min_child_samples : int, default=5
         Rows in a leaf, at least. Rows are counted, whatever they weigh.
     subsample : float, default=1.0
         The share of rows that each tree sees, drawn anew for each.
-    colsample_bytree : float, default=1.0
-        The share of columns that each tree sees.
-    reg_alpha, reg_lambda : float, default=0.0
-        L1 and L2 penalty of leaf values. Gradients are about one a row.
-    categorical_features : list of int or str, or "from_dtype", default=None
+    colsample_bytree : float, default=0.8
+        The share of columns that each tree sees; the first sees all.
+    reg_alpha : float, default=0.0
+        L1 penalty of leaf values. Gradients are about one per row.
+    reg_lambda : float, default=3.0
+        L2 penalty of leaf values.
+    categorical_features : list of int or str, "from_dtype" or None, \
+            default="from_dtype"
         Columns that hold categories as codes 0, 1, 2, ..., by number or name.
-        "from_dtype" takes the categorical columns of a pandas or polars data frame
-        and encodes them; categories that training has not seen count as missing.
+        "from_dtype" takes the columns of a pandas or polars data frame that are
+        categorical or hold text, and encodes them; categories that training has not
+        seen count as missing. Text is never read as numbers.
     monotone_constraints : sequence of int, or dict, default=None
         For each column (or for those in the dict, by number or name) 1 if scores shall
         never fall with it, -1 if they shall never rise, 0 if they may do either.
     n_iter_no_change : int, default=None
-        Stop after so many rounds without a better metric on `eval_set`.
+        Stop after so many rounds without a better metric on the validation rows: those
+        of `eval_set`, or else a part of the training rows.
+    validation_fraction : float, default=0.1
+        The share of the rows of each class or level, or of the queries, that
+        `n_iter_no_change` holds out if there is no `eval_set`.
     eval_metric : str or callable, default=None
-        What is measured on `eval_set`: "roc_auc", "partial_auc" (of `fpr_range`),
-        "multiclass_auc", "ordinal_auc", or a function of labels, scores and query ids
-        that is higher for better scores. By default the one that the objective aims
-        at. With queries, the mean over queries.
+        What is measured on the validation rows: "roc_auc", "partial_auc" (of
+        `fpr_range`), "multiclass_auc", "ordinal_auc", or a function of labels and
+        scores that is higher for better scores, such as those in
+        :mod:`aucmax.metrics`; it also receives `sample_weight` and `qid` by name where
+        there are any. By default the metric that the objective aims at. With queries,
+        the mean over queries.
     max_time : float, default=None
         The most seconds.
     params : dict, default=None
@@ -134,12 +145,13 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         Called after each round with a :class:`~aucmax.trees.TreeProgress`; a true
         answer stops the fit. Not stored by :func:`aucmax.save`.
     verbose : int, default=0
-        Whether to write one line a round to standard output.
+        Whether to write one line per round to standard output.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class (two classes only).
+        The labels; the second of the two labels in sorted order is the positive class
+        (two classes only).
     levels_ : ndarray of int64 of shape (n_levels,)
         The levels of the training rows, ascending (levels only).
     model_text_ : str
@@ -152,17 +164,18 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Rounds that were run.
     best_iteration_ : int
-        Rounds that are kept, up to the first of the best metric on `eval_set` (only if
-        there was one); likewise `best_score_`, the metric.
+        Rounds that are kept, up to the first of the best metric on the validation rows
+        (only if there were any); likewise `best_score_`, the metric.
     stop_reason_ : str
-        "max rounds", "max time", "callback", "no change" on `eval_set`, "no split" that
-        would reduce the loss, or "diverged".
+        "max rounds", "max time", "callback", "no change" on the validation rows, "no
+        split" that would reduce the loss, or "diverged".
     history_ : dict of str to ndarray of shape (n_iter\_,)
-        "validation": the metric after each round, if there was an `eval_set`.
+        "validation": the metric after each round, if there were validation rows.
     categorical_features_ : list of int
         The categorical columns.
     categories_ : dict of int to list
-        The category of each code in these columns ("from_dtype" only).
+        The category of each code in these columns, the most frequent first (only if
+        "from_dtype" has found any).
     column_exponents_ : ndarray of int64 of shape (n_features,)
         Powers of two that columns are divided by, only if some hold values that
         LightGBM takes for 0 or infinity.
@@ -180,7 +193,8 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
     Notes
     -----
     A row of weight 2 counts as two such rows in the loss, and a row of weight 0 is left
-    out; but `min_child_samples` and LightGBM's bins count rows.
+    out; but `min_child_samples`, penalties and LightGBM's bins go by the number of
+    rows, so that weights may be of any scale.
 
     Equal scores are ranked in the order of the rows ("auc" and "mauc"), so the order of
     rows within a query matters a little; that of queries does not.
@@ -198,13 +212,12 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
     --------
     >>> from sklearn.datasets import load_breast_cancer
     >>> from aucmax import LambdaMART
-    >>> from aucmax.metrics import roc_auc_score
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = LambdaMART(n_estimators=50).fit(X[:300], y[:300])
-    >>> roc_auc_score(y[300:], model.decision_function(X[300:])) > 0.98
+    >>> model.score(X[300:], y[300:]) > 0.98  # the AUC
     True
 
-    Levels of relevance within queries, and as many rounds as other queries advise:
+    Levels of relevance within queries, and as many rounds as queries held out advise:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -212,12 +225,10 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
     >>> y = np.digitize(X[:, 0] + X[:, 1] ** 2 + rng.normal(size=2000), [1, 3])
     >>> train, rest = qid < 70, qid >= 70
     >>> ranker = LambdaMART("ordinal", n_iter_no_change=10)
-    >>> ranker = ranker.fit(
-    ...     X[train], y[train], qid=qid[train], eval_set=(X[rest], y[rest], qid[rest])
-    ... )
+    >>> ranker = ranker.fit(X[train], y[train], qid=qid[train])
     >>> ranker.levels_
     array([0, 1, 2])
-    >>> ranker.best_score_ > 0.85
+    >>> ranker.score(X[rest], y[rest], qid=qid[rest]) > 0.85
     True
     """
 
@@ -225,22 +236,23 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        objective: str = "auc",
+        objective: str = "logistic",
         *,
         fpr_range: Sequence[float] = (0.0, 0.1),
         outside_weight: float = OUTSIDE_WEIGHT,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
+        n_estimators: int = 300,
+        learning_rate: float = 0.05,
+        num_leaves: int | str = "auto",
         max_depth: int = -1,
-        min_child_samples: int = 20,
+        min_child_samples: int = 5,
         subsample: float = 1.0,
-        colsample_bytree: float = 1.0,
+        colsample_bytree: float = 0.8,
         reg_alpha: float = 0.0,
-        reg_lambda: float = 0.0,
-        categorical_features: Sequence[int | str] | str | None = None,
+        reg_lambda: float = 3.0,
+        categorical_features: Sequence[int | str] | str | None = "from_dtype",
         monotone_constraints: Sequence[int] | Mapping[Any, int] | None = None,
         n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
         eval_metric: str | Callable[..., float] | None = None,
         max_time: float | None = None,
         params: Mapping[str, Any] | None = None,
@@ -264,6 +276,7 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         self.categorical_features = categorical_features
         self.monotone_constraints = monotone_constraints
         self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
         self.eval_metric = eval_metric
         self.max_time = max_time
         self.params = params
@@ -279,7 +292,7 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None = None,
         *,
         qid: ArrayLike | None = None,
-        eval_set: Sequence[Any] | None = None,
+        eval_set: Any = None,
     ) -> Self:
         """Grow the trees.
 
@@ -296,41 +309,36 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         qid : array-like of shape (n_rows,), default=None
             The query of each row, of any hashable kind; rows of one query need not be
             neighbours. Without it all rows are one query.
-        eval_set : tuple (X, y) or (X, y, qid), default=None
+        eval_set : tuple (X, y) or dict, default=None
             Rows apart from the training rows. The model keeps the rounds up to the
-            first one of the best `eval_metric` on them.
+            first one of the best `eval_metric` on them. A dict has the keys "X", "y",
+            and if need be "sample_weight" and "qid".
 
         Returns
         -------
         self : LambdaMART
             The fitted model.
         """
-        rule = self._rule(eval_set)
-        objective = find_objective(self.objective)
-        metric = check_eval_metric(self.eval_metric, objective)
-        parameters = tree_params.own_parameters(self)
         with unchanged_on_failure(self):
-            rows = check_rows(self, objective, X, y, sample_weight, qid)
-            evaluation = None
-            if eval_set is not None:
-                evaluation = check_eval_set(
-                    self, eval_set, metric, rows.target, rows.columns, qid is not None
-                )
+            check_stopping(self, eval_set)
+            watch = RoundsWatch.of(self)
+            objective = find_objective(self.objective)
+            columns, X = TreeColumns.learn(self, X)
+            known, rows = check_rows(self, objective, X, y, sample_weight, qid)
+            rows, evaluation = rows_apart(
+                self, objective, rows, known, columns, eval_set
+            )
+            parameters = booster_parameters(self, rows.labels.size)
             risk = objective.risk(
                 self.fpr_range, self.outside_weight, parameters["num_threads"]
             )
-            pairs = risk.prepare(rows.labels, rows.queries, rows.weight)
-            self._warn_of_queries(pairs)
-            parameters = tree_params.merge_parameters(
-                parameters | self._monotone_constraints(), self.params
-            )
-            booster = new_booster(
-                parameters, rows.X, rows.columns.categorical, evaluation
-            )
-            rounds = TreeRounds(rule, booster, pairs, evaluation)
+            pairs = risk.prepare(rows.labels, rows.qid, rows.weight)
+            booster = new_booster(parameters, rows.X, columns.categorical, evaluation)
+            rounds = TreeRounds(watch, booster, pairs, evaluation)
             rounds.run()
-        self._warn_of_rounds(rounds)
-        replace_state(self, _summary(rounds, rows, evaluation))
+            for complaint in self._complaints(rounds):
+                warnings.warn(*complaint, stacklevel=2)
+            replace_state(self, fitted_attributes(rounds, rows, known, columns))
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -384,30 +392,42 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_rows,)
             Labels.
         """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[(scores > 0.0).astype(np.intp)])
+        return super().predict(X)
 
-    @available_if(_has_two_classes)  # type: ignore[untyped-decorator]
-    def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the share of rows that `predict` gets right.
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> float:
+        """Measure what the objective aims at.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features.
         y : array-like of shape (n_rows,)
-            Labels.
+            Labels, or levels of relevance.
         sample_weight : array-like of shape (n_rows,), default=None
             Row weights.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row; then it is the mean over the queries.
 
         Returns
         -------
         float
-            The accuracy.
+            The AUC ("logistic", "auc"), the partial AUC over `fpr_range` ("pauc"), the
+            multi-class AUC ("mauc") or the ordinal AUC ("ordinal").
         """
-        return float(super().score(X, y, sample_weight))
+        check_is_fitted(self, "model_text_")
+        labels = TrainingLabels.of(self).encode(self, y, "y")
+        metric = METRICS[find_objective(self.objective).metric]
+        measure = metric.prepare(labels, qid, sample_weight, self.fpr_range)
+        return measure(self.decision_function(X))
 
-    def contributions(self, X: Any) -> FloatArray:
+    def contributions(self, X: Any) -> Any:
         """Split scores into what each column contributes (SHAP values of the trees).
 
         Parameters
@@ -417,26 +437,24 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_rows, n_features + 1)
-            One column a feature, and the score that is expected without knowing any.
-            A row sums to its score by `decision_function`.
+        ndarray or data frame of shape (n_rows, n_features + 1)
+            One column per feature, and the score that is expected without knowing any.
+            A row sums to its score by `decision_function`. For a pandas or polars frame
+            it is such a frame, with the same columns and one more, "expected".
         """
-        table: Any = self._predict(self._read(X), pred_contrib=True)
+        table: Any = predict(self, self._read(X), pred_contrib=True)
         parts = np.asarray(table.toarray() if hasattr(table, "toarray") else table)
         parts[:, -1] -= self._offset
-        return parts
+        return framed_like(X, parts)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         if _ranks_levels(self):
             tags.estimator_type = None
             tags.classifier_tags = None
             tags.target_tags.positive_only = True
-        else:
-            tags.classifier_tags.multi_class = False
         return tags
 
     @property
@@ -448,106 +466,33 @@ class LambdaMART(ClassifierMixin, BaseEstimator):
         return TreeColumns.of(vars(self)).read(self, X)
 
     def _raw_scores(self, X: Any, **options: Any) -> FloatArray:
-        scores = self._predict(X, raw_score=True, **options)
+        scores = predict(self, X, raw_score=True, **options)
         return np.asarray(scores, dtype=np.float64)
 
-    def _predict(self, X: Any, **options: Any) -> Any:
-        booster = booster_of(self)
-        return booster.predict(
-            readable_by_lightgbm(X),
-            num_threads=tree_params.n_threads(self.n_jobs),
-            **options,
-        )
-
-    def _rule(self, eval_set: Any) -> TreeRule:
-        """Check when to stop; the clock starts."""
-        check_stopping(self, eval_set)
-        return TreeRule(
-            self.n_estimators,
-            self.max_time,
-            self.n_iter_no_change,
-            reporter(self),
-        )
-
-    def _monotone_constraints(self) -> dict[str, Any]:
-        if self.monotone_constraints is None:
-            return {}
-        names = getattr(self, "feature_names_in_", None)
-        width = self.n_features_in_
-        signs = monotone_signs(self.monotone_constraints, names, width)
-        return {"monotone_constraints": signs}
-
-    def _warn_of_queries(self, pairs: PreparedPairs) -> None:
+    def _complaints(self, rounds: TreeRounds) -> Iterator[tuple[str, type[Warning]]]:
+        """Yield warnings that the user should see, each with its category."""
+        pairs, watch = rounds.pairs, rounds.watch
         if pairs.n_skipped:
-            warnings.warn(
+            yield (
                 f"{pairs.n_skipped} of the {pairs.n_queries} queries have rows of one "
                 "class or level only; they contribute nothing.",
                 OneClassQueryWarning,
-                stacklevel=3,
             )
-
-    def _warn_of_rounds(self, rounds: TreeRounds) -> None:
         if rounds.reason == "diverged":
-            warnings.warn(
-                f"the scores of round {rounds.n_iter + 1} are beyond all bounds; the "
-                f"model keeps {rounds.n_kept} rounds before it. Take a smaller "
+            yield (
+                f"the scores of round {watch.n_iter + 1} are beyond all bounds; the "
+                f"model keeps {watch.n_kept} rounds before it. Take a smaller "
                 f"learning_rate (now {self.learning_rate:g}) or a larger reg_lambda.",
                 DivergedWarning,
-                stacklevel=3,
             )
-        elif rounds.n_iter == 0:
-            warnings.warn(
+        elif watch.n_iter == 0:
+            yield (
                 "no split of any column reduces the loss, so all scores are equal. Are "
-                f"all columns constant, or are {rounds.pairs.n_rows} rows too few for "
-                f"leaves of min_child_samples={self.min_child_samples}?",
+                f"all columns constant, or are {pairs.n_rows} rows too few for leaves "
+                f"of min_child_samples={self.min_child_samples}?",
                 ConstantScoresWarning,
-                stacklevel=3,
             )
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if not hasattr(self, "model_text_"):
-            return
-        check_model_text(self.model_text_, self.n_features_in_)
-        if find_objective(self.objective).labels == "two":
-            if self.classes_.shape != (2,) or not isinstance(self.threshold_, float):
-                raise ValueError("classes_ and threshold_ do not fit the objective")
-        elif self.levels_.ndim != 1:
-            raise ValueError("levels_ is no list of levels")
-        columns = TreeColumns.of(vars(self))
-        places = {*columns.categorical, *(columns.categories or {})}
-        if not places <= set(range(self.n_features_in_)):
-            raise ValueError("the categorical columns are not among the features")
-        if columns.exponents is not None and (
-            columns.exponents.shape != (self.n_features_in_,)
-            or columns.exponents.dtype != np.int64
-        ):
-            raise ValueError("column_exponents_ do not fit the features")
-
-
-def _summary(
-    rounds: TreeRounds, rows: TreeRows, evaluation: Evaluation | None
-) -> dict[str, Any]:
-    """Return what the rounds have found, as attributes."""
-    fitted: dict[str, Any] = rows.columns.fitted_attributes()
-    if rows.target.is_levels:
-        fitted["levels_"] = rows.target.values
-    else:
-        fitted["classes_"] = rows.target.values
-        fitted["threshold_"] = balanced_threshold(
-            rounds.kept_scores, rows.labels, rows.weight
-        )
-    gains = rounds.gains()
-    total = gains.sum()
-    fitted |= {
-        "model_text_": rounds.model_text(),
-        "feature_importances_": gains / total if total > 0.0 else np.zeros(gains.size),
-        "n_iter_": rounds.n_iter,
-        "stop_reason_": rounds.reason,
-        "history_": {},
-    }
-    if evaluation is not None:
-        fitted["history_"] = {"validation": np.array(rounds.history)}
-        fitted["best_iteration_"] = rounds.n_kept
-        fitted["best_score_"] = max(rounds.history, default=evaluation.at_start)
-    return fitted
+        if hasattr(self, "model_text_"):
+            check_fitted_state(self)

@@ -1,19 +1,26 @@
 """Gradient-boosted trees as a yardstick: LightGBM with its binary objective."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax.trees.booster import booster_of, check_model_text, readable_by_lightgbm
+from aucmax._validation import FloatArray, check_binary_labels
+from aucmax.base import BinaryRanker
+from aucmax.trees.booster import (
+    REPEATABLE,
+    check_model_text,
+    n_threads,
+    new_dataset,
+    predict,
+)
 
 __all__ = ["LightGBMBaseline"]
 
 
-class LightGBMBaseline(ClassifierMixin, BaseEstimator):
+class LightGBMBaseline(BinaryRanker):
     """LightGBM's trees with the log loss, as a baseline to beat.
 
     Gaps and categories are used as they are, without imputation or one-hot columns.
@@ -31,7 +38,7 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
     categorical_features : sequence of int, default=()
         Columns that hold category codes 0, 1, 2, ...
     n_jobs : int, default=1
-        Threads; 0 leaves it to LightGBM. One thread makes the seconds of a comparison
+        Threads; 0 or -1 takes all cores. One thread makes the seconds of a comparison
         fair, and more of them stall when other programs use the cores.
     random_state : int, default=0
         Seed.
@@ -64,58 +71,53 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> "LightGBMBaseline":
+    def fit(self, X: Any, y: ArrayLike) -> Self:
         """Grow the trees.
 
         Parameters
         ----------
-        X : ndarray or csr_array of shape (rows, columns)
-            NaN marks gaps.
-        y : array-like of shape (rows,)
-            Two labels; the larger is positive.
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features; NaN marks gaps.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; the second of them in sorted order is the positive
+            class.
 
         Returns
         -------
         self : LightGBMBaseline
+            The fitted model.
         """
         import lightgbm
 
-        self.classes_, labels = np.unique(np.asarray(y), return_inverse=True)
-        if self.classes_.size != 2:
-            raise ValueError(f"y must have two labels, got {self.classes_.size}.")
+        classes, labels = check_binary_labels(y, "y")
         parameters = {
             "objective": "binary",
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,
             "min_data_in_leaf": self.min_child_samples,
-            "num_threads": self.n_jobs,
+            "num_threads": n_threads(self.n_jobs),
             "seed": self.random_state,
-            "deterministic": True,
-            "force_row_wise": True,
-            "verbosity": -1,
+            **REPEATABLE,
         }
-        rows = lightgbm.Dataset(
-            readable_by_lightgbm(X),
-            labels,
-            categorical_feature=list(self.categorical_features),
-            params=parameters,
-            free_raw_data=True,
-        )
+        rows = new_dataset(parameters, X, labels, self.categorical_features)
         booster = lightgbm.train(parameters, rows, num_boost_round=self.n_estimators)
+        self.classes_ = classes
         self.n_features_in_ = int(X.shape[1])
         self.model_text_: str = booster.model_to_string()
         return self
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> FloatArray:
         """Log-odds of the positive class.
 
         Parameters
         ----------
-        X : ndarray or csr_array of shape (rows, columns)
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features.
 
         Returns
         -------
-        scores : ndarray of shape (rows,)
+        ndarray of shape (n_rows,)
+            Scores.
         """
         check_is_fitted(self)
         if X.shape[1] != self.n_features_in_:
@@ -125,24 +127,7 @@ class LightGBMBaseline(ClassifierMixin, BaseEstimator):
             )
         if X.shape[0] == 0:
             return np.empty(0)
-        scores = booster_of(self).predict(
-            readable_by_lightgbm(X), raw_score=True, num_threads=self.n_jobs
-        )
-        return np.asarray(scores, dtype=np.float64)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Give the likelier class of each row.
-
-        Parameters
-        ----------
-        X : ndarray or csr_array of shape (rows, columns)
-
-        Returns
-        -------
-        labels : ndarray of shape (rows,)
-        """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[(scores > 0).astype(np.intp)])
+        return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
 
     def _check_state(self) -> None:
         """Refuse a loaded state that LightGBM's parser must not see."""

@@ -10,31 +10,35 @@ from numpy.typing import NDArray
 from aucmax._validation import FloatArray
 from aucmax.trees._plugin_pairs import PairPlug
 from aucmax.trees._plugin_rows import LabelledRows
+from aucmax.trees.pair_objectives import DEFAULT_RANGE, OUTSIDE_WEIGHT
 from aucmax.trees.plugin import Plugin
 
 __all__ = ["lightgbm"]
 
 
 def lightgbm(
-    objective: str = "auc",
+    objective: str = "logistic",
     *,
-    fpr_range: Sequence[float] = (0.0, 0.1),
+    fpr_range: Sequence[float] = DEFAULT_RANGE,
+    outside_weight: float = OUTSIDE_WEIGHT,
     n_jobs: int = 1,
 ) -> Plugin:
     """Make an objective and its metric for LightGBM.
 
-    All pairs of a query count, none is sampled, at O(m) a round after a sort; a query
-    may have any number of rows. The queries are the groups of the data set; without
-    groups all rows are one. Weights act within a query, and queries count alike.
-    Gradients are those of :class:`aucmax.LambdaMART`, which grows the same trees.
+    All pairs of a query count, none is sampled, at the price of a sort per round. The
+    queries are the groups of the data set; without groups all rows are one query.
+    Weights act within a query, and queries count alike. Gradients are those of
+    :class:`aucmax.LambdaMART`, which grows the same trees.
 
     Parameters
     ----------
-    objective : {"auc", "logistic", "pauc", "mauc", "ordinal"}
+    objective : {"logistic", "auc", "pauc", "mauc", "ordinal"}, default="logistic"
         As in :class:`aucmax.LambdaMART`. The first three take labels of two values,
         the others levels: whole numbers from 0.
     fpr_range : pair of float, default=(0.0, 0.1)
         Range of the false positive rate, for "pauc" alone.
+    outside_weight : float, default=0.1
+        What a negative outside of the range weighs, for "pauc" alone.
     n_jobs : int, default=1
         Number of threads for gradients; the result does not depend on it.
 
@@ -61,7 +65,7 @@ def lightgbm(
     >>> booster.num_trees()
     5
     """
-    calls = _LightGBMCalls(PairPlug(objective, fpr_range, n_jobs))
+    calls = _LightGBMCalls(PairPlug(objective, fpr_range, outside_weight, n_jobs))
     return Plugin(
         calls.pairs.name,
         calls.objective,

@@ -6,6 +6,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from aucmax._parameters import check_choice
 from aucmax.metrics import (
     multiclass_auc_score,
     ordinal_auc_score,
@@ -18,10 +19,10 @@ from aucmax.risks import PairLogistic
 __all__ = ["METRICS", "OBJECTIVES", "PairMetric", "PairObjective", "find_objective"]
 
 DEFAULT_RANGE = (0.0, 0.1)
-# relative, of hessians; gradients have 2e-6: tree learners round to single precision
+# Relative, of hessians, and 2e-6 of gradients: tree learners round to single precision.
 ACCURACY = 2e-5
-# of negatives outside of the range: with none, trees lift them at will and the range
-# jumps; chosen on public tables
+# Negatives outside of the range must weigh something: else trees lift them at will, and
+# the range jumps. Chosen on public tables.
 OUTSIDE_WEIGHT = 0.1
 
 
@@ -118,8 +119,8 @@ class PairObjective:
 OBJECTIVES: dict[str, PairObjective] = {
     objective.name: objective
     for objective in (
-        PairObjective("auc", "two", "roc_auc", rank_weighted=True),
         PairObjective("logistic", "two", "roc_auc"),
+        PairObjective("auc", "two", "roc_auc", rank_weighted=True),
         PairObjective("pauc", "two", "partial_auc"),
         PairObjective(
             "mauc", "levels", "multiclass_auc", rank_weighted=True, pair_weights="mauc"
@@ -131,7 +132,5 @@ OBJECTIVES: dict[str, PairObjective] = {
 
 def find_objective(name: str) -> PairObjective:
     """Return the objective of this name, or complain with the names there are."""
-    if not isinstance(name, str) or name not in OBJECTIVES:
-        known = ", ".join(repr(known) for known in OBJECTIVES)
-        raise ValueError(f"objective must be one of {known}, got {name!r}.")
+    check_choice("objective", name, OBJECTIVES)
     return OBJECTIVES[name]

@@ -11,34 +11,30 @@ from numpy.typing import NDArray
 from aucmax._validation import FloatArray
 from aucmax.trees._plugin_pairs import PairPlug
 from aucmax.trees._plugin_rows import LabelledRows
+from aucmax.trees.pair_objectives import DEFAULT_RANGE, OUTSIDE_WEIGHT
 from aucmax.trees.plugin import Plugin
 
 __all__ = ["xgboost"]
 
 
 def xgboost(
-    objective: str = "auc",
+    objective: str = "logistic",
     *,
-    fpr_range: Sequence[float] = (0.0, 0.1),
+    fpr_range: Sequence[float] = DEFAULT_RANGE,
+    outside_weight: float = OUTSIDE_WEIGHT,
     n_jobs: int = 1,
 ) -> Plugin:
     """Make an objective and its metric for XGBoost.
 
-    All pairs of a query count, none is sampled, at O(m) a round after a sort. The
-    queries are those of the ``DMatrix`` (``qid`` or ``group``); without them all rows
-    are one. Weights act within a query. With queries XGBoost has one weight for each
-    instead: gradients are multiplied by it, while the metric averages the queries
-    alike.
+    It differs from :func:`lightgbm` in where queries and weights come from: queries are
+    those of the ``DMatrix`` (``qid`` or ``group``), and with queries XGBoost has one
+    weight per query, by which gradients are multiplied, while the metric averages the
+    queries alike.
 
     Parameters
     ----------
-    objective : {"auc", "logistic", "pauc", "mauc", "ordinal"}
-        As in :class:`aucmax.LambdaMART`. The first three take labels of two values,
-        the others levels: whole numbers from 0.
-    fpr_range : pair of float, default=(0.0, 0.1)
-        Range of the false positive rate, for "pauc" alone.
-    n_jobs : int, default=1
-        Number of threads for gradients; the result does not depend on it.
+    objective, fpr_range, outside_weight, n_jobs
+        As in :func:`lightgbm`.
 
     Returns
     -------
@@ -47,8 +43,7 @@ def xgboost(
         ``xgboost.train`` or ``xgboost.cv``; early stopping knows by the name that
         more is better. ``sklearn_objective`` and ``sklearn_metric`` are for
         ``XGBClassifier`` (two classes) and ``XGBRegressor``, with all rows as one
-        query; ``XGBRanker`` takes no objective but its own. Scores mean their order
-        alone: they are raw, not probabilities.
+        query; ``XGBRanker`` takes no objective but its own.
 
     Examples
     --------
@@ -68,7 +63,7 @@ def xgboost(
     >>> booster.num_boosted_rounds()
     5
     """
-    pairs = PairPlug(objective, fpr_range, n_jobs)
+    pairs = PairPlug(objective, fpr_range, outside_weight, n_jobs)
     calls = _XGBoostCalls(pairs)
     return Plugin(
         pairs.name,

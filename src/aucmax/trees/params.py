@@ -1,7 +1,6 @@
 """LightGBM's parameters: ours by name, and all others passed through."""
 
 import difflib
-import os
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -9,9 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from aucmax._parameters import check_interval
+from aucmax._parameters import check_interval, check_positive
+from aucmax.trees.booster import REPEATABLE, n_threads
+from aucmax.trees.columns import monotone_signs
 
-__all__ = ["merge_parameters", "n_threads", "own_parameters"]
+__all__ = ["booster_parameters", "leaves_for", "merge_parameters"]
 
 #: what LambdaMART settles itself: the parameter to use instead, or why there is none
 _OURS = {
@@ -23,67 +24,38 @@ _OURS = {
     "categorical_feature": "use categorical_features",
     "monotone_constraints": "use the parameter monotone_constraints",
     "verbosity": "use verbose",
-    "num_class": "there is one score a row",
+    "num_class": "there is one score per row",
     "linear_tree": "models of linear trees cannot be saved safely",
 }
 _BOOSTING = ("gbdt", "gbrt", "goss")
+# the most rows for which trees have so many leaves, and how many
+_LEAVES = ((50_000, 15), (500_000, 31), (np.inf, 63))
 
 
-def own_parameters(estimator: Any) -> dict[str, Any]:
+def booster_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
     """Check the parameters of LambdaMART that are LightGBM's; return all by its names.
 
     Parameters
     ----------
     estimator : LambdaMART
-        Has the parameters.
+        Has the parameters, and knows its columns.
+    n_rows : int
+        Number of training rows, by which `num_leaves="auto"` goes.
 
     Returns
     -------
     dict
         For LightGBM; with those that must be so for a model that can be repeated.
     """
-    _check_number("learning_rate", estimator.learning_rate, zero=False)
-    _check_number("reg_alpha", estimator.reg_alpha)
-    _check_number("reg_lambda", estimator.reg_lambda)
-    check_interval("subsample", estimator.subsample, 1.0)
-    check_interval("colsample_bytree", estimator.colsample_bytree, 1.0)
-    _check_whole("num_leaves", estimator.num_leaves, 2, 131_072)
-    _check_whole("max_depth", estimator.max_depth, -1, 2**31 - 1)
-    _check_whole("min_child_samples", estimator.min_child_samples, 0, 2**31 - 1)
-    seed = estimator.random_state
-    if not isinstance(seed, Integral):
-        seed = check_random_state(seed).randint(2**31 - 1)
-    _check_whole("random_state", seed, 0, 2**31 - 1)
-    return {
-        "objective": "none",
-        "metric": "None",
-        "num_iterations": estimator.n_estimators,
-        "learning_rate": estimator.learning_rate,
-        "num_leaves": estimator.num_leaves,
-        "max_depth": estimator.max_depth,
-        "min_data_in_leaf": estimator.min_child_samples,
-        "bagging_fraction": estimator.subsample,
-        "bagging_freq": int(estimator.subsample < 1.0),
-        "feature_fraction": estimator.colsample_bytree,
-        "lambda_l1": estimator.reg_alpha,
-        "lambda_l2": estimator.reg_lambda,
-        "num_threads": n_threads(estimator.n_jobs),
-        "seed": int(seed),
-        "deterministic": True,
-        "force_row_wise": True,
-        "verbosity": -1,
-    }
+    own = _own_parameters(estimator, n_rows)
+    if estimator.monotone_constraints is not None:
+        own["monotone_constraints"] = monotone_signs(estimator)
+    return merge_parameters(own, estimator.params)
 
 
-def n_threads(n_jobs: Any) -> int:
-    """Return how many threads the parameter `n_jobs` asks for; 0 and -1 are all."""
-    if n_jobs in (0, -1):
-        return os.cpu_count() or 1
-    if not isinstance(n_jobs, Integral) or int(n_jobs) < 1:
-        raise ValueError(
-            f"n_jobs must be a number of threads, or 0 for all cores, got {n_jobs!r}."
-        )
-    return int(n_jobs)
+def leaves_for(n_rows: int) -> int:
+    """Return how many leaves suit so many training rows."""
+    return next(leaves for most, leaves in _LEAVES if n_rows <= most)
 
 
 def merge_parameters(
@@ -136,11 +108,45 @@ def merge_parameters(
     return merged
 
 
-def _check_number(name: str, value: Any, *, zero: bool = True) -> None:
+def _own_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
+    num_leaves = estimator.num_leaves
+    if isinstance(num_leaves, str) and num_leaves == "auto":
+        num_leaves = leaves_for(n_rows)
+    check_positive("learning_rate", estimator.learning_rate)
+    _check_not_negative("reg_alpha", estimator.reg_alpha)
+    _check_not_negative("reg_lambda", estimator.reg_lambda)
+    check_interval("subsample", estimator.subsample, 1.0)
+    check_interval("colsample_bytree", estimator.colsample_bytree, 1.0)
+    _check_whole("num_leaves", num_leaves, 2, 131_072)
+    _check_whole("max_depth", estimator.max_depth, -1, 2**31 - 1)
+    _check_whole("min_child_samples", estimator.min_child_samples, 0, 2**31 - 1)
+    seed = estimator.random_state
+    if not isinstance(seed, Integral):
+        seed = check_random_state(seed).randint(2**31 - 1)
+    _check_whole("random_state", seed, 0, 2**31 - 1)
+    return {
+        "objective": "none",
+        "metric": "None",
+        "num_iterations": estimator.n_estimators,
+        "learning_rate": estimator.learning_rate,
+        "num_leaves": num_leaves,
+        "max_depth": estimator.max_depth,
+        "min_data_in_leaf": estimator.min_child_samples,
+        "bagging_fraction": estimator.subsample,
+        "bagging_freq": int(estimator.subsample < 1.0),
+        "feature_fraction": estimator.colsample_bytree,
+        "lambda_l1": estimator.reg_alpha,
+        "lambda_l2": estimator.reg_lambda,
+        "num_threads": n_threads(estimator.n_jobs),
+        "seed": int(seed),
+        **REPEATABLE,
+    }
+
+
+def _check_not_negative(name: str, value: Any) -> None:
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0.0 <= float(value) < np.inf or (value == 0 and not zero):
-        what = "not negative" if zero else "positive"
-        raise ValueError(f"{name} must be {what} and finite, got {value!r}.")
+    if not is_number or not 0.0 <= float(value) < np.inf:
+        raise ValueError(f"{name} must be not negative and finite, got {value!r}.")
 
 
 def _check_whole(name: str, value: Any, low: int, high: int) -> None:

@@ -1,22 +1,23 @@
 """The rounds of LambdaMART: one tree each, grown by LightGBM for the risk of pairs."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from aucmax._rounds import RoundsWatch
 from aucmax._validation import FloatArray
 from aucmax.risks import PreparedPairs
-from aucmax.trees.booster import readable_by_lightgbm
+from aucmax.trees.booster import new_dataset, readable_by_lightgbm
 from aucmax.trees.evaluation import Evaluation
 
-__all__ = ["TreeProgress", "TreeRounds", "TreeRule", "new_booster"]
+__all__ = ["TreeProgress", "TreeRounds", "new_booster"]
 
 # beyond it a model has diverged; so far below infinity differences do not overflow
 _LARGEST_SCORE = 1e300
+_SHARE = "feature_fraction"  # the share of columns that a tree sees
 
 
 class TreeProgress(NamedTuple):
@@ -27,7 +28,7 @@ class TreeProgress(NamedTuple):
     n_iter : int
         Rounds so far.
     validation : float or None
-        The metric on `eval_set`, if there is one.
+        The metric on the validation rows, if there are any.
     seconds : float
         Time since the start.
     """
@@ -43,29 +44,6 @@ class TreeProgress(NamedTuple):
         )
 
 
-@dataclass
-class TreeRule:
-    """When to stop, and whom to tell. The clock starts here.
-
-    Parameters
-    ----------
-    max_rounds : int
-        The most rounds.
-    max_time : float or None
-        The most seconds.
-    patience : int or None
-        The most rounds without a better metric on the validation rows.
-    report : callable or None
-        Called with a :class:`TreeProgress` after each round; a true answer stops.
-    """
-
-    max_rounds: int
-    max_time: float | None = None
-    patience: int | None = None
-    report: Callable[[TreeProgress], object] | None = None
-    start: float = field(default_factory=time.perf_counter, init=False)
-
-
 def new_booster(
     parameters: Mapping[str, Any],
     X: Any,
@@ -78,13 +56,8 @@ def new_booster(
     parameters = dict(parameters)
     with lightgbm_errors_explained():
         # labels are demanded, but known to the risk alone
-        rows = lightgbm.Dataset(
-            readable_by_lightgbm(X),
-            np.zeros(X.shape[0], dtype=np.float32),
-            categorical_feature=categorical,
-            params=parameters,
-            free_raw_data=True,
-        )
+        no_labels = np.zeros(X.shape[0], dtype=np.float32)
+        rows = new_dataset(parameters, X, no_labels, categorical)
         booster = lightgbm.Booster(params=parameters, train_set=rows)
         if evaluation is not None:
             more = rows.create_valid(
@@ -110,35 +83,37 @@ def lightgbm_errors_explained() -> Iterator[None]:
 class TreeRounds:
     """Boosting at work.
 
+    Parameters
+    ----------
+    watch : RoundsWatch
+        Counts the rounds, each of which adds a tree and leaves scores in bounds.
+    booster : lightgbm.Booster
+        Has no tree yet.
+    pairs : PreparedPairs
+        The risk of the training rows.
+    evaluation : Evaluation, optional
+        Validation rows.
+
     Attributes
     ----------
-    n_iter : int
-        Rounds so far, each of which has added a tree and left scores in bounds.
-    n_kept : int
-        Rounds up to the first one of the best metric on the validation rows, or all.
     kept_scores : ndarray of shape (n_rows,)
-        The training rows' scores after these.
-    history : list of float
-        The metric on the validation rows after each round, if there are any.
+        The training rows' scores after the rounds that are kept.
     reason : str
         Why it stopped.
     """
 
     def __init__(
         self,
-        rule: TreeRule,
+        watch: RoundsWatch,
         booster: Any,
         pairs: PreparedPairs,
         evaluation: Evaluation | None = None,
     ) -> None:
-        self.rule = rule
+        self.watch = watch
         self.booster = booster
         self.pairs = pairs
         self.evaluation = evaluation
         self.kept_scores = np.zeros(pairs.n_rows)
-        self.history: list[float] = []
-        self.n_iter = 0
-        self.n_kept = 0
         self.reason = ""
 
     def run(self) -> None:
@@ -152,52 +127,53 @@ class TreeRounds:
     def model_text(self) -> str:
         """Return the rounds that are kept, as text."""
         # LightGBM takes 0 for all; what it has then is at most a tree without a split
-        text: str = self.booster.model_to_string(num_iteration=self.n_kept or None)
+        text: str = self.booster.model_to_string(
+            num_iteration=self.watch.n_kept or None
+        )
         return text
 
     def gains(self) -> FloatArray:
         """Return the gain of all splits of each column, in the rounds that are kept."""
-        gains = self.booster.feature_importance("gain", iteration=self.n_kept or None)
+        gains = self.booster.feature_importance(
+            "gain", iteration=self.watch.n_kept or None
+        )
         return np.asarray(gains, dtype=np.float64)
 
     def _round(self) -> str:
         """Add a tree; return a reason to stop, if there is one."""
-        found_no_split = self.booster.update(fobj=self._derivatives)
-        if found_no_split:
+        if not self._grow():
             return "no split"
         scores = _scores(self.booster.eval_train)
         if not np.abs(scores).max() <= _LARGEST_SCORE:  # also if it is NaN
             self.booster.rollback_one_iter()
             return "diverged"
-        self.n_iter += 1
-        if self.evaluation is None:
-            is_best = True
-        else:
+        value = None
+        if self.evaluation is not None:
             value = self.evaluation.measure(_scores(self.booster.eval_valid))
-            is_best = not self.history or value > self.history[self.n_kept - 1]
-            self.history.append(value)
-        if is_best:
-            self.n_kept = self.n_iter
+        if self.watch.count(value):
             np.copyto(self.kept_scores, scores)
-        return self._reason()
+        progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
+        return self.watch.reason_to_stop(progress)
+
+    def _grow(self) -> bool:
+        """Add a tree; tell whether any split was found for it.
+
+        A share of the columns may have none although others do: then all are tried. All
+        take part in the first tree, since LightGBM keeps a first tree without splits.
+        """
+        update = partial(self.booster.update, fobj=self._derivatives)
+        share = self.booster.params.get(_SHARE, 1.0)
+        if share >= 1.0 or self.watch.n_iter > 0:
+            found_no_split = update()
+            if share >= 1.0 or not found_no_split:
+                return not found_no_split
+        self.booster.reset_parameter({_SHARE: 1.0})
+        found_no_split = update()
+        self.booster.reset_parameter({_SHARE: share})
+        return not found_no_split
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
         return self.pairs.gradient_hessian(scores, scaled=True)
-
-    def _reason(self) -> str:
-        rule = self.rule
-        seconds = time.perf_counter() - rule.start
-        value = self.history[-1] if self.history else None
-        asked = rule.report is not None and rule.report(
-            TreeProgress(self.n_iter, value, seconds)
-        )
-        if asked:
-            return "callback"
-        if rule.patience is not None and self.n_iter - self.n_kept >= rule.patience:
-            return "no change"
-        if rule.max_time is not None and seconds >= rule.max_time:
-            return "max time"
-        return "max rounds" if self.n_iter >= rule.max_rounds else ""
 
 
 def _scores(evaluate: Callable[[Any], Any]) -> FloatArray:

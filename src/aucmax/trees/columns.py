@@ -1,0 +1,237 @@
+"""What trees must know about the columns: categories, signs, and odd magnitudes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._features import check_features, explain_non_finite
+from aucmax._validation import FloatArray, IntArray
+from aucmax.trees.frames import (
+    MOST_CATEGORIES,
+    Categories,
+    encode_categories,
+    find_categories,
+)
+
+__all__ = ["TreeColumns", "monotone_signs"]
+
+# LightGBM takes what is below 1e-35 for 0, and what is above 1e300 for 1e300.
+_SMALLEST_SEEN, _LARGEST_SEEN = 2.0**-100, 2.0**900
+
+
+@dataclass(frozen=True)
+class TreeColumns:
+    """What a model remembers of the training columns, besides their names.
+
+    Attributes
+    ----------
+    categorical : list of int
+        Columns that hold category codes.
+    categories : dict of int to list, or None
+        The category of each code, for columns that are encoded here.
+    exponents : ndarray of int64 of shape (n_features,), or None
+        Columns are divided by these powers of two.
+    """
+
+    categorical: list[int]
+    categories: Categories | None = None
+    exponents: IntArray | None = None
+
+    @classmethod
+    def learn(cls, estimator: Any, X: Any) -> tuple[Self, Any]:
+        """Check training rows; return what to remember, and the rows for LightGBM."""
+        wanted = estimator.categorical_features
+        categories = None
+        if isinstance(wanted, str):
+            if wanted != "from_dtype":
+                raise ValueError(
+                    "categorical_features must be None, a list of columns, or "
+                    f"'from_dtype', got {wanted!r}."
+                )
+            categories = find_categories(X)
+            X = encode_categories(X, categories)
+        X = _tidy(check_features(estimator, X, fitting=True))
+        names = _names(estimator)
+        largest = _reject_infinity(X, names)
+        if categories is None:
+            given = () if wanted is None else wanted
+            categorical = _find_columns(
+                given, "categorical_features", names, X.shape[1]
+            )
+        else:
+            categorical = list(categories)
+        _check_codes(X, categorical, names)
+        exponents = _exponents(largest, categorical)
+        return cls(categorical, categories or None, exponents), _scale(X, exponents)
+
+    @classmethod
+    def of(cls, fitted: Mapping[str, Any]) -> Self:
+        """Return what the attributes of a fitted model say."""
+        return cls(
+            fitted["categorical_features_"],
+            fitted.get("categories_"),
+            fitted.get("column_exponents_"),
+        )
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Return what `of` needs."""
+        fitted: dict[str, Any] = {"categorical_features_": self.categorical}
+        if self.categories is not None:
+            fitted["categories_"] = self.categories
+        if self.exponents is not None:
+            fitted["column_exponents_"] = self.exponents
+        return fitted
+
+    def read(self, estimator: Any, X: Any) -> Any:
+        """Check new rows, and bring them into the form of the training rows."""
+        X = encode_categories(X, self.categories or {})
+        X = _tidy(check_features(estimator, X, fitting=False, finite=False))
+        names = _names(estimator)
+        _reject_infinity(X, names)
+        _check_codes(X, self.categorical, names)
+        return _scale(X, self.exponents)
+
+
+def monotone_signs(estimator: Any) -> list[int]:
+    """Return the sign of each column: scores rise (1), fall (-1), or do either (0)."""
+    given, width = estimator.monotone_constraints, estimator.n_features_in_
+    if isinstance(given, Mapping):
+        names = _names(estimator)
+        places = _find_columns(list(given), "monotone_constraints", names, width)
+        signs = [0] * width
+        for place, sign in zip(places, given.values(), strict=True):
+            signs[place] = sign
+    else:
+        signs = list(given)
+    if len(signs) != width:
+        raise ValueError(
+            f"monotone_constraints has {len(signs)} signs for {width} columns."
+        )
+    for place, sign in enumerate(signs):
+        if sign not in (-1, 0, 1):
+            raise ValueError(
+                f"monotone_constraints of column {place} is {sign!r}; it must be 1 "
+                "(scores rise with it), -1 (they fall), or 0."
+            )
+    return [int(sign) for sign in signs]
+
+
+def _names(estimator: Any) -> Any:
+    return getattr(estimator, "feature_names_in_", None)
+
+
+def _find_columns(
+    columns: Sequence[Any], what: str, names: Any, width: int
+) -> list[int]:
+    """Return the places of columns that are given by number or name.
+
+    Parameters
+    ----------
+    columns : sequence of int and str
+        Numbers from 0, or names.
+    what : str
+        What messages call the argument.
+    names : ndarray of str, or None
+        The names of all columns, if they have any.
+    width : int
+        How many columns there are.
+    """
+    places = {} if names is None else {name: k for k, name in enumerate(names)}
+    found = []
+    for column in columns:
+        is_number = isinstance(column, int | np.integer) and not isinstance(
+            column, bool
+        )
+        if is_number and 0 <= column < width:
+            found.append(int(column))
+        elif isinstance(column, str) and column in places:
+            found.append(places[column])
+        else:
+            known = "which have no names" if names is None else "or by name"
+            raise ValueError(
+                f"{what} has no column {column!r}; columns are given by number, 0 to "
+                f"{width - 1}, {known}."
+            )
+    if len(set(found)) < len(found):
+        raise ValueError(f"{what} names a column twice: {list(columns)!r}.")
+    return found
+
+
+def _tidy(X: Any) -> Any:
+    """Return the data in an order that LightGBM reads without a copy of its own."""
+    if sparse.issparse(X):
+        matrix: Any = X
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        return matrix
+    if X.flags.c_contiguous or X.flags.f_contiguous:
+        return X
+    return np.ascontiguousarray(X)
+
+
+def _reject_infinity(X: Any, names: Any) -> FloatArray:
+    """Refuse infinity, with its place; return the largest size in each column.
+
+    NaN is passed over. Costs one pass and no copy.
+    """
+    matrix: Any = X
+    if sparse.issparse(X):
+        largest = np.zeros(matrix.shape[1])
+        sizes = np.abs(matrix.data).astype(np.float64, copy=False)
+        np.fmax.at(largest, _columns_of_entries(X), sizes)
+    else:
+        largest = np.fmax(np.fmax.reduce(X, axis=0), -np.fmin.reduce(X, axis=0))
+        largest = np.nan_to_num(largest.astype(np.float64), nan=0.0, posinf=np.inf)
+    if np.isinf(largest).any():
+        raise ValueError(explain_non_finite(X, names, gaps=True))
+    return largest
+
+
+def _check_codes(X: Any, columns: Sequence[int], names: Any) -> None:
+    """Refuse category codes that are not whole numbers from 0, or NaN."""
+    for column in columns:
+        part: Any = X[:, [column]]
+        is_sparse = sparse.issparse(part)
+        values = part.toarray()[:, 0] if is_sparse else part[:, 0]
+        codes = np.nan_to_num(values, nan=0.0)
+        bad = (codes < 0) | (codes != np.floor(codes)) | (codes >= MOST_CATEGORIES)
+        if bad.any():
+            row = int(np.argmax(bad))
+            name = "" if names is None else f" ({names[column]!r})"
+            raise ValueError(
+                f"column {column}{name} is categorical, but row {row} is "
+                f"{values[row]:g}; codes must be whole numbers from 0, below "
+                f"{MOST_CATEGORIES}, or NaN. Number the categories 0, 1, 2 and so on."
+            )
+
+
+def _exponents(largest: FloatArray, categorical: Sequence[int]) -> IntArray | None:
+    """Return powers of two to divide columns by, where LightGBM needs it, or None."""
+    odd = (largest > 0.0) & ((largest < _SMALLEST_SEEN) | (largest > _LARGEST_SEEN))
+    odd[list(categorical)] = False
+    if not odd.any():
+        return None
+    return np.where(odd, np.frexp(largest)[1], 0).astype(np.int64)
+
+
+def _scale(X: Any, exponents: IntArray | None) -> Any:
+    """Divide columns by powers of two, which rounds nothing; a copy unless None."""
+    if exponents is None:
+        return X
+    matrix: Any = X
+    with np.errstate(over="ignore"):
+        if sparse.issparse(X):
+            scaled = matrix.copy()
+            scaled.data = np.ldexp(scaled.data, -exponents[_columns_of_entries(X)])
+            return scaled
+        return np.ldexp(X, -exponents[None, :])
+
+
+def _columns_of_entries(X: Any) -> Any:
+    if X.format == "csr":
+        return X.indices
+    return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
