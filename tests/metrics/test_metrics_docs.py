@@ -10,6 +10,7 @@ MODULES = (
     "bootstrap",
     "levels",
     "multiclass",
+    "nominal",
     "partial",
     "retrieval",
     "roc",
