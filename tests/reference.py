@@ -97,6 +97,48 @@ def multiclass_auc(levels, scores, first_level, weights=None):
     return float(mass @ aucs / mass.sum())
 
 
+def nominal_auc(y, scores, multi_class, average, weights=None):
+    """Mean AUC of each column, its class against the rest or against each other one."""
+    y, scores = np.asarray(y), np.asarray(scores, dtype=float)
+    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
+    classes = range(scores.shape[1])
+    areas, counts = [], []
+    for a in classes:
+        rivals = [set(classes) - {a}]
+        if multi_class == "ovo":
+            rivals = [{b} for b in classes if b != a]
+        for others in rivals:
+            rows = np.isin(y, [a, *others])
+            areas.append(roc_auc(y[rows] == a, scores[rows, a], w[rows]))
+            counted = [a] if multi_class == "ovr" else [a, *others]
+            counts.append(w[np.isin(y, counted)].sum())
+    return float(np.average(areas, weights=counts if average == "weighted" else None))
+
+
+def nominal_variance(y, scores, multi_class, average, weights=None):
+    """From the influence of each row: the derivative of the mean by its weight."""
+    y = np.asarray(y)
+    w = np.ones(y.size) if weights is None else np.asarray(weights, dtype=float)
+    w = w / w.sum()
+    step = 1e-6
+    influence = np.array(
+        [
+            nominal_auc(y, scores, multi_class, average, w + step * w[row] * unit)
+            - nominal_auc(y, scores, multi_class, average, w - step * w[row] * unit)
+            for row, unit in enumerate(np.eye(y.size))
+        ]
+    ) / (2 * step * w)
+    total = 0.0
+    for c in np.unique(y):
+        of_class = influence[y == c]
+        share = w[y == c] / w[y == c].sum()
+        mean = share @ of_class
+        scatter = (share * (of_class - mean)) @ (share * (of_class - mean))
+        total += w[y == c].sum() ** 2 * scatter / (1 - share @ share)
+        total += mean**2 * (w[y == c] @ w[y == c])
+    return float(total)
+
+
 def ordinal_auc(levels, scores, weights=None):
     levels = np.asarray(levels)
     w = np.ones(levels.size) if weights is None else np.asarray(weights, dtype=float)
@@ -120,6 +162,15 @@ def precision_at_k(relevant, scores, k):
     return float(np.mean([relevant[order][:k].mean() for order in tie_orders(scores)]))
 
 
+def weighted_precision_at_k(relevant, scores, k, weights):
+    """By how often each row is among the first k, over all tie orders."""
+    counted = np.zeros(len(scores))
+    for order in tie_orders(scores):
+        counted[order[:k]] += 1.0
+    counted *= weights
+    return float((counted * relevant).sum() / counted.sum())
+
+
 def average_precision(relevant, scores):
     relevant = np.asarray(relevant, dtype=bool)
     if not relevant.any():
@@ -132,7 +183,25 @@ def average_precision(relevant, scores):
     return float(np.mean(values))
 
 
+def weighted_average_precision(relevant, scores, weights):
+    """Tied rows weigh alike, and as much of them is relevant as of their weight."""
+    relevant = np.asarray(relevant, dtype=bool)
+    above = found = total = 0.0
+    for score in sorted(set(scores.tolist()), reverse=True):
+        tied = scores == score
+        t, part = tied.sum(), weights[tied].mean()
+        share = weights[tied & relevant].sum() / weights[tied].sum()
+        for i in range(1, t + 1):
+            # one relevant row on place i, and its part of the others before it
+            others = (i - 1) * (share * t - 1) / (t - 1) if t > 1 else 0.0
+            precision = (found + part * (1 + others)) / (above + part * i)
+            total += share * part * precision
+        above, found = above + t * part, found + share * t * part
+    return float(total / found) if found else None
+
+
 def ndcg(gain, scores, k=None):
+    """Mean over all tie orders; with weights, the gains are multiplied by them."""
     gain = np.asarray(gain, dtype=float)
     discount = 1.0 / np.log2(np.arange(gain.size) + 2.0)
     discount[gain.size if k is None else k :] = 0.0

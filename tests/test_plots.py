@@ -110,27 +110,35 @@ def test_long_curves_are_thinned_but_their_area_is_not(ax):
     assert np.trapezoid(tpr, fpr) == pytest.approx(display.curves[0].auc, abs=1e-3)
 
 
-def test_weights_move_the_curve_and_leave_out_the_band(ax):
-    weights = RNG.random(400)
+def test_weights_move_the_curve_and_its_band(ax):
+    weights = np.random.default_rng(1).random(400)
     display = roc_curve(LABELS, GOOD, sample_weight=weights, ax=ax)
     (curve,) = display.curves
     assert curve.auc == metrics.roc_auc_score(LABELS, GOOD, sample_weight=weights)
     assert curve.auc != metrics.roc_auc_score(LABELS, GOOD)
-    assert curve.interval is not None
-    assert display.band_ == []
+    assert curve.interval.auc == pytest.approx(curve.auc, abs=1e-12)
+    assert len(display.band_) == 1
+    plain = roc_curve(LABELS, GOOD, ax=ax).curves[0].band
+    assert not np.array_equal(curve.band.tpr, plain.tpr)
+    assert (curve.band.low <= curve.band.tpr).all()
+    assert (curve.band.tpr <= curve.band.high).all()
 
 
 class Scorer:
+    classes_ = ("no", "yes")
+
     def decision_function(self, X):
         return X[:, 0]
 
 
 class Classifier:
+    classes_ = ("no", "yes")
+
     def __init__(self, n_classes):
         self.n_classes = n_classes
 
     def predict_proba(self, X):
-        return np.tile(X[:, :1], self.n_classes) * np.arange(self.n_classes)
+        return np.c_[1.0 - X[:, :1], np.tile(X[:, :1], self.n_classes - 1)]
 
 
 class Pipeline(Scorer):
@@ -143,6 +151,20 @@ def test_an_estimator_is_drawn_by_its_scores_and_class_name(estimator, ax):
     assert display.curves[0].auc == metrics.roc_auc_score(LABELS, GOOD)
     expected = "Classifier" if isinstance(estimator, Classifier) else "Scorer"
     assert display.curves[0].name == expected
+
+
+@pytest.mark.parametrize("estimator", [Scorer(), Classifier(2)])
+def test_an_estimator_is_asked_for_scores_of_the_positive_class(estimator, ax):
+    names = np.where(LABELS, "yes", "no")
+    for pos_label in ("yes", "no"):
+        display = ROCCurveDisplay.from_estimator(
+            estimator, LABELS[:, None].astype(float), names, pos_label=pos_label, ax=ax
+        )
+        assert display.curves[0].auc == 1.0
+    options = {"pos_label": "no", "fpr_range": (0, 0.1)}
+    display = roc_curve(names, GOOD, ax=ax, **options)
+    expected = metrics.partial_auc_score(names, GOOD, **options)
+    assert display.curves[0].partial_auc == expected
 
 
 def test_name_and_style_can_be_chosen(ax):

@@ -7,7 +7,9 @@ from aucmax._validation import BoolArray, FloatArray
 
 __all__ = ["balanced_threshold"]
 
-_ROUNDING = 1e-12  # sums in another order must not choose another threshold
+# Gains that differ by no more are equal: sums in another order must not choose another
+# threshold.
+_LARGEST_ROUNDING_OF_A_GAIN = 1e-12
 
 
 def balanced_threshold(
@@ -52,7 +54,7 @@ def balanced_threshold(
     if ends.size == 0:
         return float(falling[0])
     gains = youden[ends]
-    best = ends[np.argmax(gains >= gains.max() - _ROUNDING)]
+    best = ends[np.argmax(gains >= gains.max() - _LARGEST_ROUNDING_OF_A_GAIN)]
     middle = falling[best] / 2.0 + falling[best + 1] / 2.0
     # two neighbouring floats have no number between them
     return float(middle if middle < falling[best] else falling[best + 1])

@@ -23,9 +23,11 @@ __all__ = [
     "check_binary_labels",
     "check_class_weights",
     "check_levels",
+    "check_nominal_labels",
     "check_qid",
     "check_relevance",
     "check_sample_weight",
+    "check_score_matrix",
     "check_scores",
     "first_positive_level",
     "labels_among",
@@ -46,7 +48,7 @@ _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 
 
 def check_binary_labels(
-    labels: ArrayLike, name: str = "y_true"
+    labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> tuple[NDArray[Any], BoolArray]:
     """Split two-valued labels into their classes and a mask of the positive one.
 
@@ -56,11 +58,13 @@ def check_binary_labels(
         Booleans, numbers or strings, with exactly two distinct values.
     name : str
         What messages call the argument.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
     classes : ndarray of shape (2,)
-        The two values in sorted order; the second is the positive class.
+        The two values, the second of which is the positive class.
     is_positive : ndarray of bool of shape (n_rows,)
         Where a row belongs to ``classes[1]``.
 
@@ -71,7 +75,8 @@ def check_binary_labels(
     TooManyClassesError
         If there are more than two values.
     ValueError
-        If there is a missing value, no row, or a wrong shape.
+        If there is a missing value, no row, a wrong shape, or if `pos_label` is
+        neither of them.
     """
     array = _one_dimensional(labels, name)
     _reject_missing_labels(array, name)
@@ -89,8 +94,17 @@ def check_binary_labels(
     is_second = np.asarray(array == second, dtype=bool)
     if n_first + np.count_nonzero(is_second) != array.size:
         raise TooManyClassesError(_too_many_classes(array, name))
+    if pos_label is None:
+        second_is_positive = _is_larger(second, first, name)
+    else:
+        second_is_positive = _is_same(second, pos_label)
+        if not second_is_positive and not _is_same(first, pos_label):
+            raise ValueError(
+                f"pos_label must be one of the labels of {name}, {_shown(first)} and "
+                f"{_shown(second)}, got {_shown(pos_label)}."
+            )
     # indexing keeps the dtype of the labels: '<U6' stays '<U6', object stays object
-    if _is_larger(second, first, name):
+    if second_is_positive:
         return array[[0, other]], is_second
     return array[[other, 0]], is_first
 
@@ -111,7 +125,7 @@ def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArr
 
 
 def check_levels(
-    labels: ArrayLike, name: str = "y_true"
+    labels: ArrayLike, name: str = "y_true", kind: str = "level"
 ) -> tuple[NDArray[Any], IntArray]:
     """Replace labels by their places among the sorted distinct labels.
 
@@ -135,19 +149,54 @@ def check_levels(
         raise _unordered(array, name) from None
     if levels.size < 2:
         raise NotEnoughClassesError(
-            f"{name} holds one level only: all {array.size} labels are "
+            f"{name} holds one {kind} only: all {array.size} labels are "
             f"{_shown(array[0])}. At least two are needed to rank one above the other."
         )
     return levels, codes
 
 
-def check_relevance(labels: ArrayLike, name: str = "y_true") -> BoolArray:
-    """Tell which rows are relevant: numbers above 0, or the larger of two strings.
+def check_nominal_labels(
+    labels: ArrayLike, classes: ArrayLike | None, name: str = "y_true"
+) -> tuple[list[Any], IntArray]:
+    """Return the classes, by default the distinct labels, and each row's place there.
 
+    Classes that are given come in any order, and may be more than the labels.
+    """
+    levels, codes = check_levels(labels, name, "class")
+    known = levels if classes is None else _one_dimensional(classes, "labels")
+    places = {value: place for place, value in enumerate(known.tolist())}
+    if len(places) < known.size:
+        raise ValueError(f"labels must be distinct, got {known.tolist()!r}.")
+    for value in levels.tolist():
+        if value not in places:
+            row = int(np.argmax(levels[codes] == value))
+            raise ValueError(
+                f"{name} is {value!r} in row {row}, which is not among labels, "
+                f"{known.tolist()!r}."
+            )
+    return list(places), np.array([places[value] for value in levels.tolist()])[codes]
+
+
+def check_relevance(
+    labels: ArrayLike, name: str = "y_true", pos_label: Any = None
+) -> BoolArray:
+    """Tell which rows are relevant: those with the positive label.
+
+    By default these are numbers above 0, or the second of two strings in sorted order.
     Whether a number is relevant does not depend on the other rows, so that a query
     is judged alike by itself and among others.
     """
     array = _one_dimensional(labels, name)
+    if pos_label is not None:
+        _reject_missing_labels(array, name)
+        relevant = np.zeros(array.size, dtype=bool)
+        if np.ndim(pos_label) == 0:
+            relevant |= np.asarray(array == pos_label, dtype=bool)
+        if not relevant.any():
+            raise NotEnoughClassesError(
+                f"No row of {name} has the label pos_label={_shown(pos_label)}."
+            )
+        return relevant
     if array.dtype.kind in "UST" or isinstance(array[0], str):
         return check_binary_labels(labels, name)[1]
     return check_scores(labels, name=name) > 0
@@ -178,6 +227,21 @@ def check_scores(
             "Drop or repair such rows before ranking."
         )
     return numbers
+
+
+def check_score_matrix(
+    scores: ArrayLike, n_rows: int, name: str = "y_score"
+) -> FloatArray:
+    """Return scores of several columns as a float64 matrix of finite numbers."""
+    reject_lazy_frame(scores, name)
+    matrix = np.asarray(scores)
+    if matrix.ndim != 2 or matrix.shape[0] != n_rows:
+        raise ValueError(
+            f"{name} must have a row per label and a column per class, so shape "
+            f"({n_rows}, number of classes), got shape {matrix.shape}."
+        )
+    columns = [check_scores(column, name=name) for column in matrix.T]
+    return np.column_stack(columns)
 
 
 def check_sample_weight(
@@ -329,8 +393,7 @@ def _is_missing(value: Any) -> bool:
     """Tell None, NaN, NaT and pandas.NA, none of which equals itself."""
     if value is None:
         return True
-    same = value == value
-    return not isinstance(same, bool | np.bool_) or not same
+    return not _is_same(value, value)
 
 
 def _sorted_codes(array: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
@@ -353,6 +416,11 @@ def _counted_codes(
     return (np.flatnonzero(is_level) + low).astype(dtype), numbers[places]
 
 
+def _is_same(label: Any, other: Any) -> bool:
+    same = label == other
+    return isinstance(same, bool | np.bool_) and bool(same)
+
+
 def _is_larger(second: Any, first: Any, name: str) -> bool:
     try:
         return bool(second > first)
@@ -364,7 +432,7 @@ def _unordered(array: NDArray[Any], name: str) -> TypeError:
     kinds = sorted({type(value).__name__ for value in array})
     return TypeError(
         f"{name} mixes labels that cannot be ordered ({', '.join(kinds)}). "
-        "Use one type throughout; the larger label is the positive class."
+        "Use labels of one type."
     )
 
 

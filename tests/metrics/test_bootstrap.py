@@ -151,6 +151,52 @@ def test_the_band_holds_the_curve_and_its_width_is_binomial_at_fpr_one_half():
     assert band.high[80] - band.low[80] == pytest.approx(binomial, rel=0.5)
 
 
+def test_equal_weights_change_nothing_in_a_band_and_zero_weights_drop_rows():
+    plain = roc_band(Y, SCORES, n_resamples=20)
+    found = roc_band(Y, SCORES, n_resamples=20, sample_weight=np.full(400, 0.3))
+    for name in ("tpr", "low", "high"):
+        np.testing.assert_allclose(getattr(found, name), getattr(plain, name))
+    kept = np.arange(400) % 5 > 0
+    plain = roc_band(Y[kept], SCORES[kept], n_resamples=200)
+    found = roc_band(Y, SCORES, n_resamples=200, sample_weight=kept)
+    np.testing.assert_allclose(found.tpr, plain.tpr)
+    for name in ("low", "high"):
+        gaps = np.abs(getattr(found, name) - getattr(plain, name))
+        assert gaps.mean() < 0.1 * (plain.high - plain.low).mean()
+
+
+@pytest.mark.parametrize("n_rows", [150, 4000])
+def test_a_weighted_band_is_that_of_resampled_rows(n_rows):
+    # 4000 rows have more steps than chords
+    rng = np.random.default_rng(6)
+    y = np.arange(n_rows) < n_rows // 3
+    scores = rng.normal(size=n_rows) + 1.5 * y
+    weights = rng.choice([0.1, 1.0, 7.0], n_rows) * rng.uniform(0.9, 1.1, n_rows)
+    grid = np.array([0.05, 0.2, 0.6])
+
+    def tpr_at(fpr):
+        def metric(y_true, y_score, sample_weight):
+            curve = roc_points(y_true, y_score, sample_weight=sample_weight)
+            return float(np.interp(fpr, curve.fpr, curve.tpr))
+
+        return metric
+
+    band = roc_band(y, scores, fpr=grid, sample_weight=weights, n_resamples=400)
+    for place, fpr in enumerate(grid):
+        expected = bootstrap_interval(
+            tpr_at(fpr),
+            y,
+            scores,
+            sample_weight=weights,
+            n_resamples=200,
+            random_state=1,
+        )
+        width = expected.high - expected.low
+        assert band.tpr[place] == pytest.approx(expected.value, abs=0.002)
+        assert band.low[place] == pytest.approx(expected.low, abs=0.2 * width)
+        assert band.high[place] == pytest.approx(expected.high, abs=0.2 * width)
+
+
 def test_long_curves_are_merged_with_little_change():
     rng = np.random.default_rng(0)
     y = rng.random(20_000) < 0.4

@@ -10,6 +10,7 @@ MODULES = (
     "bootstrap",
     "top_sets",
     "multiclass",
+    "nominal",
     "partial",
     "retrieval",
     "roc",

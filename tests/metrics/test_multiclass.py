@@ -116,7 +116,7 @@ def test_positive_levels_are_numbers_above_zero_or_strings_above_the_lowest():
 
 
 def test_unknown_classes_are_refused():
-    with pytest.raises(ValueError, match="'positive' or 'all', got 'top'"):
+    with pytest.raises(ValueError, match="'positive', 'all', got 'top'"):
         multiclass_auc_score([0, 1], [1, 2], classes="top")
 
 

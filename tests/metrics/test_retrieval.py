@@ -47,6 +47,83 @@ def test_ndcg_is_its_mean_over_all_tie_orders(sample, k, gains):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@settings(max_examples=40)
+@given(samples(max_rows=6, levels=3, elements=few, weights=True), depths)
+def test_weighted_measures_are_the_definition(sample, k):
+    y, scores, weights, _ = sample
+    found = precision_at_k(y, scores, k=k, sample_weight=weights)
+    expected = reference.weighted_precision_at_k(y > 0, scores, k, weights)
+    assert found == pytest.approx(expected, abs=1e-12)
+    found = mean_average_precision(y, scores, sample_weight=weights)
+    expected = reference.weighted_average_precision(y > 0, scores, weights)
+    assert found == pytest.approx(expected, abs=1e-12)
+    found = ndcg_score(y, scores, k=k, sample_weight=weights)
+    expected = reference.ndcg(weights * (2.0**y - 1), scores, k)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_weighted_average_precision_without_ties_is_equal_to_scikit_learn():
+    rng = np.random.default_rng(0)
+    y = rng.random(500) < 0.2
+    scores = rng.normal(size=500) + y
+    weights = rng.choice([0.0, 1e-6, 1.0, 1e6], 500)
+    expected = average_precision_score(y, scores, sample_weight=weights)
+    found = mean_average_precision(y, scores, sample_weight=weights)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+WITHIN_QUERIES = [
+    mean_average_precision,
+    partial(precision_at_k, k=3),
+    partial(ndcg_score, k=4),
+]
+OVER_ALL_ROWS = partial(precision_at_k, k=3, average="micro")
+WITH_WEIGHTS = [*WITHIN_QUERIES, OVER_ALL_ROWS]
+
+
+@pytest.mark.parametrize("metric", WITH_WEIGHTS)
+def test_equal_weights_change_nothing_and_zero_weights_drop_rows(metric):
+    rng = np.random.default_rng(2)
+    y, qid = rng.integers(0, 3, 200), rng.integers(0, 15, 200)
+    scores = rng.integers(0, 6, 200).astype(float)
+    kept = (rng.random(200) < 0.8) & (qid != 3)
+    for unit in (1e-300, 7.0, 1e300):
+        found = metric(y, scores, qid=qid, sample_weight=unit * kept)
+        expected = metric(y[kept], scores[kept], qid=qid[kept])
+        assert found == pytest.approx(expected, abs=1e-12)
+    found = metric(y, scores, sample_weight=kept)
+    assert found == pytest.approx(metric(y[kept], scores[kept]), abs=1e-12)
+
+
+def test_weights_act_within_a_query_unless_rows_of_all_are_counted_together():
+    rng = np.random.default_rng(3)
+    y, qid = rng.integers(0, 3, 90), np.repeat([0, 1, 2], 30)
+    scores = rng.integers(0, 9, 90).astype(float)
+    weights = rng.random(90) * np.array([1e-9, 1.0, 1e9])[qid]
+
+    def alone_and_together(metric):
+        alone = [
+            metric(y[qid == q], scores[qid == q], sample_weight=weights[qid == q])
+            for q in range(3)
+        ]
+        return alone, metric(y, scores, qid=qid, sample_weight=weights)
+
+    for metric in WITHIN_QUERIES:
+        alone, together = alone_and_together(metric)
+        assert together == pytest.approx(np.mean(alone), abs=1e-12)
+    # nearly all of the weight is in the last query
+    alone, together = alone_and_together(OVER_ALL_ROWS)
+    assert together == pytest.approx(alone[2], abs=1e-6)
+
+
+@pytest.mark.parametrize("metric", WITH_WEIGHTS)
+def test_bad_weights_are_refused(metric):
+    with pytest.raises(ValueError, match="row 1 weighs -1"):
+        metric([0, 1], [1, 2], sample_weight=[1, -1])
+    with pytest.raises(ValueError, match="sample_weight has 3 rows"):
+        metric([0, 1], [1, 2], sample_weight=[1, 1, 1])
+
+
 @pytest.mark.parametrize("k", [1, 3, 50, None])
 def test_linear_ndcg_is_equal_to_scikit_learn(k):
     rng = np.random.default_rng(0)
@@ -138,9 +215,9 @@ def test_a_bad_k_is_refused(k):
 
 
 def test_bad_options_are_refused():
-    with pytest.raises(ValueError, match="'macro' or 'micro', got 'mean'"):
+    with pytest.raises(ValueError, match="'macro', 'micro', got 'mean'"):
         precision_at_k([0, 1], [1, 2], k=1, average="mean")
-    with pytest.raises(ValueError, match="'exponential' or 'linear', got 'square'"):
+    with pytest.raises(ValueError, match="'exponential', 'linear', got 'square'"):
         ndcg_score([0, 1], [1, 2], gains="square")
 
 

@@ -461,7 +461,7 @@ def test_a_bad_k_is_refused(k):
 
 
 def test_bad_options_are_refused():
-    with pytest.raises(ValueError, match="'half' or 'correct', got 'whole'"):
+    with pytest.raises(ValueError, match="'half', 'correct', got 'whole'"):
         binned_auc_score([0, 1], [1, 2], within="whole")
     with pytest.raises(ValueError, match="bins must be at least 2, got 1"):
         binned_auc_score([0, 1], [1, 2], bins=1)

@@ -98,11 +98,12 @@ def test_curvature_is_the_derivative_of_the_smoothed_gradient(ends):
     np.testing.assert_allclose(hessian, columns, atol=1e-6 * np.abs(hessian).max())
 
 
-def test_bad_ranges_are_named_at_once():
+def test_bad_ranges_are_named_where_they_are_used():
+    scores = np.zeros(LABELS.size)
     with pytest.raises(ValueError, match="fpr_range must satisfy 0 <= low < high <= 1"):
-        BoxHinge((0.3, 0.2))
+        clone(BoxHinge((0.3, 0.2))).value(scores, LABELS)
     with pytest.raises(ValueError, match="tpr_range must satisfy 0 <= low < high <= 1"):
-        BoxHinge(tpr_range=(0.3, 1.2))
+        BoxHinge(tpr_range=(0.3, 1.2)).linearized_at(scores, LABELS)
     with pytest.raises(ValueError, match=r"covers 0\.6 of the 6 negatives"):
         BoxHinge((0.3, 0.4)).check_sizes(LABELS)
 

@@ -3,10 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.base import clone
 
 import reference
 from aucmax.risks import PairHinge
-from aucmax.risks.pair_hinge import _Grid
+from aucmax.risks._cells import Grid
 
 pytestmark = pytest.mark.kernel
 
@@ -44,7 +45,7 @@ def test_subgradient_supports_the_risk_from_below(here, there, weight):
 
 @given(any_scores, any_scores, weights, widths)
 def test_smoothed_line_is_the_definition_and_below_the_risk(here, there, weight, width):
-    support = PairHinge()._by_sorting(here, LABELS, weight, width)
+    support = PairHinge()._smoothed_by_sorting(here, LABELS, weight, width)
     slope, offset = reference.pair_ramp(here, LABELS, weight, 1.0, width)
     np.testing.assert_allclose(support.subgradient, slope, rtol=1e-9, atol=1e-12)
     assert support.offset == pytest.approx(offset, rel=1e-9, abs=1e-12)
@@ -60,7 +61,7 @@ def test_smoothed_line_is_the_definition_and_below_the_risk(here, there, weight,
 
 @given(tied_scores, widths)
 def test_smoothing_loses_at_most_a_sixteenth_of_the_width(scores, width):
-    support = PairHinge()._by_sorting(scores, LABELS, None, width)
+    support = PairHinge()._smoothed_by_sorting(scores, LABELS, None, width)
     line = support.offset + support.subgradient @ scores
     assert -1e-12 <= support.value - line <= width / 16.0 + 1e-12
 
@@ -134,6 +135,30 @@ def test_curvature_is_the_derivative_of_the_smoothed_gradient():
     np.testing.assert_allclose(after - before, expected, atol=1e-5 * np.abs(step).max())
 
 
+@pytest.mark.parametrize("margin", [0.0, -1.0, np.inf, np.nan, "1"])
+def test_a_margin_that_is_none_is_refused_where_it_is_used(margin):
+    risk = clone(PairHinge(margin))
+    scores, labels = np.array([1.0, 0.0]), np.array([True, False])
+    for method in (risk.value, risk.value_and_subgradient):
+        with pytest.raises(ValueError, match="margin must be positive and finite, got"):
+            method(scores, labels)
+    for method in (risk.smoothed, risk.curvature):
+        with pytest.raises(ValueError, match="margin must be positive and finite, got"):
+            method(scores, labels, width=1.0)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e300])
+def test_the_unit_of_the_weights_of_a_class_does_not_matter(unit):
+    scores = np.array([0.5, 0.0, -1.0, 2.0, 1.5, 0.0, -2.0, 0.0, 1.0])
+    weight = np.array([2.0, 0.0, 0.5, 0.0, 1.0, 7.0, 1.0, 3.0, 0.5])
+    value, slope = PairHinge().value_and_subgradient(scores, LABELS, weight)
+    assert not slope[weight == 0.0].any()
+    scaled = np.where(LABELS, unit, 1.0 / unit) * weight
+    same, same_slope = PairHinge().value_and_subgradient(scores, LABELS, scaled)
+    assert same == pytest.approx(value, rel=1e-14)
+    np.testing.assert_allclose(same_slope, slope, rtol=1e-13)
+
+
 def test_inputs_may_be_read_only():
     scores, labels = np.array([1.0, 0.0, 0.5]), np.array([True, False, False])
     scores.flags.writeable = labels.flags.writeable = False
@@ -161,8 +186,8 @@ def many_rows(kind, seed, n_rows=800):
 def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, seed, width):
     scores, labels, weight = many_rows(kind, seed)
     risk = PairHinge()
-    assert _Grid.cover(scores, risk.margin, width) is not None
-    exact = risk._by_sorting(scores, labels, weight, width)
+    assert Grid.cover(scores, risk.margin, width) is not None
+    exact = risk._smoothed_by_sorting(scores, labels, weight, width)
     support = risk.smoothed(scores, labels, weight, width=width)
 
     assert exact.value - 1e-9 <= support.value <= exact.value + width / 64.0
@@ -181,7 +206,7 @@ def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, seed,
 
 def test_scores_too_far_spread_for_cells_are_sorted():
     scores = np.r_[np.zeros(50), 1e9]
-    assert _Grid.cover(scores, 1.0, 1.0) is None
+    assert Grid.cover(scores, 1.0, 1.0) is None
     labels = np.arange(51) % 2 == 0
     support = PairHinge().smoothed(scores, labels, width=1.0)
     assert support.value == pytest.approx(reference.pair_hinge(scores, labels)[0])

@@ -138,9 +138,9 @@ def test_search_among_many_pairs_is_exact(kind, p, n, weighted):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_search_is_exact_however_few_pairs_it_may_list(monkeypatch, kind, weighted):
-    monkeypatch.setattr(_sorted_pairs, "_LISTED", 2)
-    monkeypatch.setattr(_sorted_pairs, "_LEAST", 1)
-    monkeypatch.setattr(_sorted_pairs, "_THINNING", 3)
+    monkeypatch.setattr(_sorted_pairs, "_MOST_PAIRS_LISTED", 2)
+    monkeypatch.setattr(_sorted_pairs, "_FEWEST_GUIDES", 1)
+    monkeypatch.setattr(_sorted_pairs, "_ROWS_PER_GUIDE", 3)
     for seed in range(6):
         generator = np.random.default_rng(seed)
         scores = many_scores(kind, generator, 40)

@@ -421,11 +421,13 @@ def test_only_a_choice_of_rows_can_be_smoothed():
         ({"bound": "snug"}, "bound must be one of 'tight', 'loose', got 'snug'"),
     ],
 )
-def test_bad_parameters_are_named_at_once(parameters, message):
+def test_bad_parameters_are_named_where_they_are_used(parameters, message):
+    risk = clone(PartialHinge(**parameters))
+    for method in (risk.value, risk.value_and_subgradient):
+        with pytest.raises(ValueError, match=message):
+            method(np.zeros(SIZE), LABELS)
     with pytest.raises(ValueError, match=message):
-        PartialHinge(**parameters)
-    with pytest.raises(ValueError, match=message):
-        PartialHinge().set_params(**parameters).value(np.zeros(SIZE), LABELS)
+        risk.smoothed(np.zeros(SIZE), LABELS, width=1.0)
 
 
 def test_a_range_must_cover_a_row():

@@ -10,6 +10,7 @@ from aucmax.metrics.bootstrap import (
     roc_band,
 )
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
+from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
 from aucmax.metrics.partial import partial_auc_score
 from aucmax.metrics.retrieval import (
     mean_average_precision,
@@ -53,6 +54,8 @@ __all__ = [
     "mean_average_precision",
     "multiclass_auc_score",
     "ndcg_score",
+    "nominal_auc_interval",
+    "nominal_auc_score",
     "ordinal_auc_score",
     "partial_auc_score",
     "partial_auc_scorer",

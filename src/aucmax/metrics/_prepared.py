@@ -53,9 +53,13 @@ def prepare_metric(
 
 
 def _prepare_roc_auc(
-    y_true: ArrayLike, *, sample_weight: ArrayLike | None, qid: ArrayLike | None
+    y_true: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    pos_label: Any = None,
 ) -> Callable[[ArrayLike], float]:
-    rows = check_two_classes(y_true, sample_weight, qid)
+    rows = check_two_classes(y_true, sample_weight, qid, pos_label)
     return lambda y_score: rows.task(y_score).mean_area()
 
 

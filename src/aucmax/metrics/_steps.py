@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -180,9 +181,10 @@ def check_two_classes(
     y_true: ArrayLike,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> TwoClasses:
     """Check what all metrics of two classes need besides the scores."""
-    classes, is_positive = check_binary_labels(y_true)
+    classes, is_positive = check_binary_labels(y_true, pos_label=pos_label)
     weights = check_sample_weight(sample_weight, is_positive.size)
     check_class_weights(classes, is_positive, weights)
     return TwoClasses(is_positive, weights, check_queries(qid, is_positive.size))
@@ -193,9 +195,10 @@ def check_task(
     y_score: ArrayLike,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> RankingTask:
     """Check the arguments that all metrics of two classes share."""
-    return check_two_classes(y_true, sample_weight, qid).task(y_score)
+    return check_two_classes(y_true, sample_weight, qid, pos_label).task(y_score)
 
 
 def _distinct(keys: IntArray) -> tuple[IntArray, IntArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import log
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from aucmax._validation import (
     check_levels,
     check_qid,
     check_sample_weight,
+    check_score_matrix,
     check_scores,
 )
 from aucmax.exceptions import NotEnoughClassesError
@@ -22,6 +24,9 @@ from aucmax.metrics._steps import check_task
 from aucmax.metrics.uncertainty import check_confidence
 
 __all__ = ["BootstrapInterval", "ROCBand", "bootstrap_interval", "roc_band"]
+
+_MOST_CHORDS = 1000  # of a curve that is drawn again for each sample
+_LOG_OF_WIDEST_RATIO = log(1.1)  # of weights that are drawn as their mean
 
 
 @dataclass(frozen=True)
@@ -75,8 +80,10 @@ def bootstrap_interval(
     ----------
     metric : callable
         Called as ``metric(y_true, y_score, **options)``; any metric of this module.
-    y_true, y_score : array-like of shape (n_rows,)
-        Labels and scores.
+    y_true : array-like of shape (n_rows,)
+        Labels.
+    y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Scores, in the shape that the metric takes.
     confidence : float
         Probability that the interval is meant to cover.
     n_resamples : int
@@ -88,7 +95,8 @@ def bootstrap_interval(
     sample_weight, qid : array-like of shape (n_rows,), optional
         Resampled along with the rows, and passed on to the metric if given.
     **metric_options
-        Further options of the metric, such as ``fpr_range=(0, 0.1)`` or ``k=10``.
+        Further options of the metric, such as ``fpr_range=(0, 0.1)``, ``k=10`` or
+        ``pos_label="yes"``.
 
     Returns
     -------
@@ -110,13 +118,12 @@ def bootstrap_interval(
     >>> interval.low <= interval.value <= interval.high
     True
     """
-    check_confidence(confidence)
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2, got {n_resamples!r}.")
+    _check_options(confidence, n_resamples)
     _, labels = check_levels(y_true)
+    check = check_scores if np.ndim(y_score) < 2 else check_score_matrix
     arrays: dict[str, NDArray[Any]] = {
         "y_true": np.asarray(y_true),
-        "y_score": check_scores(y_score, labels.size),
+        "y_score": check(y_score, labels.size),
     }
     weights = check_sample_weight(sample_weight, labels.size)
     if weights is not None:
@@ -130,8 +137,7 @@ def bootstrap_interval(
         draws = _draw_queries(codes, rng)
         value = metric(**arrays, qid=codes, **metric_options)
     samples = _evaluate(metric, arrays, metric_options, draws, n_resamples)
-    tail = 50.0 * (1.0 - confidence)
-    low, high = np.percentile(samples, [tail, 100.0 - tail])
+    low, high = _percentiles(samples, confidence)
     error = float(samples.std(ddof=1))
     return BootstrapInterval(
         float(value), float(low), float(high), error, confidence, n_resamples
@@ -146,6 +152,8 @@ def roc_band(
     confidence: float = 0.95,
     n_resamples: int = 500,
     random_state: int | np.random.Generator | None = 0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> ROCBand:
     """Pointwise confidence band of the ROC curve, for drawing.
 
@@ -154,6 +162,10 @@ def roc_band(
     at once, and closes where the sample shows no variation (at the corners, or when the
     classes are separated). Curves of more than 1000 steps are drawn by 1000 chords.
     Costs one sort, then about n_resamples times a thousand operations.
+
+    With weights, rows are drawn with equal chances and keep their weights, as in
+    :func:`bootstrap_interval`; rows that share a chord, and whose weights differ by
+    less than a tenth, are drawn as rows of their mean weight.
 
     Parameters
     ----------
@@ -167,6 +179,10 @@ def roc_band(
         Number of bootstrap samples; at least 2.
     random_state : int, numpy.random.Generator or None
         Seed of the samples.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of independent rows (not how often a row was seen).
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -181,19 +197,21 @@ def roc_band(
     >>> band.tpr.tolist()
     [0.6666666666666666, 1.0, 1.0]
     """
-    check_confidence(confidence)
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2, got {n_resamples!r}.")
+    _check_options(confidence, n_resamples)
     grid = np.linspace(0.0, 1.0, 101) if fpr is None else _check_grid(fpr)
-    steps = check_task(y_true, y_score).steps()
-    negative, positive = _merged(steps.negative, steps.positive, 1000)
+    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
+    placement, weights = task.place(), task.class_weights()
+    chords, n_chords = _chords(*placement.masses(*weights))
+    positive = _Cells.of(chords[placement.positive], weights[0], n_chords)
+    negative = _Cells.of(chords[placement.negative], weights[1], n_chords)
     rng = np.random.default_rng(random_state)
-    right = rng.multinomial(int(negative.sum()), negative / negative.sum(), n_resamples)
-    up = rng.multinomial(int(positive.sum()), positive / positive.sum(), n_resamples)
-    curves = [_tpr_on(grid, x, y) for x, y in zip(right, up, strict=True)]
-    tail = 50.0 * (1.0 - confidence)
-    low, high = np.percentile(curves, [tail, 100.0 - tail], axis=0)
-    return ROCBand(grid, _tpr_on(grid, negative, positive), low, high, confidence)
+    curves = [
+        _tpr_on(grid, negative.draw(rng), positive.draw(rng))
+        for _ in range(n_resamples)
+    ]
+    low, high = _percentiles(curves, confidence)
+    tpr = _tpr_on(grid, negative.masses, positive.masses)
+    return ROCBand(grid, tpr, low, high, confidence)
 
 
 Draw = tuple[IntArray, IntArray | None]
@@ -248,16 +266,57 @@ def _evaluate(
     return np.array(samples)
 
 
-def _merged(
-    negative: FloatArray, positive: FloatArray, n_most: int
-) -> tuple[FloatArray, FloatArray]:
-    """Merge neighbouring steps into at most n_most of even length along the curve."""
-    if negative.size <= n_most:
-        return negative, positive
-    along = np.cumsum(negative / negative.sum() + positive / positive.sum())
-    piece = np.minimum((along / along[-1] * n_most).astype(int), n_most - 1)
-    starts = np.searchsorted(piece, np.unique(piece))
-    return np.add.reduceat(negative, starts), np.add.reduceat(positive, starts)
+@dataclass(frozen=True)
+class _Cells:
+    """Rows of one class in cells of one chord of the curve and about one weight."""
+
+    chords: IntArray
+    counts: IntArray
+    weights: FloatArray  # the mean weight of a cell's rows
+    n_chords: int
+
+    @classmethod
+    def of(cls, chords: IntArray, weights: FloatArray | None, n_chords: int) -> _Cells:
+        """Gather the rows, which lie on the given chords."""
+        numbers, n_ratios = chords, 1
+        if weights is not None:
+            chords, weights = chords[weights > 0.0], weights[weights > 0.0]
+            ratios = np.log(weights.max() / weights) // _LOG_OF_WIDEST_RATIO
+            n_ratios = int(ratios.max()) + 1
+            numbers = chords * n_ratios + ratios.astype(np.int64)
+        counts = np.bincount(numbers)
+        cells = np.flatnonzero(counts)
+        means = np.bincount(numbers, weights)[cells] / counts[cells]
+        return cls(cells // n_ratios, counts[cells], means, n_chords)
+
+    @property
+    def masses(self) -> FloatArray:
+        """Weight on each chord."""
+        return self._on_chords(self.counts)
+
+    def draw(self, rng: np.random.Generator) -> FloatArray:
+        """Draw as many rows as there are; return their weight on each chord."""
+        n_rows = int(self.counts.sum())
+        return self._on_chords(rng.multinomial(n_rows, self.counts / n_rows))
+
+    def _on_chords(self, counts: IntArray) -> FloatArray:
+        masses = np.bincount(self.chords, counts * self.weights, self.n_chords)
+        return masses.astype(np.float64)
+
+
+def _chords(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, int]:
+    """Merge neighbouring steps, the lowest first, into chords of even length.
+
+    Returns the chord of each step, counted from the highest scores down, and how many
+    chords there are.
+    """
+    positive, negative = positive[::-1], negative[::-1]
+    chords = np.arange(positive.size)
+    if positive.size > _MOST_CHORDS:
+        along = np.cumsum(negative / negative.sum() + positive / positive.sum())
+        places = (along / along[-1] * _MOST_CHORDS).astype(np.int64)
+        _, chords = np.unique(np.minimum(places, _MOST_CHORDS - 1), return_inverse=True)
+    return chords[::-1], int(chords[-1]) + 1
 
 
 def _tpr_on(grid: FloatArray, negative: FloatArray, positive: FloatArray) -> FloatArray:
@@ -266,6 +325,18 @@ def _tpr_on(grid: FloatArray, negative: FloatArray, positive: FloatArray) -> Flo
     # np.interp takes the last of equal abscissae: the upper end of a vertical line
     curve: FloatArray = np.interp(grid, fpr / fpr[-1], tpr / tpr[-1])
     return curve
+
+
+def _percentiles(samples: Any, confidence: float) -> Any:
+    """Return the ends of the middle part of the samples, along their first axis."""
+    tail = 50.0 * (1.0 - confidence)
+    return np.percentile(samples, [tail, 100.0 - tail], axis=0)
+
+
+def _check_options(confidence: float, n_resamples: int) -> None:
+    check_confidence(confidence)
+    if n_resamples < 2:
+        raise ValueError(f"n_resamples must be at least 2, got {n_resamples!r}.")
 
 
 def _check_grid(fpr: ArrayLike) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._parameters import check_choice
 from aucmax._validation import (
     FloatArray,
     IntArray,
@@ -34,7 +35,7 @@ def multiclass_auc_score(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
 ) -> float:
-    r"""Mean of the AUC of each class against the rest, weighted by class size.
+    r"""Mean of the AUC of each level against the rest, of one score, by level size.
 
     .. math:: \mathrm{MAUC} = \frac{\sum_c p(c) \mathrm{AUC}(c)}{\sum_c p(c)}
 
@@ -42,7 +43,8 @@ def multiclass_auc_score(
     level c as positives and all others, higher levels too, as negatives, and p(c) is
     the share (of the weight) of level c. A perfect ranking therefore does not reach
     1 when there are more than two levels: see :func:`ordinal_auc_score` for a
-    measure that does. Tied pairs count one half. Costs O(m log m) for any number of
+    measure that does, and :func:`nominal_auc_score` for classes without an order, with
+    a score for each. Tied pairs count one half. Costs O(m log m) for any number of
     levels.
 
     Parameters
@@ -130,8 +132,7 @@ def prepare_multiclass_auc(
     qid: ArrayLike | None = None,
 ) -> Callable[[ArrayLike], float]:
     """Check and count the labels once; return :func:`multiclass_auc_score` of them."""
-    if classes not in ("positive", "all"):
-        raise ValueError(f"classes must be 'positive' or 'all', got {classes!r}.")
+    check_choice("classes", classes, ("positive", "all"))
     rows = _check_level_rows(y_true, sample_weight, qid)
     first = 0 if classes == "all" else first_positive_level(rows.names)
     if first == rows.names.size:

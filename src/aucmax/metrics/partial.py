@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_range
+from aucmax._parameters import check_choice, check_range
 from aucmax.metrics._steps import Steps, check_two_classes
 
 __all__ = ["partial_auc_score"]
@@ -21,6 +22,7 @@ def partial_auc_score(
     tpr_range: Sequence[float] = (0.0, 1.0),
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    pos_label: Any = None,
     standardize: str = "mean",
 ) -> float:
     r"""Area under the ROC curve within ranges of false and true positive rate.
@@ -48,6 +50,8 @@ def partial_auc_score(
         lowest-ranked tenth of the positives, that is where recall is above 0.9.
     sample_weight, qid : array-like of shape (n_rows,), optional
         As in :func:`roc_auc_score`.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
     standardize : {"mean", "area", "mcclish"}
         ``"mean"`` divides the area by that of the box: the share of correct pairs,
         1 for a perfect ranking. ``"area"`` returns the area itself. ``"mcclish"``
@@ -83,6 +87,7 @@ def partial_auc_score(
         tpr_range=tpr_range,
         sample_weight=sample_weight,
         qid=qid,
+        pos_label=pos_label,
         standardize=standardize,
     )(y_score)
 
@@ -94,6 +99,7 @@ def prepare_partial_auc(
     tpr_range: Sequence[float] = (0.0, 1.0),
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    pos_label: Any = None,
     standardize: str = "mean",
 ) -> Callable[[ArrayLike], float]:
     """Check and count the labels once; return :func:`partial_auc_score` of them."""
@@ -101,13 +107,9 @@ def prepare_partial_auc(
         *check_range("fpr_range", fpr_range),
         *check_range("tpr_range", tpr_range),
     )
-    if standardize not in _STANDARDS:
-        raise ValueError(
-            f"standardize must be one of {', '.join(map(repr, _STANDARDS))}, "
-            f"got {standardize!r}."
-        )
+    check_choice("standardize", standardize, _STANDARDS)
     rescale = _STANDARDS[standardize](box)
-    rows = check_two_classes(y_true, sample_weight, qid)
+    rows = check_two_classes(y_true, sample_weight, qid, pos_label)
     return lambda y_score: rescale(rows.task(y_score).mean_area(box))
 
 

@@ -3,20 +3,26 @@
 Rows of equal score have no order of their own. All three measures are therefore the
 exact mean over every order of the tied rows, which neither depends on how the input is
 sorted nor on chance.
+
+Places in a ranking count rows, whatever they weigh: a weight says how much a row counts
+on its place. Rows of weight 0 are left out, and take no place.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from aucmax._parameters import check_choice
 from aucmax._sorting import RowNumbers
 from aucmax._validation import (
     FloatArray,
     IntArray,
     check_relevance,
+    check_sample_weight,
     check_scores,
 )
 from aucmax.metrics._queries import (
@@ -35,7 +41,9 @@ def precision_at_k(
     y_score: ArrayLike,
     *,
     k: int,
+    sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    pos_label: Any = None,
     average: str = "macro",
 ) -> float:
     r"""Share of relevant rows among the first k of each query.
@@ -47,21 +55,27 @@ def precision_at_k(
         \text{macro} = \frac{1}{Q} \sum_q \frac{h_q}{k_q}, \qquad
         \text{micro} = \frac{\sum_q h_q}{\sum_q k_q}
 
-    which differ only if some query has fewer than k rows: macro lets every query
-    count alike, micro every retrieved row. Ties at the cut count by their mean over
-    all orders. Costs O(m log m).
+    which differ only if some query has fewer than k rows, or with weights: macro lets
+    every query count alike, micro every retrieved row. With weights, :math:`h_q` and
+    :math:`k_q` are the weights of these rows. Rows that tie at the cut count in equal
+    parts, which without weights is the mean over all orders. Costs O(m log m).
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
         Relevance: numbers, of which those above 0 are relevant, or two strings, of
-        which the larger is.
+        which the second in sorted order is.
     y_score : array-like of shape (n_rows,)
         Finite scores, higher is better.
     k : int
-        Number of rows looked at, at least 1.
+        Number of rows looked at, at least 1, whatever they weigh.
+    sample_weight : array-like of shape (n_rows,), optional
+        How much each row counts. Rows of weight 0 are left out, and take no place.
     qid : array-like of shape (n_rows,), optional
         Query of each row; without it all rows form one query.
+    pos_label : label, optional
+        The label of the relevant rows, all others being irrelevant, in place of the
+        rule above.
     average : {"macro", "micro"}
         How queries are averaged.
 
@@ -80,46 +94,51 @@ def precision_at_k(
     >>> from aucmax.metrics import precision_at_k
     >>> precision_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2)
     0.5
+    >>> precision_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2, sample_weight=[3, 1, 1, 1])
+    0.75
     """
     check_k(k)
-    if average not in ("macro", "micro"):
-        raise ValueError(f"average must be 'macro' or 'micro', got {average!r}.")
-    is_relevant = check_relevance(y_true)
-    ranking = _check_ranking(y_score, qid, is_relevant.size)
+    check_choice("average", average, ("macro", "micro"))
+    is_relevant = check_relevance(y_true, pos_label=pos_label)
+    ranking, relevant = _check_ranking(is_relevant, y_score, sample_weight, qid)
     counted = np.clip((k - ranking.block_rank) / ranking.block_size, 0.0, 1.0)
-    relevant = ranking.block_sums(is_relevant.astype(float))
-    hits = ranking.query_sums(counted * relevant)
-    depth = np.minimum(k, np.diff(ranking.offsets))
+    hits = ranking.query_sums(counted * ranking.block_sums(relevant))
+    depth = ranking.query_sums(counted * ranking.block_weight)
     if average == "micro":
         return float(hits.sum() / depth.sum())
     return float((hits / depth).mean())
 
 
 def mean_average_precision(
-    y_true: ArrayLike, y_score: ArrayLike, *, qid: ArrayLike | None = None
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> float:
     r"""Mean over queries of the average precision.
 
     The average precision of a query is the mean, over its relevant rows, of the share
     of relevant rows among those ranked at least as high:
 
-    .. math:: \mathrm{AP} = \frac{1}{R} \sum_{r : \text{row at rank } r \text{ is
-        relevant}} \frac{\#\{\text{relevant rows at ranks} \le r\}}{r}
+    .. math:: \mathrm{AP} = \frac{1}{R} \sum_{i \text{ relevant}} w_i \,
+        \frac{\text{weight of relevant rows down to } i}
+        {\text{weight of all rows down to } i}
 
-    Ties count by their mean over all orders. On place i of t tied rows (u of them
-    relevant) that follow a rows (v of them relevant), a relevant row stands with
-    probability u / t, and the mean precision there is then
-    (v + 1 + (i - 1)(u - 1) / (t - 1)) / (a + i). Without ties this is scikit-learn's
-    ``average_precision_score``, which lets a tied block enter as a whole.
-    Costs O(m log m).
+    with the weight R of all relevant rows. Ties count by their mean over all orders. On
+    place i of t tied rows (u of them relevant) that follow a rows (v of them relevant),
+    a relevant row stands with probability u / t, and the mean precision there is then
+    (v + 1 + (i - 1)(u - 1) / (t - 1)) / (a + i). With weights, tied rows are taken to
+    weigh alike, the t-th part of what they weigh together, of which as large a share is
+    relevant as of their weight: a, v and u are then weights in units of that part.
+    Without ties this is scikit-learn's ``average_precision_score``, which lets a tied
+    block enter as a whole. Costs O(m log m).
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
-        Relevance: numbers, of which those above 0 are relevant, or two strings, of
-        which the larger is.
-    y_score : array-like of shape (n_rows,)
-        Finite scores, higher is better.
+    y_true, y_score, sample_weight, pos_label
+        As in :func:`precision_at_k`.
     qid : array-like of shape (n_rows,), optional
         Query of each row; without it all rows form one query. Queries without a
         relevant row are left out.
@@ -140,20 +159,26 @@ def mean_average_precision(
     >>> mean_average_precision([1, 0, 1, 0], [4, 3, 2, 1])
     0.8333333333333333
     """
-    is_relevant = check_relevance(y_true)
-    ranking = _check_ranking(y_score, qid, is_relevant.size)
-    relevant = ranking.block_sums(is_relevant.astype(float))
-    before = ranking.sums_before(relevant)
-    size = ranking.block_size
-    rank = ranking.row_ranks()
-    place = rank - np.repeat(ranking.block_rank, size)  # i - 1
-    others = (relevant - 1.0) / np.maximum(size - 1, 1)
-    precision = np.repeat(before + 1.0, size) + place * np.repeat(others, size)
-    precision *= np.repeat(relevant / size, size) / (rank + 1)
+    is_relevant = check_relevance(y_true, pos_label=pos_label)
+    ranking, relevant = _check_ranking(
+        is_relevant, y_score, sample_weight, qid, to_sum_one=True
+    )
+    size, weight = ranking.block_size, ranking.block_weight
+    relevant = ranking.block_sums(relevant)
+    part = weight / size  # the weight of each row of a block
+    share = relevant / weight
+    # what the rows before one of a block add to the relevant weight, in parts
+    others = (size * share - 1.0) / np.maximum(size - 1, 1)
+    place = ranking.row_ranks() - np.repeat(ranking.block_rank, size)  # i - 1
+    before = np.repeat(ranking.sums_before(relevant), size)
+    precision = before + np.repeat(part, size) * (1.0 + place * np.repeat(others, size))
+    above = np.repeat(ranking.sums_before(weight), size)
+    precision /= above + np.repeat(part, size) * (place + 1)
+    precision *= np.repeat(relevant / size, size)
     total = np.add.reduceat(precision, ranking.offsets[:-1])
-    n_relevant = ranking.query_sums(relevant)
     with np.errstate(invalid="ignore"):
-        return mean_over_queries(total / n_relevant, "a relevant row")
+        values = total / ranking.query_sums(relevant)
+    return min(mean_over_queries(values, "a relevant row"), 1.0)
 
 
 def ndcg_score(
@@ -162,17 +187,19 @@ def ndcg_score(
     *,
     k: int | None = None,
     gains: str = "exponential",
+    sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
 ) -> float:
     r"""Mean over queries of the normalised discounted cumulative gain.
 
     .. math::
-        \mathrm{DCG@}k = \sum_{r=1}^{k} \frac{g(y_{(r)})}{\log_2(r + 1)}, \qquad
+        \mathrm{DCG@}k = \sum_{r=1}^{k} \frac{w_{(r)} \, g(y_{(r)})}{\log_2(r + 1)},
+        \qquad
         \mathrm{NDCG@}k = \frac{\mathrm{DCG@}k}{\text{its largest possible value}}
 
     with the gain :math:`g(y) = 2^y - 1` or :math:`g(y) = y`. Tied rows share the
-    discounts of their places equally, which is the mean over all their orders.
-    Costs O(m log m).
+    discounts of their places equally, which is the mean over all their orders. With
+    weights, the best order is that of weight times gain. Costs O(m log m).
 
     Parameters
     ----------
@@ -185,6 +212,8 @@ def ndcg_score(
     gains : {"exponential", "linear"}
         :math:`2^y - 1`, the habit of web search, or y itself, as scikit-learn's
         ``ndcg_score`` has it.
+    sample_weight : array-like of shape (n_rows,), optional
+        Factors w of the gains. Rows of weight 0 are left out, and take no place.
     qid : array-like of shape (n_rows,), optional
         Query of each row; without it all rows form one query. Queries without any
         gain are left out.
@@ -212,7 +241,7 @@ def ndcg_score(
     gain = _check_gains(y_true, gains)
     if k is not None:
         check_k(k)
-    ranking = _check_ranking(y_score, qid, gain.size)
+    ranking, gain = _check_ranking(gain, y_score, sample_weight, qid)
     ideal = _rank(gain, ranking.queries)
     dcg = _discounted(ranking, gain, k)
     best = _discounted(ideal, gain, k)
@@ -229,6 +258,7 @@ class _Ranking:
     starts: IntArray  # of the blocks, in rows
     block_size: IntArray
     block_rank: IntArray  # how many rows of the query stand above the block
+    block_weight: FloatArray
     first_blocks: IntArray  # the first block of each query
 
     @property
@@ -249,28 +279,58 @@ class _Ranking:
         """Sum values of blocks over each query."""
         return np.add.reduceat(block_values, self.first_blocks)
 
-    def sums_before(self, block_counts: FloatArray) -> FloatArray:
+    def sums_before(self, block_values: FloatArray) -> FloatArray:
         """Return for each block the sum over the earlier blocks of its query.
 
-        The values must be whole numbers, which a running sum keeps exact.
+        A running sum over all queries, so it needs values that are whole numbers, or
+        that add up to at most 1 in each query.
         """
-        running = np.cumsum(block_counts) - block_counts
-        n_blocks = np.diff(self.first_blocks, append=block_counts.size)
+        running = np.cumsum(block_values) - block_values
+        n_blocks = np.diff(self.first_blocks, append=block_values.size)
         return running - np.repeat(running[self.first_blocks], n_blocks)
 
 
-def _rank(scores: FloatArray, queries: QueryRows) -> _Ranking:
+def _rank(
+    scores: FloatArray, queries: QueryRows, weights: FloatArray | None = None
+) -> _Ranking:
     order, offsets = queries.sort(-scores), queries.offsets
     starts = tie_starts(scores[order], offsets)
     first_blocks = np.searchsorted(starts, offsets[:-1])
     query_start = np.repeat(offsets[:-1], np.diff(first_blocks, append=starts.size))
     sizes = np.diff(starts, append=order.size)
-    return _Ranking(queries, order, starts, sizes, starts - query_start, first_blocks)
+    masses = sizes.astype(np.float64)
+    if weights is not None:
+        masses = np.add.reduceat(weights[order], starts)
+    ranks = starts - query_start
+    return _Ranking(queries, order, starts, sizes, ranks, masses, first_blocks)
 
 
-def _check_ranking(y_score: ArrayLike, qid: ArrayLike | None, n_rows: int) -> _Ranking:
-    scores = check_scores(y_score, n_rows)
-    return _rank(scores, check_queries(qid, n_rows))
+def _check_ranking(
+    values: NDArray[Any],
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    *,
+    to_sum_one: bool = False,
+) -> tuple[_Ranking, FloatArray]:
+    """Check scores, weights and queries; return the ranking, and values times weights.
+
+    Rows without weight are left out. If asked for, weights are brought to a sum of 1 in
+    each query.
+    """
+    scores = check_scores(y_score, values.size)
+    weights = check_sample_weight(sample_weight, values.size)
+    queries = check_queries(qid, values.size)
+    if weights is None:
+        return _rank(scores, queries), values.astype(np.float64)
+    kept = weights > 0.0
+    scores, values, weights = scores[kept], values[kept], weights[kept]
+    codes = np.zeros(values.size) if queries.codes is None else queries.codes[kept]
+    queries = check_queries(codes, values.size)
+    if to_sum_one:
+        numbers = np.zeros(values.size, int) if queries.codes is None else queries.codes
+        weights = weights / np.bincount(numbers, weights)[numbers]
+    return _rank(scores, queries, weights), values * weights
 
 
 def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:
@@ -281,10 +341,9 @@ def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:
             f"y_true must not be negative for NDCG, but row {row} is "
             f"{relevance[row]:g}."
         )
+    check_choice("gains", gains, ("exponential", "linear"))
     if gains == "linear":
         return relevance
-    if gains != "exponential":
-        raise ValueError(f"gains must be 'exponential' or 'linear', got {gains!r}.")
     if relevance.max() > 1000:
         raise ValueError(
             f"y_true reaches {relevance.max():g}, where the gain 2**y - 1 overflows; "

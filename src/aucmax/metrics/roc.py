@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ def roc_auc_score(
     *,
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> float:
     r"""Share of positive-negative pairs that the scores put in the right order.
 
@@ -32,7 +34,7 @@ def roc_auc_score(
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        Labels of two classes; the larger label is the positive class.
+        Labels of two classes: booleans, numbers or strings.
     y_score : array-like of shape (n_rows,)
         Finite scores, higher for rows more likely to be positive. Only their order
         matters. They are compared as float64.
@@ -41,6 +43,8 @@ def roc_auc_score(
     qid : array-like of shape (n_rows,), optional
         Query of each row. The result is the plain mean of the AUC of every query that
         has rows of both classes; other queries are left out.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def roc_auc_score(
     >>> roc_auc_score([0, 1, 0, 1], [1, 2, 9, 8], qid=["a", "a", "b", "b"])
     0.5
     """
-    return check_task(y_true, y_score, sample_weight, qid).mean_area()
+    return check_task(y_true, y_score, sample_weight, qid, pos_label).mean_area()
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,7 @@ def roc_points(
     y_score: ArrayLike,
     *,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     max_points: int | None = None,
 ) -> ROCPoints:
     """Find the corners of the ROC curve.
@@ -102,6 +107,8 @@ def roc_points(
     ----------
     y_true, y_score, sample_weight : array-like of shape (n_rows,)
         As in :func:`roc_auc_score`.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
     max_points : int, optional
         Keep at most so many points, evenly spread along the curve, with both ends: a
         drawing needs no more than a thousand.
@@ -120,7 +127,7 @@ def roc_points(
     """
     if max_points is not None and max_points < 2:
         raise ValueError(f"max_points must be at least 2, got {max_points!r}.")
-    task = check_task(y_true, y_score, sample_weight)
+    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     steps, scores = task.sorted_steps()
     right, up = steps.negative, steps.positive
     fpr = np.concatenate(([0.0], np.cumsum(right)))

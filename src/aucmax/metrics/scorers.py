@@ -44,11 +44,14 @@ class MissingQueriesError(BaseException):
     """
 
 
-def roc_auc_scorer(*, per_query: bool = False) -> Any:
+def roc_auc_scorer(*, pos_label: Any = None, per_query: bool = False) -> Any:
     """Make a scorer of :func:`roc_auc_score`.
 
     Parameters
     ----------
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
+        The model is asked for scores of this class.
     per_query : bool
         Whether to average over queries; their ids must then be routed as ``qid``.
 
@@ -67,9 +70,7 @@ def roc_auc_scorer(*, per_query: bool = False) -> Any:
     >>> cross_val_score(LogisticRegression(), X, y, scoring=roc_auc_scorer(), cv=3)
     array([1., 1., 1.])
     """
-    if per_query:
-        return make_query_scorer(roc_auc_score, response_method=_SCORES)
-    return _requesting(make_scorer(roc_auc_score, response_method=_SCORES), False)
+    return _area_scorer(roc_auc_score, per_query, pos_label=pos_label)
 
 
 def partial_auc_scorer(
@@ -77,6 +78,7 @@ def partial_auc_scorer(
     fpr_range: Sequence[float] = (0.0, 1.0),
     tpr_range: Sequence[float] = (0.0, 1.0),
     standardize: str = "mean",
+    pos_label: Any = None,
     per_query: bool = False,
 ) -> Any:
     """Make a scorer of :func:`partial_auc_score`.
@@ -87,8 +89,8 @@ def partial_auc_scorer(
         As in :func:`partial_auc_score`.
     standardize : {"mean", "area", "mcclish"}
         As in :func:`partial_auc_score`.
-    per_query : bool
-        Whether to average over queries; their ids must then be routed as ``qid``.
+    pos_label, per_query
+        As in :func:`roc_auc_scorer`.
 
     Returns
     -------
@@ -103,15 +105,20 @@ def partial_auc_scorer(
     >>> scorer = partial_auc_scorer(fpr_range=(0, 0.1))
     >>> search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scorer)
     """
-    options = {
-        "fpr_range": fpr_range,
-        "tpr_range": tpr_range,
-        "standardize": standardize,
-    }
+    return _area_scorer(
+        partial_auc_score,
+        per_query,
+        fpr_range=fpr_range,
+        tpr_range=tpr_range,
+        standardize=standardize,
+        pos_label=pos_label,
+    )
+
+
+def _area_scorer(metric: Callable[..., float], per_query: bool, **options: Any) -> Any:
     if per_query:
-        return make_query_scorer(partial_auc_score, response_method=_SCORES, **options)
-    scorer = make_scorer(partial_auc_score, response_method=_SCORES, **options)
-    return _requesting(scorer, False)
+        return make_query_scorer(metric, response_method=_SCORES, **options)
+    return _requesting(make_scorer(metric, response_method=_SCORES, **options), False)
 
 
 def make_query_scorer(

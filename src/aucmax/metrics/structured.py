@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from aucmax._parameters import check_choice
 from aucmax._validation import FloatArray, check_binary_labels, reject_lazy_frame
 from aucmax.metrics._bins import (
     Pieces,
@@ -31,7 +32,7 @@ from aucmax.metrics.top_sets import (
 
 __all__ = ["auc_at_k_score", "binned_auc_score", "unnested_auc_score"]
 
-_TOLERANCE = 1e-6  # by which members of a relaxed program may miss 0, 1 and their sum
+_LARGEST_MISS = 1e-6  # of 0, 1 and the sum, by members of a relaxed program
 
 
 def binned_auc_score(
@@ -41,6 +42,7 @@ def binned_auc_score(
     bins: Bins = 10,
     within: str = "half",
     qid: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> float:
     r"""AUC of rows that are dealt, in the order of their scores, into ranked bins.
 
@@ -72,18 +74,14 @@ def binned_auc_score(
     within : {"half", "correct"}
         What a pair of rows in one bin counts.
     qid : array-like of shape (n_rows,), optional
-        Query of each row; each has bins of its own. The result is the plain mean over
-        the queries that have rows of both classes.
+        As in :func:`roc_auc_score`; each query has bins of its own.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
     float
         Between 0 and 1.
-
-    Raises
-    ------
-    NotEnoughClassesError
-        If one class is missing, or no query has both classes.
 
     References
     ----------
@@ -99,10 +97,9 @@ def binned_auc_score(
     >>> binned_auc_score(y, scores, bins=[2, 4], within="correct")
     0.6666666666666666
     """
-    if within not in ("half", "correct"):
-        raise ValueError(f"within must be 'half' or 'correct', got {within!r}.")
+    check_choice("within", within, ("half", "correct"))
     checked_bins = check_bins(bins)
-    rows = check_two_classes(y_true, qid=qid)
+    rows = check_two_classes(y_true, qid=qid, pos_label=pos_label)
     tied, _ = rows.task(y_score).sorted_steps()
     starts, offsets = bin_starts(rows.queries.offsets, checked_bins)
     pieces = Pieces.of(tied, starts)
@@ -122,6 +119,7 @@ def auc_at_k_score(
     *,
     k: int = 10,
     qid: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> float:
     r"""Area under the curve of positives found, over the first k rows.
 
@@ -135,32 +133,22 @@ def auc_at_k_score(
     which is 1 if the first k rows hold as many positives as they can, before any
     negative, and 0 if they hold as few as they can, after the negatives. What follows
     the first k rows does not matter. For :math:`k \ge m` it is :func:`roc_auc_score`.
-    Rows of equal score count by their mean over all orders. Costs O(m log m).
+    Rows of equal score count by their mean over all orders. Costs O(m log m). From the
+    same paper as :func:`binned_auc_score`.
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_rows,)
+    y_true, y_score, qid : array-like of shape (n_rows,)
         As in :func:`roc_auc_score`.
     k : int
         Number of rows looked at, at least 1; all rows of a query that has fewer.
-    qid : array-like of shape (n_rows,), optional
-        Query of each row. The result is the plain mean over the queries that have
-        rows of both classes.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
     float
         Between 0 and 1.
-
-    Raises
-    ------
-    NotEnoughClassesError
-        If one class is missing, or no query has both classes.
-
-    References
-    ----------
-    .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
-       with the AUC loss and its generalizations. AISTATS 2014, section 5.
 
     Examples
     --------
@@ -172,12 +160,14 @@ def auc_at_k_score(
     1.0
     """
     k = check_k(k)
-    rows = check_two_classes(y_true, qid=qid)
+    rows = check_two_classes(y_true, qid=qid, pos_label=pos_label)
     tied, _ = rows.task(y_score).sorted_steps()
     return mean_over_queries(_areas_at_k(tied, k))
 
 
-def unnested_auc_score(y_true: ArrayLike, subsets: Any) -> float:
+def unnested_auc_score(
+    y_true: ArrayLike, subsets: Any, *, pos_label: Any = None
+) -> float:
     r"""AUC of one set per size, none of which need hold another.
 
     With :math:`z_{li}` the membership of row i in the set of l rows,
@@ -186,31 +176,24 @@ def unnested_auc_score(y_true: ArrayLike, subsets: Any) -> float:
         \frac{\sum_{l=1}^m \sum_{i \in \mathrm{pos}} z_{li} - P (P + 1) / 2}{PN}
 
     which for the top sets of a ranking is its AUC. Costs O(m^2), the size of the input,
-    or the number of members stored if it is sparse.
+    or the number of members stored if it is sparse. From the same paper as
+    :func:`binned_auc_score`.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        Labels of two classes; the larger label is the positive class.
+        As in :func:`roc_auc_score`.
     subsets : array-like or sparse matrix of shape (n_rows, n_rows)
         Row l - 1 holds the members of the set of l rows: 1 for a member, 0 for the
         others, and in between for the relaxed solutions of a linear program. It sums
         to l, up to ``1e-6 * n_rows``.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
     float
         Between 0 and 1.
-
-    Raises
-    ------
-    NotEnoughClassesError
-        If one class is missing.
-
-    References
-    ----------
-    .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
-       with the AUC loss and its generalizations. AISTATS 2014, section 5.
 
     Examples
     --------
@@ -218,7 +201,7 @@ def unnested_auc_score(y_true: ArrayLike, subsets: Any) -> float:
     >>> unnested_auc_score([1, 0, 1], [[1, 0, 0], [0, 1, 1], [1, 1, 1]])
     0.5
     """
-    _, is_positive = check_binary_labels(y_true)
+    _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
     members = _check_subsets(subsets, is_positive.size)
     p = np.count_nonzero(is_positive)
     found = members.sum(axis=0)[is_positive].sum()
@@ -267,7 +250,7 @@ def _check_subsets(subsets: Any, n_rows: int) -> Any:
         raise TypeError(f"subsets must hold numbers, got dtype {found.dtype}.")
     members: Any = sparse.coo_array(found.astype(np.float64))
     values = members.data
-    is_bad = ~((values >= -_TOLERANCE) & (values <= 1.0 + _TOLERANCE))
+    is_bad = ~((values >= -_LARGEST_MISS) & (values <= 1.0 + _LARGEST_MISS))
     if is_bad.any():
         place = int(np.argmax(is_bad))
         raise ValueError(
@@ -275,7 +258,7 @@ def _check_subsets(subsets: Any, n_rows: int) -> Any:
             f"{members.row[place]}, column {members.col[place]} is {values[place]:g}."
         )
     sums = members.sum(axis=1)
-    is_bad = np.abs(sums - np.arange(1, n_rows + 1)) > _TOLERANCE * n_rows
+    is_bad = np.abs(sums - np.arange(1, n_rows + 1)) > _LARGEST_MISS * n_rows
     if is_bad.any():
         row = int(np.argmax(is_bad))
         raise ValueError(

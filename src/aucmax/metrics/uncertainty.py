@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import copysign, exp, inf, log, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,6 +51,7 @@ def auc_interval(
     *,
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> AUCInterval:
     r"""AUC with DeLong's standard error and an interval on the logit scale.
 
@@ -78,6 +79,8 @@ def auc_interval(
         Weights of independent rows (not how often a row was seen): with shares
         :math:`w_i` of the class, the sums become :math:`\sum_i w_i^2 (V_i - A)^2 / (1 -
         \sum_i w_i^2)`, the same as above for equal weights.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -101,11 +104,11 @@ def auc_interval(
     0.8889 [0.2614, 0.9945]
     """
     check_confidence(confidence)
-    task = check_task(y_true, y_score, sample_weight)
+    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     weights, n_pairs = _check_class_weights(task)
-    below, above = _shares(task)
-    auc, of_positives = _mean_and_variance(below, weights[0])
-    _, of_negatives = _mean_and_variance(above, weights[1])
+    below, above = shares_of_the_other_class(task)
+    auc, of_positives = mean_and_variance(below, weights[0])
+    _, of_negatives = mean_and_variance(above, weights[1])
     error = sqrt(of_positives + of_negatives)
     low, high = logit_interval(auc, error, confidence, n_pairs)
     return AUCInterval(auc, low, high, error, confidence)
@@ -118,6 +121,7 @@ def compare_auc(
     *,
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> AUCComparison:
     r"""Test whether two scores of the same rows have the same AUC.
 
@@ -141,6 +145,8 @@ def compare_auc(
         Probability that the interval of the difference is meant to cover.
     sample_weight : array-like of shape (n_rows,), optional
         As in :func:`auc_interval`.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -163,15 +169,16 @@ def compare_auc(
     (0.3333, 0.2207)
     """
     check_confidence(confidence)
-    task_a = check_task(y_true, y_score_a, sample_weight)
+    task_a = check_task(y_true, y_score_a, sample_weight, pos_label=pos_label)
     scores_b = check_scores(y_score_b, task_a.scores.size, "y_score_b")
     task_b = RankingTask(scores_b, task_a.is_positive, task_a.sample_weight)
     weights, n_pairs = _check_class_weights(task_a)
-    shares_a, shares_b = _shares(task_a), _shares(task_b)
-    auc_a, _ = _mean_and_variance(shares_a[0], weights[0])
-    auc_b, _ = _mean_and_variance(shares_b[0], weights[0])
+    shares_a = shares_of_the_other_class(task_a)
+    shares_b = shares_of_the_other_class(task_b)
+    auc_a, _ = mean_and_variance(shares_a[0], weights[0])
+    auc_b, _ = mean_and_variance(shares_b[0], weights[0])
     variance = sum(
-        _mean_and_variance(of_a - of_b, class_weights)[1]
+        mean_and_variance(of_a - of_b, class_weights)[1]
         for of_a, of_b, class_weights in zip(shares_a, shares_b, weights, strict=True)
     )
     error = sqrt(variance)
@@ -182,8 +189,11 @@ def compare_auc(
 Weights = tuple[FloatArray | None, FloatArray | None]
 
 
-def _shares(task: RankingTask) -> tuple[FloatArray, FloatArray]:
-    """Return the shares V of the positives and U of the negatives."""
+def shares_of_the_other_class(task: RankingTask) -> tuple[FloatArray, FloatArray]:
+    """Return the shares V of the positives and U of the negatives.
+
+    V is the share of negatives below a positive, U that of positives above a negative.
+    """
     placement = task.place()
     positive, negative = placement.masses(*task.class_weights())
     negative_up_to, positive_up_to = np.cumsum(negative), np.cumsum(positive)
@@ -192,7 +202,7 @@ def _shares(task: RankingTask) -> tuple[FloatArray, FloatArray]:
     return below[placement.positive], above[placement.negative]
 
 
-def _mean_and_variance(
+def mean_and_variance(
     values: FloatArray, weights: FloatArray | None
 ) -> tuple[float, float]:
     """Return the weighted mean of values, and the variance of that mean.

@@ -7,31 +7,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aucmax.plots._axes import BLUE, GREY, ORANGE, axes_or_new
+from aucmax.plots._axes import BLUE, GREY, ORANGE, Drawing, axes_or_new, dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
     from aucmax.margin.curve import MarginCurve
 
 __all__ = ["MarginCurveDisplay", "margin_curve"]
 
-_WIDE = 20.0  # ratio of the largest to the smallest nu_pos that asks for a log axis
+_LARGEST_RATIO_ON_A_LINEAR_AXIS = 20.0  # of the largest nu_pos to the smallest
 
 
 @dataclass(frozen=True)
-class MarginCurveDisplay:
+class MarginCurveDisplay(Drawing):
     """What :func:`margin_curve` has drawn.
 
     Attributes
     ----------
-    figure_ : matplotlib.figure.Figure
-        The figure drawn on.
-    ax_ : matplotlib.axes.Axes
-        The axes drawn on.
+    figure_, ax_
+        The figure and the axes drawn on.
     line_ : matplotlib.lines.Line2D
         The solved points, joined.
     best_ : matplotlib.lines.Line2D
@@ -40,7 +37,6 @@ class MarginCurveDisplay:
         The region where the curve is proven not to be.
     """
 
-    figure_: Figure
     ax_: Axes
     line_: Line2D
     best_: Line2D
@@ -105,8 +101,7 @@ def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDi
         label="proven: the curve is not here",
     )
     _dress(ax, curve, bottom)
-    figure: Figure = ax.get_figure(root=True)  # type: ignore[assignment]
-    return MarginCurveDisplay(figure, ax, line, best, envelope)
+    return MarginCurveDisplay(ax, line, best, envelope)
 
 
 def _bottom(curve: MarginCurve) -> float:
@@ -119,10 +114,9 @@ def _bottom(curve: MarginCurve) -> float:
 
 
 def _dress(ax: Axes, curve: MarginCurve, bottom: float) -> None:
-    if curve.nu_pos[-1] > _WIDE * curve.nu_pos[0] > 0.0:
+    if curve.nu_pos[-1] > _LARGEST_RATIO_ON_A_LINEAR_AXIS * curve.nu_pos[0] > 0.0:
         ax.set_xscale("log")
     ax.set_ylim(bottom=bottom)
     ax.set_xlabel(rf"$\nu^+$   ($\nu^- = \nu / \nu^+$, $\nu$ = {curve.nu:.4g})")
     ax.set_ylabel(r"margin $\hat\gamma$")
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="best", fontsize="small", framealpha=0.9, edgecolor="none")
+    dress(ax, "best")

@@ -19,11 +19,11 @@ from aucmax.metrics import (
     roc_band,
     roc_points,
 )
+from aucmax.plots._axes import GREY, Drawing, axes_or_new, dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import FillBetweenPolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
 
@@ -32,11 +32,9 @@ __all__ = ["ROCCurve", "ROCCurveDisplay", "roc_curve"]
 # Okabe and Ito's colours, apart for all kinds of colour vision, without pale yellow
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 _DASHES = ("solid", "dashed", "dotted", "dashdot")
-_GREY = "#767676"
-_MAX_POINTS = 1000  # of a curve; a screen shows no more
-_BAND_GRID = (
-    np.linspace(0.0, 1.0, 201) ** 2
-)  # finer on the left, where curves are steep
+_MOST_POINTS = 1000  # of a curve; a screen shows no more
+# finer on the left, where curves are steep
+_BAND_GRID = np.linspace(0.0, 1.0, 201) ** 2
 _OURS = "aucmax.roc_curve"  # marks our lines, so that the next takes the next colour
 
 
@@ -47,6 +45,7 @@ def roc_curve(
     fpr_range: Sequence[float] | None = None,
     confidence: float | None = 0.95,
     sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
     ax: Axes | None = None,
 ) -> ROCCurveDisplay:
     """Draw ROC curves with their AUC, its interval, and a band.
@@ -54,12 +53,13 @@ def roc_curve(
     Each curve has a pointwise band (bootstrap, see :func:`aucmax.metrics.roc_band`),
     and the legend tells its AUC with DeLong's interval. If a range of false positive
     rates is given, it is shaded, and the legend adds the partial AUC over it as a share
-    of the largest possible one. Costs O(m log m) a curve, thinned to 1000 points.
+    of the largest possible one. Costs O(m log m) per curve, thinned to 1000
+    points.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        Labels of two classes; the larger label is the positive class.
+        Labels of two classes: booleans, numbers or strings.
     y_scores : array-like of shape (n_rows,), or a mapping from names to such
         Scores of one model, or of several by name, for the same rows.
     fpr_range : pair of float, optional
@@ -67,7 +67,9 @@ def roc_curve(
     confidence : float or None
         Coverage of interval and band; None draws neither.
     sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows, for curve, AUC and interval. No band is drawn then.
+        Weights of the rows, for the curve, its AUC, interval and band.
+    pos_label : label, optional
+        The positive class; by default, the second of the two labels in sorted order.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -96,6 +98,7 @@ def roc_curve(
         fpr_range=fpr_range,
         confidence=confidence,
         sample_weight=sample_weight,
+        pos_label=pos_label,
         ax=ax,
     )
 
@@ -138,7 +141,7 @@ class ROCCurve:
         return area if self.name is None else f"{self.name}\n{area}"
 
 
-class ROCCurveDisplay:
+class ROCCurveDisplay(Drawing):
     """ROC curves, drawn in the manner of scikit-learn's displays.
 
     Use :func:`roc_curve`, :meth:`from_predictions` or :meth:`from_estimator` to make
@@ -157,10 +160,8 @@ class ROCCurveDisplay:
         The numbers behind the picture.
     fpr_range : pair of float or None
         The range shaded.
-    figure_ : matplotlib.figure.Figure
-        The figure drawn on.
-    ax_ : matplotlib.axes.Axes
-        The axes drawn on.
+    figure_, ax_
+        The figure and the axes drawn on.
     line_ : matplotlib.lines.Line2D or list of them
         The curve, or the curves if there are several.
     band_ : list of matplotlib collections
@@ -171,8 +172,6 @@ class ROCCurveDisplay:
         The diagonal; None if the axes have one from an earlier display.
     """
 
-    figure_: Figure
-    ax_: Axes
     line_: Line2D | list[Line2D]
     band_: list[FillBetweenPolyCollection]
     shade_: Rectangle | None
@@ -195,6 +194,7 @@ class ROCCurveDisplay:
         fpr_range: Sequence[float] | None = None,
         confidence: float | None = 0.95,
         sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
         name: str | None = None,
         ax: Axes | None = None,
         curve_kwargs: Mapping[str, Any] | None = None,
@@ -203,7 +203,7 @@ class ROCCurveDisplay:
 
         Parameters
         ----------
-        y_true, y_scores, fpr_range, confidence, sample_weight, ax
+        y_true, y_scores, fpr_range, confidence, sample_weight, pos_label, ax
             As in :func:`roc_curve`.
         name : str, optional
             What the legend calls a single curve.
@@ -217,8 +217,9 @@ class ROCCurveDisplay:
         """
         named: Mapping[Any, ArrayLike]
         named = y_scores if isinstance(y_scores, Mapping) else {name: y_scores}
+        rows = {"sample_weight": sample_weight, "pos_label": pos_label}
         curves = [
-            _measure(key, y_true, scores, fpr_range, confidence, sample_weight)
+            _measure(key, y_true, scores, fpr_range, confidence, rows)
             for key, scores in named.items()
         ]
         return cls(curves, fpr_range=fpr_range).plot(ax, curve_kwargs=curve_kwargs)
@@ -230,12 +231,9 @@ class ROCCurveDisplay:
         X: Any,
         y: ArrayLike,
         *,
-        fpr_range: Sequence[float] | None = None,
-        confidence: float | None = 0.95,
-        sample_weight: ArrayLike | None = None,
         name: str | None = None,
-        ax: Axes | None = None,
-        curve_kwargs: Mapping[str, Any] | None = None,
+        pos_label: Any = None,
+        **options: Any,
     ) -> Self:
         """Draw the curve of a fitted model.
 
@@ -247,12 +245,12 @@ class ROCCurveDisplay:
             Rows to score.
         y : array-like of shape (n_rows,)
             Their labels.
-        fpr_range, confidence, sample_weight, ax
-            As in :func:`roc_curve`.
         name : str, optional
             What the legend calls the model; its class by default.
-        curve_kwargs : mapping, optional
-            Passed on to matplotlib's ``plot``.
+        pos_label : label, optional
+            As in :func:`roc_curve`; the model is asked for scores of this class.
+        **options
+            Further options of :meth:`from_predictions`.
 
         Returns
         -------
@@ -261,13 +259,10 @@ class ROCCurveDisplay:
         """
         return cls.from_predictions(
             y,
-            _scores_of(estimator, X),
-            fpr_range=fpr_range,
-            confidence=confidence,
-            sample_weight=sample_weight,
+            _scores_of(estimator, X, pos_label),
             name=_name_of(estimator) if name is None else name,
-            ax=ax,
-            curve_kwargs=curve_kwargs,
+            pos_label=pos_label,
+            **options,
         )
 
     def plot(
@@ -288,12 +283,7 @@ class ROCCurveDisplay:
         ROCCurveDisplay
             This display.
         """
-        if ax is None:
-            from matplotlib import pyplot
-
-            _, ax = pyplot.subplots(figsize=(5.8, 5.4), layout="constrained")
-        self.ax_ = ax
-        self.figure_ = ax.get_figure(root=True)  # type: ignore[assignment]
+        self.ax_ = ax = axes_or_new(ax, 5.8, 5.4)
         n_drawn = sum(line.get_gid() == _OURS for line in ax.get_lines())
         self.chance_level_ = None if n_drawn else _draw_chance_level(ax)
         self.band_ = []
@@ -347,22 +337,22 @@ def _measure(
     y_score: ArrayLike,
     fpr_range: Sequence[float] | None,
     confidence: float | None,
-    sample_weight: ArrayLike | None,
+    rows: Mapping[str, Any],
 ) -> ROCCurve:
     """Compute what one curve needs; an error says which curve it was."""
-    weighted: dict[str, Any] = {"sample_weight": sample_weight}
     try:
-        points = roc_points(y_true, y_score, max_points=_MAX_POINTS, **weighted)
+        points = roc_points(y_true, y_score, max_points=_MOST_POINTS, **rows)
         interval = band = partial_auc = None
         if confidence is not None:
-            interval = auc_interval(y_true, y_score, confidence=confidence, **weighted)
-            if sample_weight is None:
-                band = roc_band(y_true, y_score, fpr=_BAND_GRID, confidence=confidence)
+            interval = auc_interval(y_true, y_score, confidence=confidence, **rows)
+            band = roc_band(
+                y_true, y_score, fpr=_BAND_GRID, confidence=confidence, **rows
+            )
         if fpr_range is not None:
             partial_auc = partial_auc_score(
-                y_true, y_score, fpr_range=fpr_range, **weighted
+                y_true, y_score, fpr_range=fpr_range, **rows
             )
-        auc = roc_auc_score(y_true, y_score, **weighted)
+        auc = roc_auc_score(y_true, y_score, **rows)
     except (TypeError, ValueError) as error:
         if name is not None:
             error.add_note(f"This happened while drawing the curve {name!r}.")
@@ -370,13 +360,15 @@ def _measure(
     return ROCCurve(name, points, auc, interval, band, partial_auc)
 
 
-def _scores_of(estimator: Any, X: Any) -> Any:
+def _scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
+    is_first = pos_label is not None and pos_label == estimator.classes_[0]
     if hasattr(estimator, "decision_function"):
-        return estimator.decision_function(X)
+        scores = estimator.decision_function(X)
+        return -scores if is_first else scores
     if hasattr(estimator, "predict_proba"):
         probabilities = np.asarray(estimator.predict_proba(X))
         if probabilities.ndim == 2 and probabilities.shape[1] == 2:
-            return probabilities[:, 1]
+            return probabilities[:, 0 if is_first else 1]
         raise ValueError(
             f"{_name_of(estimator)}.predict_proba gave shape {probabilities.shape}; a "
             "ROC curve needs a binary classifier, which gives two columns."
@@ -394,7 +386,7 @@ def _name_of(estimator: Any) -> str:
 
 def _draw_chance_level(ax: Axes) -> Line2D:
     (line,) = ax.plot(
-        (0, 1), (0, 1), color=_GREY, linewidth=1, linestyle=(0, (4, 4)), zorder=1
+        (0, 1), (0, 1), color=GREY, linewidth=1, linestyle=(0, (4, 4)), zorder=1
     )
     return line
 
@@ -407,5 +399,4 @@ def _dress(ax: Axes) -> None:
         ylim=(-0.01, 1.01),
         aspect="equal",
     )
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(loc="lower right", fontsize="small", framealpha=0.9, edgecolor="none")
+    dress(ax, "lower right")

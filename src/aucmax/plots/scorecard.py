@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aucmax.plots._axes import BLUE, ORANGE, axes_or_new
+from aucmax._parameters import check_choice, check_integer
+from aucmax.plots._axes import BLUE, ORANGE, Drawing, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
     from aucmax.margin.scorecard import Scorecard
@@ -22,20 +22,17 @@ _DARK = 0.9  # opacity from which white reads better than black
 
 
 @dataclass(frozen=True)
-class ScorecardDisplay:
+class ScorecardDisplay(Drawing):
     """What :func:`scorecard` has drawn.
 
     Attributes
     ----------
-    figure_ : matplotlib.figure.Figure
-        The figure drawn on.
-    ax_ : matplotlib.axes.Axes
-        The axes drawn on.
+    figure_, ax_
+        The figure and the axes drawn on.
     bars_ : list of matplotlib.patches.Patch
         The bars or bands, from top to bottom and from left to right.
     """
 
-    figure_: Figure
     ax_: Axes
     bars_: list[Patch]
 
@@ -76,10 +73,8 @@ def scorecard(
     >>> [text.get_text() for text in display.ax_.get_yticklabels()]
     ['age > 45', 'age > 60']
     """
-    if max_rows < 1:
-        raise ValueError(f"max_rows must be at least 1, got {max_rows!r}.")
-    if view not in ("rows", "bands"):
-        raise ValueError(f"view must be 'rows' or 'bands', got {view!r}.")
+    check_integer("max_rows", max_rows)
+    check_choice("view", view, ("rows", "bands"))
     if not card.rows:
         raise ValueError("there is nothing to draw: no feature has a weight.")
     if view == "bands":
@@ -191,5 +186,4 @@ def _finished(
     ax.spines[["top", "right", "left"]].set_visible(False)
     if note:
         ax.set_xlabel(f"{ax.get_xlabel()}\n({note})")
-    figure: Figure = ax.get_figure(root=True)  # type: ignore[assignment]
-    return ScorecardDisplay(figure, ax, bars)
+    return ScorecardDisplay(ax, bars)

@@ -11,7 +11,7 @@ from aucmax._validation import BoolArray, FloatArray
 
 __all__ = ["RankBox", "check_sizes"]
 
-_ROUNDING = 1e-9  # by which a range may miss a whole row
+_LARGEST_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
 
 
 class RankBox(NamedTuple):
@@ -62,7 +62,7 @@ def check_sizes(
     ):
         low, high = check_range(name, ends)
         n_rows = int(np.count_nonzero(members & counted))
-        if (high - low) * n_rows < 1.0 - _ROUNDING:
+        if (high - low) * n_rows < 1.0 - _LARGEST_SHORTFALL_OF_A_ROW:
             digits = 10.0 ** (2 - math.floor(math.log10(1.0 / n_rows)))
             needed = math.ceil(digits / n_rows) / digits
             raise ValueError(

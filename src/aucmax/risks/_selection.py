@@ -6,16 +6,16 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._sorting import RowNumbers, sort_with_order
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._validation import FloatArray
 from aucmax.risks import _cell_kernels
-from aucmax.risks._sorted_classes import class_rows
+from aucmax.risks._class_rows import ClassRows
 
-__all__ = ["ClassRows", "Cut", "SmoothChoice", "highest"]
+__all__ = ["Cut", "SmoothChoice", "first_rows", "highest"]
 
-_FEW = 512  # keys that are sorted at once
+_MOST_KEYS_SORTED_AT_ONCE = 512
 _CELLS = 2048
 _MOST_STEPS = 60  # to a threshold, by halves in the worst case
-_ACCURACY = 1e-9  # of the amount
+_LARGEST_MISS_OF_THE_AMOUNT = 1e-9  # in units of the amount
 
 
 class Cut(NamedTuple):
@@ -31,83 +31,23 @@ class Cut(NamedTuple):
         return shares
 
 
-class ClassRows(NamedTuple):
-    """The rows of one class: where they stand, their scores, their weights.
+def first_rows(own: ClassRows, share: float) -> ClassRows:
+    """Return the rows up to a share of the class's weight, the last ones in part.
 
-    The side is 1 for negatives and -1 for positives: the rows that matter most are
-    those with the highest score times side. Weights are in units of the largest one,
-    so that their sums and products stay within float64; None stands for ones.
+    Rows that tie at the end are taken by equal shares of their weights, so the order
+    of the rows has no say.
     """
-
-    rows: RowNumbers
-    values: FloatArray
-    weights: FloatArray | None
-    side: int
-
-    @classmethod
-    def both(
-        cls, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> "tuple[ClassRows, ClassRows]":
-        """Take the positives and the negatives, without rows that weigh nothing."""
-        return (
-            cls._of(scores, labels, sample_weight, -1),
-            cls._of(scores, ~labels, sample_weight, 1),
-        )
-
-    @classmethod
-    def _of(
-        cls,
-        scores: FloatArray,
-        members: BoolArray,
-        sample_weight: FloatArray | None,
-        side: int,
-    ) -> "ClassRows":
-        if sample_weight is not None:
-            members = members & (sample_weight > 0.0)
-        rows = class_rows(members)
-        if sample_weight is None:
-            return cls(rows, scores[rows], None, side)
-        weights = sample_weight[rows]
-        return cls(rows, scores[rows], weights / weights.max(), side)
-
-    @property
-    def total_weight(self) -> float:
-        """Weight of all rows."""
-        return float(self.rows.size if self.weights is None else self.weights.sum())
-
-    @property
-    def keys(self) -> FloatArray:
-        """What falls with the rank: the score of a negative, minus a positive's."""
-        return self.values if self.side > 0 else -self.values
-
-    def taken(self, share: float) -> "ClassRows":
-        """Return the rows up to a share of the class's weight, the last ones in part.
-
-        Rows that tie at the end are taken by equal shares of their weights, so the
-        order of the rows has no say.
-        """
-        if share >= 1.0:
-            return self
-        keys = self.keys
-        cut = highest(keys, self.weights, share * self.total_weight)
-        inside = self.at(np.flatnonzero(keys >= cut.threshold))
-        if cut.share == 1.0:
-            return inside
-        shares = cut.shares(inside.keys)
-        if inside.weights is not None:
-            shares *= inside.weights
-        return inside._replace(weights=shares)
-
-    def at(self, places: RowNumbers) -> "ClassRows":
-        """Return some of the rows."""
-        weights = None if self.weights is None else self.weights[places]
-        return ClassRows(self.rows[places], self.values[places], weights, self.side)
-
-    def sorted(self) -> "ClassRows":
-        """Return the rows by ascending score."""
-        order, values = sort_with_order(self.values)
-        weights = None if self.weights is None else self.weights[order]
-        return ClassRows(self.rows[order], values, weights, self.side)
+    if share >= 1.0:
+        return own
+    keys = own.keys
+    cut = highest(keys, own.weights, share * own.total_weight)
+    inside = own.at(np.flatnonzero(keys >= cut.threshold))
+    if cut.share == 1.0:
+        return inside
+    shares = cut.shares(inside.keys)
+    if inside.weights is not None:
+        shares *= inside.weights
+    return inside._replace(weights=shares)
 
 
 class SmoothChoice(NamedTuple):
@@ -133,7 +73,7 @@ class SmoothChoice(NamedTuple):
         cut = highest(own.keys, own.weights, amount)
         near = own.at(np.flatnonzero(own.keys >= cut.threshold - width)).sorted()
         keys = near.keys
-        weights = np.ones(keys.size) if near.weights is None else near.weights
+        weights = near.explicit_weights
         threshold, shares = _soft_shares(keys, weights, amount, width, cut.threshold)
         sloping = np.flatnonzero((shares > 0.0) & (shares < 1.0))
         chosen = near._replace(weights=weights * shares)
@@ -176,7 +116,7 @@ def _soft_shares(
         excess = _weight(weights, shares) - amount
         sloping = (shares > 0.0) & (shares < 1.0)
         mass = float(weights[sloping].sum())
-        if abs(excess) <= _ACCURACY * amount:
+        if abs(excess) <= _LARGEST_MISS_OF_THE_AMOUNT * amount:
             # the last step in the shares themselves, which thresholds cannot resolve
             step = excess / mass if mass > 0.0 else 0.0
             shares[sloping] = np.clip(shares[sloping] - step, 0.0, 1.0)
@@ -210,7 +150,7 @@ def highest(keys: FloatArray, weights: FloatArray | None, amount: float) -> Cut:
     """
     own = np.empty(0) if weights is None else weights
     above = 0.0
-    while keys.size > _FEW:
+    while keys.size > _MOST_KEYS_SORTED_AT_ONCE:
         heavier, inside, of_inside = _cell_kernels.split_cell(
             keys, own, amount - above, _CELLS
         )

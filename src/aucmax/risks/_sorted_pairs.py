@@ -6,45 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._sorting import RowNumbers, row_number_type, sort_with_order
+from aucmax._sorting import RowNumbers, row_number_type
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.risks import _margin_kernels
+from aucmax.risks._class_rows import ClassRows
 
-__all__ = ["SortedClass", "SortedPairs", "difference_of_rank", "sorted_pairs"]
+__all__ = ["SortedPairs", "difference_of_rank", "sorted_pairs"]
 
-_LISTED = 4096  # so few pairs are always listed one by one
-_THINNING = 32  # the first guess comes from every 32nd row,
-_LEAST = 64  # but from no fewer than these
-_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
-
-
-class SortedClass(NamedTuple):
-    """The rows of one class by ascending score: where they stand, score, weight."""
-
-    rows: RowNumbers
-    values: FloatArray
-    weights: FloatArray | None  # None for ones
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return self.rows.size
-
-    def thinned(self) -> "SortedClass":
-        """Cut the class into parts of equal weight; return the middle of each."""
-        size = max(self.size // _THINNING, min(self.size, _LEAST))
-        places = (np.arange(size) + 0.5) / size
-        if self.weights is None:
-            # in a part of 32 rows the middle is between two: either one would be biased
-            places = places * self.size - 0.5
-            chosen = places.astype(np.int64)
-            values = 0.5 * self.values[chosen]
-            values += 0.5 * self.values[np.ceil(places).astype(np.int64)]
-        else:
-            masses = np.cumsum(self.weights)
-            chosen = np.searchsorted(masses[:-1], places * masses[-1])
-            values = self.values[chosen]
-        return SortedClass(chosen, values, None)
+_MOST_PAIRS_LISTED = 4096  # or a quarter of the rows, where that is more
+# The first guess comes from a few rows of each class, the guides.
+_ROWS_PER_GUIDE = 32
+_FEWEST_GUIDES = 64
+_GOLDEN_RATIO = (math.sqrt(5.0) - 1.0) / 2.0
 
 
 class SortedPairs(NamedTuple):
@@ -52,11 +25,11 @@ class SortedPairs(NamedTuple):
 
     Next to one positive, larger negatives make smaller differences. So the pairs up to
     some difference are, for each positive, those from some negative on: an array of
-    `first` negatives, one a positive, stands for a set of pairs.
+    `first` negatives, one per positive, stands for a set of pairs.
     """
 
-    positive: SortedClass
-    negative: SortedClass
+    positive: ClassRows
+    negative: ClassRows
     masses: FloatArray | None  # masses[j] is the weight of the negatives from j on
 
     @property
@@ -103,25 +76,13 @@ def sorted_pairs(
     scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
 ) -> SortedPairs:
     """Sort both classes, without the rows that weigh nothing."""
-    positive = _sorted_class(scores, labels, sample_weight)
-    negative = _sorted_class(scores, ~labels, sample_weight)
+    positive, negative = ClassRows.both(scores, labels, sample_weight)
+    positive, negative = positive.sorted(), negative.sorted()
     if negative.weights is None:
         return SortedPairs(positive, negative, None)
     masses = np.zeros(negative.size + 1)
     np.cumsum(negative.weights[::-1], out=masses[-2::-1])
     return SortedPairs(positive, negative, masses)
-
-
-def _sorted_class(
-    scores: FloatArray, members: BoolArray, sample_weight: FloatArray | None
-) -> SortedClass:
-    if sample_weight is not None:
-        members = members & (sample_weight > 0.0)
-    rows = np.flatnonzero(members).astype(row_number_type(scores.size))
-    order, values = sort_with_order(scores[rows])
-    rows = rows[order]
-    weights = None if sample_weight is None else sample_weight[rows]
-    return SortedClass(rows, values, weights)
 
 
 def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
@@ -134,7 +95,7 @@ def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
     problem on fewer rows; continuous scores need no others.
     """
     bracket = _Bracket(pairs, nu)
-    limit = _LISTED + (pairs.positive.size + pairs.negative.size) // 4
+    limit = _MOST_PAIRS_LISTED + (pairs.positive.size + pairs.negative.size) // 4
     if bracket.n_pairs <= limit:
         return bracket.listed()
     pivots: Iterable[float] = _thinned_guesses(bracket)
@@ -150,7 +111,7 @@ def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
 def _thinned_guesses(bracket: "_Bracket") -> Iterator[float]:
     """Guess the difference sought from fewer rows; then one below and one above."""
     pairs = bracket.pairs
-    thinned = SortedPairs(pairs.positive.thinned(), pairs.negative.thinned(), None)
+    thinned = SortedPairs(_thinned(pairs.positive), _thinned(pairs.negative), None)
     n_thinned = thinned.total_weight
     scale = n_thinned / pairs.total_weight
     rank = min(scale * bracket.nu, n_thinned)
@@ -164,6 +125,23 @@ def _thinned_guesses(bracket: "_Bracket") -> Iterator[float]:
     for guess in (rank - error - spread, rank - error + spread):
         if 0.0 < guess <= n_thinned:
             yield difference_of_rank(thinned, guess)
+
+
+def _thinned(own: ClassRows) -> ClassRows:
+    """Cut a sorted class into parts of equal weight; return the middle of each."""
+    size = max(own.size // _ROWS_PER_GUIDE, min(own.size, _FEWEST_GUIDES))
+    places = (np.arange(size) + 0.5) / size
+    if own.weights is None:
+        # in a part of 32 rows the middle is between two: either one would be biased
+        places = places * own.size - 0.5
+        chosen = places.astype(np.int64)
+        values = 0.5 * own.values[chosen]
+        values += 0.5 * own.values[np.ceil(places).astype(np.int64)]
+    else:
+        masses = np.cumsum(own.weights)
+        chosen = np.searchsorted(masses[:-1], places * masses[-1])
+        values = own.values[chosen]
+    return ClassRows(chosen, values, None, own.side)
 
 
 class _Bracket:
@@ -227,7 +205,7 @@ class _Bracket:
         filled = np.flatnonzero(masses > 0.0)
         ends = np.cumsum(masses[filled])
         parts = np.arange(size)
-        places = (parts + (parts * _GOLDEN) % 1.0) * (ends[-1] / size)
+        places = (parts + (parts * _GOLDEN_RATIO) % 1.0) * (ends[-1] / size)
         chosen = np.searchsorted(ends[:-1], places, side="right")
         rows = filled[chosen]
         columns = self._columns(rows, places - (ends[chosen] - masses[rows]))

@@ -43,7 +43,12 @@ class Support(NamedTuple):
 
 
 class Risk(Protocol):
-    """What every risk offers."""
+    """What every risk offers.
+
+    All methods take the scores of all rows, finite; their labels, True for positives,
+    with both classes present; and, optionally, nonnegative weights of the rows, with a
+    positive total in each class.
+    """
 
     def value(
         self,
@@ -52,6 +57,7 @@ class Risk(Protocol):
         sample_weight: FloatArray | None = None,
     ) -> float:
         """Return the risk of these scores."""
+        return self.value_and_subgradient(scores, labels, sample_weight)[0]
 
     def value_and_subgradient(
         self,
@@ -66,7 +72,8 @@ class Risk(Protocol):
 class SmoothableRisk(Risk, Protocol):
     """A risk whose kinks can be rounded off, which second-order solvers need.
 
-    Where only some risks of a class can be, an attribute ``can_be_smoothed`` tells.
+    Its methods take the `width`, above 0, of the interval that rounds off a kink. Where
+    only some risks of a class can be smoothed, an attribute ``can_be_smoothed`` tells.
     """
 
     def smoothed(
@@ -87,4 +94,7 @@ class SmoothableRisk(Risk, Protocol):
         *,
         width: float,
     ) -> Callable[[FloatArray], FloatArray]:
-        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V.
+
+        V has one row per score, and any number of columns.
+        """

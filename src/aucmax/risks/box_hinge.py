@@ -80,7 +80,6 @@ class BoxHinge(BaseEstimator):
     ) -> None:
         self.fpr_range = fpr_range
         self.tpr_range = tpr_range
-        self._parts()
 
     def check_sizes(
         self, labels: BoolArray, sample_weight: FloatArray | None = None

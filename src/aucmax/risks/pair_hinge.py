@@ -2,20 +2,13 @@
 
 from collections.abc import Callable
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
-from aucmax._sorting import sort_with_order
+from aucmax._parameters import check_positive
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.risks._cells import Grid as _Grid
-from aucmax.risks._sorted_classes import (
-    SortedClass,
-    class_rows,
-    hinge_support,
-    laplacian,
-    mean_hinge,
-    rounding_slack,
-)
+from aucmax.risks._cells import Grid
+from aucmax.risks._class_rows import ClassRows
+from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
 from aucmax.risks.base import Support
 
 __all__ = ["PairHinge"]
@@ -70,7 +63,7 @@ class PairHinge(BaseEstimator):
         sample_weight: FloatArray | None = None,
     ) -> float:
         """Return the risk of these scores."""
-        positive, lifted = self._sorted_classes(scores, labels, sample_weight)
+        positive, lifted, _ = self._sorted_classes(scores, labels, sample_weight)
         return mean_hinge(lifted, positive)
 
     def value_and_subgradient(
@@ -80,7 +73,10 @@ class PairHinge(BaseEstimator):
         sample_weight: FloatArray | None = None,
     ) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort."""
-        support = self._by_sorting(scores, labels, sample_weight, 0.0)
+        positive, lifted, slack = self._sorted_classes(scores, labels, sample_weight)
+        support = hinge_support(
+            positive, lifted, scores.size, margin=self.margin, slack=slack
+        )
         return support.value, support.subgradient
 
     def smoothed(
@@ -93,65 +89,15 @@ class PairHinge(BaseEstimator):
     ) -> Support:
         """Return a line below the risk whose slope is the smoothed risk's gradient.
 
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-            Scores, finite.
-        labels : ndarray of bool of shape (n_rows,)
-            True for positives; both classes are present.
-        sample_weight : ndarray of shape (n_rows,), optional
-            Nonnegative weights, with a positive total in each class.
-        width : float
-            Length of the interval that rounds off the kink; positive.
-
-        Returns
-        -------
-        Support
-            The risk (at most a few thousandths of `width` above it, never below), the
-            slope, and the constant of the line.
-
-        Notes
-        -----
         Many rows are counted in cells of about ``width / 32`` instead of sorted, and
-        all rows of a cell share alike in the gradient. Shares in [0, 1] are all that
-        the line needs to stay below the risk.
+        all rows of a cell share alike in the gradient: shares in [0, 1] are all that
+        the line needs to stay below the risk. The value is then at most a few
+        thousandths of `width` above the risk, never below.
         """
-        grid = _Grid.cover(scores, self.margin, width)
-        if grid is None:
-            return self._by_sorting(scores, labels, sample_weight, width)
-        return grid.support(scores, labels, sample_weight, self.margin)
-
-    def _by_sorting(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None,
-        width: float,
-    ) -> Support:
-        """Return the exact risk and the line of its smoothed gradient, from sorts."""
-        positive, lifted = self._sorted_classes(scores, labels, sample_weight)
-        slack = 0.0
-        if width == 0.0:
-            slack = rounding_slack(float(np.abs(scores).max()), self.margin)
-        return hinge_support(
-            positive,
-            lifted,
-            np.empty_like(scores),
-            margin=self.margin,
-            width=width,
-            slack=slack,
-        )
-
-    def _sorted_classes(
-        self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> tuple[SortedClass, SortedClass]:
-        """Sort the positives, and the negatives lifted by the margin."""
-        # taking a level off changes no risk, and sums of scores keep their digits
-        level = float(min(max(scores.min(), 0.0), scores.max()))
-        return (
-            _sorted_class(scores, labels, level, sample_weight),
-            _sorted_class(scores, ~labels, level - self.margin, sample_weight),
-        )
+        grid = Grid.cover(scores, self._checked_margin(), width)
+        if grid is not None:
+            return grid.support(scores, labels, sample_weight, self.margin)
+        return self._smoothed_by_sorting(scores, labels, sample_weight, width)
 
     def curvature(
         self,
@@ -161,23 +107,29 @@ class PairHinge(BaseEstimator):
         *,
         width: float,
     ) -> Callable[[FloatArray], FloatArray]:
-        """Return the smoothed risk's Hessian as a quadratic form on (m, k) matrices.
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+        positive, lifted, _ = self._sorted_classes(scores, labels, sample_weight)
+        return laplacian(positive, lifted, width)
 
-        The Hessian is the Laplacian of the graph that joins the pairs within
-        ``width / 2`` of the kink. The partners of a row are neighbours in sorted order,
-        so their sums are differences of prefix sums: O(m k^2) for columns^T L columns.
-        """
-        return laplacian(
-            *self._sorted_classes(scores, labels, sample_weight), width=width
+    def _smoothed_by_sorting(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None,
+        width: float,
+    ) -> Support:
+        positive, lifted, _ = self._sorted_classes(scores, labels, sample_weight)
+        return hinge_support(
+            positive, lifted, scores.size, margin=self.margin, width=width
         )
 
+    def _sorted_classes(
+        self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
+    ) -> tuple[ClassRows, ClassRows, float]:
+        """Return the classes sorted, the negatives lifted, and the slack at kinks."""
+        positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
+        return shifted(positive.sorted(), negative.sorted(), self._checked_margin())
 
-def _sorted_class(
-    scores: FloatArray, members: BoolArray, level: float, weight: FloatArray | None
-) -> SortedClass:
-    rows = class_rows(members)
-    values = scores[rows]
-    values -= level
-    order, ordered = sort_with_order(values)
-    rows = rows[order]
-    return SortedClass(rows, ordered, np.empty(0) if weight is None else weight[rows])
+    def _checked_margin(self) -> float:
+        check_positive("margin", self.margin)
+        return self.margin

@@ -8,14 +8,14 @@ from sklearn.base import BaseEstimator
 
 from aucmax._sorting import RowNumbers
 from aucmax._validation import BoolArray, FloatArray
+from aucmax.risks._nu import checked_nu
 from aucmax.risks._sorted_pairs import SortedPairs, difference_of_rank, sorted_pairs
+from aucmax.risks.base import Risk
 
 __all__ = ["PairMargin", "pairs_with_margin"]
 
-_ROUNDING = 1e-9  # by which a sum of weights may miss the caller's
 
-
-class PairMargin(BaseEstimator):
+class PairMargin(BaseEstimator, Risk):
     r"""Minus the mean of the `nu` smallest pair margins, of weight `nu` together.
 
     .. math:: R(s) = \max_d \Big\{ -\sum_{i \in P} \sum_{j \in N}
@@ -63,16 +63,6 @@ class PairMargin(BaseEstimator):
     def __init__(self, nu: float) -> None:
         self.nu = nu
 
-    def value(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> float:
-        """Return the risk of these scores."""
-        pairs = sorted_pairs(scores, labels, sample_weight)
-        return _Smallest.of(pairs, self._checked_nu(pairs, scores)).risk
-
     def value_and_subgradient(
         self,
         scores: FloatArray,
@@ -103,20 +93,14 @@ class PairMargin(BaseEstimator):
 
     def _checked_nu(self, pairs: SortedPairs, scores: FloatArray) -> float:
         """Return nu, or the weight of all pairs where rounding puts nu above it."""
-        total = pairs.total_weight
-        if not 0.0 < self.nu <= total * (1.0 + _ROUNDING):
-            raise ValueError(
-                "nu, the weight of the pairs that count, must be above 0 and at most "
-                f"that of all pairs, {total:.12g}, got {self.nu!r}; use epsilon times "
-                "the weight of all pairs for a share epsilon of them."
-            )
+        nu = checked_nu("nu", self.nu, "pairs", pairs.total_weight)
         low, high = float(scores.min()), float(scores.max())
         if not math.isfinite(high - low):
             raise ValueError(
                 f"scores run from {low:g} to {high:g}, further than float64 can "
                 "subtract; divide them by a constant."
             )
-        return min(self.nu, total)
+        return nu
 
 
 def pairs_with_margin(
@@ -174,7 +158,7 @@ class _Smallest(NamedTuple):
         up_to, below = pairs.split_at(threshold)
         positive, negative = _shares(pairs, below, nu)
         # The mean is the threshold less what the pairs below it fall short of it: so
-        # neither a level common to all scores nor ties cost any digits. The scores are
+        # neither a constant in all scores nor ties cost any digits. The scores are
         # seen from those of a pair at the threshold.
         tied = int(np.argmax(up_to < below))
         s, t = pairs.positive.values, pairs.negative.values

@@ -5,24 +5,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from aucmax._parameters import check_choice
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.risks import _partial_kernels
 from aucmax.risks._cells import Grid
+from aucmax.risks._class_rows import ClassRows
+from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
 from aucmax.risks._ranges import RankBox, check_sizes
-from aucmax.risks._selection import ClassRows, SmoothChoice
-from aucmax.risks._sorted_classes import (
-    SortedClass,
-    hinge_support,
-    laplacian,
-    mean_hinge,
-    rounding_slack,
-)
+from aucmax.risks._selection import SmoothChoice, first_rows
 from aucmax.risks.base import Support
 
 __all__ = ["PartialHinge"]
 
-_BOUNDS = ("tight", "loose")
 _MARGIN = 1.0
 # Width of the slope from chosen to not chosen, in widths of the hinge's. Measured: from
 # 2 to 6 solvers need the fewest passes.
@@ -113,15 +108,10 @@ class PartialHinge(BaseEstimator):
         self.fpr_range = fpr_range
         self.tpr_range = tpr_range
         self.bound = bound
-        self.rank_box()
 
     def rank_box(self) -> RankBox:
         """Return the ranges as shares of ranks, or complain about a parameter."""
-        if self.bound not in _BOUNDS:
-            raise ValueError(
-                f"bound must be one of {', '.join(map(repr, _BOUNDS))}, "
-                f"got {self.bound!r}."
-            )
+        check_choice("bound", self.bound, ("tight", "loose"))
         return RankBox.of(self.fpr_range, self.tpr_range)
 
     def check_sizes(
@@ -146,7 +136,9 @@ class PartialHinge(BaseEstimator):
         """Return the risk of these scores."""
         if not self.can_be_smoothed:
             return self._structural(scores, labels, sample_weight)[0]
-        positive, lifted, _ = _leveled(*self._chosen(scores, labels, sample_weight))
+        positive, lifted, _ = shifted(
+            *self._chosen(scores, labels, sample_weight), _MARGIN
+        )
         return mean_hinge(lifted, positive)
 
     def value_and_subgradient(
@@ -158,12 +150,13 @@ class PartialHinge(BaseEstimator):
         """Return the risk of these scores and one subgradient, from one sort."""
         if not self.can_be_smoothed:
             return self._structural(scores, labels, sample_weight)
-        positive, lifted, slack = _leveled(*self._chosen(scores, labels, sample_weight))
-        subgradient = np.zeros_like(scores)
-        support = hinge_support(
-            positive, lifted, subgradient, margin=_MARGIN, slack=slack
+        positive, lifted, slack = shifted(
+            *self._chosen(scores, labels, sample_weight), _MARGIN
         )
-        return support.value, subgradient
+        support = hinge_support(
+            positive, lifted, scores.size, margin=_MARGIN, slack=slack
+        )
+        return support.value, support.subgradient
 
     def smoothed(
         self,
@@ -179,28 +172,8 @@ class PartialHinge(BaseEstimator):
         the share ``clip((k - threshold) / (4 width) + 1/2, 0, 1)``, with its score k,
         or minus the score for a positive, and the threshold such that the shares fill
         the range. Any shares that do give a line below the risk.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_rows,)
-            Scores, finite.
-        labels : ndarray of bool of shape (n_rows,)
-            True for positives; both classes are present.
-        sample_weight : ndarray of shape (n_rows,), optional
-            Nonnegative weights, with a positive total in each class.
-        width : float
-            Length of the interval that rounds off a kink; positive.
-
-        Returns
-        -------
-        Support
-            The risk (at most a few hundredths of `width` above it, never below), the
-            slope, and the constant of the line.
-
-        Raises
-        ------
-        IncompatibleError
-            For ``bound="loose"``, and for ranges other than (0, b) and (c, 1).
+        The value is at most a few hundredths of `width` above the risk, never below.
+        Raises IncompatibleError where ``can_be_smoothed`` is False.
         """
         self._refuse_if_structural()
         grid = Grid.cover(scores, _MARGIN, width)
@@ -215,11 +188,11 @@ class PartialHinge(BaseEstimator):
                 choice_width=_CHOICE_WIDTH,
             )
         positive, negative = self._smooth_choices(scores, labels, sample_weight, width)
-        positives, lifted, _ = _leveled(positive.chosen, negative.chosen)
+        positives, lifted, _ = shifted(positive.chosen, negative.chosen, _MARGIN)
         support = hinge_support(
-            positives, lifted, np.zeros_like(scores), margin=_MARGIN, width=width
+            positives, lifted, scores.size, margin=_MARGIN, width=width
         )
-        positives, lifted, _ = _leveled(positive.exactly, negative.exactly)
+        positives, lifted, _ = shifted(positive.exactly, negative.exactly, _MARGIN)
         return support._replace(value=mean_hinge(lifted, positives))
 
     def curvature(
@@ -230,7 +203,7 @@ class PartialHinge(BaseEstimator):
         *,
         width: float,
     ) -> Callable[[FloatArray], FloatArray]:
-        """Return the smoothed risk's Hessian as a quadratic form on (m, k) matrices.
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V.
 
         To the Laplacian of the pairs near the kink comes the scatter of the rows near
         the threshold of the choice, which trade places as their scores move. Its
@@ -239,7 +212,7 @@ class PartialHinge(BaseEstimator):
         """
         self._refuse_if_structural()
         positive, negative = self._smooth_choices(scores, labels, sample_weight, width)
-        positives, lifted, _ = _leveled(positive.chosen, negative.chosen)
+        positives, lifted, _ = shifted(positive.chosen, negative.chosen, _MARGIN)
         of_pairs = laplacian(positives, lifted, width)
         moving = [
             (own, _slope_at_threshold(own, other, width))
@@ -267,10 +240,10 @@ class PartialHinge(BaseEstimator):
     ) -> tuple[ClassRows, ClassRows]:
         """Choose the positives and the negatives that count, and sort them."""
         box = self.rank_box()
-        positive, negative = ClassRows.both(scores, labels, sample_weight)
+        positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
         return (
-            positive.taken(box.positives).sorted(),
-            negative.taken(box.negatives).sorted(),
+            first_rows(positive, box.positives).sorted(),
+            first_rows(negative, box.negatives).sorted(),
         )
 
     def _smooth_choices(
@@ -281,7 +254,7 @@ class PartialHinge(BaseEstimator):
         width: float,
     ) -> tuple[SmoothChoice, SmoothChoice]:
         box = self.rank_box()
-        positive, negative = ClassRows.both(scores, labels, sample_weight)
+        positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
         width = _CHOICE_WIDTH * width
         return (
             SmoothChoice.of(positive, box.positives, width),
@@ -295,17 +268,17 @@ class PartialHinge(BaseEstimator):
         box = self.rank_box()
         if box.is_mirrored:
             scores, labels = -scores, ~labels
-        positive, negative = ClassRows.both(scores, labels, sample_weight)
+        positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
         amounts = np.array([box.skip, box.negatives, box.positives])
         amounts[:2] *= negative.total_weight
         amounts[2] *= positive.total_weight
         if self.bound == "tight":
-            positive = positive.taken(box.positives)
-            negative = negative.taken(box.negatives)
-        positives, negatives, slack = _leveled(
-            positive.sorted(), negative.sorted(), lift=0.0
+            positive = first_rows(positive, box.positives)
+            negative = first_rows(negative, box.negatives)
+        positives, negatives, slack = shifted(
+            positive.sorted(), negative.sorted(), _MARGIN, lift=0.0
         )
-        down, up = np.zeros(positives.rows.size), np.zeros(negatives.rows.size)
+        down, up = np.zeros(positives.size), np.zeros(negatives.size)
         total = _partial_kernels.box_hinge(
             positives.values,
             positives.explicit_weights,
@@ -334,24 +307,3 @@ def _slope_at_threshold(own: SmoothChoice, other: SmoothChoice, width: float) ->
     shares = np.clip(gaps / width + 0.5, 0.0, 1.0)
     share = float(np.average(shares, weights=other.chosen.weights))
     return share / own.chosen.total_weight
-
-
-def _leveled(
-    positive: ClassRows, negative: ClassRows, lift: float = _MARGIN
-) -> tuple[SortedClass, SortedClass, float]:
-    """Take a level off sorted classes, and lift the negatives; also tell the slack.
-
-    A level changes no risk, and without it sums of scores keep their digits.
-    """
-    low = float(min(positive.values[0], negative.values[0]))
-    high = float(max(positive.values[-1], negative.values[-1]))
-    level = min(max(low, 0.0), high)
-    positives, negatives = (
-        SortedClass(
-            own.rows,
-            own.values - shift,
-            np.empty(0) if own.weights is None else own.weights,
-        )
-        for own, shift in ((positive, level), (negative, level - lift))
-    )
-    return positives, negatives, rounding_slack(max(-low, high), _MARGIN)

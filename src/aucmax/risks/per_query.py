@@ -10,13 +10,14 @@ from aucmax._sorting import deal_out, sort_with_order
 from aucmax._validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import _partial_kernels
-from aucmax.risks._sorted_classes import ROUNDING
+from aucmax.risks._hinge_sums import LARGEST_GAP_AT_A_KINK
+from aucmax.risks.base import Risk
 from aucmax.risks.partial_hinge import PartialHinge
 
 __all__ = ["PerQuery"]
 
 
-class PerQuery:
+class PerQuery(Risk):
     r"""The mean over queries of a risk that compares rows of one query alone.
 
     .. math:: R(s) = \frac{1}{|Q|} \sum_{q \in Q} R_q(s_q)
@@ -76,15 +77,6 @@ class PerQuery:
         counts = np.bincount(groups, minlength=2 * self.n_queries).reshape(-1, 2)
         return int(np.count_nonzero(counts.min(axis=1) == 0))
 
-    def value(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> float:
-        """Return the risk of these scores."""
-        return self.value_and_subgradient(scores, labels, sample_weight)[0]
-
     def value_and_subgradient(
         self,
         scores: FloatArray,
@@ -112,7 +104,7 @@ class PerQuery:
             starts,
             np.array(box[:3]),
             self.risk.bound == "loose",
-            ROUNDING,
+            LARGEST_GAP_AT_A_KINK,
             slopes,
         )
         subgradient = np.empty_like(scores)

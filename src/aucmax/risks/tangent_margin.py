@@ -6,14 +6,15 @@ from bisect import bisect_left
 from sklearn.base import BaseEstimator
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.risks.instance_margin import ClassRows, Lowest, risk_at
+from aucmax.risks._class_rows import ClassRows
+from aucmax.risks._nu import LARGEST_EXCESS, checked_nu
+from aucmax.risks._worst_rows import Lowest, half_difference_of_means
+from aucmax.risks.base import Risk
 
 __all__ = ["TangentMargin"]
 
-_ROUNDING = 1e-9  # by which a sum of weights may miss the caller's
 
-
-class TangentMargin(BaseEstimator):
+class TangentMargin(BaseEstimator, Risk):
     r"""The worst instance margin over :math:`\nu_+`, along the tangent at a centre.
 
     .. math:: R(s) = \max_{\nu_+, d} \Big\{ -\frac{1}{2} \Big( \sum_{i \in P} d_i s_i
@@ -65,15 +66,6 @@ class TangentMargin(BaseEstimator):
         self.nu = nu
         self.nu_center = nu_center
 
-    def value(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> float:
-        """Return the risk of these scores."""
-        return self.value_and_subgradient(scores, labels, sample_weight)[0]
-
     def value_and_subgradient(
         self,
         scores: FloatArray,
@@ -86,15 +78,16 @@ class TangentMargin(BaseEstimator):
         plus half, so each class adds up to one half.
         """
         classes = ClassRows.both(scores, labels, sample_weight)
-        positive, negative = classes[0].ascending(), classes[1].ascending()
+        positive, negative = Lowest.of(classes[0]), Lowest.of(classes[1])
         nu_pos = self._inner_nu_pos(positive, negative)
         # the weights that d spreads over, were all its bounds met
-        spread = self.nu_center / (2.0 - nu_pos / self.nu_center), self.nu / nu_pos
-        lowest = []
-        for ordered, weight in zip((positive, negative), spread, strict=True):
-            nu = min(weight, float(ordered.masses[-1]))
-            lowest.append((nu, float(ordered.threshold(nu))))
-        return risk_at(classes, lowest, scores.size)
+        nus = (
+            min(
+                self.nu_center / (2.0 - nu_pos / self.nu_center), positive.total_weight
+            ),
+            min(self.nu / nu_pos, negative.total_weight),
+        )
+        return half_difference_of_means(classes, nus, scores.size)
 
     def inner_nu_pos(
         self,
@@ -104,12 +97,10 @@ class TangentMargin(BaseEstimator):
     ) -> float:
         """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
         positive, negative = ClassRows.both(scores, labels, sample_weight)
-        return self._inner_nu_pos(positive.ascending(), negative.ascending())
+        return self._inner_nu_pos(Lowest.of(positive), Lowest.of(negative))
 
     def _inner_nu_pos(self, positive: Lowest, negative: Lowest) -> float:
-        first, last = self._interval(
-            float(positive.masses[-1]), float(negative.masses[-1])
-        )
+        first, last = self._interval(positive.total_weight, negative.total_weight)
         left, right = (
             min(max(self._first_ascent(positive, negative, strict), first), last)
             for strict in (False, True)
@@ -155,12 +146,8 @@ class TangentMargin(BaseEstimator):
 
     def _interval(self, weight_pos: float, weight_neg: float) -> tuple[float, float]:
         """Return the interval of nu_pos; it holds nu_center."""
-        center, slack = self.nu_center, 1.0 + _ROUNDING
-        if not 0.0 < self.nu <= weight_pos * weight_neg * slack:
-            raise ValueError(
-                "nu, the weight of the pairs that count, must be above 0 and at most "
-                f"that of all pairs, {weight_pos * weight_neg:.12g}, got {self.nu!r}."
-            )
+        checked_nu("nu", self.nu, "pairs", weight_pos * weight_neg)
+        center, slack = self.nu_center, 1.0 + LARGEST_EXCESS
         first = self.nu / weight_neg
         if not first / slack <= center <= weight_pos * slack:
             raise ValueError(

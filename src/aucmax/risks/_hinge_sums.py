@@ -1,68 +1,65 @@
-"""Rows of one class in the order of their scores, and sums over pairs of classes."""
+"""Sums of hinges over the pairs of two sorted classes."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._sorting import RowNumbers, row_number_type
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._validation import FloatArray
 from aucmax.risks import _kernels
+from aucmax.risks._class_rows import ClassRows
 from aucmax.risks.base import Support
 
 __all__ = [
-    "ROUNDING",
-    "SortedClass",
-    "class_rows",
+    "LARGEST_GAP_AT_A_KINK",
     "hinge_support",
     "laplacian",
     "mean_hinge",
-    "rounding_slack",
+    "shifted",
 ]
 
-ROUNDING = 1e-12  # of the largest score: closer to a kink, a pair is at it
+# In units of the largest score: a pair as close to the kink as this is at it, because
+# else rounding, and with it the order of the rows, would decide on which side it is.
+LARGEST_GAP_AT_A_KINK = 1e-12
 
 
-class SortedClass(NamedTuple):
-    """The rows of one class by ascending score: where they stand, score, weight."""
+def shifted(
+    positive: ClassRows,
+    negative: ClassRows,
+    margin: float,
+    *,
+    lift: float | None = None,
+) -> tuple[ClassRows, ClassRows, float]:
+    """Take a constant off both sorted classes, and lift the negatives by the margin.
 
-    rows: RowNumbers
-    values: FloatArray
-    weights: FloatArray  # empty for ones
-
-    @property
-    def total_weight(self) -> float:
-        """Weight of all rows."""
-        return float(self.weights.sum()) if self.weights.size else float(self.rows.size)
-
-    @property
-    def explicit_weights(self) -> FloatArray:
-        """The weights, also where they are ones."""
-        return self.weights if self.weights.size else np.ones(self.rows.size)
-
-
-def class_rows(members: BoolArray) -> RowNumbers:
-    """Return the numbers of the rows of one class."""
-    return np.flatnonzero(members).astype(row_number_type(members.size))
+    Or by another `lift`. The constant changes no risk, and without it sums of scores
+    keep their digits. Also returns how far from the kink a pair is still at it.
+    """
+    low = float(min(positive.values[0], negative.values[0]))
+    high = float(max(positive.values[-1], negative.values[-1]))
+    constant = min(max(low, 0.0), high)
+    lift = margin if lift is None else lift
+    return (
+        positive._replace(values=positive.values - constant),
+        negative._replace(values=negative.values - (constant - lift)),
+        LARGEST_GAP_AT_A_KINK * max(-low, high, margin),
+    )
 
 
-def mean_hinge(lifted: SortedClass, positive: SortedClass) -> float:
+def mean_hinge(lifted: ClassRows, positive: ClassRows) -> float:
     """Return the weighted mean over pairs of max(0, lifted - positive)."""
     total = _kernels.hinge_total(
-        lifted.values, lifted.weights, positive.values, positive.weights
+        lifted.values,
+        lifted.weights_or_empty,
+        positive.values,
+        positive.weights_or_empty,
     )
     return float(total / (lifted.total_weight * positive.total_weight))
 
 
-def rounding_slack(largest: float, margin: float) -> float:
-    """Return how far from the kink a pair is at it, but for rounding."""
-    return ROUNDING * max(largest, margin)
-
-
 def hinge_support(
-    positive: SortedClass,
-    lifted: SortedClass,
-    subgradient: FloatArray,
+    positive: ClassRows,
+    lifted: ClassRows,
+    n_rows: int,
     *,
     margin: float,
     width: float = 0.0,
@@ -70,26 +67,32 @@ def hinge_support(
 ) -> Support:
     """Return the mean hinge and the line of its smoothed gradient.
 
-    The negatives are lifted by the margin. The slope is written into `subgradient`, in
-    the rows of the two classes alone.
+    The negatives are lifted by the margin. Rows of neither class have slope 0.
     """
+    subgradient = np.zeros(n_rows)
     pairs = positive.total_weight * lifted.total_weight
     shares = 0.0
-    for own, other, side in ((positive, lifted, -1), (lifted, positive, 1)):
+    for own, other in ((positive, lifted), (lifted, positive)):
         sums = np.empty_like(own.values)
         _kernels.ramp_sums(
-            own.values, other.values, other.weights, width / 2.0, slack, side, sums
+            own.values,
+            other.values,
+            other.weights_or_empty,
+            width / 2.0,
+            slack,
+            own.side,
+            sums,
         )
-        if own.weights.size:
+        if own.weights is not None:
             sums *= own.weights
         shares = float(sums.sum()) / pairs
-        sums *= side / pairs
+        sums *= own.side / pairs
         subgradient[own.rows] = sums
     return Support(mean_hinge(lifted, positive), subgradient, margin * shares)
 
 
 def laplacian(
-    positive: SortedClass, lifted: SortedClass, width: float
+    positive: ClassRows, lifted: ClassRows, width: float
 ) -> Callable[[FloatArray], FloatArray]:
     """Return the smoothed mean hinge's Hessian L as the map V -> V^T L V.
 
@@ -104,13 +107,13 @@ def laplacian(
     last = np.searchsorted(lifted.values, positive.values + width / 2.0)
     masses = _prefix_sums(mass_lifted)
     of_positive = mass_positive * (masses[last] - masses[first])
-    n = lifted.rows.size
+    n = lifted.size
     entering = np.bincount(first, mass_positive, minlength=n + 1)
     leaving = np.bincount(last, mass_positive, minlength=n + 1)
     of_lifted = mass_lifted * np.cumsum(entering - leaving)[:n]
     degrees = np.concatenate([of_positive, of_lifted])
     rows = np.concatenate([positive.rows, lifted.rows])
-    n_positive = positive.rows.size
+    n_positive = positive.size
 
     def form(columns: FloatArray) -> FloatArray:
         ordered = columns[rows]

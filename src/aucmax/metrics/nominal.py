@@ -1,0 +1,305 @@
+"""AUC of classes without an order, each with a score of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._parameters import check_choice
+from aucmax._validation import (
+    FloatArray,
+    IntArray,
+    check_nominal_labels,
+    check_sample_weight,
+    check_score_matrix,
+)
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics._steps import RankingTask
+from aucmax.metrics.uncertainty import (
+    AUCInterval,
+    check_confidence,
+    logit_interval,
+    mean_and_variance,
+    shares_of_the_other_class,
+)
+
+__all__ = ["nominal_auc_interval", "nominal_auc_score"]
+
+
+def nominal_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    multi_class: str = "ovr",
+    average: str = "macro",
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Mean AUC of classes that have no order, from one column of scores per class.
+
+    With :math:`A(a, B)` the AUC of column a where the rows of class a are the positives
+    and those of the classes B the negatives, and K classes,
+
+    .. math::
+        \text{ovr} = \frac{1}{K} \sum_a A(a, \text{all but } a), \qquad
+        \text{ovo} = \frac{1}{K (K - 1)} \sum_a \sum_{b \ne a} A(a, \{b\})
+
+    The first compares each class with the rest; the second, due to Hand and Till, each
+    pair of classes, so that it does not depend on how frequent they are.
+    ``average="weighted"`` weighs :math:`A(a, B)` by the share of rows in class a, or,
+    for pairs, in the classes a and b. All equal scikit-learn's ``roc_auc_score`` with
+    these options, but rows of scores need not add up to 1, and weights may be used with
+    pairs, too. Tied pairs count one half. Costs O(K m log m).
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of at least two classes: booleans, numbers or strings.
+    y_score : array-like of shape (n_rows, n_classes)
+        Finite scores, one column per class, higher for rows more likely to be of that
+        class. Each column is compared within itself alone.
+    multi_class : {"ovr", "ovo"}
+        Whether each class is compared with the rest, or with each other class.
+    average : {"macro", "weighted"}
+        Whether classes, or pairs of classes, count alike or by their share of rows.
+    labels : array-like of shape (n_classes,), optional
+        The class of each column; by default, the distinct labels in sorted order.
+    sample_weight : array-like of shape (n_rows,), optional
+        Nonnegative weights of the rows: a row of weight 2 counts as two equal rows.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; 0.5 for scores that carry no information.
+
+    See Also
+    --------
+    multiclass_auc_score : For levels of relevance, with a single score per row.
+    ordinal_auc_score : The same, counting pairs of levels.
+    nominal_auc_interval : The same area with a confidence interval.
+
+    References
+    ----------
+    .. [1] D. J. Hand, R. J. Till. A simple generalisation of the area under the ROC
+       curve for multiple class classification problems. Machine Learning 45, 2001.
+    .. [2] F. Provost, P. Domingos. Well-trained PETs: improving probability estimation
+       trees. CeDER working paper 00-04, Stern School of Business, 2000.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import nominal_auc_score
+    >>> y = ["cat", "cat", "dog", "fox"]
+    >>> scores = [[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.3, 0.6, 0.1], [0.1, 0.4, 0.5]]
+    >>> nominal_auc_score(y, scores)
+    0.9166666666666666
+    """
+    rows = _check_rows(y_true, y_score, multi_class, average, labels, sample_weight)
+    areas = np.array([rows.task(contest).mean_area() for contest in rows.contests])
+    return rows.mean(areas)
+
+
+def nominal_auc_interval(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    multi_class: str = "ovr",
+    average: str = "macro",
+    confidence: float = 0.95,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> AUCInterval:
+    r"""Mean AUC of classes that have no order, with an interval on the logit scale.
+
+    The same rows take part in many of the areas that :func:`nominal_auc_score`
+    averages, so their errors are not independent. The standard error is therefore that
+    of the influence :math:`\psi_i` of each row on the mean: by how much it changes, per
+    share of weight that the row gains. As in :func:`auc_interval`, in each area that is
+    the share of the other side that the row is on the right side of, less the area;
+    with ``average="weighted"`` a row also moves the weights. With classes c of
+    :math:`m_c` of the m rows, and :math:`\bar\psi_c` the mean over a class,
+
+    .. math:: \sigma^2 = \frac{1}{m^2} \sum_c \Big( \frac{m_c}{m_c - 1}
+        \sum_{i \in c} (\psi_i - \bar\psi_c)^2 + m_c \bar\psi_c^2 \Big)
+
+    which for two classes with opposite scores is DeLong's variance. The rows are taken
+    to be a sample of all classes, whose shares vary as well. The interval is made as in
+    :func:`auc_interval`, with the smallest class for min(p, n). Costs O(K m log m).
+
+    Parameters
+    ----------
+    y_true, y_score, multi_class, average, labels
+        As in :func:`nominal_auc_score`. At least two rows of each class.
+    confidence : float
+        Probability that the interval is meant to cover, between 0 and 1.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of independent rows (not how often a row was seen).
+
+    Returns
+    -------
+    AUCInterval
+        The record of ``auc``, ``low``, ``high``, ``standard_error``, ``confidence``.
+
+    References
+    ----------
+    .. [1] E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson. Comparing the areas under
+       two or more correlated receiver operating characteristic curves: a nonparametric
+       approach. Biometrics 44(3), 1988.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import nominal_auc_interval
+    >>> y = ["cat", "cat", "cat", "dog", "dog", "dog"]
+    >>> scores = [[1, -1], [2, -2], [4, -4], [3, -3], [0, 0], [-1, 1]]
+    >>> print(nominal_auc_interval(y, scores))
+    0.7778 [0.1730, 0.9832]
+    """
+    check_confidence(confidence)
+    rows = _check_rows(y_true, y_score, multi_class, average, labels, sample_weight)
+    n_least = _smallest_class(rows)
+    areas = np.empty(len(rows.contests))
+    influence = np.zeros(rows.codes.size)
+    for place, contest in enumerate(rows.contests):
+        task = rows.task(contest)
+        areas[place] = task.mean_area()
+        members = rows.members(contest)
+        sides = members[task.is_positive], members[~task.is_positive]
+        for side, shares in zip(sides, shares_of_the_other_class(task), strict=True):
+            factor = rows.factors[place] / float(rows.weights[side].sum())
+            influence[side] += factor * (shares - areas[place])
+    auc = rows.mean(areas)
+    if average == "weighted":
+        influence += rows.pull_of_prevalence(areas)[rows.codes] - auc
+    error = sqrt(_variance(rows, influence))
+    return AUCInterval(
+        auc, *logit_interval(auc, error, confidence, n_least), error, confidence
+    )
+
+
+class _Contest(NamedTuple):
+    """One class against others, by the scores of its column."""
+
+    column: int
+    opponent: int | None  # None for all other classes
+
+    @property
+    def classes(self) -> list[int]:
+        """Those whose share of rows weighs the contest."""
+        return [self.column] + ([] if self.opponent is None else [self.opponent])
+
+
+@dataclass(frozen=True)
+class _NominalRows:
+    """Checked rows, and what is averaged over them."""
+
+    codes: IntArray  # the column of each row's class
+    of_class: list[IntArray]  # the rows of each class
+    scores: FloatArray
+    sample_weight: FloatArray | None
+    weights: FloatArray  # the same, or equal ones, adding up to 1
+    prevalence: FloatArray  # share of each class
+    contests: list[_Contest]
+    factors: FloatArray  # how much each contest counts in the mean, adding up to 1
+
+    def members(self, contest: _Contest) -> IntArray:
+        """Return the rows that take part."""
+        if contest.opponent is None:
+            return np.arange(self.codes.size)
+        return np.concatenate([self.of_class[code] for code in contest.classes])
+
+    def task(self, contest: _Contest) -> RankingTask:
+        """Return the contest as a ranking of two classes."""
+        rows = self.members(contest)
+        return RankingTask(
+            self.scores[rows, contest.column],
+            self.codes[rows] == contest.column,
+            None if self.sample_weight is None else self.sample_weight[rows],
+        )
+
+    def mean(self, areas: FloatArray) -> float:
+        """Average the areas of all contests; equal ones give exactly their value."""
+        mean = areas[0] + self.factors @ (areas - areas[0])
+        return float(min(max(mean, 0.0), 1.0))
+
+    def pull_of_prevalence(self, areas: FloatArray) -> FloatArray:
+        """Return the derivative of the mean by the prevalence of each class."""
+        pulls = np.zeros_like(self.prevalence)
+        for contest, area in zip(self.contests, areas, strict=True):
+            pulls[contest.classes] += area
+        total: float = _prevalences(self.contests, self.prevalence).sum()
+        return pulls / total
+
+
+def _prevalences(contests: list[_Contest], prevalence: FloatArray) -> FloatArray:
+    return np.array([prevalence[contest.classes].sum() for contest in contests])
+
+
+def _check_rows(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    multi_class: str,
+    average: str,
+    labels: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+) -> _NominalRows:
+    check_choice("multi_class", multi_class, ("ovr", "ovo"))
+    check_choice("average", average, ("macro", "weighted"))
+    classes, codes = check_nominal_labels(y_true, labels)
+    scores = check_score_matrix(y_score, codes.size)
+    if scores.shape[1] != len(classes):
+        raise ValueError(
+            f"y_score has {scores.shape[1]} columns, but there are {len(classes)} "
+            "classes; it needs one column per class, in the order of labels."
+        )
+    sample_weight = check_sample_weight(sample_weight, codes.size)
+    weights = np.ones(codes.size) if sample_weight is None else sample_weight
+    weights = weights / weights.sum()
+    prevalence = np.bincount(codes, weights, len(classes)).astype(np.float64)
+    if (prevalence == 0.0).any():
+        missing = classes[int(np.argmin(prevalence))]
+        raise NotEnoughClassesError(
+            f"No row with a positive weight is of class {missing!r}, so its column "
+            "cannot be judged. Leave out the class and its column."
+        )
+    columns = range(len(classes))
+    contests = [_Contest(column, None) for column in columns]
+    if multi_class == "ovo":
+        contests = [_Contest(a, b) for a in columns for b in columns if a != b]
+    factors = np.ones(len(contests))
+    if average == "weighted":
+        factors = _prevalences(contests, prevalence)
+    by_class = np.argsort(codes, kind="stable")
+    return _NominalRows(
+        codes,
+        np.split(by_class, np.cumsum(np.bincount(codes))[:-1]),
+        scores,
+        sample_weight,
+        weights,
+        prevalence,
+        contests,
+        factors / factors.sum(),
+    )
+
+
+def _smallest_class(rows: _NominalRows) -> int:
+    sizes = np.bincount(rows.codes[rows.weights > 0.0])
+    if sizes.min() < 2:
+        raise ValueError(
+            "The variance needs at least two rows of each class, but the class of "
+            f"column {int(sizes.argmin())} has one. Use more rows."
+        )
+    return int(sizes.min())
+
+
+def _variance(rows: _NominalRows, influence: FloatArray) -> float:
+    """Return the variance of a mean from the influence of each row on it."""
+    total = 0.0
+    for code, share in enumerate(rows.prevalence):
+        members = rows.codes == code
+        weights = rows.weights[members]
+        mean, variance = mean_and_variance(influence[members], weights)
+        total += share**2 * variance + mean**2 * float(weights @ weights)
+    return total

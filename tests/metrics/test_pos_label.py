@@ -1,0 +1,117 @@
+"""Either of two labels may be the positive class."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression
+
+from aucmax import metrics
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics._prepared import prepare_metric
+
+RNG = np.random.default_rng(0)
+Y = RNG.random(60) < 0.4
+SCORES = np.round(RNG.normal(size=60) + Y, 1)
+WEIGHTS = RNG.random(60)
+QID = np.arange(60) % 4
+SETS = np.tril(np.ones((60, 60)))
+NAMES = np.where(Y, "yes", "no")
+
+OF_RELEVANT_ROWS = ["precision", "average precision"]
+METRICS = {
+    "auc": partial(metrics.roc_auc_score, y_score=SCORES, sample_weight=WEIGHTS),
+    "auc of queries": partial(metrics.roc_auc_score, y_score=SCORES, qid=QID),
+    "partial": partial(metrics.partial_auc_score, y_score=SCORES, fpr_range=(0, 0.2)),
+    "interval": partial(metrics.auc_interval, y_score=SCORES),
+    "test": partial(metrics.compare_auc, y_score_a=SCORES, y_score_b=WEIGHTS),
+    "binned": partial(metrics.binned_auc_score, y_score=SCORES, bins=7),
+    "at k": partial(metrics.auc_at_k_score, y_score=SCORES, k=7),
+    "unnested": partial(metrics.unnested_auc_score, subsets=SETS),
+    "precision": partial(metrics.precision_at_k, y_score=SCORES, k=7),
+    "average precision": partial(metrics.mean_average_precision, y_score=SCORES),
+    "bootstrap": partial(
+        metrics.bootstrap_interval,
+        metrics.partial_auc_score,
+        y_score=SCORES,
+        tpr_range=(0.5, 1),
+        n_resamples=5,
+        stratified=False,
+        random_state=0,
+    ),
+    "points": lambda y, **options: list(metrics.roc_points(y, SCORES, **options).tpr),
+    "band": lambda y, **options: metrics.roc_band(
+        y, SCORES, n_resamples=5, **options
+    ).low.tolist(),
+    "prepared auc": lambda y, **options: prepare_metric(
+        metrics.roc_auc_score, y, **options
+    )(SCORES),
+    "prepared part": lambda y, **options: prepare_metric(
+        metrics.partial_auc_score, y, fpr_range=(0, 0.3), **options
+    )(SCORES),
+}
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_either_label_may_be_the_positive_class(name):
+    metric = METRICS[name]
+    there, back = metric(Y), metric(~Y)
+    assert there != back
+    for labels, first, second in (
+        (Y, False, True),
+        (Y.astype(int), 0, 1),
+        (NAMES, "no", "yes"),
+        (NAMES.astype(object), "no", "yes"),
+        (np.where(Y, "1", "0"), "0", "1"),
+    ):
+        assert metric(labels) == there
+        assert metric(labels, pos_label=second) == there
+        assert metric(labels, pos_label=first) == back
+
+
+@pytest.mark.parametrize("name", sorted(METRICS.keys() - OF_RELEVANT_ROWS))
+def test_an_unknown_positive_class_is_refused(name):
+    message = "pos_label must be one of the labels of y_true, '.*' and '.*', got"
+    for unknown in ("maybe", 1, True, ["yes"], np.array(["yes", "no"])):
+        with pytest.raises(ValueError, match=message):
+            METRICS[name](NAMES, pos_label=unknown)
+
+
+def test_labels_need_no_order_if_the_positive_class_is_named():
+    labels = ["yes" if is_positive else 0 for is_positive in Y]
+    found = metrics.roc_auc_score(labels, SCORES, pos_label="yes")
+    assert found == metrics.roc_auc_score(Y, SCORES)
+    with pytest.raises(TypeError, match="Use labels of one type"):
+        metrics.roc_auc_score(labels, SCORES)
+
+
+@pytest.mark.parametrize("name", OF_RELEVANT_ROWS)
+def test_relevant_rows_may_be_named_by_any_label(name):
+    metric = METRICS[name]
+    grades = np.where(Y, 2, QID)
+    assert metric(grades, pos_label=2) == metric(grades == 2)
+    assert metric(grades, pos_label=0) == metric(grades == 0)
+    for unknown in (7, "2", [2, 2]):
+        with pytest.raises(NotEnoughClassesError, match="No row of y_true has"):
+            metric(grades, pos_label=unknown)
+
+
+@pytest.mark.parametrize("per_query", [False, True])
+@pytest.mark.parametrize("pos_label", ["no", "yes"])
+def test_scorers_ask_the_model_for_scores_of_the_positive_class(per_query, pos_label):
+    X = np.c_[SCORES, WEIGHTS]
+    model = LogisticRegression().fit(X, NAMES)
+    sign = 1.0 if pos_label == "yes" else -1.0
+    scores = sign * model.decision_function(X)
+    queries = {"qid": QID} if per_query else {}
+    options = {"fpr_range": (0, 0.3), "pos_label": pos_label}
+    partial_scorer = metrics.partial_auc_scorer(per_query=per_query, **options)
+    whole_scorer = metrics.roc_auc_scorer(per_query=per_query, pos_label=pos_label)
+    with sklearn.config_context(enable_metadata_routing=True):
+        part = partial_scorer(model, X, NAMES, **queries)
+        whole = whole_scorer(model, X, NAMES, **queries)
+    expected = metrics.partial_auc_score(NAMES, scores, **options, **queries)
+    assert part == pytest.approx(expected, abs=1e-14)
+    expected = metrics.roc_auc_score(NAMES, scores, pos_label=pos_label, **queries)
+    assert whole == pytest.approx(expected, abs=1e-14)
