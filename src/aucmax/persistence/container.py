@@ -221,7 +221,8 @@ def _read_manifest(
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelFileError(
             f"it was made by a newer aucmax (file format {version}; this version reads "
-            f"up to {FORMAT_VERSION}). Upgrade aucmax to load it."
+            f"up to {FORMAT_VERSION})",
+            "Upgrade aucmax to load it.",
         )
     if type(version) is not int or version < 1:
         raise ModelFileError(f"its format_version {version!r} does not exist")

@@ -200,8 +200,8 @@ def _pack(estimator: Any, name: str) -> bytes:
         _unpack(content)
     except ModelFileError as error:
         raise ValueError(
-            f"cannot save this {name}, since it could not be loaded: {error}. Nothing "
-            "was written."
+            f"cannot save this {name}, since it could not be loaded: {error.reason}. "
+            "Nothing was written."
         ) from error
     return content
 
@@ -226,12 +226,9 @@ def _read(path: str | os.PathLike[str], use: Callable[[bytes], T]) -> T:
     try:
         return use(_read_bytes(path))
     except ModelFileError as error:
-        reason = str(error)
-        # a reason that already says what to do ends with a full stop
-        advice = ". Get a fresh copy of the file, or fit and save the model again."
+        usual = "Get a fresh copy of the file, or fit and save the model again."
         raise ModelFileError(
-            f"cannot load {os.fspath(path)!r}: {reason}"
-            f"{'' if reason.endswith('.') else advice}"
+            f"cannot load {os.fspath(path)!r}: {error.reason}", error.advice or usual
         ) from error
 
 
@@ -242,9 +239,9 @@ def _read_bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise ModelFileError("it is a folder; give the name of a file in it.")
+            raise ModelFileError("it is a folder", "Give the name of a file in it.")
         if not stat.S_ISREG(status.st_mode):
-            raise ModelFileError("it is not a regular file; give the name of one.")
+            raise ModelFileError("it is not a regular file", "Give the name of one.")
         if status.st_size > MAX_FILE_BYTES:
             raise ModelFileError(
                 f"it has {status.st_size} bytes, more than the {MAX_FILE_BYTES} allowed"
