@@ -1,5 +1,7 @@
 """Errors that say what was wrong, where, and what to do."""
 
+from dataclasses import dataclass
+
 __all__ = [
     "ConstantScoresWarning",
     "DataFileError",
@@ -10,7 +12,6 @@ __all__ = [
     "NotEnoughClassesError",
     "OneClassQueryWarning",
     "TooManyValuesError",
-    "WrongSeparatorError",
 ]
 
 
@@ -18,10 +19,11 @@ class NotEnoughClassesError(ValueError):
     """There is nothing to rank: all rows belong to one class."""
 
 
+@dataclass(eq=False)
 class TooManyValuesError(ValueError):
     """A target has more than two values, and they are not taken for levels.
 
-    Parameters
+    Attributes
     ----------
     problem : str
         What was found, without advice.
@@ -29,10 +31,8 @@ class TooManyValuesError(ValueError):
         Whether the values could be levels of relevance: whole numbers, 0 or above.
     """
 
-    def __init__(self, problem: str, may_be_levels: bool) -> None:
-        super().__init__(problem, may_be_levels)
-        self.problem = problem
-        self.may_be_levels = may_be_levels
+    problem: str
+    may_be_levels: bool
 
     def __str__(self) -> str:
         levels = "; if they are levels of relevance, use a model that learns levels"
@@ -50,33 +50,11 @@ class DataFileError(ValueError):
     """A data file cannot be read; the message names file, line and column."""
 
 
-class WrongSeparatorError(DataFileError):
-    """The columns of a text table seem to be separated by another character.
-
-    Parameters
-    ----------
-    problem : str
-        What was found, without advice.
-    separator : str
-        The character that seems to separate the columns.
-    """
-
-    def __init__(self, problem: str, separator: str) -> None:
-        super().__init__(problem, separator)
-        self.problem = problem
-        self.separator = separator
-
-    def __str__(self) -> str:
-        return (
-            f"{self.problem}; pass separator={self.separator!r} if that separates the "
-            "columns."
-        )
-
-
+@dataclass(eq=False)
 class ModelFileError(ValueError):
     """A model file is damaged, altered, or of a kind this version does not know.
 
-    Parameters
+    Attributes
     ----------
     reason : str
         What is wrong with the file.
@@ -84,10 +62,8 @@ class ModelFileError(ValueError):
         What to do about it, as sentences; None if only the usual advice applies.
     """
 
-    def __init__(self, reason: str, advice: str | None = None) -> None:
-        super().__init__(reason, advice)
-        self.reason = reason
-        self.advice = advice
+    reason: str
+    advice: str | None = None
 
     def __str__(self) -> str:
         return self.reason if self.advice is None else f"{self.reason}. {self.advice}"

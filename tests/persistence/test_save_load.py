@@ -273,7 +273,7 @@ def test_a_callable_parameter_that_is_not_excepted_is_refused(tmp_path):
 
 @pytest.mark.parametrize("stranger", [Stranger(), 3, None, Toy, "text"])
 def test_an_unknown_class_is_refused(stranger, tmp_path):
-    with pytest.raises(TypeError, match=r"cannot save an? .*LogisticRegression"):
+    with pytest.raises(TypeError, match=r"cannot save an object .*LogisticRegression"):
         save(stranger, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 

@@ -25,12 +25,8 @@ _PLAIN = (str, int, float, bool, type(None))
 class Decoder:
     """Rebuilds values from a tagged tree.
 
-    Parameters
-    ----------
-    members : dict of str to bytes
-        What the tree refers to. Each must be used once: see `check_all_used`.
-    made_with : dict of str to str
-        Package versions of the writer, for error messages.
+    Each of the `members` that the tree refers to must be used once; `made_with` has the
+    package versions of the writer, for error messages.
     """
 
     def __init__(self, members: dict[str, bytes], made_with: dict[str, str]) -> None:
@@ -152,7 +148,7 @@ class Decoder:
             matrix = getattr(scipy.sparse, kind)((data, indices, indptr), tuple(shape))
             matrix.check_format(full_check=True)
         except (ValueError, TypeError, IndexError, OverflowError) as error:
-            raise ModelFileError(f"{path} is no CSR matrix ({error})") from error
+            raise ModelFileError(f"{path} is not a CSR matrix ({error})") from error
         # scipy narrows 64-bit indices where it can; give back what was saved
         matrix.indices, matrix.indptr = indices, indptr
         return matrix

@@ -39,10 +39,7 @@ def unsaved_attributes(cls: type[Any]) -> frozenset[str]:
 class Encoder:
     """Turns one estimator into a tagged tree and the members it refers to.
 
-    Attributes
-    ----------
-    members : dict of str to bytes
-        Arrays and long texts, by the member name used in the tree.
+    `members` are the arrays and long texts, by the name used in the tree.
     """
 
     def __init__(self) -> None:

@@ -103,8 +103,8 @@ def save(
     name = public_name(type(estimator))
     if name is None:
         raise TypeError(
-            f"cannot save {_article(type(estimator).__qualname__)}: a model file holds "
-            f"one of {', '.join(sorted(REGISTRY))}, and no subclass of them."
+            f"cannot save an object of type {type(estimator).__qualname__}: a model "
+            f"file holds one of {', '.join(sorted(REGISTRY))}, and no subclass of them."
         )
     content = _pack(estimator, name)
     with atomic_output(path, overwrite=overwrite) as file:
@@ -250,7 +250,3 @@ def _read_bytes(path: str | os.PathLike[str]) -> bytes:
             return file.read(MAX_FILE_BYTES + 1)
     finally:
         os.close(descriptor)
-
-
-def _article(name: str) -> str:
-    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
