@@ -33,22 +33,6 @@ def test_a_new_file_appears_whole(tmp_path, overwrite):
     assert (tmp_path / "a").read_bytes() == b"one two"
 
 
-def test_text_is_utf8_and_line_ends_are_kept(tmp_path):
-    with atomic_output(tmp_path / "a", mode="w") as file:
-        file.write("é\n\r\n")
-    assert (tmp_path / "a").read_bytes() == "é\n\r\n".encode()
-
-
-@pytest.mark.parametrize("mode", ["a", "r", "r+b", "x", ""])
-def test_other_modes_are_refused(tmp_path, mode):
-    with (
-        pytest.raises(ValueError, match="mode must be"),
-        atomic_output(tmp_path / "a", mode=mode),
-    ):
-        pass
-    assert names(tmp_path) == []
-
-
 def test_an_existing_file_is_refused_before_anything_is_done(tmp_path):
     (tmp_path / "a").write_text("old")
     with (

@@ -73,13 +73,13 @@ def on(command: list[str], data: str) -> str:
 
 @ALL
 def test_a_file_that_does_not_exist(command):
-    assert "god.csv: no such file; did you mean 'good.csv'" in on(command, "god.csv")
+    assert "god.csv: no such file. Did you mean 'good.csv'" in on(command, "god.csv")
 
 
 @ALL
 def test_a_path_that_is_a_folder(command):
     os.mkdir("folder.csv")
-    assert "folder.csv: a directory" in on(command, "folder.csv")
+    assert "folder.csv: a folder" in on(command, "folder.csv")
 
 
 @ALL
@@ -279,7 +279,7 @@ def test_a_model_without_the_preparation_of_a_table():
     X = np.arange(20.0).reshape(10, 2)
     aucmax.save(AUCSVC().fit(X, np.arange(10) > 4), "bare.aucmax")
     message = refuse("score", "bare.aucmax", "good.csv")
-    assert "bare.aucmax holds a AUCSVC without the preparation" in message
+    assert "the AUCSVC in bare.aucmax cannot prepare the columns" in message
 
 
 def test_a_data_file_in_place_of_a_model():
@@ -361,21 +361,21 @@ def test_two_outputs_of_one_name():
 
 def test_a_picture_of_an_unknown_kind():
     message = refuse(*EVALUATE[:2], "good.csv", "--figure", "roc.doc")
-    assert "pictures can be .png, .svg" in message
+    assert "its name must end in one of .png, .svg" in message
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
         (["--folds", "1"], "--folds"),
-        (["--folds", "21"], "10 positive rows, but 21 folds need 42"),
+        (["--folds", "21"], "10 rows are positive, but 21 folds need 42"),
         (["--fpr-range", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1, got 0.5 0.5"),
         (["--fpr-range", "0", "2"], "need 0 <= LOW < HIGH <= 1"),
         (["--fpr-range", "nan", "1"], "need 0 <= LOW < HIGH <= 1"),
         (["--models", "aucsvc,svm"], "there is no model 'svm'; choose from aucsvc"),
         (["--models", ""], "there is no model ''"),
         (["--seed", "-1"], "--seed"),
-        (["--separator", "ab"], "one plain character is needed"),
+        (["--separator", "ab"], "separator must be one ASCII character"),
         (["--model-out", "m.aucmax"], "--no-save contradicts"),
         (["--colour"], "No such option"),
     ],

@@ -97,7 +97,7 @@ def test_compare_ranks_within_queries(folder, inside):
     result = run("compare", folder / "known.csv", *CSV, *FAST)
     assert "30 queries, " in result.stdout
     assert "of them with both classes, 3 folds" in result.stdout
-    assert "intervals and p by Student's t over\nqueries" in result.stdout
+    assert "Student's t of the paired differences over queries" in result.stdout
     assert "DeLong" not in result.stdout
     assert result.stderr == ""
     model = aucmax.load("known.aucmax")
@@ -263,7 +263,7 @@ def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder)
     message = refuse("compare", folder / "known.svm", "--no-save")
     assert "the label has 3 different values (0.0: " in message
     assert "Use --positive VALUE to rank one value above all others" in message
-    assert "choose a model that learns levels" in message
+    assert "have lambdamart-mauc or lambdamart-ordinal learn them" in message
     assert "3 different values" in refuse("fit", folder / "known.svm", "-o", "m.aucmax")
 
 
@@ -271,7 +271,7 @@ def test_levels_without_a_model_that_learns_them_are_refused_with_a_hint(folder)
     ("options", "message"),
     [
         (["--qid", "serach"], "has no column 'serach'. Did you mean 'search'?"),
-        (["--qid", "clicked"], "'clicked' is the target; it cannot be --qid, too"),
+        (["--qid", "clicked"], "'clicked' is the target; it cannot be --qid as well"),
         (
             ["--qid", "page"],
             "none of the 300 queries of 'page' has rows with different",
@@ -311,4 +311,4 @@ def test_levels_that_are_none(inside):
     message = refuse(
         "compare", "negative.csv", "--target", "stars", *LEVELS, "--no-save"
     )
-    assert "no levels of relevance: those are whole numbers, 0 or above" in message
+    assert "levels of relevance must be whole numbers, 0 or above" in message

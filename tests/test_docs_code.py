@@ -9,6 +9,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [
     "README.md",
     "docs/user_guide/aucsvc.md",
+    "docs/user_guide/command_line.md",
     "docs/user_guide/graphs.md",
     "docs/user_guide/lambdamart.md",
     "docs/user_guide/own_training_code.md",

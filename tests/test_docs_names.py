@@ -24,6 +24,7 @@ BUILDING_BLOCKS = tuple(
 MODULES = [
     "aucmax",
     "aucmax.boosting",
+    "aucmax.comparison",
     "aucmax.datasets",
     "aucmax.exceptions",
     "aucmax.hypotheses",
@@ -36,6 +37,7 @@ MODULES = [
     "aucmax.risks",
     "aucmax.solvers",
     "aucmax.structured",
+    "aucmax.tables",
     "aucmax.trees",
 ]
 

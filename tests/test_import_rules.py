@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ MAY_IMPORT = {
     "trees": {"base", "risks", "metrics"},
     "objectives": {"trees"},
     "structured": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
-    "tables": {"metrics"},
+    "tables": {"metrics", "datasets"},
     "comparison": {"metrics", "tables"},
     "persistence": set(),
     "plots": {"metrics", "margin"},
@@ -77,6 +78,18 @@ def test_compiled_functions_call_those_of_their_own_file_only():
         for name in imported_siblings(path)
         if any(f"{name}.".startswith(f"{home}.") for home in homes)
     ]
+    assert not offences
+
+
+def test_the_command_line_imports_what_other_rooms_offer_in_public():
+    offences = []
+    for path in (SOURCE / "cli").glob("*.py"):
+        for name in imported_siblings(path):
+            room, _, public = name.partition(".")
+            if room == "cli" or name in aucmax.__all__:
+                continue
+            if public not in import_module(f"aucmax.{room}").__all__:
+                offences.append(f"{path.name} imports aucmax.{name}")
     assert not offences
 
 

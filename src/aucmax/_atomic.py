@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import BinaryIO, NoReturn
 
 try:
     import fcntl
@@ -23,12 +23,8 @@ _DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 @contextmanager
 def atomic_output(
-    path: str | os.PathLike[str],
-    *,
-    overwrite: bool = False,
-    mode: str = "wb",
-    encoding: str | None = None,
-) -> Iterator[IO[Any]]:
+    path: str | os.PathLike[str], *, overwrite: bool = False
+) -> Iterator[BinaryIO]:
     """Open a file that appears under its name only when it is complete.
 
     The bytes go to a hidden file in the same folder, are flushed to the disk, and
@@ -43,47 +39,36 @@ def atomic_output(
         Where the file shall be. A symbolic link is followed.
     overwrite : bool, default=False
         Whether a file that is already there may be replaced.
-    mode : {"wb", "w"}, default="wb"
-        Bytes or text.
-    encoding : str, optional
-        For text; UTF-8 if not given. Line ends are written as they are.
 
     Yields
     ------
     file
-        The open file.
+        The file, open for bytes.
 
     Raises
     ------
     FileExistsError
         There is a file of that name and `overwrite` is False.
-    FileNotFoundError, NotADirectoryError
-        The folder does not exist.
-    PermissionError
-        The folder or the old file may not be written.
-    IsADirectoryError
-        The path is a folder.
     OSError
-        The disk is full, or the path is a device or a pipe.
+        The folder does not exist or may not be written, the disk is full, or the path
+        is a folder, a device or a pipe.
 
     Examples
     --------
     >>> import os, tempfile
-    >>> from aucmax._atomic import atomic_output
+    >>> from aucmax.persistence import atomic_output
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic_output(os.path.join(folder, "a.txt"), mode="w") as file:
-    ...         _ = file.write("whole")
+    ...     with atomic_output(os.path.join(folder, "a.txt")) as file:
+    ...         _ = file.write(b"whole")
     ...     os.listdir(folder)
     ['a.txt']
     """
-    if mode not in ("wb", "w"):
-        raise ValueError(f"mode must be 'wb' or 'w', got {mode!r}.")
     target = Path(os.path.realpath(path))
     permissions = _check_target(target, overwrite)
     _remove_dead_partials(target)
     partial, descriptor = _create_partial(target)
     try:
-        with _open(descriptor, mode, encoding) as file:
+        with open(descriptor, "wb") as file:
             if permissions is not None and hasattr(os, "fchmod"):
                 os.fchmod(descriptor, permissions)
             yield file
@@ -106,12 +91,6 @@ def atomic_output(
             ) from error
         raise
     _sync_folder(target.parent)
-
-
-def _open(descriptor: int, mode: str, encoding: str | None) -> IO[Any]:
-    if mode == "wb":
-        return open(descriptor, "wb")
-    return open(descriptor, "w", encoding=encoding or "utf-8", newline="")
 
 
 def _check_target(target: Path, overwrite: bool) -> int | None:

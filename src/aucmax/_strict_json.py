@@ -22,20 +22,10 @@ def dump_json(value: Any) -> bytes:
 
 
 def parse_json(content: bytes, name: str) -> Any:
-    """Read canonical JSON.
+    """Read what `dump_json` wrote.
 
-    Parameters
-    ----------
-    content : bytes
-        What `dump_json` wrote. Another spelling of the same value is refused, and so
-        are repeated keys, NaN, numbers that a double cannot hold, and deep nesting.
-    name : str
-        Which member this is, for the error message.
-
-    Returns
-    -------
-    object
-        The value.
+    Another spelling of the same value is refused, and so are repeated keys, NaN,
+    numbers that a double cannot hold, and deep nesting.
     """
     if len(content) > MAX_JSON_BYTES:
         raise ModelFileError(

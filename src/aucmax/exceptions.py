@@ -1,5 +1,7 @@
 """Errors that say what was wrong, where, and what to do."""
 
+from dataclasses import dataclass
+
 __all__ = [
     "ConstantScoresWarning",
     "DataFileError",
@@ -9,11 +11,35 @@ __all__ = [
     "ModelFileError",
     "NotEnoughClassesError",
     "OneClassQueryWarning",
+    "TooManyValuesError",
 ]
 
 
 class NotEnoughClassesError(ValueError):
     """There is nothing to rank: all rows belong to one class."""
+
+
+@dataclass(eq=False)
+class TooManyValuesError(ValueError):
+    """A target has more than two values, and they are not taken for levels.
+
+    Attributes
+    ----------
+    problem : str
+        What was found, without advice.
+    may_be_levels : bool
+        Whether the values could be levels of relevance: whole numbers, 0 or above.
+    """
+
+    problem: str
+    may_be_levels: bool
+
+    def __str__(self) -> str:
+        levels = "; if they are levels of relevance, use a model that learns levels"
+        return (
+            f"{self.problem}. Pass positive= to rank one value above all others"
+            f"{levels if self.may_be_levels else ''}."
+        )
 
 
 class IncompatibleError(TypeError):
@@ -24,8 +50,23 @@ class DataFileError(ValueError):
     """A data file cannot be read; the message names file, line and column."""
 
 
+@dataclass(eq=False)
 class ModelFileError(ValueError):
-    """A model file is damaged, altered, or of a kind this version does not know."""
+    """A model file is damaged, altered, or of a kind this version does not know.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong with the file.
+    advice : str, optional
+        What to do about it, as sentences; None if only the usual advice applies.
+    """
+
+    reason: str
+    advice: str | None = None
+
+    def __str__(self) -> str:
+        return self.reason if self.advice is None else f"{self.reason}. {self.advice}"
 
 
 class ConstantScoresWarning(UserWarning):

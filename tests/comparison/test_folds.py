@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aucmax.comparison.folds import check_folds, split_folds, usable_folds
+from aucmax.comparison.folds import choose_folds, split_folds
 from aucmax.tables import Grading, Target, encode_target
 
 CLASSES = Grading.two_classes([0], 1)
@@ -12,27 +12,30 @@ LEVELS = RNG.integers(0, 3, 300) * (QUERIES % 4 > 0)
 
 def test_folds_need_two_rows_of_each_class():
     target = Target(np.array([1] * 7 + [0] * 50), CLASSES)
-    assert usable_folds(target, 5) == 3
-    check_folds(target, 3)
-    with pytest.raises(ValueError, match=r"7 positive rows, but 4 folds need 8.*use 3"):
-        check_folds(target, 4)
+    assert choose_folds(target) == 3
+    assert choose_folds(target, 3) == 3
+    with pytest.raises(
+        ValueError, match=r"7 rows are positive, but 4 folds need 8.*use 3"
+    ):
+        choose_folds(target, 4)
     with pytest.raises(ValueError, match="at least 2"):
-        check_folds(target, 1)
+        choose_folds(target, 1)
     tiny = Target(np.array([1, 1, 1, 0]), CLASSES)
-    with pytest.raises(ValueError, match=r"1 negative rows.*more of them are needed"):
-        check_folds(tiny, 2)
+    with pytest.raises(
+        ValueError, match=r"1 row is negative, but 2 .*more of them are needed"
+    ):
+        choose_folds(tiny, 2)
 
 
 def test_folds_need_a_query_with_both_classes():
     target = encode_target([0, 1, 1, 0, 1, 0, 1, 1], qid=[1, 1, 2, 2, 3, 3, 4, 4])
-    assert usable_folds(target, 5) == 3
-    check_folds(target, 3)
+    assert choose_folds(target) == 3
+    assert choose_folds(target, 3) == 3
     with pytest.raises(ValueError, match=r"3 of the 4 queries.*4 folds need 4.*use 3"):
-        check_folds(target, 4)
+        choose_folds(target, 4)
     one = encode_target([0, 1, 1], qid=[1, 1, 2])
-    assert usable_folds(one, 5) == 2
     with pytest.raises(ValueError, match=r"1 of the 2 queries.*more of them are"):
-        check_folds(one, 2)
+        choose_folds(one)
 
 
 @pytest.mark.parametrize("levels", [LEVELS, LEVELS > 0], ids=["levels", "classes"])

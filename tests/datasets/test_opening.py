@@ -107,14 +107,14 @@ def test_other_kinds_of_file_are_recognised(tmp_path, start, message):
 
 def test_a_missing_file_is_named_with_near_names(tmp_path):
     (tmp_path / "patients.csv").touch()
-    with pytest.raises(DataFileError, match=r"no such file; did you mean 'patients.c"):
+    with pytest.raises(DataFileError, match=r"no such file\. Did you mean 'patients.c"):
         content_of(tmp_path / "patient.csv")
     with pytest.raises(DataFileError, match=r"x.csv: no such file\.$"):
         content_of(tmp_path / "nowhere" / "x.csv")
 
 
 def test_a_directory_is_refused(tmp_path):
-    with pytest.raises(DataFileError, match="a directory; name one file in it"):
+    with pytest.raises(DataFileError, match="a folder; name one file in it"):
         content_of(tmp_path)
 
 

@@ -234,7 +234,7 @@ def test_a_column_may_be_optional(write):
 
 
 def test_a_missing_column_is_named_with_near_names(write):
-    with pytest.raises(DataFileError, match=r"no column 'Agee'; did you mean 'age'\?"):
+    with pytest.raises(DataFileError, match=r"no column 'Agee'\. Did you mean 'age'\?"):
         load_table(write("age,b\n1,2\n"), columns=["b", "Agee"])
 
 
@@ -257,7 +257,7 @@ def test_columns_must_be_distinct_and_not_all_absent(write):
         ('a,b\n"x\ny",2\n1\n', r"line 4, column 2 \('b'\): missing"),
         ('a,b\n1,2\n3,"x\n4,5\n', r"line 3, column 2 \('b'\): the \" that opens"),
         ('a,"b\n1,2\n', r"line 1, column 2: the \" that opens"),
-        ('a,b\n1,"x"y\n', r"line 2, column 2 \('b'\): text behind the closing"),
+        ('a,b\n1,"x"y\n', r"line 2, column 2 \('b'\): text after the closing"),
         ('a,b\n"x",y"\n', r"line 2, column 2 \('b'\): a \" within a field"),
         (b"a,b\n1,2\n3,\xff\n", r"line 3, column 2 \('b'\): byte 0xff is not valid"),
         (b"a,b\n1,2\n3,\xe2\x82", r"line 3, column 2 \('b'\): byte 0xe2 is not valid"),
@@ -273,7 +273,7 @@ def test_columns_must_be_distinct_and_not_all_absent(write):
         ("a,b,a\n1,2,3\n", r"line 1, column 3 \('a'\): column 1 has the same name"),
         (",b\n1,2\n", "line 1, column 1: this column has no name"),
         ("a, \n1,2\n", "line 1, column 2: this column has no name"),
-        ("a;b\n1;2\n", "has one column, 'a;b'; pass separator=';'"),
+        ("a;b\n1;2\n", "has one column, 'a;b'; if ';' separates the columns"),
         ("a,b\r1,2\r", "line 1: a carriage return within the line"),
         (f'"{"x" * 200_000}",b\n1,2\n', "line 1: field larger than field limit"),
     ],
@@ -328,7 +328,7 @@ def test_separators_and_quotes_are_single_characters(write, option, value):
 def test_formats_that_are_no_tables_are_refused(write, name):
     with pytest.raises(DataFileError, match="load_svmlight reads it"):
         load_table(write("1 1:2\n", name))
-    with pytest.raises(DataFileError, match="'xlsx' is no table"):
+    with pytest.raises(DataFileError, match="'xlsx' is not a format of tables"):
         load_table(write("1 1:2\n", name), format="xlsx")
 
 
@@ -346,7 +346,7 @@ def test_parquet_keeps_types_and_makes_nan_null(write, name):
     expected = TYPED.with_columns(b=pl.Series([0.5, None]))
     assert_frame_equal(load_table(path), expected)
     assert_frame_equal(load_table(path, columns=["c", "a"]), expected["c", "a"])
-    with pytest.raises(DataFileError, match=r"no column 'aa'; did you mean 'a'\?"):
+    with pytest.raises(DataFileError, match=r"no column 'aa'\. Did you mean 'a'\?"):
         load_table(path, columns=["aa"])
 
 

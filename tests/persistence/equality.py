@@ -20,6 +20,8 @@ def same(a, b):
         return False
     if isinstance(a, float) and not isinstance(a, np.generic):
         return struct.pack("d", a) == struct.pack("d", b)
+    if isinstance(a, range):
+        return (a.start, a.stop, a.step) == (b.start, b.stop, b.step)
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 import aucmax
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence import describe, load, save
-from aucmax.persistence.encode import MAX_LEVELS
+from aucmax.persistence.encode import MAX_NESTING
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
 from persistence.toy_models import Checked, Stranger, Toy, with_state
@@ -44,6 +44,10 @@ VALUES = [
     [1, [2.0, None]],
     (),
     (1, ("a", (2,))),
+    range(1, 10),
+    range(0, 6, 2),
+    range(9, -(2**60), -(2**59)),
+    range(0),
     {},
     {"a": 1, "dict": {"b": (1,)}, "": None},
     {0: 1.0, 1: 2.5, None: 0, 2.5: "x"},
@@ -269,7 +273,7 @@ def test_a_callable_parameter_that_is_not_excepted_is_refused(tmp_path):
 
 @pytest.mark.parametrize("stranger", [Stranger(), 3, None, Toy, "text"])
 def test_an_unknown_class_is_refused(stranger, tmp_path):
-    with pytest.raises(TypeError, match=r"cannot save an? .*LogisticRegression"):
+    with pytest.raises(TypeError, match=r"cannot save an object .*LogisticRegression"):
         save(stranger, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
@@ -283,6 +287,13 @@ def test_a_subclass_is_refused(tmp_path):
         save(LogisticRegression2(), tmp_path / "m")
 
 
+def test_a_range_keeps_its_ends_and_must_not_be_endless(tmp_path):
+    ranker = through_file(aucmax.GraphRanker(bins=range(1, 10)), tmp_path)
+    assert ranker.bins == range(1, 10)
+    with pytest.raises(ValueError, match="a range of more than 1000000 numbers"):
+        save(Toy(size=range(10**9)), tmp_path / "m")
+
+
 def test_a_value_that_contains_itself_is_refused(tmp_path):
     loop = []
     loop.append(loop)
@@ -294,7 +305,7 @@ def test_a_value_that_contains_itself_is_refused(tmp_path):
 @pytest.mark.parametrize("wrap", [lambda v: [v], lambda v: (v,), lambda v: {"k": v}])
 def test_the_deepest_nesting_that_saves_also_loads(wrap, tmp_path):
     value = 1.0
-    for _ in range(MAX_LEVELS - 2):  # the estimator and the number are levels, too
+    for _ in range(MAX_NESTING - 2):  # the estimator and the number are nested, too
         value = wrap(value)
     assert same(through_file(Toy(inner=value), tmp_path).inner, value)
     with pytest.raises(TypeError, match="nested more than"):

@@ -294,7 +294,7 @@ def test_nested_cells_are_left_out_at_training_and_refused_later():
 
 @pytest.mark.parametrize("name", ["max_categories", "min_frequency"])
 def test_settings_below_one_are_refused(name):
-    with pytest.raises(ValueError, match=f"{name} must be at least 1"):
+    with pytest.raises(ValueError, match=f"{name} must be an integer of at least 1"):
         TableEncoder(**{name: 0}).fit(patients())
 
 
@@ -376,7 +376,7 @@ def test_scaling_keeps_the_order_of_numbers(values):
 def test_trees_see_gaps_as_nan_and_categories_as_codes():
     encoder = TableEncoder().fit(patients())
     matrix = encoder.transform_for_trees(patients())
-    names = [n for column in encoder._learned() for n in column.tree_names()]
+    names = [part.name for part in encoder._parts()]
     assert [names[i] for i in encoder.categorical_features_] == [
         "sex", "visit:month", "visit:weekday", "smoker",
     ]  # fmt: skip

@@ -4,11 +4,14 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
 
 import aucmax
 from aucmax.comparison import LEVEL_MODELS, MODELS, table_model
 from aucmax.exceptions import IncompatibleError, ModelFileError
-from aucmax.metrics import ordinal_auc_score, roc_auc_score
+from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from aucmax.tables import TableModel, encode_target
 
 ROWS = 400
 LAMBDAMART = [name for name in MODELS if name.startswith("lambdamart")]
@@ -161,7 +164,7 @@ def test_one_of_many_values_is_predicted_or_not():
 
 def test_lengths_must_agree():
     table, outcome = visits()
-    with pytest.raises(ValueError, match="the table has 400 rows, but the target 399"):
+    with pytest.raises(ValueError, match="has 400 rows, but the target has 399"):
         table_model("logistic").fit(table, outcome[1:])
 
 
@@ -180,7 +183,51 @@ def test_an_unknown_name_is_refused_with_those_there_are():
 def test_a_model_can_be_cloned_and_scored_by_scikit_learn():
     table, outcome = visits()
     model = clone(table_model("logistic")).fit(table, outcome)
+    scores = model.decision_function(table)
+    ill = np.array(outcome) == model.classes_[1]
+    assert model.score(table, outcome) == roc_auc_score(ill, scores)
+    assert cross_val_score(model, table, outcome, cv=2).min() > 0.7
+
+
+def test_levels_are_scored_by_mauc():
+    table, levels, queries = graded(20)
+    model = table_model("logistic", levels="relevant").fit(table, levels)
+    expected = multiclass_auc_score(levels, model.decision_function(table), qid=queries)
+    assert model.score(table, levels, qid=queries) == expected
+
+
+def test_a_fit_that_fails_leaves_the_model_as_it_was():
+    table, outcome = visits()
+    model = table_model("logistic").fit(table, outcome)
+    before = model.decision_function(table)
+    for bad in (table.select("kind").with_columns(kind=pl.lit("one")), table.head(3)):
+        with pytest.raises(ValueError, match=r"no column can be used|has 3 rows"):
+            model.fit(bad, outcome)
+    model.set_params(estimator__C=-1.0)
+    with pytest.raises(ValueError, match="C"):
+        model.fit(table, outcome)
+    np.testing.assert_array_equal(model.decision_function(table), before)
+    encoder = model.encoder_
+    columns = encoder.columns_
+    with pytest.raises(ValueError, match="no column can be used"):
+        encoder.fit(table.select("kind").with_columns(kind=pl.lit("one")))
+    assert encoder.columns_ is columns
+
+
+def test_probabilities_serve_as_scores():
+    table, outcome = visits()
+    model = TableModel(GaussianNB()).fit(table, outcome)
     assert model.score(table, outcome) > 0.7
+    assert set(model.predict(table)) == {"ill", "well"}
+
+
+def test_a_target_brings_its_own_queries_and_positive_value():
+    table, outcome = visits()
+    target = encode_target(outcome, "well")
+    model = table_model("logistic", positive="ill").fit(table, target)
+    assert model.classes_.tolist() == ["ill", "well"]
+    with pytest.raises(ValueError, match="encoded already"):
+        model.fit(table, target, qid=outcome)
 
 
 @pytest.mark.parametrize(

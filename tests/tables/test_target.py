@@ -2,7 +2,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aucmax.exceptions import NotEnoughClassesError
+from aucmax import metrics
+from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables import Grading, encode_target, match_target
 
 ZERO_OR_ONE = Grading.two_classes([0], 1)
@@ -58,11 +59,11 @@ def test_one_class_is_refused():
 
 def test_three_classes_are_refused_with_their_counts_and_a_way_out():
     with pytest.raises(
-        ValueError, match=r"3 different values \('a': 1 rows, 'b': 1.*Pass positive="
+        TooManyValuesError, match=r"3 different values \('a': 1 rows, 'b': 1.*positive="
     ) as refusal:
         encode_target(["a", "b", "c"])
     assert "levels" not in str(refusal.value)
-    with pytest.raises(ValueError, match="levels of relevance, choose"):
+    with pytest.raises(ValueError, match="levels of relevance, use a model"):
         encode_target([0, 1, 2])
 
 
@@ -101,7 +102,7 @@ def test_two_levels_are_two_classes():
 
 @pytest.mark.parametrize("values", [[0, 1, 2.5], [-1, 0, 1], ["a", "b", "c"]], ids=str)
 def test_values_that_are_no_levels_are_refused(values):
-    with pytest.raises(ValueError, match="no levels of relevance: those are whole"):
+    with pytest.raises(ValueError, match="levels of relevance must be whole"):
         encode_target(values, allow_levels=True)
 
 
@@ -144,7 +145,7 @@ def test_without_queries_all_rows_are_one_block():
     ("qid", "message"),
     [
         ([1, None, 1, 2], r"search is missing in 1 of 4 rows \(row 2\).*their query"),
-        ([1, 2, 3], "search has 3 rows, but the target 4"),
+        ([1, 2, 3], "search has 3 rows, but the target has 4"),
         ([1, 1, 2, 2], "none of the 2 queries of search has rows with different"),
     ],
 )
@@ -167,7 +168,7 @@ def test_missing_targets_are_refused_with_their_rows(gap):
 def test_no_rows_and_tables_are_refused():
     with pytest.raises(ValueError, match="there are no rows"):
         encode_target([])
-    with pytest.raises(ValueError, match="one value a row"):
+    with pytest.raises(ValueError, match="one value per row"):
         encode_target(np.zeros((2, 2)))
 
 
@@ -186,3 +187,29 @@ def test_unknown_new_labels_are_refused():
 def test_new_rows_of_one_class_are_refused():
     with pytest.raises(NotEnoughClassesError, match="needs rows of both classes"):
         match_target([1, 1], ZERO_OR_ONE)
+
+
+def test_positions_are_taken_within_queries_which_then_count_alike():
+    target = encode_target([0, 1, 0, 1, 0, 0, 0, 1], qid=[1, 1, 1, 2, 2, 2, 2, 3])
+    scores = np.array([1, 2, 2, 8, 9, 7, 6, 5.0])
+    places = target.positions(scores)
+    assert places.tolist() == [0.25, 0.75, 0.75, 2 / 3, 5 / 6, 0.5, 1 / 6, 0.5]
+    weights = target.query_weights
+    assert weights.tolist() == pytest.approx([0.5, 1, 0.5, 1, *[1 / 3] * 3, 0])
+    assert encode_target([0, 1]).query_weights is None
+
+
+def test_the_roc_curve_of_positions_has_about_the_mean_auc():
+    rng = np.random.default_rng(0)
+    queries = rng.integers(0, 30, 400)
+    labels = rng.integers(0, 3, 400) * (queries % 5 > 0) > 0
+    scores = labels + rng.normal(size=400).round(1)
+    target = encode_target(labels, qid=queries)
+    area = metrics.roc_auc_score(
+        target.labels,
+        target.positions(scores),
+        sample_weight=target.query_weights,
+    )
+    assert area == pytest.approx(
+        metrics.roc_auc_score(labels, scores, qid=queries), abs=0.02
+    )

@@ -6,7 +6,7 @@ command imports what it needs when it runs.
 
 import click
 
-from aucmax._version import __version__
+import aucmax
 from aucmax.cli.compare import compare
 from aucmax.cli.demo import demo
 from aucmax.cli.evaluate import evaluate
@@ -27,12 +27,12 @@ __all__ = ["main"]
         "aucmax evaluate sick.aucmax other-patients.csv",
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
-    epilog="Exit codes: 0 done, 2 something is wrong with the input or the arguments, "
-    "130 interrupted, 1 a fault in aucmax itself.",
+    epilog="Exit codes: 0 done, 1 a fault in aucmax itself, 2 something is wrong with "
+    "the input or the arguments, 130 interrupted.",
 )
-@click.version_option(__version__, prog_name="aucmax")
+@click.version_option(aucmax.__version__, prog_name="aucmax")
 def main() -> None:
-    """Models that rank: train for the area under the ROC curve, and compare.
+    """Train models to rank, for the area under the ROC curve, and compare them.
 
     DATA is a table (.csv, .tsv, .parquet) or an svmlight file (.svm, .svmlight,
     .libsvm), plain or compressed (.gz, .bz2, .xz, .zst).

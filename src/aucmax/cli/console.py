@@ -18,12 +18,8 @@ __all__ = ["Console", "with_console"]
 class Console:
     """Results on the output stream, everything else on the error stream.
 
-    Parameters
-    ----------
-    as_json : bool
-        Print one JSON object and nothing else on the output stream.
-    is_quiet : bool
-        Print nothing but errors on the error stream.
+    `as_json` prints one JSON object and nothing else on the output stream, `is_quiet`
+    nothing but errors on the error stream.
     """
 
     def __init__(self, as_json: bool = False, is_quiet: bool = False) -> None:
@@ -45,59 +41,28 @@ class Console:
         if self.as_json:
             click.echo(json.dumps(record, indent=2, allow_nan=False))
 
-    def table(self, header: list[str], rows: list[list[str]]) -> None:
-        """Print a table, columns after the first aligned to the right."""
-        if self.as_json:
-            return
-        from rich import box
-        from rich.console import Console as Screen
-        from rich.table import Table
-
-        screen = Screen(file=sys.stdout, highlight=False)
-        if not screen.is_terminal:
-            # lines in a file are never folded
-            screen.width = 1000
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        table.padding = (0, 1) if screen.width > 90 else (0, 0)
-        for position, title in enumerate(header):
-            table.add_column(title, justify="right" if position else "left")
-        for row in rows:
-            table.add_row(*row)
-        screen.print(table)
-
     @contextmanager
     def progress(self, title: str, n_steps: int) -> Iterator[Callable[[str], None]]:
         """Give a function to call with a line of news after each step."""
         if self.is_quiet:
             yield lambda _: None
         elif sys.stderr.isatty():
-            with self._bar(title, n_steps) as step:
-                yield step
+            with click.progressbar(
+                length=n_steps,
+                label=title,
+                item_show_func=lambda news: news,
+                show_eta=False,
+                show_percent=False,
+                show_pos=True,
+                fill_char="━",
+                empty_char=" ",
+                width=20,
+                file=sys.stderr,
+            ) as bar:
+                yield lambda news: bar.update(1, news)
         else:
             click.echo(f"{title} ...", err=True)
             yield lambda news: click.echo(f"  {news}", err=True)
-
-    @contextmanager
-    def _bar(self, title: str, n_steps: int) -> Iterator[Callable[[str], None]]:
-        from rich.console import Console as Screen
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-        )
-
-        bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[news]}"),
-            console=Screen(file=sys.stderr),
-            transient=True,
-        )
-        with bar:
-            task = bar.add_task(title, total=n_steps, news="")
-            yield lambda news: bar.update(task, advance=1, news=news)
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -122,7 +87,7 @@ def with_console(command: Callable[..., None]) -> Callable[..., None]:
     """Add ``--json``, ``--quiet`` and ``--debug``; the command gets a `console`."""
 
     @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-    @click.option("--quiet", "-q", is_flag=True, help="No progress, no notes.")
+    @click.option("--quiet", "-q", is_flag=True, help="Print no progress and no notes.")
     @click.option(
         "--debug",
         is_flag=True,

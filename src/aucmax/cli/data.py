@@ -1,49 +1,26 @@
 """Read what the user names: a table with its target, or an svmlight file."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from aucmax.exceptions import DataFileError
+from aucmax.exceptions import TooManyValuesError
 
-__all__ = [
-    "Data",
-    "QueryChoice",
-    "Source",
-    "data_argument",
-    "query_options",
-    "split_target",
-    "target_options",
-]
+__all__ = ["Data", "QueryChoice", "Source", "require_column", "split_target"]
 
 
 @dataclass(frozen=True)
 class Data:
-    """Rows of a file.
+    """Rows of a file."""
 
-    Attributes
-    ----------
-    rows : polars.DataFrame or csr_matrix
-        The columns, without target and queries once these are split off.
-    labels : polars.Series, ndarray or None
-        The target.
-    target : str or None
-        Its name; svmlight files have none.
-    queries : polars.Series, ndarray or None
-        The query of each row.
-    query_column : str or None
-        Its name; svmlight files have none.
-    """
-
-    rows: Any
+    rows: Any  # without target and queries once these are split off
     labels: Any = None
-    target: str | None = None
+    target: str | None = None  # its name; svmlight files have none
     queries: Any = None
-    query_column: str | None = None
+    query_column: str | None = None  # likewise
 
     @property
     def n_rows(self) -> int:
@@ -55,6 +32,11 @@ class Data:
         if self.labels is None:
             return dict(zip(self.rows.columns, self.rows.get_columns(), strict=True))
         return {} if self.queries is None else {"qid": self.queries}
+
+    @property
+    def target_name(self) -> str:
+        """How to call the target in messages."""
+        return "the label" if self.target is None else f"column {self.target!r}"
 
     @property
     def query_name(self) -> str:
@@ -75,9 +57,14 @@ class Data:
                 qid=self.queries,
                 qid_name=self.query_name,
             )
-        except ValueError as error:
-            message = str(error).replace("Pass positive=", "Use --positive VALUE")
-            raise click.ClickException(message) from error
+        except TooManyValuesError as error:
+            advice = "Use --positive VALUE to rank one value above all others"
+            if error.may_be_levels:
+                learners = " or ".join(LEVEL_MODELS)
+                advice += (
+                    f"; if they are levels of relevance, have {learners} learn them"
+                )
+            raise click.ClickException(f"{error.problem}. {advice}.") from error
 
     def match(self, model: Any) -> Any:
         """Return the target by what its values meant when a model was fitted."""
@@ -112,11 +99,6 @@ class Data:
             )
         return text
 
-    @property
-    def target_name(self) -> str:
-        """How to call the target in messages."""
-        return "the label" if self.target is None else f"column {self.target!r}"
-
 
 class Source(NamedTuple):
     """A file and how to read it."""
@@ -145,24 +127,12 @@ class Source(NamedTuple):
 
         kind = self.format or datasets.file_format(self.path)
         if kind in ("svmlight", "letor"):
-            return self._read_svmlight()
-        try:
-            frame = datasets.load_table(
-                self.path,
-                format=kind,
-                separator=self.separator,
-                text_columns=text_columns,
-            )
-        except DataFileError as error:
-            message = str(error).replace("pass separator=", "use --separator ")
-            raise click.ClickException(message) from error
+            rows, labels, queries = datasets.load_svmlight(self.path)
+            return Data(rows, labels, queries=queries)
+        frame = datasets.load_table(
+            self.path, format=kind, separator=self.separator, text_columns=text_columns
+        )
         return Data(frame)
-
-    def _read_svmlight(self) -> Data:
-        from aucmax import datasets
-
-        rows, labels, queries = datasets.load_svmlight(self.path)
-        return Data(rows, labels, queries=queries)
 
 
 class QueryChoice(NamedTuple):
@@ -179,33 +149,30 @@ def split_target(
     drop: Sequence[str],
     queries: QueryChoice,
 ) -> Data:
-    """Take target, queries, and columns that shall not be used, off a table."""
-    from aucmax.tables._frames import list_names, near_names
+    """Take the target, the queries and the columns to leave out off a table."""
+    from aucmax.datasets import near_names
 
     if data.labels is not None:
         if target is not None or drop or queries.column is not None:
             raise click.UsageError(
-                f"{source.path} is an svmlight file: the first number of a row is the "
-                "target, qid: names its query, and columns have no names; leave out "
-                "--target, --qid and --drop."
+                f"{source.path} is an svmlight file: the first number of each row is "
+                "the target, qid: names its query, and columns have no names; leave "
+                "out --target, --qid and --drop."
             )
         return replace(data, queries=None) if queries.is_off else data
     columns = data.rows.columns
     if target is None:
         raise click.UsageError(
             f"which column of {source.path} is the target? Name it with --target."
-            f"{list_names(columns)}"
+            f"{near_names('', columns)}"
         )
     query = None if queries.is_off else queries.column
     for name in filter(None, (target, query, *drop)):
-        if name not in columns:
-            raise click.ClickException(
-                f"{source.path} has no column {name!r}.{near_names(name, columns)}"
-            )
+        require_column(name, columns, source.path)
     if target in drop:
-        raise click.UsageError(f"{target!r} is the target, so --drop it not.")
+        raise click.UsageError(f"{target!r} is the target; it cannot be dropped.")
     if target == query:
-        raise click.UsageError(f"{target!r} is the target; it cannot be --qid, too.")
+        raise click.UsageError(f"{target!r} is the target; it cannot be --qid as well.")
     unused = {target, query, *drop} - {None}
     return Data(
         data.rows.drop(unused),
@@ -216,91 +183,13 @@ def split_target(
     )
 
 
-def data_argument(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the argument DATA with the options of its format; the command gets `data`."""
+def require_column(name: str, columns: Sequence[str], path: Path) -> None:
+    """Refuse a column that is not there, with those that may have been meant."""
+    from aucmax.datasets import near_names
 
-    @click.argument("path", metavar="DATA", type=click.Path(path_type=Path))
-    @click.option(
-        "--format",
-        type=click.Choice(["csv", "tsv", "parquet", "svmlight"]),
-        help="What DATA is, if its name does not tell.",
-    )
-    @click.option(
-        "--separator",
-        metavar="CHARACTER",
-        callback=_check_separator,
-        help="What divides the columns of a text table, if it is no comma (.csv) or "
-        "tab (.tsv).",
-    )
-    @wraps(command)
-    def wrapped(
-        *args: Any,
-        path: Path,
-        format: str | None,
-        separator: str | None,
-        **options: Any,
-    ) -> None:
-        command(*args, data=Source(path, format, separator), **options)
-
-    return wrapped
-
-
-def query_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--qid`` and ``--no-qid``; the command gets `queries`."""
-
-    @click.option(
-        "--qid",
-        metavar="COLUMN",
-        help="The column that names the query of each row: rows are ranked within "
-        "their query. svmlight files carry theirs (qid:7).",
-    )
-    @click.option(
-        "--no-qid",
-        is_flag=True,
-        help="Rank all rows together, though there are queries.",
-    )
-    @wraps(command)
-    def wrapped(*args: Any, qid: str | None, no_qid: bool, **options: Any) -> None:
-        if no_qid and qid is not None:
-            raise click.UsageError("--no-qid contradicts --qid.")
-        command(*args, queries=QueryChoice(qid, no_qid), **options)
-
-    return wrapped
-
-
-def _check_separator(
-    _: click.Context, __: click.Parameter, value: str | None
-) -> str | None:
-    if value in ("tab", "\\t"):
-        return "\t"
-    if value is not None and (len(value) != 1 or not value.isascii()):
-        raise click.BadParameter(f"one plain character is needed, got {value!r}.")
-    return value
-
-
-def target_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--target``, ``--positive`` and ``--drop``."""
-    for option in (
-        click.option(
-            "--drop",
-            multiple=True,
-            metavar="COLUMN",
-            help="Leave a column out; may be repeated.",
-        ),
-        click.option(
-            "--positive",
-            metavar="VALUE",
-            help="The target value to rank on top, above all others [default: of two, "
-            "1, yes, true, ... or the rarer text].",
-        ),
-        click.option(
-            "--target",
-            metavar="COLUMN",
-            help="The column to predict; svmlight files need none.",
-        ),
-    ):
-        command = option(command)
-    return command
+    if name not in columns:
+        hint = near_names(name, columns)
+        raise click.ClickException(f"{path} has no column {name!r}.{hint}")
 
 
 def _shown(value: Any) -> str:

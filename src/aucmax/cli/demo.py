@@ -1,7 +1,6 @@
 """``aucmax demo``: a comparison on data that come with the package."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,7 +10,7 @@ from aucmax.cli.data import Data
 from aucmax.cli.options import fpr_range_option
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
-from aucmax.comparison.models import COMPARED
+from aucmax.comparison import COMPARED
 
 __all__ = ["demo"]
 
@@ -23,7 +22,7 @@ _N_NEW = 1000
 
 @click.command(
     cls=Command,
-    short_help="Compare the models on a table that comes along.",
+    short_help="Compare the models on a table that comes with aucmax.",
     examples=[
         "aucmax demo",
         "aucmax demo --fpr-range 0 0.05 --output-dir /tmp/demo",
@@ -34,17 +33,17 @@ _N_NEW = 1000
     type=click.Path(path_type=Path),
     default=Path("aucmax-demo"),
     show_default=True,
-    help="Folder of the results; the demo replaces its own files there.",
+    help="Folder for the results; files of an earlier demo there are replaced.",
 )
 @fpr_range_option
 @with_console
 def demo(output_dir: Path, fpr_range: tuple[float, float], console: Console) -> None:
     """Compare the models on a simulated table of machines, few of which fail.
 
-    Nothing is downloaded. The folder gets the table, the picture of the ROC curves
-    and the best model, so that the other commands can be tried on them.
+    Nothing is downloaded. The table, a picture of the ROC curves and the best model
+    are written to a folder, so that the other commands can be tried on them.
     """
-    from aucmax.datasets import load_demo
+    from aucmax.datasets import load_demo, save_table
 
     files = {
         "known": output_dir / "machines.csv",
@@ -70,18 +69,11 @@ def demo(output_dir: Path, fpr_range: tuple[float, float], console: Console) -> 
         force=True,
     )
     record = run_comparison(data, plan, console)
-    _write_table(known, files["known"])
-    _write_table(new, files["new"])
+    save_table(known, files["known"], overwrite=True)
+    save_table(new, files["new"], overwrite=True)
     _suggest(files, console)
     data_files = {"data_file": str(files["known"]), "new_data_file": str(files["new"])}
     console.give({**record, **data_files})
-
-
-def _write_table(table: Any, path: Path) -> None:
-    from aucmax._atomic import atomic_output
-
-    with atomic_output(path, overwrite=True) as file:
-        table.write_csv(file)
 
 
 def _suggest(files: dict[str, Path], console: Console) -> None:

@@ -1,27 +1,33 @@
 """``aucmax evaluate``: how well a saved model ranks other rows."""
 
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import (
-    Data,
-    QueryChoice,
-    Source,
-    data_argument,
-    query_options,
-    split_target,
-)
-from aucmax.cli.figures import draw_evaluation
+from aucmax.cli.data import Data, QueryChoice, Source, split_target
+from aucmax.cli.figures import draw_curves
 from aucmax.cli.fit import target_record
-from aucmax.cli.options import force_option, fpr_range_option, output_path
-from aucmax.cli.outputs import check_figure_kind, check_outputs, save_figure
+from aucmax.cli.options import (
+    data_argument,
+    force_option,
+    fpr_range_option,
+    model_argument,
+    output_path,
+    query_options,
+)
+from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
 from aucmax.cli.program import Command
 from aucmax.cli.score import load_model, text_columns
 
 __all__ = ["evaluate"]
+
+_ERRORS = """
+At the model's threshold:
+  positive rows: {true_positives} found, {false_negatives} missed
+  negative rows: {true_negatives} passed, {false_positives} false alarms"""
 
 
 @click.command(
@@ -33,15 +39,15 @@ __all__ = ["evaluate"]
         "aucmax evaluate clicks.aucmax other-clicks.csv --qid session",
     ],
 )
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.option(
     "--target",
     metavar="COLUMN",
-    help="The column with the true values [default: as at training].",
+    help="Column with the true values [default: the target of training].",
 )
 @query_options
 @fpr_range_option
-@click.option("--figure", type=output_path, help="Draw the ROC curve to this file.")
+@click.option("--figure", type=output_path, help="Where to draw the ROC curve.")
 @force_option
 @data_argument
 @with_console
@@ -60,28 +66,36 @@ def evaluate(
     Prints the AUC with its 95% interval (DeLong), the partial AUC, and the errors at
     the model's threshold. Use rows that the model was not fitted to.
 
-    A model that was fitted with --qid is measured within queries, by the same column
-    unless another is named: means over the queries that have both classes. One that was
-    fitted to more than two levels is measured by MAUC and ordinal AUC.
+    A model that was fitted with --qid is measured within queries, given by the same
+    column unless another is named: means over the queries that have both classes. One
+    that was fitted to more than two levels is measured by MAUC and ordinal AUC.
     """
-    check_figure_kind(figure)
+    from aucmax.comparison import summarise_scores
+
+    check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, data.path])
     fitted = load_model(model)
     test = _split(data.read(text_columns(fitted)), data, fitted, target, queries)
     truth = test.match(fitted)
     scores = fitted.decision_function(test.rows)
+    summary = summarise_scores(truth, scores, fpr_range)
+    errors = _count_errors(fitted, test, truth)
     record = {
         "model": fitted.name,
         **target_record(test, truth),
-        **_measure(truth, scores, fpr_range),
-        **_count_errors(fitted, test, truth),
+        **summary.measures,
+        f"{next(iter(summary.measures))}_interval": _interval(summary),
+        "fpr_range": list(fpr_range),
+        **errors,
     }
     if figure is not None:
-        save_figure(draw_evaluation(truth, scores, record), figure, force)
+        positions = {fitted.name or "model": truth.positions(scores)}
+        save_figure(draw_curves(truth, positions, [summary], fpr_range), figure, force)
         record["figure"] = str(figure)
     console.say(f"{fitted.name} on {test.describe(truth)}")
-    _print_measures(record, truth, console)
-    _print_errors(record, console)
+    _print_measures(summary, truth, fpr_range, console)
+    if errors:
+        console.say(_ERRORS.format(**errors))
     console.give(record)
 
 
@@ -101,22 +115,8 @@ def _split(
     return split_target(rows, data, target or model.target, (), QueryChoice(column))
 
 
-def _measure(truth: Any, scores: Any, fpr_range: tuple[float, float]) -> dict[str, Any]:
-    import numpy as np
-
-    from aucmax import metrics
-    from aucmax.comparison.measures import mean_interval, measure
-
-    values = measure(truth, scores, fpr_range)
-    main = next(iter(values))
-    means = {name: float(np.nanmean(of_queries)) for name, of_queries in values.items()}
-    interval: list[float] | None = None
-    if truth.queries is None and main == "auc":
-        delong = metrics.auc_interval(truth.labels, scores)
-        interval = [float(delong.low), float(delong.high)]
-    elif values[main].size > 1:
-        interval = list(mean_interval(values[main])[1:])
-    return {**means, f"{main}_interval": interval, "fpr_range": list(fpr_range)}
+def _interval(summary: Any) -> list[float] | None:
+    return None if isnan(summary.low) else [summary.low, summary.high]
 
 
 def _count_errors(model: Any, test: Data, truth: Any) -> dict[str, int]:
@@ -132,47 +132,27 @@ def _count_errors(model: Any, test: Data, truth: Any) -> dict[str, int]:
     }
 
 
-def _print_measures(record: dict[str, Any], truth: Any, console: Console) -> None:
-    low, high = record["fpr_range"]
+def _print_measures(
+    summary: Any, truth: Any, fpr_range: tuple[float, float], console: Console
+) -> None:
+    from aucmax.comparison import MEASURES
+
+    low, high = fpr_range
     meanings = {
+        "auc": "rows above the lowest level" if truth.is_graded else None,
+        "partial_auc": f"false-positive rates {low:g} to {high:g}; 1 for a perfect "
+        "ranking",
         "mauc": "each level above 0 against all other rows",
-        "ordinal_auc": "pairs of different levels in order; a perfect ranking has 1",
-        "auc": "rows above the lowest level" if truth.is_graded else "",
-        "partial_auc": f"false-positive rates {low:g} to {high:g}; a perfect ranking "
-        "has 1",
+        "ordinal_auc": "pairs of different levels in order; 1 for a perfect ranking",
     }
-    for name, meaning in meanings.items():
-        if name not in record:
-            continue
-        interval = record.get(f"{name}_interval")
-        if interval is not None:
-            meaning = f"95% interval {interval[0]:.4f} to {interval[1]:.4f}"
-        title = name.replace("_", " ").replace("mauc", "MAUC").replace("auc", "AUC")
-        remark = f"  ({meaning})" if meaning else ""
-        console.say(f"{title:<12} {record[name]:.4f}{remark}")
+    ends = _interval(summary)
+    for k, (name, value) in enumerate(summary.measures.items()):
+        is_main = k == 0 and ends is not None
+        meaning = "95% interval {:.4f} to {:.4f}" if is_main else meanings[name]
+        remark = f"  ({meaning.format(*ends or ())})" if meaning else ""
+        console.say(f"{MEASURES[name]:<12} {value:.4f}{remark}")
     if truth.queries is not None:
         console.say(
             f"Means over {truth.n_usable_queries} queries; the interval is Student's t "
             "over them."
         )
-
-
-def _print_errors(record: dict[str, Any], console: Console) -> None:
-    if "true_positives" not in record:
-        return
-    console.say()
-    console.table(
-        ["at the model's threshold", "ranked positive", "ranked negative"],
-        [
-            [
-                "positive",
-                f"{record['true_positives']} found",
-                f"{record['false_negatives']} missed",
-            ],
-            [
-                "negative",
-                f"{record['false_positives']} false alarms",
-                f"{record['true_negatives']} passed",
-            ],
-        ],
-    )

@@ -7,19 +7,17 @@ from typing import Any
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import (
-    Data,
-    QueryChoice,
-    Source,
+from aucmax.cli.data import Data, QueryChoice, Source, split_target
+from aucmax.cli.options import (
     data_argument,
+    force_option,
+    output_path,
     query_options,
-    split_target,
     target_options,
 )
-from aucmax.cli.options import force_option, output_path
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
-from aucmax.comparison.models import MODELS
+from aucmax.comparison import MODELS
 
 __all__ = ["fit", "fit_model", "target_record"]
 
@@ -42,7 +40,7 @@ __all__ = ["fit", "fit_model", "target_record"]
     default=next(iter(MODELS)),
     show_default=True,
     metavar="NAME",
-    help=f"Which model to fit: {', '.join(MODELS)}.",
+    help=f"Model to fit: {', '.join(MODELS)}.",
 )
 @click.option(
     "--output", "-o", type=output_path, required=True, help="Where to save the model."
@@ -63,8 +61,8 @@ def fit(
 ) -> None:
     """Fit a model to DATA and save it with the preparation of its columns.
 
-    With queries, a model that can (aucsvc, pauc, lambdamart and its kin) learns to rank
-    the rows of each query; the others learn from all rows together.
+    With queries, aucsvc, pauc and all kinds of lambdamart learn to rank the rows of
+    each query; the other models learn from all rows together.
     """
     import aucmax
 
@@ -86,15 +84,15 @@ def fit(
 
 def fit_model(name: str, training: Data, goal: Any, console: Console) -> Any:
     """Fit a model by name; tell what became of the columns."""
-    from aucmax.comparison import MODELS, table_model
+    from aucmax.comparison import table_model
     from aucmax.exceptions import OneClassQueryWarning
 
-    settings = {"target": training.target, "query_column": training.query_column}
-    if goal.is_graded:
-        learns = "learn" if MODELS[name].learns_levels else "relevant"
-        model = table_model(name, levels=learns, **settings)
-    else:
-        model = table_model(name, positive=goal.grading.positive, **settings)
+    model = table_model(
+        name,
+        levels="learn" if MODELS[name].learns_levels else "relevant",
+        target=training.target,
+        query_column=training.query_column,
+    )
     title = f"Fitting {name} to {training.n_rows} rows"
     with console.progress(title, 1) as step, warnings.catch_warnings():
         # the user is told how many queries have both classes
@@ -115,19 +113,4 @@ def describe_columns(encoder: Any, console: Console) -> None:
 
 def target_record(data: Data, target: Any) -> dict[str, Any]:
     """Facts about what is ranked, for JSON."""
-    record: dict[str, Any] = {
-        "rows": int(target.labels.size),
-        "positive_rows": target.n_positive,
-        "queries": target.n_queries,
-        "usable_queries": target.n_usable_queries,
-        "target": data.target,
-        "qid": data.query_column,
-    }
-    if target.is_graded:
-        return {**record, "levels": target.level_counts}
-    negatives = target.grading.negatives
-    return {
-        **record,
-        "positive": target.grading.positive,
-        "negative": negatives[0] if len(negatives) == 1 else negatives,
-    }
+    return {**target.to_dict(), "target": data.target, "qid": data.query_column}

@@ -1,42 +1,125 @@
-"""Options that several commands share."""
+"""Arguments and options that several commands share."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import click
 
-__all__ = ["check_fpr_range", "force_option", "fpr_range_option", "output_path"]
+from aucmax.cli.data import QueryChoice, Source
+
+__all__ = [
+    "data_argument",
+    "force_option",
+    "fpr_range_option",
+    "model_argument",
+    "output_path",
+    "query_options",
+    "target_options",
+]
+
+Command: TypeAlias = Callable[..., None]
 
 output_path = click.Path(path_type=Path)
+model_argument = click.argument("model", type=click.Path(path_type=Path))
+force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 
-def check_fpr_range(
+def data_argument(command: Command) -> Command:
+    """Add the argument DATA with the options of its format; the command gets `data`."""
+
+    @click.argument("path", metavar="DATA", type=click.Path(path_type=Path))
+    @click.option(
+        "--format",
+        type=click.Choice(["csv", "tsv", "parquet", "svmlight"]),
+        help="Format of DATA, if its name does not tell.",
+    )
+    @click.option(
+        "--separator",
+        metavar="CHARACTER",
+        callback=lambda _, __, value: {"tab": "\t", "\\t": "\t"}.get(value, value),
+        help="Character between the columns of a text table [default: a comma in .csv, "
+        "a tab in .tsv files].",
+    )
+    @wraps(command)
+    def wrapped(
+        *args: Any,
+        path: Path,
+        format: str | None,
+        separator: str | None,
+        **options: Any,
+    ) -> None:
+        command(*args, data=Source(path, format, separator), **options)
+
+    return wrapped
+
+
+def target_options(command: Command) -> Command:
+    """Add ``--target``, ``--positive`` and ``--drop``."""
+    for option in (
+        click.option(
+            "--drop",
+            multiple=True,
+            metavar="COLUMN",
+            help="Column to leave out; may be repeated.",
+        ),
+        click.option(
+            "--positive",
+            metavar="VALUE",
+            help="Value of the target to rank above all others [default: the larger of "
+            "two numbers, the one of two texts that means yes (yes, true, positive, "
+            "...), else the rarer].",
+        ),
+        click.option(
+            "--target",
+            metavar="COLUMN",
+            help="Column to predict; svmlight files need none.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def query_options(command: Command) -> Command:
+    """Add ``--qid`` and ``--no-qid``; the command gets `queries`."""
+
+    @click.option(
+        "--qid",
+        metavar="COLUMN",
+        help="Column that names the query of each row: rows are ranked within their "
+        "query. svmlight files bring their own (qid:7).",
+    )
+    @click.option(
+        "--no-qid",
+        is_flag=True,
+        help="Rank all rows together even if there are queries.",
+    )
+    @wraps(command)
+    def wrapped(*args: Any, qid: str | None, no_qid: bool, **options: Any) -> None:
+        if no_qid and qid is not None:
+            raise click.UsageError("--no-qid contradicts --qid.")
+        command(*args, queries=QueryChoice(qid, no_qid), **options)
+
+    return wrapped
+
+
+def _check_fpr_range(
     _: click.Context, __: click.Parameter, value: tuple[float, float]
 ) -> tuple[float, float]:
-    """Refuse a range of false-positive rates that is none."""
     low, high = value
     if not 0 <= low < high <= 1:
         raise click.BadParameter(f"need 0 <= LOW < HIGH <= 1, got {low:g} {high:g}.")
     return value
 
 
-def fpr_range_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--fpr-range``."""
-    option: Callable[..., Callable[..., None]] = click.option(
-        "--fpr-range",
-        nargs=2,
-        type=float,
-        default=(0.0, 0.1),
-        show_default=True,
-        metavar="LOW HIGH",
-        callback=check_fpr_range,
-        help="False-positive rates over which the partial AUC is taken.",
-    )
-    return option(command)
-
-
-def force_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Add ``--force``."""
-    return click.option("--force", is_flag=True, help="Replace files that exist.")(
-        command
-    )
+fpr_range_option = click.option(
+    "--fpr-range",
+    nargs=2,
+    type=float,
+    default=(0.0, 0.1),
+    show_default=True,
+    metavar="LOW HIGH",
+    callback=_check_fpr_range,
+    help="Range of false-positive rates for the partial AUC.",
+)

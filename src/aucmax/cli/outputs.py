@@ -1,22 +1,24 @@
 """Files that commands write: refused before the work, whole or absent after it."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-__all__ = ["check_figure_kind", "check_outputs", "save_figure"]
+__all__ = ["PICTURES", "TABLES", "check_ending", "check_outputs", "save_figure"]
+
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
+TABLES = (".csv", ".tsv", ".parquet")
 
 
 def check_outputs(
     outputs: Iterable[Path | None], force: bool, inputs: Iterable[Path] = ()
 ) -> None:
     """Refuse outputs that exist, would replace an input, or cannot be written."""
-    given = [path for path in outputs if path is not None]
     taken = {path.resolve(): "is an input" for path in inputs}
-    for path in given:
+    for path in filter(None, outputs):
         if path.resolve() in taken:
             raise click.ClickException(
                 f"{path} {taken[path.resolve()]}; choose another name for the output."
@@ -38,19 +40,18 @@ def _check_folder(folder: Path) -> None:
         raise click.ClickException(f"no permission to write in the folder {folder}.")
 
 
+def check_ending(path: Path | None, endings: Sequence[str]) -> None:
+    """Refuse a file of a kind that cannot be written, before the work."""
+    if path is not None and path.suffix.lower() not in endings:
+        raise click.ClickException(
+            f"{path}: its name must end in one of {', '.join(endings)}."
+        )
+
+
 def save_figure(figure: Any, path: Path, force: bool) -> None:
     """Write a picture, its kind by the name."""
-    from aucmax._atomic import atomic_output
+    from aucmax.persistence import atomic_output
 
     with atomic_output(path, overwrite=force) as file:
         kind = path.suffix.lstrip(".").lower()
         figure.savefig(file, format=kind, dpi=150, bbox_inches="tight")
-
-
-def check_figure_kind(path: Path | None) -> None:
-    """Refuse a picture of a kind that cannot be drawn, before the work."""
-    kinds = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
-    if path is not None and path.suffix.lower() not in kinds:
-        raise click.ClickException(
-            f"{path}: pictures can be {', '.join(kinds)}; choose one of these endings."
-        )

@@ -17,8 +17,8 @@ INTERRUPTED = 130
 READER_GONE = 141
 
 
-class _WithExamples(click.Command):
-    """A command whose help ends with examples, one a line."""
+class Command(click.Command):
+    """A command whose help ends with examples, one per line."""
 
     def __init__(self, *args: Any, examples: Sequence[str] = (), **extra: Any) -> None:
         super().__init__(*args, **extra)
@@ -32,11 +32,7 @@ class _WithExamples(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-class Command(_WithExamples):
-    """A command of the program."""
-
-
-class Program(_WithExamples, click.Group):
+class Program(Command, click.Group):
     """A group of commands that never shows a traceback for bad input.
 
     Errors in data, files or arguments end with exit code 2 and a message on the
@@ -85,8 +81,8 @@ class Program(_WithExamples, click.Group):
             click.echo(f"Error: {message}", err=True)
             return BAD_INPUT
         click.echo(
-            f"Error: {type(error).__name__}: {error}\nThis is a fault in aucmax. Run "
-            "the command again with --debug and report what it prints, please.",
+            f"Error: {type(error).__name__}: {error}\nThis is a fault in aucmax. "
+            "Please run the command again with --debug and report what it prints.",
             err=True,
         )
         return FAULT

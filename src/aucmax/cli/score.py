@@ -1,15 +1,19 @@
 """``aucmax score``: rank the rows of a file by a saved model."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, Source, data_argument
-from aucmax.cli.options import force_option, output_path
-from aucmax.cli.outputs import check_outputs
+from aucmax.cli.data import Data, Source, require_column
+from aucmax.cli.options import (
+    data_argument,
+    force_option,
+    model_argument,
+    output_path,
+)
+from aucmax.cli.outputs import TABLES, check_ending, check_outputs
 from aucmax.cli.program import Command
 
 __all__ = ["load_model", "score", "text_columns"]
@@ -17,14 +21,14 @@ __all__ = ["load_model", "score", "text_columns"]
 
 @click.command(
     cls=Command,
-    short_help="Score new rows by a saved model.",
+    short_help="Score new rows with a saved model.",
     examples=[
         "aucmax score sick.aucmax new-patients.csv > scores.csv",
         "aucmax score sick.aucmax new-patients.csv --keep key --output scores.csv",
         "aucmax score clicks.aucmax new-clicks.csv --keep search --keep page",
     ],
 )
-@click.argument("model", type=click.Path(path_type=Path))
+@model_argument
 @click.option(
     "--output",
     "-o",
@@ -35,7 +39,7 @@ __all__ = ["load_model", "score", "text_columns"]
     "--keep",
     multiple=True,
     metavar="COLUMN",
-    help="Copy a column, such as a key, next to the scores; may be repeated.",
+    help="Column to copy beside the scores, such as a key; may be repeated.",
 )
 @force_option
 @data_argument
@@ -48,18 +52,22 @@ def score(
     force: bool,
     console: Console,
 ) -> None:
-    """Score the rows of DATA by MODEL: higher scores rank higher.
+    """Score the rows of DATA with MODEL: higher scores rank higher.
 
-    Columns are found by name; others, target and queries among them, are ignored. One
-    line a row, in the order of DATA: the score, and the class by the model's threshold
-    unless it ranks by more than two levels. Of queries, only scores of the same one
-    compare; --keep puts their column (qid, in svmlight files) beside the scores.
+    Columns are found by name; others, such as the target and the queries, are ignored.
+    There is one line per row, in the order of DATA: the score, and the class by the
+    model's threshold unless it ranks by more than two levels. A model of queries gives
+    scores that compare rows of one query only; --keep puts the column of the queries
+    (qid, in svmlight files) beside them.
     """
+    from aucmax.datasets import save_table
+
+    check_ending(output, TABLES)
     check_outputs([output], force, [model, data.path])
     fitted = load_model(model)
     scores = _score_frame(fitted, data.read(text_columns(fitted)), keep, data.path)
     if output is not None:
-        _write(scores, output, force)
+        save_table(scores, output, overwrite=force)
         console.say(f"Wrote {scores.height} scores to {output}.")
         console.give({"rows": scores.height, "output": str(output)})
     elif console.as_json:
@@ -77,7 +85,7 @@ def load_model(path: Path) -> Any:
     model = aucmax.load(path)
     if not hasattr(model, "encoder_"):
         raise click.ClickException(
-            f"{path} holds a {type(model).__name__} without the preparation of a "
+            f"the {type(model).__name__} in {path} cannot prepare the columns of a "
             "table; make a model with 'aucmax fit' or 'aucmax compare'."
         )
     return model
@@ -95,29 +103,11 @@ def text_columns(model: Any) -> list[str]:
 def _score_frame(model: Any, new: Data, keep: tuple[str, ...], path: Path) -> Any:
     import polars as pl
 
-    from aucmax.tables._frames import near_names
-
     scored = {"score": model.decision_function(new.rows)}
     if model.has_threshold_:
         scored["prediction"] = model.predict(new.rows)
     columns = new.named_columns()
     for name in keep:
-        if name not in columns:
-            raise click.ClickException(
-                f"{path} has no column {name!r}.{near_names(name, list(columns))}"
-            )
+        require_column(name, list(columns), path)
     kept = {name: columns[name] for name in keep if name not in scored}
     return pl.DataFrame({**kept, **scored})
-
-
-def _write(scores: Any, path: Path, force: bool) -> None:
-    from aucmax._atomic import atomic_output
-
-    kind = path.suffix.lower()
-    with atomic_output(path, overwrite=force) as file:
-        if kind == ".parquet":
-            scores.write_parquet(file)
-        elif kind == ".json":
-            file.write(json.dumps(scores.to_dict(as_series=False)).encode())
-        else:
-            scores.write_csv(file, separator="\t" if kind == ".tsv" else ",")

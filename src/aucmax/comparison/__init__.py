@@ -18,18 +18,36 @@ from aucmax.comparison.models import (
 
 if TYPE_CHECKING:
     from aucmax.comparison.cross_validation import compare_models
-    from aucmax.comparison.results import Comparison
+    from aucmax.comparison.folds import choose_folds
+    from aucmax.comparison.judges import Summary, summarise_scores
+    from aucmax.comparison.measures import MEASURES
+    from aucmax.comparison.results import Comparison, ModelResult, VersusBaseline
 
-_HOME = {"Comparison": "results", "compare_models": "cross_validation"}
+_HOME = {
+    "MEASURES": "measures",
+    "Comparison": "results",
+    "ModelResult": "results",
+    "Summary": "judges",
+    "VersusBaseline": "results",
+    "choose_folds": "folds",
+    "compare_models": "cross_validation",
+    "summarise_scores": "judges",
+}
 
 __all__ = [
     "BASELINES",
     "COMPARED",
     "LEVEL_MODELS",
+    "MEASURES",
     "MODELS",
     "Comparison",
     "ModelChoice",
+    "ModelResult",
+    "Summary",
+    "VersusBaseline",
+    "choose_folds",
     "compare_models",
+    "summarise_scores",
     "table_model",
 ]
 

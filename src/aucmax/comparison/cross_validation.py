@@ -36,37 +36,43 @@ References
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
-from aucmax.comparison.folds import split_folds
-from aucmax.comparison.judges import ByQueries, ByRows, Fold, choose_judge
-from aucmax.comparison.measures import main_measure
-from aucmax.comparison.models import COMPARED, MODELS, find_model
-from aucmax.comparison.positions import positions
+from aucmax._parameters import check_range
+from aucmax.comparison.folds import choose_folds, split_folds
+from aucmax.comparison.judges import Fold, compare_folds, summarise_folds
+from aucmax.comparison.measures import MEASURES
+from aucmax.comparison.models import BASELINES, COMPARED, name_models
 from aucmax.comparison.results import Comparison, ModelResult, VersusBaseline
 from aucmax.exceptions import OneClassQueryWarning
-from aucmax.tables._frames import as_frame
-from aucmax.tables._sparse import as_rows
-from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.table_model import VIEWS, fit_estimator
-from aucmax.tables.target import Target
+from aucmax.tables import TableEncoder, TableModel, Target, as_table, encode_target
+from aucmax.tables.table_model import (
+    check_rows,
+    fit_estimator,
+    learn_encoder,
+    score_rows,
+    view_rows,
+)
 
 __all__ = ["compare_models"]
 
-_LEVEL = 0.05
+Models = Mapping[str, TableModel]
+Encode = Callable[[TableEncoder | None, str], tuple[TableEncoder, Any, Any]]
 
 
 def compare_models(
     X: Any,
-    target: Target,
-    models: Sequence[str] = COMPARED,
+    y: Any,
+    models: Sequence[Any] = COMPARED,
     *,
-    n_folds: int = 5,
+    qid: Any = None,
+    baselines: Sequence[str] | None = None,
+    n_folds: int | None = None,
     fpr_range: tuple[float, float] = (0.0, 0.1),
     random_state: int = 0,
     progress: Callable[[str], None] | None = None,
@@ -81,12 +87,25 @@ def compare_models(
     ----------
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Raw rows, without the target and the column of the queries.
-    target : Target
-        From :func:`aucmax.tables.encode_target`, with the queries if there are any.
-    models : sequence of str
-        Keys of :data:`aucmax.comparison.MODELS`; by default those not on request.
-    n_folds : int, default=5
-        Number of folds; each needs two rows of either class, or a query with both.
+    y : array-like of shape (rows,), or Target
+        What is to be ranked. :func:`aucmax.tables.encode_target` makes a target, and
+        says which of two values is the positive one without a choice. More than two
+        values are levels of relevance if one of the models learns levels.
+    models : sequence, default=COMPARED
+        Names from :data:`aucmax.comparison.MODELS`, estimators, and pairs
+        ``(name, estimator)`` of a classifier with ``decision_function`` or
+        ``predict_proba``; none is changed. An estimator learns from the scaled, one-hot
+        encoded table, or from gaps and category codes if it has a parameter
+        ``categorical_features``; a :class:`~aucmax.tables.TableModel` says so itself.
+        Without a name it goes by that of its class.
+    qid : array-like of shape (rows,), optional
+        The query of each row, unless `y` is a target, which has its own.
+    baselines : sequence of str, optional
+        Names of the models that the others are tested against; by default those among
+        :data:`aucmax.comparison.BASELINES`.
+    n_folds : int, optional
+        Number of folds; each needs two rows of either class, or a query with both. By
+        default 5, or fewer if a class is small or queries are few.
     fpr_range : tuple of float, default=(0, 0.1)
         Range of the partial AUC.
     random_state : int, default=0
@@ -97,136 +116,134 @@ def compare_models(
     Returns
     -------
     comparison : Comparison
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from aucmax.comparison import compare_models
+    >>> from aucmax.datasets import load_demo
+    >>> machines = load_demo().head(1000)
+    >>> comparison = compare_models(
+    ...     machines.drop("failed"),
+    ...     machines["failed"],
+    ...     ["aucsvc", "logistic", ("naive Bayes", GaussianNB())],
+    ...     n_folds=3,
+    ... )
+    >>> comparison
+    Comparison of 3 models over 3 folds: best is 'aucsvc', AUC 0.8598
     """
-    if not models:
-        raise ValueError("name at least one model to compare.")
-    for name in models:
-        find_model(name)
-    rows: Any = as_rows(X) if sparse.issparse(X) else as_frame(X)
-    if rows.shape[0] != target.labels.size:
-        raise ValueError(
-            f"the table has {rows.shape[0]} rows, the target {target.labels.size}."
-        )
-    folds, notices = _run_folds(
-        rows, target, models, n_folds, random_state, progress or _ignore
-    )
-    judge = choose_judge(folds, fpr_range)
-    results = tuple(_summarise(name, folds, judge) for name in models)
-    baselines = [result.name for result in results if result.is_baseline]
-    return Comparison(
-        results=results,
-        tests=tuple(
-            _test(name, baseline, judge)
-            for name in models
-            for baseline in baselines
-            if name != baseline
-        ),
-        best=max(results, key=lambda result: result.main).name,
-        target=target,
-        unit=judge.unit,
-        positions={name: _positions(name, folds) for name in models},
-        n_folds=n_folds,
-        fpr_range=fpr_range,
-        notices=notices,
-    )
-
-
-def _run_folds(
-    rows: Any,
-    target: Target,
-    models: Sequence[str],
-    n_folds: int,
-    random_state: int,
-    progress: Callable[[str], None],
-) -> tuple[list[Fold], tuple[str, ...]]:
+    named = name_models(models)
+    baselines = _choose_baselines(baselines, named)
+    table = as_table(X)
+    learns_levels = any(model.levels == "learn" for model in named.values())
+    target = encode_target(y, allow_levels=learns_levels, qid=qid)
+    check_rows(table, target)
+    fpr_range = check_range("fpr_range", fpr_range)
+    n_folds = choose_folds(target, n_folds)
     folds: list[Fold] = []
     notices: dict[str, None] = {}
-    for k, (train, test) in enumerate(split_folds(target, n_folds, random_state)):
-        fold = Fold(test, target.take(test), {}, {})
-        encoder = TableEncoder().fit(rows[train])
-        views = {MODELS[name].view for name in models}
-        matrices = {
-            view: (VIEWS[view](encoder, rows[train]), VIEWS[view](encoder, rows[test]))
-            for view in views
-        }
-        for name in models:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                # the target has counted them
-                warnings.simplefilter("ignore", OneClassQueryWarning)
-                _fit_and_score(name, encoder, matrices, target.take(train), fold)
-            notices.update(_readable(name, caught))
-            metric, value = main_measure(fold.target, fold.scores[name])
-            progress(
-                f"fold {k + 1}/{n_folds} {name} {metric.upper()} {value:.4f} "
-                f"{fold.seconds[name]:.2f} s"
-            )
+    for train, test in split_folds(target, n_folds, random_state):
+        fold = Fold(test, target.take(test), fpr_range)
         folds.append(fold)
-    return folds, tuple(notices)
+        encode = _encodings(table[train], table[test])
+        for name, model in named.items():
+            with _warnings_to(notices, name):
+                _fit_and_score(name, model, encode, target.take(train), fold)
+            if progress is not None:
+                measured, value = fold.main(name)
+                progress(
+                    f"fold {len(folds)}/{n_folds} {name} {MEASURES[measured]} "
+                    f"{value:.4f} {fold.seconds[name]:.2f} s"
+                )
+    return _sum_up(folds, baselines, target, tuple(notices))
+
+
+def _choose_baselines(wanted: Sequence[str] | None, named: Models) -> list[str]:
+    if wanted is None:
+        return [name for name in named if name in BASELINES]
+    for name in wanted:
+        if name not in named:
+            raise ValueError(
+                f"the baseline {name!r} is not among the models: {', '.join(named)}."
+            )
+    return [name for name in named if name in wanted]
+
+
+def _encodings(train: Any, test: Any) -> Encode:
+    """Give a function that makes each matrix once, for all models that need it."""
+
+    @cache
+    def learn(template: TableEncoder | None) -> TableEncoder:
+        return learn_encoder(template, train)
+
+    @cache
+    def encode(
+        template: TableEncoder | None, view: str
+    ) -> tuple[TableEncoder, Any, Any]:
+        encoder = learn(template)
+        known, new = (view_rows(view, encoder, rows) for rows in (train, test))
+        return encoder, known, new
+
+    return encode
 
 
 def _fit_and_score(
-    name: str, encoder: TableEncoder, matrices: Any, target: Target, fold: Fold
+    name: str, model: TableModel, encode: Encode, target: Target, fold: Fold
 ) -> None:
-    choice = MODELS[name]
-    train, test = matrices[choice.view]
+    encoder, known, new = encode(model.encoder, model.view)
     start = time.perf_counter()
-    estimator = fit_estimator(
-        choice.make(target.labels.size),
-        train,
-        target.labels if choice.learns_levels else target.relevant,
-        target.queries,
-        encoder.categorical_features_ if choice.view == "trees" else None,
+    estimator = fit_estimator(model, encoder, known, target)
+    seconds = time.perf_counter() - start
+    fold.add(name, score_rows(estimator, new), seconds)
+
+
+@contextmanager
+def _warnings_to(notices: dict[str, None], name: str) -> Iterator[None]:
+    """Note what a model warns of, once, in place of its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # the target has counted them
+        warnings.simplefilter("ignore", OneClassQueryWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, UserWarning | RuntimeWarning):
+            notices[f"{name}: {str(warning.message).splitlines()[0]}"] = None
+
+
+def _sum_up(
+    folds: Sequence[Fold],
+    baselines: Sequence[str],
+    target: Target,
+    notices: tuple[str, ...],
+) -> Comparison:
+    names = folds[0].scores
+    results = []
+    for name in names:
+        measures, low, high, of_folds = summarise_folds(folds, name)
+        seconds = float(np.median([fold.seconds[name] for fold in folds]))
+        is_baseline = name in baselines
+        results.append(
+            ModelResult(name, is_baseline, measures, low, high, seconds, of_folds)
+        )
+    pairs = [(a, b) for a in names for b in baselines if a != b]
+    tests = []
+    for name, baseline in pairs:
+        difference, low, high, _, p_value = compare_folds(folds, name, baseline)
+        tests.append(VersusBaseline(name, baseline, difference, low, high, p_value))
+    order = np.argsort(np.concatenate([fold.rows for fold in folds]))
+    return Comparison(
+        results=tuple(results),
+        tests=tuple(tests),
+        best=max(results, key=lambda result: result.main).name,
+        target=target,
+        unit=folds[0].unit,
+        positions={
+            name: np.concatenate([f.target.positions(f.scores[name]) for f in folds])[
+                order
+            ]
+            for name in names
+        },
+        n_folds=len(folds),
+        fpr_range=folds[0].fpr_range,
+        notices=notices,
     )
-    fold.seconds[name] = time.perf_counter() - start
-    fold.scores[name] = np.asarray(estimator.decision_function(test), dtype=np.float64)
-
-
-def _readable(name: str, caught: Sequence[warnings.WarningMessage]) -> dict[str, None]:
-    return {
-        f"{name}: {str(warning.message).splitlines()[0]}": None
-        for warning in caught
-        if issubclass(warning.category, UserWarning | RuntimeWarning)
-    }
-
-
-def _summarise(
-    name: str, folds: Sequence[Fold], judge: ByRows | ByQueries
-) -> ModelResult:
-    summary = judge.summarise(name)
-    return ModelResult(
-        name=name,
-        is_baseline=MODELS[name].is_baseline,
-        measures=summary.measures,
-        low=summary.low,
-        high=summary.high,
-        seconds=float(np.median([fold.seconds[name] for fold in folds])),
-        folds=summary.folds,
-    )
-
-
-def _test(name: str, baseline: str, judge: ByRows | ByQueries) -> VersusBaseline:
-    found = judge.test(name, baseline)
-    verdict = "no difference"
-    if found.p_value < _LEVEL:
-        verdict = "beats" if found.difference > 0 else "loses"
-    return VersusBaseline(
-        name,
-        baseline,
-        found.difference,
-        found.low,
-        found.high,
-        found.p_value,
-        verdict,
-    )
-
-
-def _positions(name: str, folds: Sequence[Fold]) -> NDArray[np.float64]:
-    joined = np.empty(sum(fold.rows.size for fold in folds))
-    for fold in folds:
-        joined[fold.rows] = positions(fold.target, fold.scores[name])
-    return joined
-
-
-def _ignore(_: str) -> None:
-    """Take no notice of progress."""

@@ -7,25 +7,43 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from aucmax.tables.target import Target
+from aucmax.tables import Target
 
-__all__ = ["check_folds", "split_folds", "usable_folds"]
+__all__ = ["choose_folds", "split_folds"]
 
 Rows = NDArray[np.intp]
 
-
-def usable_folds(target: Target, wanted: int) -> int:
-    """Return `wanted`, or the most folds that a small class or few queries allow."""
-    return max(2, min(wanted, _most_folds(target)))
+_USUAL_FOLDS = 5
 
 
-def check_folds(target: Target, n_folds: int) -> None:
-    """Refuse folds with fewer than two rows of a class, or without a usable query."""
+def choose_folds(target: Target, n_folds: int | None = None) -> int:
+    """Return a number of folds that the target allows.
+
+    Parameters
+    ----------
+    target : Target
+        What is ranked.
+    n_folds : int, optional
+        The number wanted; by default 5, or as many as a small class or few queries
+        allow.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        A fold would have fewer than two rows of a class, or no query with both.
+    """
+    most = target.n_usable_queries
+    if most is None:
+        most = min(target.n_positive, target.n_negative) // 2
+    n_folds = max(2, min(_USUAL_FOLDS, most)) if n_folds is None else n_folds
     if n_folds < 2:
         raise ValueError(f"at least 2 folds are needed, got {n_folds}.")
-    most = _most_folds(target)
     if n_folds <= most:
-        return
+        return n_folds
     advice = (
         f"use {most} folds or fewer"
         if most >= 2
@@ -39,15 +57,9 @@ def check_folds(target: Target, n_folds: int) -> None:
     smaller = min(target.n_positive, target.n_negative)
     which = "positive" if smaller == target.n_positive else "negative"
     raise ValueError(
-        f"there are {smaller} {which} rows, but {n_folds} folds need "
-        f"{2 * n_folds}, two in each; {advice}."
+        f"{smaller} row{'s are' if smaller > 1 else ' is'} {which}, but {n_folds} "
+        f"folds need {2 * n_folds}, two in each; {advice}."
     )
-
-
-def _most_folds(target: Target) -> int:
-    if target.n_usable_queries is not None:
-        return target.n_usable_queries
-    return min(target.n_positive, target.n_negative) // 2
 
 
 def split_folds(
@@ -65,20 +77,21 @@ def split_folds(
     n_folds : int
         Number of folds.
     random_state : int
-        Decides who comes into which fold.
+        Decides which rows, or queries, come into which fold.
 
     Yields
     ------
     train, test : ndarray of intp
         Row numbers.
     """
-    check_folds(target, n_folds)
+    choose_folds(target, n_folds)
     if target.queries is None:
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
         with warnings.catch_warnings():
             # a level with fewer rows than folds is in some of them only
             warnings.simplefilter("ignore", UserWarning)
-            yield from splitter.split(target.labels, target.labels)
+            folds = list(splitter.split(target.labels, target.labels))
+        yield from folds
         return
     fold_of_row = _deal_queries(target, n_folds, random_state)[target.queries]
     for k in range(n_folds):

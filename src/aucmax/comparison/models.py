@@ -1,5 +1,6 @@
-"""The models that the command line knows: one line each."""
+"""The models that can be compared: those with a name, one line each, and others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -10,7 +11,7 @@ __all__ = [
     "LEVEL_MODELS",
     "MODELS",
     "ModelChoice",
-    "find_model",
+    "name_models",
     "table_model",
 ]
 
@@ -46,15 +47,6 @@ class ModelChoice:
     on_request: bool = False
     learns_levels: bool = False
 
-    def make(self, n_rows: int | None = None) -> Any:
-        """Return a new, unfitted estimator, for so many rows if they are known."""
-        module, name = self.home.split(":")
-        estimator = getattr(import_module(module), name)(**self.settings)
-        if n_rows is None:
-            return estimator
-        scaled = {name: value * n_rows for name, value in self.per_row.items()}
-        return estimator.set_params(**scaled)
-
 
 def _lambdamart(
     objective: str,
@@ -72,9 +64,10 @@ def _lambdamart(
     )
 
 
-# Settings are fixed, none is tuned: LogisticRegression and LightGBM have their own
-# defaults; C = rows / 10 was chosen once for AUCSVC, on public tables; epsilon = 0.2
-# leaves a margin above 0 on most tables. LambdaMART has its own, with plain pairs.
+#: The models that have a name. Settings are fixed, none is tuned: LogisticRegression
+#: and LightGBM have their own defaults; C = rows / 10 was chosen once for AUCSVC, on
+#: public tables; epsilon = 0.2 leaves a margin above 0 on most tables. LambdaMART has
+#: its own defaults, with plain pairs.
 MODELS: dict[str, ModelChoice] = {
     "aucsvc": ModelChoice("aucmax.linear:AUCSVC", per_row={"C": 0.1}),
     "logistic": ModelChoice(
@@ -104,17 +97,12 @@ MODELS: dict[str, ModelChoice] = {
     ),
 }
 
+#: Names of the models that are compared unless others are named.
 COMPARED = tuple(name for name, choice in MODELS.items() if not choice.on_request)
+#: Names of the models that others are tested against.
 BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
+#: Names of the models that learn more than two levels of relevance.
 LEVEL_MODELS = tuple(name for name, choice in MODELS.items() if choice.learns_levels)
-
-
-def find_model(name: str) -> ModelChoice:
-    """Return a choice by its name, or raise with the names there are."""
-    if name not in MODELS:
-        known = ", ".join(MODELS)
-        raise ValueError(f"there is no model {name!r}; choose from {known}.")
-    return MODELS[name]
 
 
 def table_model(name: str, **settings: Any) -> Any:
@@ -131,16 +119,61 @@ def table_model(name: str, **settings: Any) -> Any:
     Returns
     -------
     TableModel
-        The model, by its name.
+        Its name is `name`.
     """
     from aucmax.tables import TableModel
 
-    choice = find_model(name)
+    if name not in MODELS:
+        known = ", ".join(MODELS)
+        raise ValueError(f"there is no model {name!r}; choose from {known}.")
+    choice = MODELS[name]
+    module, class_name = choice.home.split(":")
     settings.setdefault("levels", "learn" if choice.learns_levels else None)
     return TableModel(
-        choice.make(),
+        getattr(import_module(module), class_name)(**choice.settings),
         per_row=choice.per_row or None,
         view=choice.view,
         name=name,
         **settings,
     )
+
+
+def name_models(models: Sequence[Any]) -> dict[str, Any]:
+    """Return an unfitted table model for each name, estimator or pair, by its name."""
+    if isinstance(models, str) or len(models) == 0:
+        raise ValueError(f"give a list of at least one model, got {models!r}.")
+    named: dict[str, Any] = {}
+    for model in models:
+        is_pair = isinstance(model, tuple) and len(model) == 2
+        name, choice = model if is_pair else (None, model)
+        found = _as_table_model(choice)
+        name = name or found.name or _class_name(found.estimator)
+        if name in named:
+            raise ValueError(
+                f"two models have the name {name!r}; give one of them another: "
+                f'("another name", {_class_name(found.estimator)}(...)).'
+            )
+        named[name] = found
+    return named
+
+
+def _as_table_model(model: Any) -> Any:
+    from aucmax.tables import TableModel
+
+    if isinstance(model, str):
+        return table_model(model)
+    if isinstance(model, TableModel):
+        return model
+    if isinstance(model, type) or not hasattr(model, "get_params"):
+        raise TypeError(
+            "a model is a name, an estimator, or a pair (name, estimator), got "
+            f"{model!r}."
+        )
+    is_tree = "categorical_features" in model.get_params()
+    return TableModel(model, view="trees" if is_tree else "linear")
+
+
+def _class_name(estimator: Any) -> str:
+    """Name of an estimator's class; of a pipeline that of its last step."""
+    steps = getattr(estimator, "steps", None)
+    return type(steps[-1][1] if steps else estimator).__name__

@@ -1,45 +1,48 @@
-r"""One estimate from the estimates of several folds.
+"""One estimate from several: of folds by their weights, of queries by their mean.
 
-With weights :math:`w_k` that sum to one, the estimate is :math:`\sum_k w_k A_k` and
-its variance :math:`\sum_k w_k^2 \sigma_k^2`, the folds having no test row in common.
+The formula is that of :mod:`aucmax.comparison.cross_validation`. A mean over n queries
+has the standard error of n independent values; its interval and test refer to Student's
+t with n - 1 degrees of freedom.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
 
 from aucmax.metrics import AUCComparison, AUCInterval
 from aucmax.metrics.uncertainty import TwoSidedTest, logit_interval, two_sided_test
 
-__all__ = ["PooledAUC", "pool_aucs", "pool_differences"]
+__all__ = ["Estimate", "mean_interval", "paired_test", "pool_aucs", "pool_differences"]
 
 Floats = NDArray[np.float64]
 
-_CONFIDENCE = 0.95
+CONFIDENCE = 0.95
 
 
-class PooledAUC(NamedTuple):
-    """An AUC over several folds with its 95% interval."""
+class Estimate(NamedTuple):
+    """A measure between 0 and 1 with its 95% interval, NaN where there is none."""
 
-    auc: float
+    value: float
     low: float
     high: float
 
 
-def pool_aucs(folds: list[AUCInterval], weights: Floats, n_pairs: int) -> PooledAUC:
-    """Combine AUCs; the interval is that of :func:`aucmax.metrics.auc_interval`.
+def pool_aucs(folds: Sequence[AUCInterval], weights: Floats, n_pairs: int) -> Estimate:
+    """Combine AUCs by weights that sum to one.
 
-    Without any variance (all pairs in order) the exact binomial bound for `n_pairs`
-    disjoint pairs is used.
+    The interval is that of :func:`aucmax.metrics.auc_interval`; without any variance
+    (all pairs in order) it is the exact binomial bound for `n_pairs` disjoint pairs.
     """
     auc = float(weights @ [fold.auc for fold in folds])
     error = _pooled_error(folds, weights)
-    return PooledAUC(auc, *logit_interval(auc, error, _CONFIDENCE, n_pairs))
+    return Estimate(auc, *logit_interval(auc, error, CONFIDENCE, n_pairs))
 
 
 def pool_differences(
-    folds: list[AUCComparison], weights: Floats, n_pairs: int
+    folds: Sequence[AUCComparison], weights: Floats, n_pairs: int
 ) -> TwoSidedTest:
     """Combine paired differences of AUCs and test them against zero, on both sides.
 
@@ -48,10 +51,54 @@ def pool_differences(
     """
     difference = float(weights @ [fold.difference for fold in folds])
     error = _pooled_error(folds, weights)
-    return two_sided_test(difference, error, _CONFIDENCE, n_pairs)
+    return two_sided_test(difference, error, CONFIDENCE, n_pairs)
 
 
 def _pooled_error(
-    folds: list[AUCInterval] | list[AUCComparison], weights: Floats
+    folds: Sequence[AUCInterval] | Sequence[AUCComparison], weights: Floats
 ) -> float:
     return float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
+
+
+def mean_interval(values: Floats) -> Estimate:
+    """Return the mean of independent values between 0 and 1.
+
+    If all are 0 or all are 1, the interval is that of so many coins; a single value has
+    none.
+    """
+    mean, error = _mean_and_error(values)
+    if values.size == 1:
+        return Estimate(mean, np.nan, np.nan)
+    if error == 0:
+        return Estimate(mean, *logit_interval(mean, 0.0, CONFIDENCE, values.size))
+    margin = _quantile(values.size) * error
+    return Estimate(mean, max(mean - margin, 0.0), min(mean + margin, 1.0))
+
+
+def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
+    """Test whether the mean difference of paired values is zero, on both sides.
+
+    If all differences are equal, Hoeffding's inequality takes the place of t.
+    """
+    difference, error = _mean_and_error(values - baseline)
+    if error == 0:
+        return two_sided_test(difference, 0.0, CONFIDENCE, values.size)
+    t = difference / error
+    margin = _quantile(values.size) * error
+    return TwoSidedTest(
+        difference,
+        max(difference - margin, -1.0),
+        min(difference + margin, 1.0),
+        t,
+        float(2.0 * stdtr(values.size - 1, -abs(t))),
+    )
+
+
+def _mean_and_error(values: Floats) -> tuple[float, float]:
+    if np.ptp(values) == 0:
+        return float(values[0]), 0.0
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+
+
+def _quantile(n_values: int) -> float:
+    return float(stdtrit(n_values - 1, (1.0 + CONFIDENCE) / 2.0))

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.tables.target import Target
+from aucmax.comparison.measures import MEASURES
+from aucmax.tables import Target
 
 __all__ = ["Comparison", "ModelResult", "VersusBaseline"]
 
@@ -18,7 +19,7 @@ class ModelResult:
     Attributes
     ----------
     name : str
-        Name in :data:`aucmax.comparison.MODELS`.
+        Name of the model.
     is_baseline : bool
         Whether others are tested against it.
     measures : dict of str to float
@@ -51,7 +52,7 @@ class ModelResult:
         """Cross-validated AUC."""
         return self.measures["auc"]
 
-    def to_dict(self) -> dict[str, Any]:
+    def _record(self) -> dict[str, Any]:
         """Return the fields as simple values, each measure under its name."""
         record = asdict(self)
         measures = record.pop("measures")
@@ -61,7 +62,7 @@ class ModelResult:
 
 @dataclass(frozen=True)
 class VersusBaseline:
-    """The test of a model against a baseline, of DeLong or over queries.
+    """The test of a model against a baseline: DeLong's, or Student's over queries.
 
     Attributes
     ----------
@@ -71,8 +72,6 @@ class VersusBaseline:
         Main measure of the model minus that of the baseline, with its 95% interval.
     p_value : float
         Two-sided.
-    verdict : {"beats", "loses", "no difference"}
-        At the level 0.05.
     """
 
     model: str
@@ -81,12 +80,23 @@ class VersusBaseline:
     low: float
     high: float
     p_value: float
-    verdict: str
+
+    @property
+    def verdict(self) -> str:
+        """What the test says: "beats" or "loses" if p < 0.05, else "no difference"."""
+        if self.p_value >= 0.05:
+            return "no difference"
+        return "beats" if self.difference > 0 else "loses"
+
+    def __str__(self) -> str:
+        word = "even" if self.verdict == "no difference" else self.verdict
+        p = "p<0.001" if self.p_value < 0.001 else f"p={self.p_value:.3f}"
+        return f"{word} {p}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
-    """Models side by side on the same folds.
+    """Models side by side on the same folds; printed, it is a table.
 
     Attributes
     ----------
@@ -126,18 +136,80 @@ class Comparison:
         """The measure by which models are compared."""
         return next(iter(self.results[0].measures))
 
+    def __repr__(self) -> str:
+        best = max(result.main for result in self.results)
+        return (
+            f"Comparison of {len(self.results)} models over {self.n_folds} folds: best "
+            f"is {self.best!r}, {MEASURES[self.metric]} {best:.4f}"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join([*self._table(), "", *self._explanation()])
+
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the rows, in simple values for JSON."""
+        """Return everything but the rows, in simple values for JSON.
+
+        Returns
+        -------
+        dict
+        """
         return {
-            "rows": int(self.target.labels.size),
-            "positive_rows": self.target.n_positive,
-            "queries": self.target.n_queries,
-            "usable_queries": self.target.n_usable_queries,
+            **self.target.to_dict(),
             "folds": self.n_folds,
             "fpr_range": list(self.fpr_range),
             "metric": self.metric,
             "unit": self.unit,
             "best": self.best,
-            "models": [result.to_dict() for result in self.results],
-            "tests": [asdict(test) for test in self.tests],
+            "models": [result._record() for result in self.results],
+            "tests": [{**asdict(t), "verdict": t.verdict} for t in self.tests],
         }
+
+    def _table(self) -> list[str]:
+        """Lines of a table, columns after the first aligned to the right."""
+        baselines = [result.name for result in self.results if result.is_baseline]
+        against = {(test.model, test.baseline): str(test) for test in self.tests}
+        low, high = self.fpr_range
+        titles = {**MEASURES, "partial_auc": f"pAUC {low:g}-{high:g}"}
+        main, *others = (titles[name] for name in self.results[0].measures)
+        header = ["model", main, "95% interval", *others, "seconds"]
+        rows = [[*header, *(f"vs {name}" for name in baselines)]]
+        for result in self.results:
+            main, *others = (f"{value:.4f}" for value in result.measures.values())
+            interval = f"{result.low:.3f}-{result.high:.3f}"
+            seconds = f"{result.seconds:.{3 if result.seconds < 1 else 1}f}"
+            tests = (against.get((result.name, other), "-") for other in baselines)
+            rows.append([result.name, main, interval, *others, seconds, *tests])
+        return _aligned(rows)
+
+    def _explanation(self) -> list[str]:
+        """Say what the numbers are."""
+        over = f"{self.n_folds} folds"
+        if self.unit == "queries":
+            over = f"{self.target.n_usable_queries} queries in {over}"
+        lines = [
+            f"AUC and partial AUC over {over}; 1 is perfect. Seconds per fit."
+            if self.unit == "rows"
+            else f"Means over {over}, intervals by Student's t; seconds per fit."
+        ]
+        if self.tests:
+            test = "DeLong's paired test"
+            if self.unit != "rows":
+                test = f"Student's t of the paired differences over {self.unit}"
+            lines.append(f"p by {test}: beats or loses if p < 0.05, else even.")
+        if self.target.is_graded:
+            lines += [
+                "MAUC: each level above 0 against all other rows, below 1 at its best;",
+                "ordinal AUC: pairs of different levels in order; AUC: rows above the "
+                "lowest level.",
+            ]
+        return lines
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Lines of a table under a rule, the first column to the left, others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = map(str.rjust, others, widths[1:])
+        lines.append("   ".join([first.ljust(widths[0]), *cells]))
+    return [lines[0], "─" * len(lines[0]), *lines[1:]]

@@ -1,11 +1,13 @@
-"""Data to learn from: generators, readers, and a table that comes along."""
+"""Data to learn from: generators, readers, and a table that comes with the package."""
 
 from aucmax.datasets.embedded import load_demo
 from aucmax.datasets.generators import make_r_of_k
 from aucmax.datasets.letters import make_letter_images
+from aucmax.datasets.names import near_names
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
 from aucmax.datasets.svmlight import LetorData, SvmlightData, load_letor, load_svmlight
 from aucmax.datasets.tables import MISSING, load_table
+from aucmax.datasets.writing import save_table
 
 __all__ = [
     "COMPRESSIONS",
@@ -20,4 +22,6 @@ __all__ = [
     "load_table",
     "make_letter_images",
     "make_r_of_k",
+    "near_names",
+    "save_table",
 ]

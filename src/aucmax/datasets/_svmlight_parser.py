@@ -130,7 +130,7 @@ class SvmlightParser:
         if self.n_features is not None and found > self.n_features:
             raise DataFileError(
                 f"{self.path}: n_features is {self.n_features}, but index "
-                f"{self.largest} occurs and index 0 too, so indices count from zero; "
+                f"{self.largest} and index 0 both occur, so indices count from zero; "
                 f"pass n_features={found} or more."
             )
         return found if self.n_features is None else self.n_features
@@ -162,7 +162,7 @@ class SvmlightParser:
             low, high = self.state[[_kernels.LOWEST, _kernels.HIGHEST]]
             return f"the feature index of {token!r} is not within {low} to {high}."
         return {
-            _kernels.BAD_QID: f"{token!r} is no query; write qid: and a whole number.",
+            _kernels.BAD_QID: f"{token!r} is not a query; write it like qid:7.",
             _kernels.QID_MISSING: (
                 "this row has no qid: after its label; all rows need one here."
             ),
@@ -183,7 +183,7 @@ def _why_no_number(token: str) -> str:
     try:
         float(token.replace("_", "?"))
     except ValueError:
-        return "is no number" if token else "is missing"
+        return "is not a number" if token else "is missing"
     return "is too large for a 64-bit float"
 
 
@@ -194,7 +194,7 @@ def _why_no_label(token: str) -> str:
             "without one."
         )
     if "," in token:
-        return f"the label {token!r} is a list; only one label a row can be read."
+        return f"the label {token!r} is a list; only one label per row can be read."
     return f"the label {token!r} {_why_no_number(token)}."
 
 

@@ -19,30 +19,14 @@ from aucmax.exceptions import DataFileError
 
 
 class Layout(NamedTuple):
-    """What a parser must know of a table.
-
-    Attributes
-    ----------
-    names : list of str
-        The names of the columns.
-    skip_lines : int
-        Lines in front of the first record of data.
-    n_records : int
-        Records of data, with blank lines between them but not after them.
-    n_trailing : int
-        Blank lines at the end.
-    blanks : ndarray of shape (n_blanks,)
-        Which records, counted from 0, are blank lines.
-    quote_char : str or None
-        The quote that encloses fields; None if none does, a quote being a mere letter.
-    """
+    """What a parser must know of a table."""
 
     names: list[str]
-    skip_lines: int
-    n_records: int
-    n_trailing: int
-    blanks: NDArray[np.int64]
-    quote_char: str | None
+    skip_lines: int  # in front of the first record of data
+    n_records: int  # with blank lines between them but not after them
+    n_trailing: int  # blank lines at the end
+    blanks: NDArray[np.int64]  # which records, counted from 0, are blank lines
+    quote_char: str | None  # None if no field is quoted: a quote is a mere letter
 
 
 def check_delimited(
@@ -95,8 +79,9 @@ def _check_names(path: PathLike, names: list[str], guessed: bool) -> None:
         for other in (";", "\t", "|"):
             if other in names[0]:
                 raise DataFileError(
-                    f"{path}: line 1: the header has one column, {names[0][:40]!r}; "
-                    f"pass separator={other!r} if that separates the columns."
+                    f"{path}: line 1: the header has one column, {names[0][:40]!r}; if "
+                    f"{other!r} separates the columns, say so: separator={other!r}, or "
+                    f"--separator {other!r} on the command line."
                 )
     seen: dict[str, int] = {}
     for column, name in enumerate(names, start=1):
@@ -137,7 +122,7 @@ class _Scan:
         self.state[self.kernels.STRAY_LINE] = -1
 
     def first_record_end(self, head: bytes) -> int:
-        """Return where the newline behind the first record stands, -1 if not here."""
+        """Return where the newline after the first record stands, -1 if not here."""
         self.start([], line=0)
         status, position = self._scan(head)
         if status == self.kernels.RECORD_ENDS:
@@ -209,8 +194,8 @@ class _Scan:
                 state[kernels.STRAY_LINE],
                 state[kernels.STRAY_FIELD],
                 f"a {self.quote_char} within a field that is not quoted, in a file "
-                "with quoted fields; quote the field and double the quote, or pass "
-                "quote_char=None.",
+                "with quoted fields; quote the field and double the quote, or read the "
+                "file with quote_char=None.",
             )
         blanks = np.concatenate([np.empty(0, dtype=np.int64), *self.blanks])
         return Layout(
@@ -250,7 +235,7 @@ class _Scan:
             why = f"missing: this row has {field + 1} of {expected} fields."
             return self._located(state[kernels.START_LINE], field + 1, why)
         why = (
-            f"text behind the closing {self.quote_char}; double a quote that belongs "
+            f"text after the closing {self.quote_char}; double a quote that belongs "
             "to the field."
         )
         return self._located(line, field, why)

@@ -1,15 +1,15 @@
 """Open a file, compressed or not, and hand out its bytes; say clearly why not."""
 
 import bz2
-import difflib
 import gzip
 import importlib
 import lzma
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from aucmax.datasets.names import near_names
 from aucmax.exceptions import DataFileError
 
 PathLike = str | Path
@@ -34,10 +34,10 @@ CHUNK = 1 << 20
 ZSTD_PIECE = 1 << 14
 
 _LOOKS_LIKE = {
-    b"\x1f\x8b": "gzip data; give it a name ending in .gz or pass compression='gzip'",
-    b"BZh": "bzip2 data; give it a name ending in .bz2 or pass compression='bzip2'",
-    b"\xfd7zXZ\x00": "xz data; give it a name ending in .xz or pass compression='xz'",
-    b"\x28\xb5\x2f\xfd": "zstd data; name it .zst or pass compression='zstd'",
+    b"\x1f\x8b": "gzip data; give it a name ending in .gz",
+    b"BZh": "bzip2 data; give it a name ending in .bz2",
+    b"\xfd7zXZ\x00": "xz data; give it a name ending in .xz",
+    b"\x28\xb5\x2f\xfd": "zstd data; give it a name ending in .zst",
     b"PAR1": "a Parquet file; give it a name ending in .parquet",
     b"PK\x03\x04": "a zip archive or spreadsheet; unpack it or export it as CSV",
     b"\xff\xfe": "UTF-16 text; save it as UTF-8",
@@ -50,10 +50,6 @@ class Stream(Protocol):
 
     def read(self, size: int, /) -> bytes:
         """Return up to size bytes, none at the end."""
-        ...
-
-    def close(self) -> None:
-        """Release the file."""
         ...
 
 
@@ -111,10 +107,11 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
     Whatever goes wrong with the file is raised as DataFileError.
     """
     kind = compression_of(path, compression)
-    stream = _open(path, kind)
     try:
-        while chunk := stream.read(CHUNK):
-            yield chunk
+        with _open_raw(path) as raw:
+            stream = _DECOMPRESSORS[kind](raw)
+            while chunk := stream.read(CHUNK):
+                yield chunk
     except EOFError as error:
         raise DataFileError(
             f"{path}: the {kind} data end too early; the file is cut short or empty, "
@@ -127,8 +124,6 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
         ) from error
     except OSError as error:
         raise DataFileError(f"{path}: reading failed: {error}.") from error
-    finally:
-        stream.close()
 
 
 def read_text_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
@@ -144,27 +139,9 @@ def read_text_chunks(path: PathLike, compression: str = "auto") -> Iterator[byte
         yield chunk
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return ``; did you mean 'age'?`` if a known name is near, else nothing."""
-    by_folded = {candidate.casefold(): candidate for candidate in known}
-    near = difflib.get_close_matches(name.casefold(), by_folded, n=3)
-    if not near:
-        return ""
-    return f"; did you mean {' or '.join(repr(by_folded[match]) for match in near)}?"
-
-
 def require_file(path: PathLike) -> None:
     """Raise DataFileError unless there is a file that may be read."""
     _open_raw(path).close()
-
-
-def _open(path: PathLike, kind: str | None) -> Stream:
-    raw = _open_raw(path)
-    try:
-        return _DECOMPRESSORS[kind](raw)
-    except BaseException:
-        raw.close()
-        raise
 
 
 def _open_raw(path: PathLike) -> BinaryIO:
@@ -173,27 +150,14 @@ def _open_raw(path: PathLike) -> BinaryIO:
     except FileNotFoundError as error:
         folder = Path(path).parent
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-        hint = suggestion(Path(path).name, names)
-        raise DataFileError(f"{path}: no such file{hint or '.'}") from error
+        hint = near_names(Path(path).name, names, or_list=False)
+        raise DataFileError(f"{path}: no such file.{hint}") from error
     except IsADirectoryError as error:
-        raise DataFileError(f"{path}: a directory; name one file in it.") from error
+        raise DataFileError(f"{path}: a folder; name one file in it.") from error
     except PermissionError as error:
         raise DataFileError(f"{path}: permission to read it is denied.") from error
     except OSError as error:
-        raise DataFileError(f"{path}: cannot be opened: {error}.") from error
-
-
-class _Owning:
-    """A decompressed stream that also closes the file below it."""
-
-    def __init__(self, stream: Stream, raw: BinaryIO) -> None:
-        self._stream = stream
-        self._raw = raw
-        self.read = stream.read
-
-    def close(self) -> None:
-        self._stream.close()
-        self._raw.close()
+        raise DataFileError(f"{path}: it cannot be opened: {error}.") from error
 
 
 class _ZstdStream:
@@ -220,9 +184,6 @@ class _ZstdStream:
             raise EOFError
         return b"".join(pieces)
 
-    def close(self) -> None:
-        self._raw.close()
-
 
 def _zstandard(path: PathLike) -> Any:
     try:
@@ -245,8 +206,8 @@ def _decompression_errors(
 
 _DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Stream]] = {
     None: lambda raw: raw,
-    "gzip": lambda raw: _Owning(gzip.GzipFile(fileobj=raw), raw),
-    "bzip2": lambda raw: _Owning(bz2.BZ2File(raw), raw),
-    "xz": lambda raw: _Owning(lzma.LZMAFile(raw), raw),  # noqa: SIM115
+    "gzip": lambda raw: gzip.GzipFile(fileobj=raw),
+    "bzip2": bz2.BZ2File,
+    "xz": lzma.LZMAFile,
     "zstd": _ZstdStream,
 }

@@ -95,9 +95,9 @@ def load_svmlight(
     -----
     Stricter than `sklearn.datasets.load_svmlight_file`, where its leniency loses data:
     ``nan``, ``inf`` and numbers that overflow are refused; so are files in which only
-    some rows have a ``qid:`` or one is no integer, files without any row, and digits
-    grouped with an underscore. More lenient: an index may exceed 32 bits, and a byte
-    order mark is skipped.
+    some rows have a ``qid:`` or one is not an integer, files without any row, and
+    digits grouped with an underscore. More lenient: an index may exceed 32 bits, and a
+    byte order mark is skipped.
 
     Examples
     --------
@@ -140,12 +140,8 @@ def load_letor(
     ----------
     path : str or Path
         The file, plain or compressed (.gz, .bz2, .xz; .zst with ``aucmax[zstd]``).
-    n_features : int, optional
-        The number of columns. By default the largest index found decides.
-    zero_based : bool or "auto"
-        Whether the first column has index 0. "auto": it has if index 0 occurs.
-    compression : {"auto", "none", "gzip", "bzip2", "xz", "zstd"}
-        "auto" goes by the file name.
+    n_features, zero_based, compression : optional
+        As in `load_svmlight`.
 
     Returns
     -------

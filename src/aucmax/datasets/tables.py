@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aucmax.datasets.delimited import Layout, check_delimited
+from aucmax.datasets.names import near_names
 from aucmax.datasets.opening import (
     PathLike,
     compression_of,
@@ -13,31 +14,18 @@ from aucmax.datasets.opening import (
     read_chunks,
     read_text_chunks,
     require_file,
-    suggestion,
 )
 from aucmax.exceptions import DataFileError
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: Cells of a text file that mean "missing", spaces around them apart.
+#: Cells of a text file that mean "missing", whatever the column; spaces around them
+#: do not count. In other spellings ("none", "na") they may be words of their own.
 MISSING = (
-    "",
-    "?",
-    "NA",
-    "N/A",
-    "n/a",
-    "#N/A",
-    "<NA>",
-    "NaN",
-    "nan",
-    "-NaN",
-    "-nan",
-    "NULL",
-    "Null",
-    "null",
-    "None",
-)
+    "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL",
+    "Null", "null", "None",
+)  # fmt: skip
 
 COLUMNS_AT_ONCE = 64
 
@@ -125,7 +113,7 @@ def load_table(
         return _read_parquet(path, columns, optional, compression)
     if kind not in _SEPARATORS:
         raise DataFileError(
-            f"{path}: the format {kind!r} is no table; known are "
+            f"{path}: {kind!r} is not a format of tables; those are "
             f"{', '.join(_SEPARATORS)} and parquet"
             + (" (load_svmlight reads it)." if kind in ("svmlight", "letor") else ".")
         )
@@ -172,15 +160,10 @@ def _select(
     known = set(names)
     for name in columns:
         if name not in known and name not in optional:
-            hint = suggestion(name, names)
-            shown = ", ".join(repr(known) for known in names[:10])
-            more = ", ..." if len(names) > 10 else ""
-            raise DataFileError(
-                f"{path}: no column {name!r}{hint or '.'} The file has {shown}{more}."
-            )
+            raise DataFileError(f"{path}: no column {name!r}.{near_names(name, names)}")
     wanted = [name for name in columns if name in known]
     if not wanted:
-        raise DataFileError(f"{path}: has none of the columns {list(columns)!r}.")
+        raise DataFileError(f"{path}: there are none of the columns {list(columns)!r}.")
     return wanted
 
 
@@ -206,8 +189,8 @@ def _parse(
     expected = layout.n_records + layout.n_trailing
     if frame.height != expected:
         raise DataFileError(
-            f"{path}: parsed as {frame.height} rows where {expected} were counted; did "
-            "the file change meanwhile?"
+            f"{path}: parsed as {frame.height} rows where {expected} were counted; "
+            "has the file changed meanwhile?"
         )
     frame = frame.select(wanted).head(layout.n_records)
     if len(layout.names) > 1 and layout.blanks.size:

@@ -39,17 +39,7 @@ def dump_array(array: np.ndarray[Any, Any]) -> bytes:
 def parse_array(content: bytes, name: str) -> np.ndarray[Any, Any]:
     """Read a ``.npy`` file whose header agrees with its length.
 
-    Parameters
-    ----------
-    content : bytes
-        The file.
-    name : str
-        Which member this is, for the error message.
-
-    Returns
-    -------
-    ndarray
-        Of a type that `is_plain`; its memory is at most the length of `content`.
+    The array is of a type that `is_plain` and takes no more memory than `content`.
     """
     if content[:8] != _MAGIC:
         raise ModelFileError(f"{name} is not an array file")

@@ -52,21 +52,9 @@ _ZIP_ERRORS = (
 def seal_container(
     members: Mapping[str, bytes], class_name: str, made_with: Mapping[str, str]
 ) -> bytes:
-    """Pack members into the bytes of a model file.
+    """Pack members (``state.json``, ``data/0.npy``, ...) into the bytes of a file.
 
-    Parameters
-    ----------
-    members : mapping of str to bytes
-        ``state.json`` and ``data/<number>.npy`` or ``.txt``.
-    class_name : str
-        Public name of the estimator's class.
-    made_with : mapping of str to str
-        Package versions, for error messages and for people.
-
-    Returns
-    -------
-    bytes
-        The whole file. Equal arguments (and zlib) give equal bytes.
+    Equal arguments (and zlib) give equal bytes.
     """
     manifest = {
         "format": FORMAT_NAME,
@@ -92,24 +80,9 @@ def seal_container(
 
 
 def open_container(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Check the bytes of a model file and take it apart.
+    """Take the bytes of a model file apart: the manifest, and all other members.
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file.
-
-    Returns
-    -------
-    manifest : dict
-        Keys ``format_version``, ``class``, ``made_with`` and ``members``, checked.
-    members : dict of str to bytes
-        All but the manifest itself; hashes checked.
-
-    Raises
-    ------
-    ModelFileError
-        Anything is out of order.
+    Raises ModelFileError if anything is out of order, hashes included.
     """
     _check_seal(content)
     try:
@@ -221,7 +194,8 @@ def _read_manifest(
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelFileError(
             f"it was made by a newer aucmax (file format {version}; this version reads "
-            f"up to {FORMAT_VERSION}). Upgrade aucmax to load it."
+            f"up to {FORMAT_VERSION})",
+            "Upgrade aucmax to load it.",
         )
     if type(version) is not int or version < 1:
         raise ModelFileError(f"its format_version {version!r} does not exist")

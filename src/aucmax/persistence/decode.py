@@ -13,7 +13,9 @@ from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
 from aucmax.persistence.registry import RETIRED, find_class
 
-__all__ = ["Decoder"]
+__all__ = ["LONGEST_RANGE", "Decoder"]
+
+LONGEST_RANGE = 1_000_000
 
 _HEX_INTEGER = re.compile(r"-?0x[1-9a-f][0-9a-f]*")
 _HEX_DOUBLE = re.compile(r"[0-9a-f]{16}")
@@ -23,12 +25,8 @@ _PLAIN = (str, int, float, bool, type(None))
 class Decoder:
     """Rebuilds values from a tagged tree.
 
-    Parameters
-    ----------
-    members : dict of str to bytes
-        What the tree refers to. Each must be used once: see `check_all_used`.
-    made_with : dict of str to str
-        Package versions of the writer, for error messages.
+    Each of the `members` that the tree refers to must be used once; `made_with` has the
+    package versions of the writer, for error messages.
     """
 
     def __init__(self, members: dict[str, bytes], made_with: dict[str, str]) -> None:
@@ -39,6 +37,7 @@ class Decoder:
             "float": _float,
             "text": self._text,
             "tuple": lambda items, path: tuple(self._list(items, path)),
+            "range": self._range,
             "dict": self._dict,
             "array": self._array,
             "object_array": self._object_array,
@@ -91,6 +90,18 @@ class Decoder:
             raise ModelFileError(f"{path} is not a list")
         return [self.decode(item, f"{path}[{i}]") for i, item in enumerate(items)]
 
+    def _range(self, items: Any, path: str) -> range:
+        numbers = self._list(items, path)
+        if [type(number) for number in numbers] != [int] * 3 or numbers[2] == 0:
+            raise ModelFileError(f"{path} is not a range: start, stop and step")
+        start, stop, step = numbers
+        # whoever reads it may list it, and a file must not take more than its length
+        if abs(stop - start) > LONGEST_RANGE * abs(step):
+            raise ModelFileError(
+                f"{path} is a range of more than {LONGEST_RANGE} numbers"
+            )
+        return range(start, stop, step)
+
     def _dict(self, pairs: Any, path: str) -> dict[Any, Any]:
         result: dict[Any, Any] = {}
         for pair in self._list(pairs, path):
@@ -137,7 +148,7 @@ class Decoder:
             matrix = getattr(scipy.sparse, kind)((data, indices, indptr), tuple(shape))
             matrix.check_format(full_check=True)
         except (ValueError, TypeError, IndexError, OverflowError) as error:
-            raise ModelFileError(f"{path} is no CSR matrix ({error})") from error
+            raise ModelFileError(f"{path} is not a CSR matrix ({error})") from error
         # scipy narrows 64-bit indices where it can; give back what was saved
         matrix.indices, matrix.indptr = indices, indptr
         return matrix
@@ -153,7 +164,8 @@ class Decoder:
             if attribute in left_out or not is_free_name(cls, attribute):
                 raise ModelFileError(
                     f"{path} has a fitted attribute {attribute[:40]!r}, which "
-                    f"{cls.__name__} does not allow{self._version_hint()}"
+                    f"{cls.__name__} does not allow",
+                    self._version_hint(),
                 )
             value = self.decode(tree, f"{path}.{attribute}")
             try:
@@ -169,11 +181,12 @@ class Decoder:
         try:
             return find_class(name[:80])
         except LookupError as error:
-            raise ModelFileError(f"{error.args[0]}{self._version_hint()}") from error
+            raise ModelFileError(error.args[0], self._version_hint()) from error
         except ImportError as error:
             raise ModelFileError(
                 f"it holds a {name}, which needs a package that is not installed "
-                f"({error}). Install it, then load again."
+                f"({error})",
+                "Install it, then load again.",
             ) from error
 
     def _construct(self, cls: type[Any], trees: dict[str, Any], path: str) -> Any:
@@ -181,8 +194,8 @@ class Decoder:
         unknown = [name for name in trees if name not in known]
         if unknown:
             raise ModelFileError(
-                f"{cls.__name__} has no parameter {unknown[0][:40]!r}"
-                f"{self._version_hint()}"
+                f"{cls.__name__} has no parameter {unknown[0][:40]!r}",
+                self._version_hint(),
             )
         params = {
             name: self.decode(tree, f"{path}.{name}") for name, tree in trees.items()
@@ -191,7 +204,8 @@ class Decoder:
             return cls(**params)
         except (TypeError, ValueError) as error:
             raise ModelFileError(
-                f"{cls.__name__} refuses its parameters ({error}){self._version_hint()}"
+                f"{cls.__name__} refuses its parameters ({error})",
+                self._version_hint(),
             ) from error
 
     def _check_state(self, estimator: Any, path: str) -> None:
@@ -212,8 +226,8 @@ class Decoder:
 
         maker = self._made_with.get("aucmax", "unknown")[:40]
         return (
-            f". The file was made by aucmax {maker}, this is {__version__}: load it "
-            "with the version that made it, or fit and save the model again."
+            f"The file was made by aucmax {maker}, this is {__version__}: load it with "
+            "the version that made it, or fit and save the model again."
         )
 
 

@@ -3,7 +3,7 @@
 import inspect
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ LONG_TEXT = 4096
 #: integers up to here are plain JSON numbers, which every language reads exactly
 MAX_PLAIN_INT = 2**53
 #: no tag opens more than three brackets before the values inside it
-MAX_LEVELS = MAX_DEPTH // 3
+MAX_NESTING = MAX_DEPTH // 3
 
 
 def is_free_name(cls: type[Any], name: str) -> bool:
@@ -39,10 +39,7 @@ def unsaved_attributes(cls: type[Any]) -> frozenset[str]:
 class Encoder:
     """Turns one estimator into a tagged tree and the members it refers to.
 
-    Attributes
-    ----------
-    members : dict of str to bytes
-        Arrays and long texts, by the member name used in the tree.
+    `members` are the arrays and long texts, by the name used in the tree.
     """
 
     def __init__(self) -> None:
@@ -55,7 +52,8 @@ class Encoder:
             float: _float,
             str: self._text,
             list: self._list,
-            tuple: self._tuple,
+            tuple: lambda value, path: {"tuple": self._list(value, path)},
+            range: self._range,
             dict: self._dict,
             np.ndarray: self._array,
             np.memmap: self._array,
@@ -66,9 +64,9 @@ class Encoder:
         """Return the tagged tree of a value; `path` says where it was found."""
         handler = self._by_type.get(type(value)) or self._by_kind(value, path)
         self._depth += 1
-        if self._depth > MAX_LEVELS:
+        if self._depth > MAX_NESTING:
             raise TypeError(
-                f"cannot save {path[:200]}: values are nested more than {MAX_LEVELS} "
+                f"cannot save {path[:200]}: values are nested more than {MAX_NESTING} "
                 "deep, or a value contains itself. Nothing was written."
             )
         tree = handler(value, path)
@@ -85,8 +83,9 @@ class Encoder:
             return self._estimator
         raise TypeError(
             f"cannot save {path}: {_describe(value)}. A model file holds None, bool, "
-            "int, float, str, list, tuple, dict, numpy arrays of numbers or text, "
-            f"scipy CSR matrices, and the estimators {', '.join(sorted(REGISTRY))}. "
+            "int, float, str, list, tuple, range, dict, numpy arrays of numbers or "
+            "text, scipy CSR matrices, and the estimators "
+            f"{', '.join(sorted(REGISTRY))}. "
             "Replace or remove that value, then save again; nothing was written."
         )
 
@@ -101,11 +100,11 @@ class Encoder:
         # "surrogatepass": half a surrogate pair, which UTF-8 forbids, survives too
         return {"text": self._put("txt", value.encode("utf-8", "surrogatepass"))}
 
-    def _list(self, value: list[Any], path: str) -> list[Any]:
+    def _list(self, value: Sequence[Any], path: str) -> list[Any]:
         return [self.encode(item, f"{path}[{i}]") for i, item in enumerate(value)]
 
-    def _tuple(self, value: tuple[Any, ...], path: str) -> Any:
-        return {"tuple": self._list(list(value), path)}
+    def _range(self, value: range, path: str) -> Any:
+        return {"range": self._list([value.start, value.stop, value.step], path)}
 
     def _dict(self, value: dict[Any, Any], path: str) -> Any:
         for key in value:

@@ -103,8 +103,8 @@ def save(
     name = public_name(type(estimator))
     if name is None:
         raise TypeError(
-            f"cannot save {_article(type(estimator).__qualname__)}: a model file holds "
-            f"one of {', '.join(sorted(REGISTRY))}, and no subclass of them."
+            f"cannot save an object of type {type(estimator).__qualname__}: a model "
+            f"file holds one of {', '.join(sorted(REGISTRY))}, and no subclass of them."
         )
     content = _pack(estimator, name)
     with atomic_output(path, overwrite=overwrite) as file:
@@ -200,8 +200,8 @@ def _pack(estimator: Any, name: str) -> bytes:
         _unpack(content)
     except ModelFileError as error:
         raise ValueError(
-            f"cannot save this {name}, since it could not be loaded: {error}. Nothing "
-            "was written."
+            f"cannot save this {name}, since it could not be loaded: {error.reason}. "
+            "Nothing was written."
         ) from error
     return content
 
@@ -226,12 +226,9 @@ def _read(path: str | os.PathLike[str], use: Callable[[bytes], T]) -> T:
     try:
         return use(_read_bytes(path))
     except ModelFileError as error:
-        reason = str(error)
-        # a reason that already says what to do ends with a full stop
-        advice = ". Get a fresh copy of the file, or fit and save the model again."
+        usual = "Get a fresh copy of the file, or fit and save the model again."
         raise ModelFileError(
-            f"cannot load {os.fspath(path)!r}: {reason}"
-            f"{'' if reason.endswith('.') else advice}"
+            f"cannot load {os.fspath(path)!r}: {error.reason}", error.advice or usual
         ) from error
 
 
@@ -242,9 +239,9 @@ def _read_bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise ModelFileError("it is a folder; give the name of a file in it.")
+            raise ModelFileError("it is a folder", "Give the name of a file in it.")
         if not stat.S_ISREG(status.st_mode):
-            raise ModelFileError("it is not a regular file; give the name of one.")
+            raise ModelFileError("it is not a regular file", "Give the name of one.")
         if status.st_size > MAX_FILE_BYTES:
             raise ModelFileError(
                 f"it has {status.st_size} bytes, more than the {MAX_FILE_BYTES} allowed"
@@ -253,7 +250,3 @@ def _read_bytes(path: str | os.PathLike[str]) -> bytes:
             return file.read(MAX_FILE_BYTES + 1)
     finally:
         os.close(descriptor)
-
-
-def _article(name: str) -> str:
-    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"

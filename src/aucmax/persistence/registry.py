@@ -33,22 +33,8 @@ RETIRED: dict[str, dict[str, Any]] = {
 def find_class(name: str) -> type[Any]:
     """Return the class of a public name.
 
-    Parameters
-    ----------
-    name : str
-        A key of `REGISTRY`.
-
-    Returns
-    -------
-    class
-        The estimator class.
-
-    Raises
-    ------
-    LookupError
-        The name is not registered, or its module has no such class.
-    ImportError
-        The module, or something it needs, is not installed.
+    Raises LookupError if the name is not registered or its module has no such class,
+    ImportError if the module, or something it needs, is not installed.
     """
     if name not in REGISTRY:
         known = ", ".join(sorted(REGISTRY))

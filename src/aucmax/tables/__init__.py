@@ -1,5 +1,6 @@
 """Tables as people have them: columns turned into numbers, targets into labels."""
 
+from aucmax.tables._frames import as_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.table_model import TableModel
@@ -10,6 +11,7 @@ __all__ = [
     "TableEncoder",
     "TableModel",
     "Target",
+    "as_table",
     "encode_target",
     "match_target",
 ]

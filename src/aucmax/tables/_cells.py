@@ -12,6 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax.datasets import MISSING
+
 __all__ = [
     "DATE_FORMATS",
     "MISSING_WORDS",
@@ -29,11 +31,11 @@ __all__ = [
 # stops being one; fitting and scoring use the same rule
 STRAY_SHARE = 0.1
 
-# what people write in a column of numbers or dates when there is nothing to write
-MISSING_WORDS = (
-    "?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "missing",
-    "unknown",
-)  # fmt: skip
+# what people write in a column of numbers or dates when there is nothing to write, in
+# any spelling; the last six may be categories in a column of words
+MISSING_WORDS = sorted(
+    {word.lower() for word in MISSING} | {"nil", "-", "--", ".", "missing", "unknown"}
+)
 
 # year first: these cannot be mistaken for one another, so all of them are tried
 DATE_FORMATS = (
@@ -67,18 +69,10 @@ REGIONAL_DATE_FORMATS = (
 
 
 class Cells(NamedTuple):
-    """What could be read of a column, with gaps, and where something else stood.
+    """What could be read of a column, with gaps, and where something else stood."""
 
-    Attributes
-    ----------
-    values : ndarray of float64 with NaN, or of datetime64[us] with NaT
-        The cells that could be read.
-    strays : ndarray of bool
-        The filled cells that could not.
-    """
-
-    values: NDArray[Any]
-    strays: NDArray[np.bool_]
+    values: NDArray[Any]  # float64 with NaN, or datetime64[us] with NaT
+    strays: NDArray[np.bool_]  # the filled cells that could not be read
 
     @property
     def n_read(self) -> int:
@@ -104,7 +98,7 @@ def texts(series: pl.Series) -> pl.Series:
     except pl.exceptions.PolarsError as error:
         raise ValueError(
             f"column {series.name!r} holds {series.dtype} cells, which are neither "
-            "numbers, words nor dates; spread them over plain columns."
+            "numbers, words nor dates; spread them over several columns."
         ) from error
     return text.set(text == "", None)
 
@@ -162,19 +156,7 @@ def dates(series: pl.Series, regional: str | None) -> Cells:
 def settle_strays(series: pl.Series, cells: Cells, kind: str) -> str | None:
     """Refuse a column with too many strays; describe the few that become gaps.
 
-    Parameters
-    ----------
-    series : polars.Series
-        The raw cells.
-    cells : Cells
-        What :func:`numbers` or :func:`dates` made of them.
-    kind : str
-        What the column holds, in the plural: ``"numbers"``.
-
-    Returns
-    -------
-    note : str or None
-        A sentence about the cells that count as missing from here on.
+    `kind` says what the column holds, in the plural: ``"numbers"``.
     """
     n_strays = int(cells.strays.sum())
     if n_strays == 0:
@@ -185,7 +167,7 @@ def settle_strays(series: pl.Series, cells: Cells, kind: str) -> str | None:
     if not cells.is_mostly_read:
         raise ValueError(
             f"column {series.name!r} holds {kind}, but {found} ({n_strays} of its "
-            f"{n_filled} filled cells are no {kind}); correct them or leave them empty."
+            f"{n_filled} filled cells are not); correct them or leave them empty."
         )
     return (
         f"column {series.name!r} holds {kind}: {n_strays} other cells count as missing "
@@ -209,7 +191,7 @@ def _all_read(series: pl.Series) -> Cells:
 
 
 def _without_missing_words(text: pl.Series) -> pl.Series:
-    return text.set(text.str.to_lowercase().is_in(list(MISSING_WORDS)), None)
+    return text.set(text.str.to_lowercase().is_in(MISSING_WORDS), None)
 
 
 def _time_zone(series: pl.Series) -> str | None:

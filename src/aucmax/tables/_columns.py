@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 from aucmax.tables import _cells, _scaling
 
-__all__ = ["COLUMN_KINDS", "Category", "Column", "Date", "Number", "OneHot", "restore"]
+__all__ = [
+    "Category",
+    "Column",
+    "Date",
+    "Number",
+    "OneHot",
+    "as_plain",
+    "parts_of",
+    "refuse_infinities",
+    "restore",
+]
 
 Floats = NDArray[np.float64]
 OTHER = "(other)"
@@ -88,12 +98,6 @@ class Number:
         exponent = _scaling.binary_exponent(self.half_spread)
         yield _scaling.to_unit_scale(self.read(series), exponent)
 
-    def tree_names(self) -> list[str]:
-        return [self.name]
-
-    def tree_categories(self) -> list[bool]:
-        return [False]
-
 
 @dataclass(frozen=True)
 class Category:
@@ -155,12 +159,6 @@ class Category:
         codes[(codes < 0) | (codes >= n_words)] = np.nan
         yield codes
 
-    def tree_names(self) -> list[str]:
-        return [self.name]
-
-    def tree_categories(self) -> list[bool]:
-        return [True]
-
 
 @dataclass(frozen=True)
 class Date:
@@ -192,39 +190,28 @@ class Date:
                 parts[part] = as_plain(learned)
         return cls(name=name, regional=regional, parts=parts)
 
-    def _each(self, series: pl.Series) -> Iterator[tuple["Column", pl.Series]]:
+    def _each(self, series: pl.Series) -> Iterator[tuple[Number | Category, pl.Series]]:
         cells = _cells.dates(series, self.regional)
         _cells.warn_of_strays(series, cells, "dates")
         values = _date_parts(cells.values)
         for part, column in self._learned().items():
             yield column, values[part]
 
-    def _learned(self) -> dict[str, "Column"]:
+    def _learned(self) -> dict[str, Any]:
         return {part: restore(plain) for part, plain in self.parts.items()}
 
     def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
         for column, values in self._each(series):
             yield from column.linear(values)
 
-    def linear_names(self) -> list[str]:
-        return [n for part in self._learned().values() for n in part.linear_names()]
-
     def trees(self, series: pl.Series) -> Iterator[Floats]:
         for column, values in self._each(series):
             yield from column.trees(values)
 
-    def tree_names(self) -> list[str]:
-        return [n for part in self._learned().values() for n in part.tree_names()]
-
-    def tree_categories(self) -> list[bool]:
-        return [c for part in self._learned().values() for c in part.tree_categories()]
-
 
 Column: TypeAlias = Number | Category | Date
 
-COLUMN_KINDS: dict[str, type[Number] | type[Category] | type[Date]] = {
-    kind.kind: kind for kind in (Number, Category, Date)
-}
+_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Number, Category, Date)}
 
 
 def as_plain(column: Column) -> dict[str, Any]:
@@ -235,7 +222,12 @@ def as_plain(column: Column) -> dict[str, Any]:
 def restore(plain: dict[str, Any]) -> Column:
     """Rebuild a column from what :func:`as_plain` gave."""
     fields = {key: value for key, value in plain.items() if key != "kind"}
-    return COLUMN_KINDS[plain["kind"]](**fields)
+    return _KINDS[plain["kind"]](**fields)
+
+
+def parts_of(column: Column) -> list[Number | Category]:
+    """Return the column itself, or the parts of a date: one column each for trees."""
+    return list(column._learned().values()) if isinstance(column, Date) else [column]
 
 
 def refuse_infinities(name: str, values: Floats) -> None:
@@ -244,7 +236,7 @@ def refuse_infinities(name: str, values: Floats) -> None:
     if infinite.any():
         row = int(np.argmax(infinite))
         raise ValueError(
-            f"column {name!r}, row {row + 1}: {values[row]} is no usable number; "
+            f"column {name!r}, row {row + 1}: {values[row]} is not usable; "
             "put a finite number there or leave the cell empty."
         )
 

@@ -1,30 +1,36 @@
-"""One door for tables: polars or pandas frames and arrays become a polars frame."""
+"""One door for tables: frames and arrays become polars frames, sparse matrices CSR."""
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
-__all__ = ["as_frame", "list_names", "near_names", "pick_columns"]
+from aucmax.datasets import near_names
+from aucmax.tables._sparse import as_rows
+
+__all__ = ["as_table", "pick_columns"]
 
 
-def as_frame(table: Any) -> pl.DataFrame:
-    """Return `table` as a polars frame.
+def as_table(table: Any) -> pl.DataFrame | sparse.csr_array:
+    """Return a table of any kind in one of two forms.
 
     Parameters
     ----------
-    table : polars.DataFrame, pandas.DataFrame or array-like of shape (rows, columns)
+    table : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Arrays get the column names ``x0``, ``x1``, ...
 
     Returns
     -------
-    frame : polars.DataFrame
-        Column order and row order are kept.
+    polars.DataFrame or csr_array
+        CSR rows of float64 if it is a sparse matrix, which may hold neither infinities
+        nor NaN. The order of rows and columns is kept.
     """
     if isinstance(table, pl.DataFrame):
         return table
+    if sparse.issparse(table):
+        return as_rows(table)
     if isinstance(table, pl.LazyFrame):
         raise TypeError("got a polars LazyFrame; call collect() on it first.")
     if hasattr(table, "iloc") and hasattr(table, "columns"):
@@ -60,7 +66,7 @@ def _from_pandas(name: str, column: Any) -> pl.Series:
 
 
 def pick_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return the columns `names` in this order; others are ignored, none may lack."""
+    """Return the columns `names`, in this order; all of them must be there."""
     present = set(frame.columns)
     missing = [name for name in names if name not in present]
     if missing:
@@ -72,18 +78,3 @@ def pick_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
             f"{near_names(missing[0], frame.columns)}"
         )
     return frame.select(names)
-
-
-def near_names(name: str, names: Sequence[str]) -> str:
-    """Write a hint about what may have been meant by `name`."""
-    folded = {other.lower().strip(): other for other in names}
-    close = difflib.get_close_matches(name.lower().strip(), folded, n=3, cutoff=0.6)
-    if close:
-        return " Did you mean " + " or ".join(repr(folded[c]) for c in close) + "?"
-    return list_names(names)
-
-
-def list_names(names: Sequence[str]) -> str:
-    """Write a sentence with the names there are, or the first of them."""
-    shown = ", ".join(repr(name) for name in names[:12])
-    return f" The columns are {shown}{', ...' if len(names) > 12 else ''}."

@@ -16,7 +16,7 @@ def as_series(values: Any, name: str) -> pl.Series:
         array = np.asarray(values)
         if array.ndim != 1:
             raise ValueError(
-                f"{name} must have one value a row, got the shape {array.shape}."
+                f"{name} must have one value per row, got the shape {array.shape}."
             )
         series = pl.Series(name, array.tolist(), strict=False)
     if series.dtype.is_float():

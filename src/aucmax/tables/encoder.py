@@ -10,11 +10,20 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._fitted_state import unchanged_on_failure
+from aucmax._parameters import check_integer
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import _sparse
 from aucmax.tables._assembly import assemble_dense, assemble_sparse
-from aucmax.tables._columns import Column, OneHot, as_plain, restore
-from aucmax.tables._frames import as_frame, pick_columns
+from aucmax.tables._columns import (
+    Category,
+    Column,
+    Number,
+    as_plain,
+    parts_of,
+    restore,
+)
+from aucmax.tables._frames import as_table, pick_columns
 from aucmax.tables._kinds import learn_column
 
 __all__ = ["TableEncoder"]
@@ -99,36 +108,40 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             The training rows.
-        y : ignored
+        y : None
+            Ignored.
 
         Returns
         -------
         self : TableEncoder
         """
-        for name in ("max_categories", "min_frequency"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1: {getattr(self, name)}.")
+        check_integer("max_categories", self.max_categories)
+        check_integer("min_frequency", self.min_frequency)
+        table = as_table(X)
+        if 0 in table.shape:
+            raise ValueError(
+                f"the table has {table.shape[0]} rows and {table.shape[1]} columns; "
+                "there must be at least one of each."
+            )
+        with unchanged_on_failure(self):
+            self._learn(table)
+        return self
+
+    def _learn(self, table: pl.DataFrame | sparse.csr_array) -> None:
         self.columns_: list[dict[str, Any]] = []
         self.dropped_: dict[str, str] = {}
         self.notices_: list[str] = []
         self.scales_: dict[str, NDArray[np.float64]] | None = None
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if sparse.issparse(X):
-            self._fit_sparse(_sparse.as_rows(X))
-        else:
-            self._fit_frame(as_frame(X))
-        return self
-
-    def _fit_sparse(self, rows: sparse.csr_array) -> None:
-        _refuse_empty(rows.shape)
-        self.n_features_in_ = rows.shape[1]
         self.categorical_features_: list[int] = []
-        self.scales_ = _sparse.learn_scales(rows)
+        self.n_features_in_: int = table.shape[1]
+        if isinstance(table, pl.DataFrame):
+            self._learn_columns(table)
+        else:
+            self.scales_ = _sparse.learn_scales(table)
 
-    def _fit_frame(self, frame: pl.DataFrame) -> None:
-        _refuse_empty(frame.shape)
-        self.n_features_in_ = frame.width
+    def _learn_columns(self, frame: pl.DataFrame) -> None:
         self.feature_names_in_ = np.array(frame.columns)
         for series in frame.iter_columns():
             column, reason, notes = learn_column(
@@ -143,11 +156,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             reasons = "; ".join(f"{n!r}: {r}" for n, r in self.dropped_.items())
             raise ValueError(f"no column can be used: {reasons[:500]}.")
         self.categorical_features_ = [
-            i
-            for i, is_category in enumerate(
-                c for column in self._learned() for c in column.tree_categories()
-            )
-            if is_category
+            i for i, part in enumerate(self._parts()) if isinstance(part, Category)
         ]
 
     def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
@@ -155,7 +164,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : as in :meth:`fit`
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             Columns are found by name, in any order; further columns are ignored.
 
         Returns
@@ -166,11 +175,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.scale(self._sparse_rows(X), self.scales_)
-        n_rows, parts = self._parts(X)
-        width = len(self.get_feature_names_out())
-        if self._is_sparse(width):
-            return assemble_sparse(parts, (n_rows, width))
-        return assemble_dense(parts, (n_rows, width))
+        frame = self._frame(X)
+        blocks = (
+            block
+            for column in self._learned()
+            for block in column.linear(frame[column.name])
+        )
+        shape = frame.height, len(self.get_feature_names_out())
+        assemble = assemble_sparse if self._is_sparse(shape[1]) else assemble_dense
+        return assemble(blocks, shape)
 
     def transform_for_trees(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
         """Turn raw rows into the matrix for trees: gaps are NaN, categories codes.
@@ -180,7 +193,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : as in :meth:`transform`
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, as in :meth:`transform`.
 
         Returns
         -------
@@ -203,7 +217,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        input_features : ignored
+        input_features : None
+            Ignored.
 
         Returns
         -------
@@ -212,11 +227,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if self.scales_ is not None:
             return np.array([f"x{i}" for i in range(self.n_features_in_)], dtype=object)
-        names = [name for column in self._learned() for name in column.linear_names()]
+        names = [name for part in self._parts() for name in part.linear_names()]
         return np.array(names, dtype=object)
 
     def _learned(self) -> Iterator[Column]:
         return map(restore, self.columns_)
+
+    def _parts(self) -> Iterator[Number | Category]:
+        return (part for column in self._learned() for part in parts_of(column))
 
     def _is_sparse(self, width: int) -> bool:
         # each column fills one cell of its indicators, at most
@@ -224,29 +242,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return width >= _WIDE and n_filled < _SPARSE_BELOW * width
 
     def _frame(self, X: Any) -> pl.DataFrame:
-        if sparse.issparse(X):
+        table = as_table(X)
+        if not isinstance(table, pl.DataFrame):
             raise ValueError(
                 "the encoder was fitted on a table with named columns, got a sparse "
                 "matrix; give it the same kind of table."
             )
-        return pick_columns(as_frame(X), [column["name"] for column in self.columns_])
+        return pick_columns(table, [column["name"] for column in self.columns_])
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
-        if not sparse.issparse(X):
+        table = as_table(X)
+        if isinstance(table, pl.DataFrame):
             raise ValueError(
                 "the encoder was fitted on a sparse matrix, got a table; give it the "
                 "same kind of matrix."
             )
-        return _sparse.fit_width(_sparse.as_rows(X), self.n_features_in_)
-
-    def _parts(self, X: Any) -> tuple[int, Iterator[NDArray[np.float64] | OneHot]]:
-        frame = self._frame(X)
-        parts = (
-            part
-            for column in self._learned()
-            for part in column.linear(frame[column.name])
-        )
-        return frame.height, parts
+        return _sparse.fit_width(table, self.n_features_in_)
 
     def _check_state(self) -> None:
         """Refuse a loaded state that no ``fit`` can have produced: try it on a row."""
@@ -268,7 +279,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise ModelFileError(f"the table encoder is damaged: {error}") from error
         if not is_sound:
-            raise ModelFileError("the table encoder is damaged: its numbers are wrong.")
+            raise ModelFileError("the table encoder is damaged: its numbers are wrong")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -277,11 +288,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _refuse_empty(shape: tuple[int, int]) -> None:
-    if 0 in shape:
-        raise ValueError(
-            f"the table has {shape[0]} rows and {shape[1]} columns; there must be at "
-            "least one of each."
-        )

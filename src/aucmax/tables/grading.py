@@ -25,13 +25,20 @@ class Grading:
 
     @classmethod
     def two_classes(cls, negatives: Sequence[Any], positive: Any) -> "Grading":
-        """Rank one value above all others."""
-        return cls((*negatives, positive), (*(0 for _ in negatives), 1))
+        """Rank one value above all others.
 
-    @classmethod
-    def graded(cls, levels: Sequence[int]) -> "Grading":
-        """Take whole numbers for levels of relevance."""
-        return cls(tuple(levels), tuple(levels))
+        Parameters
+        ----------
+        negatives : sequence
+            The other values.
+        positive : object
+            The value on top.
+
+        Returns
+        -------
+        Grading
+        """
+        return cls((*negatives, positive), (*(0 for _ in negatives), 1))
 
     @property
     def is_graded(self) -> bool:
@@ -65,8 +72,9 @@ class Grading:
         """The level of each value, by its spelling."""
         return dict(zip(map(as_text, self.values), self.levels, strict=True))
 
-    def list_values(self) -> str:
-        """Write the values in a sentence."""
+    @property
+    def listed(self) -> str:
+        """The values in a sentence."""
         shown = [repr(value) for value in self.values]
         return f"{', '.join(shown[:-1])} and {shown[-1]}"
 

@@ -1,6 +1,5 @@
 """A model together with the preparation of its table: raw rows in, scores out."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -8,19 +7,22 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from aucmax._fitted_state import replace_state
+from aucmax._parameters import check_choice
 from aucmax.exceptions import IncompatibleError, ModelFileError
+from aucmax.metrics import multiclass_auc_score, roc_auc_score
+from aucmax.tables._frames import as_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
-from aucmax.tables.target import Target, encode_target
+from aucmax.tables.target import Target, encode_target, match_target
 
-__all__ = ["VIEWS", "TableModel"]
+__all__ = ["TableModel", "fit_estimator", "learn_encoder", "score_rows", "view_rows"]
 
-#: how each kind of estimator sees a table
-VIEWS = {
+# how each kind of estimator sees a table
+_VIEWS = {
     "linear": TableEncoder.transform,
     "trees": TableEncoder.transform_for_trees,
 }
-
 
 _LEVELS = (None, "learn", "relevant")
 
@@ -31,17 +33,17 @@ class TableModel(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        Any binary classifier with ``decision_function``.
+        Any binary classifier with ``decision_function`` or ``predict_proba``.
     encoder : TableEncoder, optional
         How columns are learned; the default encoder if not given.
     per_row : dict, optional
         Parameters of the estimator that are multiplied by the number of training rows.
     view : {"linear", "trees"}, default="linear"
-        Which matrix of the encoder the estimator learns from; one that learns from
-        "trees" has the parameter ``categorical_features``.
+        Which matrix of the encoder the estimator learns from. One that has a parameter
+        ``categorical_features`` is told which columns of "trees" hold categories.
     positive : optional
-        The target value to rank on top; see
-        :func:`aucmax.tables.encode_target` for the choice made without it.
+        The target value to rank on top; :func:`aucmax.tables.encode_target` says which
+        one it is without a choice.
     levels : {None, "learn", "relevant"}, default=None
         What becomes of a target with more than two levels of relevance: it is refused;
         or the estimator learns them; or it learns which rows are above the lowest.
@@ -114,37 +116,30 @@ class TableModel(ClassifierMixin, BaseEstimator):
         -------
         self : TableModel
         """
-        target = y if isinstance(y, Target) else self._encode(y, qid)
-        if target.labels.size != _n_rows(X):
-            raise ValueError(
-                f"the table has {_n_rows(X)} rows, but the target {target.labels.size}."
-            )
-        encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
-        self.encoder_ = encoder.fit(X)
-        self.estimator_ = fit_estimator(
-            scale(clone(self.estimator), self.per_row or {}, target.labels.size),
-            self._matrix(X),
-            target.labels if self.levels == "learn" else target.relevant,
-            target.queries,
-            self.encoder_.categorical_features_ if self.view == "trees" else None,
-        )
-        self.classes_ = np.array(target.grading.classes)
-        self.values_ = np.array(target.grading.values)
-        self.levels_ = np.array(target.grading.levels)
-        self.n_rows_ = target.labels.size
-        self.n_positive_ = target.n_positive
-        return self
-
-    def _encode(self, y: Any, qid: Any) -> Target:
         if self.levels not in _LEVELS:
             raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")
-        return encode_target(
+        table = as_table(X)
+        target = encode_target(
             y,
-            self.positive,
+            None if isinstance(y, Target) else self.positive,
             name="the target" if self.target is None else f"column {self.target!r}",
             allow_levels=self.levels is not None,
             qid=qid,
         )
+        check_rows(table, target)
+        encoder = learn_encoder(self.encoder, table)
+        matrix = view_rows(self.view, encoder, table)
+        fitted = {
+            "encoder_": encoder,
+            "estimator_": fit_estimator(self, encoder, matrix, target),
+            "classes_": np.array(target.grading.classes),
+            "values_": np.array(target.grading.values),
+            "levels_": np.array(target.grading.levels),
+            "n_rows_": target.labels.size,
+            "n_positive_": target.n_positive,
+        }
+        replace_state(self, fitted)
+        return self
 
     @property
     def grading_(self) -> Grading:
@@ -162,7 +157,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : as in :meth:`fit`
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             Columns are found by name; further columns are ignored.
 
         Returns
@@ -170,15 +165,15 @@ class TableModel(ClassifierMixin, BaseEstimator):
         scores : ndarray of shape (rows,)
         """
         check_is_fitted(self)
-        scores = self.estimator_.decision_function(self._matrix(X))
-        return np.asarray(scores, dtype=np.float64)
+        return score_rows(self.estimator_, self._matrix(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of raw rows, by the estimator's own threshold.
 
         Parameters
         ----------
-        X : as in :meth:`decision_function`
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, as in :meth:`decision_function`.
 
         Returns
         -------
@@ -197,22 +192,43 @@ class TableModel(ClassifierMixin, BaseEstimator):
         codes = np.asarray(self.estimator_.predict(self._matrix(X)), dtype=np.intp)
         return np.asarray(self.classes_[codes])
 
+    def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
+        """Measure the ranking: AUC, or MAUC if there are more than two levels.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, as in :meth:`decision_function`.
+        y : array-like of shape (rows,)
+            The true values.
+        qid : array-like of shape (rows,), optional
+            The query of each row; the mean over queries is returned.
+
+        Returns
+        -------
+        float
+        """
+        target = match_target(y, self.grading_, qid=qid)
+        metric = multiclass_auc_score if target.is_graded else roc_auc_score
+        scores = self.decision_function(X)
+        return float(metric(target.labels, scores, qid=target.queries))
+
     def _matrix(self, X: Any) -> Any:
-        return VIEWS[self.view](self.encoder_, X)
+        return view_rows(self.view, self.encoder_, X)
 
     def _check_state(self) -> None:
         """Refuse a loaded state that no ``fit`` can have produced."""
-        if self.view not in VIEWS:
-            raise ModelFileError(f"the model file has an unknown view {self.view!r}.")
+        if self.view not in _VIEWS:
+            raise ModelFileError(f"the model file has an unknown view {self.view!r}")
         if self.levels not in _LEVELS:
-            raise ModelFileError(f"the model file has odd levels {self.levels!r}.")
+            raise ModelFileError(f"the model file has unknown levels {self.levels!r}")
         if hasattr(self, "classes_") and not self._has_sound_grading():
-            raise ModelFileError("the model file does not name two classes.")
+            raise ModelFileError("the model file does not name two classes")
 
     def _has_sound_grading(self) -> bool:
         try:
             grading = self.grading_
-            is_sound = self.levels_.dtype.kind == "i" and self.levels_.ndim == 1
+            is_sound = bool(self.levels_.dtype.kind == "i" and self.levels_.ndim == 1)
             is_sound &= len(grading.levels) == len(grading.values)
             is_sound &= len(set(grading.levels)) >= 2
             return is_sound and list(grading.classes) == self.classes_.tolist()
@@ -229,25 +245,52 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def scale(estimator: Any, per_row: Mapping[str, float], n_rows: int) -> Any:
-    """Set the parameters that grow with the number of rows."""
-    return estimator.set_params(**{k: v * n_rows for k, v in per_row.items()})
+def check_rows(table: Any, target: Target) -> None:
+    """Refuse a table and a target of different lengths."""
+    if table.shape[0] != target.labels.size:
+        raise ValueError(
+            f"the table has {table.shape[0]} rows, but the target has "
+            f"{target.labels.size}."
+        )
+
+
+def learn_encoder(template: TableEncoder | None, table: Any) -> TableEncoder:
+    """Learn the columns of a table by the settings of an encoder, or the usual ones."""
+    encoder = TableEncoder() if template is None else clone(template)
+    return encoder.fit(table)
+
+
+def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
+    """Turn raw rows into the matrix that a kind of estimator learns from."""
+    check_choice("view", view, _VIEWS)
+    return _VIEWS[view](encoder, table)
 
 
 def fit_estimator(
-    estimator: Any,
-    matrix: Any,
-    labels: Any,
-    queries: Any = None,
-    categorical_features: list[int] | None = None,
+    model: TableModel, encoder: TableEncoder, matrix: Any, target: Target
 ) -> Any:
-    """Fit an estimator; queries and categories go to those that take them."""
-    if categorical_features is not None:
-        estimator.set_params(categorical_features=categorical_features)
-    takes_queries = queries is not None and has_fit_parameter(estimator, "qid")
-    options = {"qid": queries} if takes_queries else {}
-    return estimator.fit(matrix, labels, **options)
+    """Fit a copy of a model's estimator to rows that are encoded already.
+
+    Queries and categories go to those estimators that take them.
+    """
+    n_rows = target.labels.size
+    scaled = (model.per_row or {}).items()
+    settings: dict[str, Any] = {name: value * n_rows for name, value in scaled}
+    if model.view == "trees" and "categorical_features" in model.estimator.get_params():
+        settings["categorical_features"] = encoder.categorical_features_
+    estimator = clone(model.estimator).set_params(**settings)
+    takes_queries = target.queries is not None and has_fit_parameter(estimator, "qid")
+    return estimator.fit(
+        matrix,
+        target.labels if model.levels == "learn" else target.relevant,
+        **({"qid": target.queries} if takes_queries else {}),
+    )
 
 
-def _n_rows(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
+    """Score encoded rows; where there is no score, by the positive's probability."""
+    if hasattr(estimator, "decision_function"):
+        scores = estimator.decision_function(matrix)
+    else:
+        scores = estimator.predict_proba(matrix)[:, 1]
+    return np.asarray(scores, dtype=np.float64)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from aucmax.exceptions import NotEnoughClassesError
+from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables._labels import as_series, counts, list_counts, refuse_gaps
 from aucmax.tables.grading import Grading, as_text
 
@@ -87,9 +87,85 @@ class Target:
         ]
 
     def take(self, rows: NDArray[np.intp]) -> "Target":
-        """Return the target of some of the rows."""
+        """Return the target of some of the rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their numbers.
+
+        Returns
+        -------
+        Target
+        """
         queries = None if self.queries is None else self.queries[rows]
         return replace(self, labels=self.labels[rows], queries=queries)
+
+    def positions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Share of the negatives of its query that each row outranks.
+
+        Unlike scores, these compare rows of different queries.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (rows,)
+            Higher scores rank higher.
+
+        Returns
+        -------
+        ndarray of shape (rows,)
+            Ties count half; 1/2 in a query without negatives.
+        """
+        shares = np.full(scores.size, 0.5)
+        relevant = self.relevant
+        for rows in self.blocks:
+            negatives = np.sort(scores[rows][relevant[rows] == 0])
+            if negatives.size:
+                below = np.searchsorted(negatives, scores[rows], side="left")
+                up_to = np.searchsorted(negatives, scores[rows], side="right")
+                shares[rows] = (below + up_to) / (2 * negatives.size)
+        return shares
+
+    @property
+    def query_weights(self) -> NDArray[np.float64] | None:
+        """Weights of rows by which each query with both classes counts alike.
+
+        A ROC curve over positions with these weights is about the mean of the curves
+        of the queries. None without queries.
+        """
+        if self.queries is None:
+            return None
+        relevant = self.relevant
+        weights = np.zeros(relevant.size)
+        for rows in self.blocks:
+            n_positive = int(relevant[rows].sum())
+            n_negative = rows.size - n_positive
+            if n_positive and n_negative:
+                shares = np.array([1 / n_negative, 1 / n_positive])
+                weights[rows] = shares[relevant[rows]]
+        return weights
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is ranked in simple values for JSON, without the rows.
+
+        Returns
+        -------
+        dict
+        """
+        record: dict[str, Any] = {
+            "rows": int(self.labels.size),
+            "positive_rows": self.n_positive,
+            "queries": self.n_queries,
+            "usable_queries": self.n_usable_queries,
+        }
+        if self.is_graded:
+            return {**record, "levels": self.level_counts}
+        negatives = self.grading.negatives
+        return {
+            **record,
+            "positive": self.grading.positive,
+            "negative": negatives[0] if len(negatives) == 1 else negatives,
+        }
 
 
 def encode_target(
@@ -105,12 +181,14 @@ def encode_target(
 
     Parameters
     ----------
-    values : polars.Series or array-like of shape (rows,)
-        Numbers, booleans or texts.
+    values : polars.Series or array-like of shape (rows,), or Target
+        Numbers, booleans or texts. A target is returned as it is.
     positive : optional
         The value to rank on top, above all others, as it is in the table or as text.
-        Without it: the larger of two numbers, the one of two texts that says so (yes,
-        true, positive, ...), else the rarer.
+        Without a choice the command line, like everything that takes raw tables, takes
+        the larger of two numbers, the one of two texts that means yes (yes, true,
+        positive, ...), else the rarer; estimators in Python take the second label in
+        sorted order.
     name : str, default="target"
         Name of the column, for messages.
     allow_levels : bool, default=False
@@ -129,10 +207,23 @@ def encode_target(
     ------
     NotEnoughClassesError
         All rows have the same value, or all rows of every query.
+    TooManyValuesError
+        There are more than two values, and they are not levels.
     ValueError
-        A value or query is missing, there are more than two values that are not
-        levels, or `positive` is none of them.
+        A value or query is missing, or `positive` does not occur.
+
+    Examples
+    --------
+    >>> from aucmax.tables import encode_target
+    >>> encode_target(["no", "yes", "no"]).labels.tolist()
+    [0, 1, 0]
     """
+    if isinstance(values, Target):
+        if qid is not None or positive is not None:
+            raise ValueError(
+                "the target is encoded already; pass qid and positive to encode_target."
+            )
+        return values
     series = as_series(values, name)
     refuse_gaps(series, name, "fill in their class")
     counted = counts(series)
@@ -187,13 +278,13 @@ def match_target(
     refuse_gaps(series, name, "fill in their class")
     counted = counts(series)
     if grading.is_graded and _are_levels(counted):
-        levels = sorted({*grading.values, *(int(value) for value, _ in counted)})
-        grading = Grading.graded(levels)
+        known = {*grading.values, *(int(value) for value, _ in counted)}
+        grading = Grading(tuple(sorted(known)), tuple(sorted(known)))
     unknown = [count for count in counted if as_text(count[0]) not in grading.by_text]
     if unknown:
         raise ValueError(
             f"{name} has values that the model was not trained with "
-            f"({list_counts(unknown)}); it knows {grading.list_values()}."
+            f"({list_counts(unknown)}); it knows {grading.listed}."
         )
     if len({grading.by_text[as_text(value)] for value, _ in counted}) == 1:
         raise NotEnoughClassesError(
@@ -224,26 +315,24 @@ def _target(
 def _query_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
     series = as_series(values, name)
     if len(series) != n_rows:
-        raise ValueError(f"{name} has {len(series)} rows, but the target {n_rows}.")
+        raise ValueError(f"{name} has {len(series)} rows, but the target has {n_rows}.")
     refuse_gaps(series, name, "fill in their query")
     return np.asarray(series.rank("dense").to_numpy(), dtype=np.int64) - 1
 
 
 def _levels(counted: list[tuple[Any, int]], name: str, allowed: bool) -> Grading:
-    if allowed and _are_levels(counted):
-        return Grading.graded([int(value) for value, _ in counted])
-    found = f"{name} has {len(counted)} different values ({list_counts(counted)})"
-    if allowed:
-        raise ValueError(
-            f"{found}, which are no levels of relevance: those are whole numbers, 0 or "
-            "above. Pass positive= to rank one value above all others."
-        )
-    hint = ""
-    if _are_levels(counted):
-        hint = "; if they are levels of relevance, choose a model that learns levels"
-    raise ValueError(
-        f"{found}, but a ranking needs two. Pass positive= to rank one value above all "
-        f"others{hint}."
+    may_be_levels = _are_levels(counted)
+    if allowed and may_be_levels:
+        levels = tuple(int(value) for value, _ in counted)
+        return Grading(levels, levels)
+    raise TooManyValuesError(
+        f"{name} has {len(counted)} different values ({list_counts(counted)}), but "
+        + (
+            "levels of relevance must be whole numbers, 0 or above"
+            if allowed
+            else "a ranking needs two"
+        ),
+        may_be_levels,
     )
 
 

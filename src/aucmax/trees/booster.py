@@ -98,12 +98,12 @@ def check_model_text(text: Any, n_features: int) -> None:
     from aucmax.trees.booster_text import check_booster_text
 
     if not isinstance(text, str):
-        raise ModelFileError("the LightGBM model is damaged: it has no text.")
+        raise ModelFileError("the LightGBM model is damaged: it has no text")
     check_booster_text(text)
     # the check has made sure that there is one such line
     found = re.search(r"^max_feature_idx=([0-9]+)$", text, re.MULTILINE)
     last = int(found[1]) if found else -1
     if last + 1 != n_features:
         raise ModelFileError(
-            f"the LightGBM model is for {last + 1} columns, not for {n_features!r}."
+            f"the LightGBM model is for {last + 1} columns, not for {n_features!r}"
         )

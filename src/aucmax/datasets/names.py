@@ -1,0 +1,41 @@
+"""Names of columns and files in messages."""
+
+import difflib
+from collections.abc import Sequence
+
+__all__ = ["near_names"]
+
+
+def near_names(name: str, names: Sequence[str], *, or_list: bool = True) -> str:
+    """Write a sentence about what may have been meant by a name.
+
+    Parameters
+    ----------
+    name : str
+        A name that does not exist.
+    names : sequence of str
+        Those that do; capitals and blanks around them do not count.
+    or_list : bool, default=True
+        Whether the names, those of columns, are listed if none is near.
+
+    Returns
+    -------
+    str
+        A blank and a sentence, or nothing.
+
+    Examples
+    --------
+    >>> from aucmax.datasets import near_names
+    >>> near_names("Agee", ["age", "sex"])
+    " Did you mean 'age'?"
+    >>> near_names("outcome", ["age", "sex"])
+    " The columns are 'age', 'sex'."
+    """
+    folded = {other.casefold().strip(): other for other in names}
+    near = difflib.get_close_matches(name.casefold().strip(), folded)
+    if near:
+        meant = " or ".join(repr(folded[match]) for match in near)
+        return f" Did you mean {meant}?"
+    shown = ", ".join(map(repr, names[:12]))
+    listed = f" The columns are {shown}{', ...' if len(names) > 12 else '.'}"
+    return listed if or_list else ""
