@@ -174,8 +174,8 @@ def training(report: Report) -> None:
         at_most=1e-2,
     )
     # what a Frank-Wolfe step asks for: the best ranking together with its loss
-    unary = graphs[0].node_features @ ranker.coef_ - labels[0]
-    model = Model(unary, edges, graphs[0].edge_features @ ranker.edge_coef_)
+    unary = graphs[0].node_features @ ranker.coef_[0] - labels[0]
+    model = Model(unary, edges, graphs[0].edge_features @ ranker.edge_coef_[0])
     levels = Levels.binned(unary.size, 10)
     runs = [
         highs(model, levels=levels, method=m) for m in ("simplex", "interior-point")

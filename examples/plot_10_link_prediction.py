@@ -109,7 +109,7 @@ print(f"{y.size / len(test[0]):.0f} candidates and", end=" ")
 print(f"{y.sum() / len(test[0]):.1f} new co-authors a list")
 
 # %%
-# Three models, with the regularization chosen on the year in between: the columns by
+# Three models, with C chosen on the year in between: the columns by
 # themselves; the columns and their means over the candidates joined to one; the columns
 # and the graph.
 
@@ -130,11 +130,11 @@ def rows(graphs, with_means=False):
 
 
 def by_columns(with_means):
-    """Return a function of the regularization that fits and scores a linear model."""
+    """Return a function of C that fits and scores a linear model."""
 
-    def fit(regularization, *parts):
+    def fit(C, *parts):
         X, qid = rows(train[0], with_means)
-        model = AUCSVC(C=1 / regularization).fit(X, np.concatenate(train[1]), qid=qid)
+        model = AUCSVC(C).fit(X, np.concatenate(train[1]), qid=qid)
         return [
             np.split(model.decision_function(X), np.flatnonzero(np.diff(qid)) + 1)
             for X, qid in (rows(graphs, with_means) for graphs in parts)
@@ -143,9 +143,9 @@ def by_columns(with_means):
     return fit
 
 
-def by_graph(regularization, *parts):
+def by_graph(C, *parts):
     """Fit and score a model of nodes and edges."""
-    model = GraphRanker(regularization, tol=1e-2).fit(*train)
+    model = GraphRanker(C, tol=1e-2).fit(*train)
     return [model.decision_function(graphs) for graphs in parts]
 
 
@@ -161,7 +161,7 @@ models = {
 }
 scores, found = {}, {}
 for name, fit in models.items():
-    fits = [fit(regularization, valid[0], test[0]) for regularization in (0.01, 0.1)]
+    fits = [fit(C, valid[0], test[0]) for C in (100, 10)]
     best = max(fits, key=lambda parts: areas(parts[0], valid[1]).mean())
     scores[name], found[name] = best[1], areas(best[1], test[1])
 

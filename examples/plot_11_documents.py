@@ -77,7 +77,7 @@ bare = [
     Graph(one.node_features[:, :-1], one.edges, one.edge_features) for one in graphs
 ]
 plain, wider = [graph.node_features for graph in graphs], list(map(with_means, graphs))
-penalties = (0.01, 0.1, 1.0)
+weights = (100, 10, 1)  # of the risk
 
 
 def trees(penalty):
@@ -114,14 +114,12 @@ def areas(scores, part):
 
 
 fits = {
-    "AUCSVC": [fit_rows(AUCSVC(C=1 / price), plain) for price in penalties],
+    "AUCSVC": [fit_rows(AUCSVC(C), plain) for C in weights],
     "LambdaMART": [fit_rows(trees(price), plain) for price in (1, 10, 100)],
-    "AUCSVC, means": [fit_rows(AUCSVC(C=1 / price), wider) for price in penalties],
+    "AUCSVC, means": [fit_rows(AUCSVC(C), wider) for C in weights],
     "LambdaMART, means": [fit_rows(trees(price), wider) for price in (1, 10, 100)],
-    "GraphRanker, no sums": [
-        fit_graphs(GraphRanker(price), bare) for price in penalties
-    ],
-    "GraphRanker": [fit_graphs(GraphRanker(price), graphs) for price in penalties],
+    "GraphRanker, no sums": [fit_graphs(GraphRanker(C), bare) for C in weights],
+    "GraphRanker": [fit_graphs(GraphRanker(C), graphs) for C in weights],
 }
 scores = {
     name: max(tried, key=lambda one: areas(one, "choose").mean())
@@ -146,7 +144,7 @@ over_trees = [
     )
     for height, graph in zip(heights, graphs, strict=True)
 ]
-tried = [fit_graphs(GraphRanker(price), over_trees) for price in penalties]
+tried = [fit_graphs(GraphRanker(C), over_trees) for C in weights]
 name = "GraphRanker over trees"
 scores[name] = max(tried, key=lambda one: areas(one, "choose").mean())
 

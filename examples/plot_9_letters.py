@@ -33,8 +33,8 @@ def to_graphs(images):
 
 
 ranker = GraphRanker().fit(to_graphs(images), [mask.ravel() for mask in masks])
-print(f"a pixel's own value counts {ranker.coef_[0]:.2f},", end=" ")
-print(f"each pair of neighbours in one set {ranker.edge_coef_[0]:.2f}")
+print(f"a pixel's own value counts {ranker.coef_[0, 0]:.2f},", end=" ")
+print(f"each pair of neighbours in one set {ranker.edge_coef_[0, 0]:.2f}")
 print(f"{ranker.n_rounds_} rounds; the last is within", end=" ")
 print(f"{ranker.dual_gap_ / ranker.objective_:.1e} of its optimum")
 
@@ -44,7 +44,7 @@ print(f"{ranker.dual_gap_ / ranker.objective_:.1e} of its optimum")
 
 
 def squares(images):
-    """Return the values of each pixel and its eight neighbours, a row a pixel."""
+    """Return the values of each pixel and its eight neighbours, one row per pixel."""
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1)))
     _, height, width = images.shape
     shifted = [

@@ -6,13 +6,20 @@ import numpy as np
 from scipy.optimize import linprog
 
 
+def products(z, edges, pair_weights):
+    """How much both ends of each edge are in a set; the best that tables allow."""
+    return np.array(
+        [
+            min(z[i], z[j]) if weight >= 0 else max(0.0, z[i] + z[j] - 1.0)
+            for (i, j), weight in zip(edges, pair_weights, strict=True)
+        ]
+    )
+
+
 def score(z, unary, edges, pair_weights):
-    """Score of one set; of fractional memberships, the best that tables allow."""
+    """Score of one set, which may be fractional."""
     total = sum(unary[i] * z[i] for i in range(len(unary)))
-    for (i, j), weight in zip(edges, pair_weights, strict=True):
-        both = min(z[i], z[j]) if weight >= 0 else max(0.0, z[i] + z[j] - 1.0)
-        total += weight * both
-    return total
+    return total + sum(pair_weights * products(z, edges, pair_weights))
 
 
 def total(memberships, level_weights, unary, edges, pair_weights):
@@ -184,6 +191,15 @@ class LocalPolytope:
             self.gain[self.node(level, i, 1)] += change - self.constant
 
     def optimum(self):
+        """The value of the best point."""
+        return self.constant + self.gain @ self.best_point()
+
+    def memberships(self):
+        """The best point's memberships, one row per set."""
+        rows = self.best_point().reshape(len(self.sizes), self.width)
+        return rows[:, 1 : 2 * self.n : 2]
+
+    def best_point(self):
         solution = linprog(
             -self.gain,
             A_ub=np.array(self.at_most) if self.at_most else None,
@@ -193,7 +209,7 @@ class LocalPolytope:
             bounds=(0.0, None),
         )
         assert solution.success, solution.message
-        return self.constant - solution.fun
+        return solution.x
 
 
 def local_polytope_value(

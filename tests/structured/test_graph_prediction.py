@@ -17,15 +17,15 @@ def test_free_weights_rank_as_the_linear_program(metric):
     model = fitted(
         graphs, labels, pair_weights="free", metric=metric, tol=1e-2, **params
     )
-    model.edge_coef_ = np.array([-0.8])
+    model.edge_coef_ = np.array([[-0.8]])
     # features that differ, and features that are all alike
     graphs += [Graph(np.ones((4, 2)), [[0, 1]]), Graph(np.eye(5, 2), [[0, 4], [2, 3]])]
     rankings = model.predict_ranking(graphs)
     for graph, ranking in zip(graphs, rankings, strict=True):
         solution = solve_program(
-            graph.node_features @ model.coef_,
+            graph.node_features @ model.coef_[0],
             graph.edges,
-            graph.edge_features @ model.edge_coef_,
+            graph.edge_features @ model.edge_coef_[0],
             levels=levels_of(graph.n_nodes),
             nested=metric != "unnested",
         )
@@ -41,9 +41,9 @@ def test_scores_sort_to_the_ranking_of_the_inference(metric):
     scored, rankings = model.decision_function(graphs), model.predict_ranking(graphs)
     for graph, scores, ranking in zip(graphs, scored, rankings, strict=True):
         best = rank(
-            graph.node_features @ model.coef_,
+            graph.node_features @ model.coef_[0],
             graph.edges,
-            graph.edge_features @ model.edge_coef_,
+            graph.edge_features @ model.edge_coef_[0],
         )
         np.testing.assert_array_equal(ranking, best.order)
         np.testing.assert_array_equal(np.argsort(-scores, kind="stable"), best.order)
@@ -63,13 +63,13 @@ def test_scores_sort_to_that_ranking_also_where_blocks_tie(seed):
     strengths = rng.integers(1, 3, size=(len(edges), 2))
     graph = Graph(rng.integers(3, size=(n, 2)), edges, strengths)
     model = fitted(*graphs_of(4), tol=1e-1)
-    model.coef_ = rng.choice([0.5, 1.0, 0.3, -0.7], size=2)
-    model.edge_coef_ = rng.choice([0.0, 0.25, 0.1, 0.3], size=2)
-    model.intercept_ = rng.normal()
+    model.coef_ = rng.choice([0.5, 1.0, 0.3, -0.7], size=(1, 2))
+    model.edge_coef_ = rng.choice([0.0, 0.25, 0.1, 0.3], size=(1, 2))
+    model.intercept_ = rng.normal(size=1)
     best = rank(
-        graph.node_features @ model.coef_,
+        graph.node_features @ model.coef_[0],
         graph.edges,
-        graph.edge_features @ model.edge_coef_,
+        graph.edge_features @ model.edge_coef_[0],
     )
     np.testing.assert_array_equal(model.predict_ranking([graph])[0], best.order)
 
@@ -77,7 +77,7 @@ def test_scores_sort_to_that_ranking_also_where_blocks_tie(seed):
 def test_nodes_that_tie_in_everything_have_equal_scores():
     graphs, labels = graphs_of(4)
     model = fitted(graphs, labels)
-    model.edge_coef_ = np.array([0.7, 0.0])
+    model.edge_coef_ = np.array([[0.7, 0.0]])
     # a path whose ends are alike; pixels have few values, so that ties are the rule
     path = Graph(
         [[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]], [[0, 1], [1, 2]], np.ones((2, 2))
@@ -92,7 +92,7 @@ def test_nodes_that_tie_in_everything_have_equal_scores():
 def test_a_node_follows_its_neighbours():
     graphs, labels = graphs_of(4)
     model = fitted(graphs, labels)
-    model.coef_, model.edge_coef_ = np.array([1.0, 0.0]), np.array([2.0, 0.0])
+    model.coef_, model.edge_coef_ = np.array([[1.0, 0.0]]), np.array([[2.0, 0.0]])
     features = np.array([[2.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     alone, joined = (
         Graph(features, edges, np.ones((len(edges), 2))) for edges in ([], [[0, 1]])

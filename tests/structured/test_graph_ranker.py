@@ -7,6 +7,7 @@ from aucmax import AUCSVC, GraphRanker
 from aucmax.metrics.levels import Levels
 from aucmax.structured import Graph
 from structured import reference_graph_risk as reference
+from structured.optimum_by_cvxpy import convex_minimum
 from structured.ranker_samples import graphs_of, repelling
 
 SOLVERS = ("frank-wolfe", "bundle")
@@ -19,11 +20,11 @@ METRICS = {
 
 
 def weights_of(model):
-    return np.concatenate([model.coef_, model.edge_coef_])
+    return np.concatenate([model.coef_[0], model.edge_coef_[0]])
 
 
-def fitted(graphs, labels, regularization=0.1, **params):
-    return GraphRanker(regularization, **params).fit(graphs, labels)
+def fitted(graphs, labels, C=10.0, **params):
+    return GraphRanker(C, **params).fit(graphs, labels)
 
 
 @pytest.mark.parametrize("loss", ["consistent", "ramp"])
@@ -34,7 +35,7 @@ def test_the_objective_is_that_of_the_definition(solver, metric, loss):
     params, levels_of = METRICS[metric]
     model = fitted(graphs, labels, metric=metric, loss=loss, solver=solver, **params)
     items = reference.labelled(graphs, labels, levels_of)
-    expected = reference.objective(items, weights_of(model), 0.1, loss)
+    expected = reference.objective(items, weights_of(model), 10.0, loss)
     assert model.objective_ == pytest.approx(expected, rel=1e-6)
     assert 0.0 <= model.dual_gap_ <= 1.001e-3 * model.objective_
     assert (model.edge_coef_ >= 0.0).all()
@@ -52,14 +53,14 @@ def test_the_optimum_of_the_fixed_loss_is_within_the_gap(solver, tol, monkeypatc
     assert model.n_rounds_ == 1
     items = reference.labelled(graphs, labels)
     linear = reference.tangent(items, start)
-    _, low, high = reference.convex_minimum(items, 0.1, linear, 2)
-    assert model.objective_ >= low - 1e-9
-    assert model.objective_ - model.dual_gap_ <= high + 1e-9
+    optimum = convex_minimum(items, 10.0, linear, 2)
+    assert model.objective_ >= optimum * (1.0 - 1e-8)
+    assert model.objective_ - model.dual_gap_ <= optimum * (1.0 + 1e-8)
     weights = weights_of(model)
-    at_weights = reference.convex_value(items, weights, 0.1, linear)
+    at_weights = reference.convex_value(items, weights, 10.0, linear)
     assert model.objective_ == pytest.approx(at_weights, rel=1e-7)
     # the tangent lies above
-    assert model.objective_ >= reference.objective(items, weights, 0.1) - 1e-9
+    assert model.objective_ >= reference.objective(items, weights, 10.0) - 1e-8
 
 
 @pytest.mark.parametrize("loss", ["consistent", "fixed"])
@@ -80,17 +81,17 @@ def test_without_edges_the_model_is_a_linear_one_for_the_auc(metric, loss, solve
     graphs, labels = graphs_of(0, sizes=(12, 20, 8, 30))
     bare = [Graph(graph.node_features) for graph in graphs]
     model = fitted(
-        bare, labels, 0.05, metric=metric, bins=30, loss=loss, solver=solver, tol=1e-10
+        bare, labels, 20.0, metric=metric, bins=30, loss=loss, solver=solver, tol=1e-10
     )
-    linear = AUCSVC(C=1.0 / 0.05, tol=1e-10).fit(
+    linear = AUCSVC(C=20.0, tol=1e-10).fit(
         np.concatenate([graph.node_features for graph in bare]),
         np.concatenate(labels),
         qid=np.repeat(range(4), [12, 20, 8, 30]),
     )
-    np.testing.assert_allclose(model.coef_, linear.coef_.ravel(), atol=1e-6)
+    np.testing.assert_allclose(model.coef_, linear.coef_, atol=1e-6)
     np.testing.assert_array_equal(model.edge_coef_, 0.0)
-    assert model.objective_ == pytest.approx(0.05 * linear.objective_, rel=1e-6)
-    assert model.intercept_ == pytest.approx(linear.intercept_[0], abs=1e-5)
+    assert model.objective_ == pytest.approx(linear.objective_, rel=1e-6)
+    assert model.intercept_ == pytest.approx(linear.intercept_, abs=1e-5)
     for graph, scores in zip(bare, model.decision_function(bare), strict=True):
         expected = linear.decision_function(graph.node_features)
         np.testing.assert_allclose(scores, expected, atol=1e-5)
@@ -102,10 +103,10 @@ def test_weights_of_edges_are_never_negative_unless_free(solver):
     bounded = fitted(graphs, labels, solver=solver)
     np.testing.assert_array_equal(bounded.edge_coef_, 0.0)
     free = fitted(graphs, labels, solver=solver, pair_weights="free", tol=1e-2)
-    assert free.edge_coef_[0] < -0.1
+    assert free.edge_coef_[0, 0] < -0.1
     assert free.objective_ < bounded.objective_
     items = reference.labelled(graphs, labels)
-    expected = reference.objective(items, weights_of(free), 0.1)
+    expected = reference.objective(items, weights_of(free), 10.0)
     assert free.objective_ == pytest.approx(expected, rel=1e-6)
 
 
@@ -114,11 +115,11 @@ def test_unnested_sets_are_free_of_each_other_where_neighbours_repel():
     model = fitted(graphs, labels, pair_weights="free", metric="unnested", tol=1e-2)
     items = reference.labelled(graphs, labels)
     free, nested = (
-        reference.objective(items, weights_of(model), 0.1, nested=nested)
+        reference.objective(items, weights_of(model), 10.0, nested=nested)
         for nested in (False, True)
     )
     assert model.objective_ == pytest.approx(free, rel=1e-8)
-    assert free > nested + 0.01
+    assert free > nested + 0.1
 
 
 def test_free_weights_that_need_not_be_negative_are_the_same():
@@ -178,9 +179,9 @@ def test_features_in_another_unit_give_weights_in_the_inverse(unit):
     scaled = [
         Graph(unit * g.node_features, g.edges, unit * g.edge_features) for g in graphs
     ]
-    again = fitted(scaled, labels, 0.1 * unit**2, tol=1e-7)
+    again = fitted(scaled, labels, 10.0 / unit**2, tol=1e-7)
     np.testing.assert_allclose(unit * weights_of(again), weights_of(model), atol=1e-3)
-    assert again.objective_ == pytest.approx(model.objective_, rel=1e-5)
+    assert unit**2 * again.objective_ == pytest.approx(model.objective_, rel=1e-5)
 
 
 def test_a_constant_feature_of_nodes_gets_no_weight():
@@ -194,15 +195,15 @@ def test_a_constant_feature_of_nodes_gets_no_weight():
         for g in graphs
     ]
     model, again = fitted(graphs, labels, tol=1e-6), fitted(shifted, labels, tol=1e-6)
-    np.testing.assert_allclose(again.coef_[:2], model.coef_, atol=3e-3)
-    assert again.coef_[2] == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(again.coef_[:, :2], model.coef_, atol=3e-3)
+    assert again.coef_[0, 2] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_neighbours_help_where_labels_are_smooth():
     graphs, labels = graphs_of(11, sizes=[40] * 12, noise=2.0)
     alone = [Graph(g.node_features) for g in graphs]
-    joined = fitted(graphs[:6], labels[:6], 0.02).score(graphs[6:], labels[6:])
-    single = fitted(alone[:6], labels[:6], 0.02).score(alone[6:], labels[6:])
+    joined = fitted(graphs[:6], labels[:6], 50.0).score(graphs[6:], labels[6:])
+    single = fitted(alone[:6], labels[:6], 50.0).score(alone[6:], labels[6:])
     assert joined > single + 0.03
 
 
@@ -238,7 +239,7 @@ def test_isolated_nodes_and_parts_without_path_are_no_obstacle():
     y = np.concatenate([*labels, [True, False]])
     model = fitted([both], [y])
     items = reference.labelled([both], [y])
-    expected = reference.objective(items, weights_of(model), 0.1)
+    expected = reference.objective(items, weights_of(model), 10.0)
     assert model.objective_ == pytest.approx(expected, rel=1e-6)
 
 
@@ -275,8 +276,12 @@ def test_the_numbers_of_things_are_told():
     graphs, labels = graphs_of(16)
     model = fitted(graphs, labels)
     assert (model.n_node_features_in_, model.n_edge_features_in_) == (2, 2)
-    assert model.coef_.shape == model.edge_coef_.shape == (2,)
+    assert model.coef_.shape == model.edge_coef_.shape == (1, 2)
     assert model.n_rounds_ >= 1
     assert model.n_iter_ >= model.n_rounds_
     assert model.n_passes_ >= model.n_iter_
-    assert np.isfinite(model.intercept_)
+    assert list(model.history_) == ["objective", "gap"]
+    for values in model.history_.values():
+        assert (values.shape, values.dtype) == ((model.n_iter_,), np.float64)
+    assert model.history_["gap"][-1] == model.dual_gap_
+    assert model.intercept_.shape == (1,)

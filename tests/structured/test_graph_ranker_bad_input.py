@@ -19,9 +19,9 @@ def model():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"regularization": 0.0}, "regularization must be positive and finite, got 0"),
-        ({"regularization": np.nan}, "regularization must be positive"),
-        ({"regularization": "1"}, "regularization must be positive"),
+        ({"C": 0.0}, "C must be positive and finite, got 0"),
+        ({"C": np.nan}, "C must be positive"),
+        ({"C": "1"}, "C must be positive"),
         ({"tol": -1.0}, r"tol must be positive and finite, got -1\.0"),
         ({"tol": np.inf}, "tol must be positive and finite, got inf"),
         ({"max_rounds": 0}, "max_rounds must be an integer of at least 1, got 0"),
@@ -147,7 +147,7 @@ def test_negative_edge_features_are_refused_where_neighbours_must_attract(model)
         GraphRanker().fit(graphs, labels)
     with pytest.raises(ValueError, match=message):
         model.decision_function(graphs)
-    free = GraphRanker(pair_weights="free", tol=1e-1, regularization=1.0)
+    free = GraphRanker(pair_weights="free", tol=1e-1, C=1.0)
     free.fit(graphs[:2], labels[:2])
 
 
@@ -231,7 +231,7 @@ def test_linear_programs_that_would_be_too_large_are_refused():
     edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
     big = Graph(np.arange(n)[:, None] / n, edges, -np.ones((n - 1, 1)))
     model = GraphRanker(pair_weights="free", tol=0.5).fit([(X, [[0, 1]])], [[0, 1, 1]])
-    model.edge_coef_ = np.array([1.0])
+    model.edge_coef_ = np.array([[1.0]])
     with pytest.raises(ValueError, match="variables"):
         model.decision_function([big])
 

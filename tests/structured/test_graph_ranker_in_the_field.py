@@ -14,17 +14,17 @@ from aucmax import GraphRanker
 from structured.ranker_samples import graphs_of
 
 SOLVERS = ("frank-wolfe", "bundle")
-SLOW = {"regularization": 0.01, "tol": 1e-7}  # a fit of some rounds and iterations
+SLOW = {"C": 100.0, "tol": 1e-7}  # a fit of some rounds and iterations
 
 
 def weights_of(model):
-    return np.concatenate([model.coef_, model.edge_coef_])
+    return np.concatenate([model.coef_[0], model.edge_coef_[0]])
 
 
 def test_parameters_can_be_read_set_and_cloned():
-    model = GraphRanker(0.3, metric="binned", bins=[2, 4], loss="ramp", k=3)
+    model = GraphRanker(3.0, metric="binned", bins=[2, 4], loss="ramp", k=3)
     assert clone(model).get_params() == model.get_params()
-    assert model.set_params(solver="bundle", regularization=2.0).solver == "bundle"
+    assert model.set_params(solver="bundle", C=2.0).solver == "bundle"
     assert repr(model).startswith("GraphRanker(")
     graphs, labels = graphs_of(0)
     model.fit(graphs, labels)
@@ -62,7 +62,7 @@ def test_an_unfitted_model_says_so():
 
 def test_grid_search_chooses_over_lists_of_graphs():
     graphs, labels = graphs_of(1, sizes=(8, 6, 9, 7, 8, 6))
-    grid = {"regularization": [0.05, 1.0], "loss": ["consistent", "fixed"]}
+    grid = {"C": [20.0, 1.0], "loss": ["consistent", "fixed"]}
     search = GridSearchCV(GraphRanker(tol=1e-2), grid, cv=3, error_score="raise")
     search.fit(graphs, labels)
     best = GraphRanker(tol=1e-2, **search.best_params_).fit(graphs, labels)
@@ -99,9 +99,11 @@ def test_a_saved_model_scores_bit_by_bit_alike(params, tmp_path):
     assert again.score(graphs, named) == model.score(graphs, named)
     for name in ("objective_", "dual_gap_", "n_rounds_", "n_skipped_", "intercept_"):
         assert getattr(again, name) == getattr(model, name)
+    for name, values in model.history_.items():
+        np.testing.assert_array_equal(again.history_[name], values)
 
 
-@pytest.mark.parametrize("name", ["coef_", "edge_coef_", "classes_"])
+@pytest.mark.parametrize("name", ["coef_", "edge_coef_", "intercept_", "classes_"])
 def test_a_state_that_no_fit_leaves_is_not_saved(name, tmp_path):
     graphs, labels = graphs_of(3)
     model = GraphRanker().fit(graphs, labels)
@@ -112,7 +114,7 @@ def test_a_state_that_no_fit_leaves_is_not_saved(name, tmp_path):
 
 def test_an_unfitted_model_can_be_saved(tmp_path):
     aucmax.save(GraphRanker(0.7), tmp_path / "model")
-    assert aucmax.load(tmp_path / "model").regularization == 0.7
+    assert aucmax.load(tmp_path / "model").C == 0.7
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -30,37 +30,35 @@ class Planes:
         mixed = sum(self.shares[m] @ self.slopes[m] for m in range(len(self.shares)))
         return mixed / len(self.shares) - self.falling
 
-    def dual(self, regularization, first_bounded):
-        """The least of the price plus the mixture."""
-        offset = (self.shares * self.offsets).sum() / len(self.shares)
-        value = offset
-        for j, fall in enumerate(-self.slope()):
+    def dual(self, C, first_bounded):
+        """The least of the price plus C times the mixture."""
+        value = C * (self.shares * self.offsets).sum() / len(self.shares)
+        for j, fall in enumerate(-C * self.slope()):
             if j < first_bounded or fall > 0.0:
-                value -= fall * fall / (2.0 * regularization)
+                value -= fall * fall / 2.0
         return value
 
-    def primal(self, w, regularization):
-        """The price plus the mean of the highest planes, at given weights."""
+    def primal(self, w, C):
+        """The price plus C times the mean of the highest planes, at given weights."""
         highest = [
             (self.offsets[m, :count] + self.slopes[m, :count] @ w).max()
             for m, count in enumerate(self.counts)
         ]
-        price = regularization / 2.0 * (w @ w)
-        return price + np.mean(highest) - self.falling @ w
+        return w @ w / 2.0 + C * (np.mean(highest) - self.falling @ w)
 
-    def optimum(self, regularization, first_bounded):
+    def optimum(self, C, first_bounded):
         """The least of that, by an independent solver."""
         w = cp.Variable(N_PARAMETERS)
         highest = [
             cp.max(self.offsets[m, :count] + self.slopes[m, :count] @ w)
             for m, count in enumerate(self.counts)
         ]
-        price = regularization / 2.0 * cp.sum_squares(w) - self.falling @ w
         rules = [w[first_bounded:] >= 0.0] if first_bounded < N_PARAMETERS else []
-        total = price + sum(highest) / len(highest)
+        risk = sum(highest) / len(highest) - self.falling @ w
+        total = cp.sum_squares(w) / 2.0 + C * risk
         return cp.Problem(cp.Minimize(total), rules).solve(solver=cp.CLARABEL)
 
-    def ascend(self, regularization, first_bounded, enough, max_sweeps):
+    def ascend(self, C, first_bounded, enough, max_sweeps):
         slope = self.slope()
         ascend(
             self.slopes,
@@ -68,7 +66,7 @@ class Planes:
             self.shares,
             self.counts,
             slope,
-            regularization,
+            C,
             first_bounded,
             enough,
             max_sweeps,
@@ -84,41 +82,41 @@ class Planes:
 
 def test_weights_minimise_the_price_plus_a_plane():
     slope = np.array([2.0, -2.0, 2.0, -2.0])
-    np.testing.assert_array_equal(weights_at(slope, 4.0, 4), [-0.5, 0.5, -0.5, 0.5])
-    np.testing.assert_array_equal(weights_at(slope, 4.0, 2), [-0.5, 0.5, 0.0, 0.5])
-    np.testing.assert_array_equal(weights_at(slope, 4.0, 0), [0.0, 0.5, 0.0, 0.5])
+    np.testing.assert_array_equal(weights_at(slope, 0.25, 4), [-0.5, 0.5, -0.5, 0.5])
+    np.testing.assert_array_equal(weights_at(slope, 0.25, 2), [-0.5, 0.5, 0.0, 0.5])
+    np.testing.assert_array_equal(weights_at(slope, 0.25, 0), [0.0, 0.5, 0.0, 0.5])
     np.testing.assert_array_equal(slope, [2.0, -2.0, 2.0, -2.0])
 
 
-@pytest.mark.parametrize("regularization", [0.01, 0.3, 10.0])
+@pytest.mark.parametrize("C", [100.0, 3.0, 0.1])
 @pytest.mark.parametrize("first_bounded", [0, 2, N_PARAMETERS])
 @pytest.mark.parametrize("seed", range(3))
-def test_ascent_ends_within_enough_of_the_optimum(seed, first_bounded, regularization):
+def test_ascent_ends_within_enough_of_the_optimum(seed, first_bounded, C):
     planes = Planes(seed)
     enough = 1e-6
-    slope = planes.ascend(regularization, first_bounded, enough, 3000)
+    slope = planes.ascend(C, first_bounded, enough, 3000)
     planes.check_shares()
     np.testing.assert_allclose(slope, planes.slope(), rtol=1e-9, atol=1e-12)
-    weights = weights_at(slope, regularization, first_bounded)
-    dual = planes.dual(regularization, first_bounded)
-    primal = planes.primal(weights, regularization)
-    optimum = planes.optimum(regularization, first_bounded)
-    scale = max(1.0, abs(optimum))
+    weights = weights_at(slope, C, first_bounded)
+    dual = planes.dual(C, first_bounded)
+    primal = planes.primal(weights, C)
+    optimum = planes.optimum(C, first_bounded)
+    scale = max(C, abs(optimum))
     # the last sweep looks at planes before its own steps, which only raise the dual
     assert primal - dual <= 20 * enough * scale
     assert dual <= optimum + 1e-7 * scale
-    assert dual >= optimum - (enough + 1e-7 * scale)
+    assert dual >= optimum - (enough * C + 1e-7 * scale)
 
 
 @pytest.mark.parametrize("first_bounded", [0, 3, N_PARAMETERS])
 @pytest.mark.parametrize("seed", range(3))
 def test_no_sweep_lowers_the_dual(seed, first_bounded):
     planes = Planes(seed, counts=(5, 5, 4), scale=3.0)
-    before = planes.dual(0.1, first_bounded)
+    before = planes.dual(10.0, first_bounded)
     for sweep in range(15):
-        planes.ascend(0.1, first_bounded, 0.0, 1)
+        planes.ascend(10.0, first_bounded, 0.0, 1)
         planes.check_shares()
-        after = planes.dual(0.1, first_bounded)
+        after = planes.dual(10.0, first_bounded)
         assert after >= before - 1e-12 * abs(before)
         assert sweep > 0 or after > before
         before = after
@@ -131,7 +129,7 @@ def test_a_first_step_is_an_exact_line_search():
     planes.offsets[0] = [0.5, 0.6]
     planes.shares[0] = [1.0, 0.0]
     planes.falling[:] = 0.0
-    planes.ascend(2.0, N_PARAMETERS, 0.0, 1)
+    planes.ascend(0.5, N_PARAMETERS, 0.0, 1)
     # with the share t of the second, 0.5 + 0.1 t - (1 - 2 t)**2 / 4 is highest at 0.55
     np.testing.assert_allclose(planes.shares[0], [0.45, 0.55])
 
@@ -143,12 +141,12 @@ def test_a_line_search_stops_at_a_bound_it_meets_on_the_way():
     planes.offsets[0] = [0.5, 0.6]
     planes.shares[0] = [1.0, 0.0]
     planes.falling[:] = 0.0
-    planes.ascend(2.0, 3, 0.0, 1)
+    planes.ascend(0.5, 3, 0.0, 1)
     # 0.5 + 0.1 t - ((2 t - 1)+)**2 / 4
     np.testing.assert_allclose(planes.shares[0], [0.45, 0.55])
     planes.shares[0] = [1.0, 0.0]
     planes.offsets[0] = [0.5, 5.0]
-    planes.ascend(2.0, 3, 0.0, 1)
+    planes.ascend(0.5, 3, 0.0, 1)
     np.testing.assert_array_equal(planes.shares[0], [0.0, 1.0])
 
 
@@ -157,7 +155,7 @@ def test_a_plane_above_another_of_equal_slope_takes_its_whole_share():
     planes.slopes[0, 1] = planes.slopes[0, 0]
     planes.offsets[0] = [0.1, 0.2]
     planes.shares[0] = [1.0, 0.0]
-    planes.ascend(0.1, 2, 0.0, 1)
+    planes.ascend(10.0, 2, 0.0, 1)
     np.testing.assert_array_equal(planes.shares[0], [0.0, 1.0])
 
 
@@ -166,7 +164,7 @@ def test_equal_planes_keep_their_shares():
     planes.slopes[0, 1] = planes.slopes[0, 0]
     planes.offsets[0] = 0.1
     planes.shares[0] = [0.25, 0.75]
-    planes.ascend(0.1, 2, 0.0, 3)
+    planes.ascend(10.0, 2, 0.0, 3)
     np.testing.assert_array_equal(planes.shares[0], [0.25, 0.75])
 
 
@@ -214,15 +212,15 @@ def test_overflow_keeps_the_dual_and_planes_below_the_risk(first_bounded, capaci
     mixes = 0
     for _ in range(12):
         slopes, offsets = rng.normal(size=(2, N_PARAMETERS)), rng.random(2)
-        before = planes.dual(0.2, first_bounded)
+        before = planes.dual(5.0, first_bounded)
         mixes += int((planes.shares > 0.0).all(axis=1).sum())
         arrays = planes.slopes, planes.offsets, planes.shares, planes.counts
         insert_planes(*arrays, slopes, offsets)
         planes.check_shares()
-        assert planes.dual(0.2, first_bounded) == pytest.approx(before, rel=1e-12)
+        assert planes.dual(5.0, first_bounded) == pytest.approx(before, rel=1e-12)
         for m in range(2):
             known[m].append((offsets[m], slopes[m].copy()))
-        planes.ascend(0.2, first_bounded, 1e-9, 20)
+        planes.ascend(5.0, first_bounded, 1e-9, 20)
     assert mixes > 0
     for w in rng.normal(size=(50, N_PARAMETERS)):
         for m, count in enumerate(planes.counts):

@@ -4,8 +4,8 @@ r"""Compiled Frank-Wolfe steps over planes that are known already.
 Graph m has planes :math:`b_{mp} + \langle a_{mp}, w \rangle` below its risk, with
 shares that sum to 1. Legend: `slopes` of shape (n_graphs, most planes, n_parameters),
 with `offsets`, `shares` and the `counts` of planes of each graph; `slope` is that of
-the mixture of all, and the weights minimise the price plus that mixture. Weights from
-`first_bounded` on are not below 0.
+the mixture of all, and the weights minimise the price, half their square, plus C times
+that mixture. Weights from `first_bounded` on are not below 0.
 """
 
 import numpy as np
@@ -14,13 +14,13 @@ from numba import njit
 __all__ = ["ascend", "insert_planes", "weights_at"]
 
 _MOST_STEPS = 60
-_ROUNDING = 1e-12
+_FLAT_SHARE = 1e-12  # of the first slope: a line search ends where no more is left
 
 
 @njit(cache=True, nogil=True)
-def weights_at(slope, regularization, first_bounded):
-    """Return the weights that minimise the price plus a plane of that slope."""
-    weights = -slope / regularization
+def weights_at(slope, C, first_bounded):
+    """Return the weights that minimise the price plus C times a plane."""
+    weights = -C * slope
     for j in range(first_bounded, slope.size):
         weights[j] = max(weights[j], 0.0)
     return weights
@@ -59,21 +59,21 @@ def _mix_smallest(slopes, offsets, shares, at):
 
 
 @njit(cache=True, nogil=True)
-def _rise(slope, step, turn, gain, regularization, first_bounded, n_graphs):
+def _rise(slope, step, turn, gain, C, first_bounded, n_graphs):
     """Return the dual's derivative along a turn of the slope, and its curvature."""
     rise, curvature = gain, 0.0
     for j in range(slope.size):
-        weight = -(slope[j] + step * turn[j] / n_graphs) / regularization
+        weight = -C * (slope[j] + step * turn[j] / n_graphs)
         if j < first_bounded or weight > 0.0:
             rise += weight * turn[j]
             curvature += turn[j] * turn[j]
-    return rise, curvature / (regularization * n_graphs)
+    return rise, C * curvature / n_graphs
 
 
 @njit(cache=True, nogil=True)
-def _best_step(slope, turn, gain, most, regularization, first_bounded, n_graphs):
+def _best_step(slope, turn, gain, most, C, first_bounded, n_graphs):
     """Search the line exactly: the dual is concave and piecewise quadratic on it."""
-    args = (turn, gain, regularization, first_bounded, n_graphs)
+    args = (turn, gain, C, first_bounded, n_graphs)
     first, _ = _rise(slope, 0.0, *args)
     last, _ = _rise(slope, most, *args)
     if last >= 0.0:
@@ -81,7 +81,7 @@ def _best_step(slope, turn, gain, most, regularization, first_bounded, n_graphs)
     low, high, step = 0.0, most, 0.0
     for _ in range(_MOST_STEPS):
         rise, curvature = _rise(slope, step, *args)
-        if abs(rise) <= _ROUNDING * first:
+        if abs(rise) <= _FLAT_SHARE * first:
             break
         if rise > 0.0:
             low = step
@@ -99,7 +99,7 @@ def ascend(
     shares,
     counts,
     slope,
-    regularization,
+    C,
     first_bounded,
     enough,
     max_sweeps,
@@ -111,7 +111,7 @@ def ascend(
     """
     n_graphs, capacity, n = slopes.shape
     heights = np.empty(capacity)
-    weights = weights_at(slope, regularization, first_bounded)
+    weights = weights_at(slope, C, first_bounded)
     for _ in range(max_sweeps):
         missing = 0.0
         for m in range(n_graphs):
@@ -132,12 +132,10 @@ def ascend(
             turn = slopes[m, top] - slopes[m, bottom]
             gain = offsets[m, top] - offsets[m, bottom]
             most = shares[m, bottom]
-            step = _best_step(
-                slope, turn, gain, most, regularization, first_bounded, n_graphs
-            )
+            step = _best_step(slope, turn, gain, most, C, first_bounded, n_graphs)
             shares[m, top] += step
             shares[m, bottom] = 0.0 if step == most else most - step
             slope += step / n_graphs * turn
-            weights = weights_at(slope, regularization, first_bounded)
+            weights = weights_at(slope, C, first_bounded)
         if missing / n_graphs <= enough:
             break

@@ -1,7 +1,5 @@
 """The convex problem of a round, by cutting planes below the mean of all risks."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from aucmax._validation import FloatArray
@@ -9,7 +7,7 @@ from aucmax.regularizers import L2, BoundedL2
 from aucmax.risks.base import Support
 from aucmax.solvers import BundleSolver, Point, Progress, Start, StoppingRule
 from aucmax.structured.problem import GraphProblem, GraphScores
-from aucmax.structured.rounds import Convex
+from aucmax.structured.rounds import ConvexSolution, ConvexSolver
 
 __all__ = ["Bundle", "GraphObjective"]
 
@@ -80,27 +78,8 @@ class GraphObjective:
         return pulled
 
 
-class Bundle:
-    """One cut below the mean risk an iteration, and a line search.
-
-    Parameters
-    ----------
-    problem : GraphProblem
-        The labelled graphs.
-    regularization : float
-        The price of the weights.
-    first_bounded : int
-        Weights from this one on are not below 0.
-    """
-
-    def __init__(
-        self, problem: GraphProblem, regularization: float, first_bounded: int
-    ) -> None:
-        self.problem = problem
-        self.regularization = regularization
-        self.regularizer: L2 | BoundedL2 = L2()
-        if first_bounded < problem.n_parameters:
-            self.regularizer = BoundedL2(first_bounded)
+class Bundle(ConvexSolver):
+    """One cut below the mean risk per iteration, and a line search."""
 
     def minimize(
         self,
@@ -108,34 +87,18 @@ class Bundle:
         start: FloatArray,
         stopping: StoppingRule,
         history: list[Progress],
-    ) -> Convex:
-        """Minimise with the concave part replaced by ``-linear``, a row a graph."""
-        scale = self.regularization
-        objective = GraphObjective(self.problem, linear.mean(axis=0), 1.0 / scale)
+    ) -> ConvexSolution:
+        """Cut and search the line in turn, with ``-linear`` for the concave part."""
+        objective = GraphObjective(self.problem, linear, self.C)
+        regularizer: L2 | BoundedL2 = L2()
+        if self.first_bounded < self.problem.n_parameters:
+            regularizer = BoundedL2(self.first_bounded)
         begin = Start(objective.at(start), history=history)
-        solver = BundleSolver(_in_units(stopping, scale))
-        found = solver.minimize(objective, self.regularizer, begin)
-        fresh = [_scaled(step, scale) for step in found.history[len(history) :]]
-        return Convex(
+        found = BundleSolver(stopping).minimize(objective, regularizer, begin)
+        return ConvexSolution(
             found.point.parameters,
-            scale * found.value,
-            scale * found.gap,
+            found.value,
+            found.gap,
             found.converged,
-            [*history, *fresh],
+            found.history,
         )
-
-
-def _scaled(step: Progress, scale: float) -> Progress:
-    return step._replace(value=scale * step.value, gap=scale * step.gap)
-
-
-def _in_units(stopping: StoppingRule, scale: float) -> StoppingRule:
-    """Return the rule for an objective divided by the scale; it tells of the whole."""
-    callback = stopping.callback
-    if callback is None:
-        return replace(stopping, floor=stopping.floor / scale)
-    return replace(
-        stopping,
-        floor=stopping.floor / scale,
-        callback=lambda step: callback(_scaled(step, scale)),
-    )

@@ -1,6 +1,6 @@
 r"""Block-coordinate Frank-Wolfe for structured risks, with a certified gap.
 
-.. math:: \min_w \; \frac{\lambda}{2} \|w\|^2 + \frac1M \sum_m
+.. math:: \min_w \; \tfrac12 \|w\|^2 + \frac CM \sum_m
           \max_z \big( b_m(z) + \langle a_m(z), w \rangle \big)
           - \langle \hat a_m, w \rangle
 """
@@ -11,7 +11,7 @@ from aucmax._validation import FloatArray
 from aucmax.solvers.base import Progress, StoppingRule
 from aucmax.structured._plane_kernels import ascend, insert_planes, weights_at
 from aucmax.structured.problem import GraphProblem
-from aucmax.structured.rounds import Convex
+from aucmax.structured.rounds import ConvexSolution, ConvexSolver
 
 __all__ = ["FrankWolfe"]
 
@@ -22,7 +22,7 @@ _SHARE = 0.1  # of the gap: what may be left to gain on known planes
 _REACH = 0.5  # of the way to the known planes' optimum: beyond, they say too little
 
 
-class FrankWolfe:
+class FrankWolfe(ConvexSolver):
     """Frank-Wolfe over the graphs' planes, each found once and kept.
 
     Finding the best chain of a graph costs far more than a step, so each is kept as a
@@ -32,25 +32,12 @@ class FrankWolfe:
     in use to the highest, with exact line search. The shares of the planes bound the
     optimum from below. The next planes are found halfway between the best weights
     and those that the known planes make best.
-
-    Parameters
-    ----------
-    problem : GraphProblem
-        The labelled graphs.
-    regularization : float
-        The price of the weights.
-    first_bounded : int
-        Weights from this one on are not below 0.
     """
 
-    def __init__(
-        self, problem: GraphProblem, regularization: float, first_bounded: int
-    ) -> None:
+    def __init__(self, problem: GraphProblem, C: float, first_bounded: int) -> None:
+        super().__init__(problem, C, first_bounded)
         n_graphs, n = problem.n_graphs, problem.n_parameters
         capacity = max(2, min(_MOST_PLANES, _MOST_NUMBERS // (n_graphs * n)))
-        self.problem = problem
-        self.regularization = regularization
-        self.first_bounded = first_bounded
         self._slopes = np.zeros((n_graphs, capacity, n))
         self._offsets = np.zeros((n_graphs, capacity))
         self._shares = np.zeros((n_graphs, capacity))
@@ -62,17 +49,16 @@ class FrankWolfe:
         start: FloatArray,
         stopping: StoppingRule,
         history: list[Progress],
-    ) -> Convex:
-        """Minimise with the concave part replaced by ``-linear``, a row a graph."""
+    ) -> ConvexSolution:
+        """Find planes and mix them in turn, with ``-linear`` for the concave part."""
         watch = stopping.watch(history)
         weights, best = start, start
         value, bound = np.inf, 0.0  # no risk is negative
-        falling = linear.mean(axis=0)
         while True:
-            here = self._touch(weights, falling)
+            here = self._touch(weights, linear)
             if here < value:
                 best, value = weights, here
-            slope = self._mixed_slope() - falling
+            slope = self._mixed_slope() - linear
             enough = _SHARE * max(
                 value - bound, stopping.tol * max(value, stopping.floor)
             )
@@ -82,23 +68,23 @@ class FrankWolfe:
                 self._shares,
                 self._counts,
                 slope,
-                self.regularization,
+                self.C,
                 self.first_bounded,
-                enough,
+                enough / self.C,
                 _MOST_SWEEPS,
             )
-            slope = self._mixed_slope() - falling
-            goal = weights_at(slope, self.regularization, self.first_bounded)
+            slope = self._mixed_slope() - linear
+            goal = weights_at(slope, self.C, self.first_bounded)
             offset = np.einsum("mp,mp->", self._offsets, self._shares)
-            dual = offset / len(linear) - self.regularization / 2 * (goal @ goal)
+            dual = self.C * offset / len(self._shares) - 0.5 * (goal @ goal)
             bound = max(bound, float(dual))
             if watch.says_stop(self.problem, value, bound):
                 break
             weights = best + _REACH * (goal - best)
         gap = max(value - bound, 0.0)
-        return Convex(best, value, gap, watch.converged, watch.history)
+        return ConvexSolution(best, value, gap, watch.converged, watch.history)
 
-    def _touch(self, weights: FloatArray, falling: FloatArray) -> float:
+    def _touch(self, weights: FloatArray, linear: FloatArray) -> float:
         """Find the planes that touch the risk at these weights; return the value."""
         problem = self.problem
         losses, counts = problem.augmented(problem.scores(weights))
@@ -106,9 +92,8 @@ class FrankWolfe:
         insert_planes(
             self._slopes, self._offsets, self._shares, self._counts, slopes, losses
         )
-        price = self.regularization / 2 * (weights @ weights)
-        heights = losses + slopes @ weights
-        return float(price + heights.mean() - falling @ weights)
+        risk = (losses + slopes @ weights).mean() - linear @ weights
+        return float(0.5 * (weights @ weights) + self.C * risk)
 
     def _mixed_slope(self) -> FloatArray:
         mixed = np.einsum("mp,mpd->d", self._shares, self._slopes)

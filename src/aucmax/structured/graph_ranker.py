@@ -36,19 +36,20 @@ from aucmax.structured.prediction import predict_scores
 from aucmax.structured.problem import GraphProblem, GraphScores
 from aucmax.structured.rounds import (
     LOSSES,
-    Rounds,
+    ConvexSolver,
+    RoundsSolution,
     minimize_in_rounds,
     start_weights,
 )
 
 __all__ = ["GraphRanker"]
 
-_SOLVERS: dict[str, type[FrankWolfe] | type[Bundle]] = {
+_SOLVERS: dict[str, type[ConvexSolver]] = {
     "frank-wolfe": FrankWolfe,
     "bundle": Bundle,
 }
 _PAIR_WEIGHTS = ("nonnegative", "free")
-_SMALLEST_VALUE = 1e-3  # below it a gap is relative to it: the optimum may be near 0
+_SMALLEST_RISK = 1e-3  # a gap is never relative to less: the optimum may be near 0
 
 
 class GraphRanker(BaseEstimator):
@@ -64,22 +65,22 @@ class GraphRanker(BaseEstimator):
     and the best one is predicted: for :math:`J \ge 0` exactly, by one total-variation
     problem (see :func:`aucmax.structured.rank`). Training minimises
 
-    .. math:: \frac{\lambda}{2} \|(w, v)\|^2 + \frac1M \sum_m
+    .. math:: \frac12 \|(w, v)\|^2 + C \, \frac1M \sum_m
               \max_z [s_m(z) + \Delta_m(z)] - \max_{z \sim y_m} s_m(z) ,
 
-    a bound of the mean loss :math:`\Delta` = 1 - AUC over M graphs, where the second
-    maximum is over the rankings with all positives first and scores are divided by the
-    graph's number of pairs, so that the margin is 1 in units of node scores. The bound
-    is a difference of convex functions: each round replaces what is taken away by
-    its tangent and solves the convex problem with a certified gap. Rounds start from
-    the weights of nodes alone. Without edges the model is :class:`aucmax.AUCSVC` with a
-    query for each graph and C = 1 / `regularization`.
+    a price of the weights plus C times a bound of the mean loss :math:`\Delta` =
+    1 - AUC over M graphs. The second maximum is over the rankings with all positives
+    first, and scores are divided by the graph's number of pairs, so that the margin is
+    1 in units of node scores. The bound is a difference of convex functions: each round
+    replaces what is taken away by its tangent and solves the convex problem with a
+    certified gap. Rounds start from the weights of nodes alone. Without edges the model
+    is :class:`aucmax.AUCSVC` with one query per graph.
 
     Parameters
     ----------
-    regularization : float, default=0.1
-        The price :math:`\lambda` of the weights; smaller values fit the training graphs
-        more closely. Scale the features first: the price treats all alike.
+    C : float, default=10.0
+        The weight of the mean risk; larger values fit the training graphs more closely.
+        Scale the features first: the price of the weights treats all alike.
     metric : {"auc", "binned", "at_k", "unnested"}, default="auc"
         What counts of a ranking: all pairs; pairs of different `bins`, where those
         within one count half; the order among the first `k`; or sets of every size that
@@ -115,23 +116,26 @@ class GraphRanker(BaseEstimator):
         Called after each iteration with a :class:`~aucmax.solvers.Progress`; a true
         answer stops the fit. Not stored by :func:`aucmax.save`.
     verbose : int, default=0
-        Whether to write one line an iteration to standard output.
+        Whether to write one line per iteration to standard output.
 
     Attributes
     ----------
     classes_ : ndarray of shape (2,)
         The labels; the second is the positive class.
-    coef_ : ndarray of shape (n_node_features,)
+    coef_ : ndarray of shape (1, n_node_features)
         The weights w of node features.
-    edge_coef_ : ndarray of shape (n_edge_features,)
+    edge_coef_ : ndarray of shape (1, n_edge_features)
         The weights v of edge features.
-    intercept_ : float
+    intercept_ : ndarray of shape (1,)
         Minus the threshold of the best balanced accuracy on the training nodes. It
         does not affect ranking.
     objective_ : float
         The value reached; that of the convex problem if ``loss="fixed"``.
     dual_gap_ : float
         The certified gap of the last round's convex problem.
+    history_ : dict of str to ndarray of shape (n_iter\_,)
+        After each iteration the lowest value of its round's convex problem,
+        "objective", and the certified "gap" of it.
     n_rounds_ : int
         Convex problems solved.
     n_iter_ : int
@@ -176,7 +180,7 @@ class GraphRanker(BaseEstimator):
 
     def __init__(
         self,
-        regularization: float = 0.1,
+        C: float = 10.0,
         *,
         metric: str = "auc",
         bins: Bins = 10,
@@ -191,7 +195,7 @@ class GraphRanker(BaseEstimator):
         callback: Callable[[Progress], object] | None = None,
         verbose: int = 0,
     ) -> None:
-        self.regularization = regularization
+        self.C = C
         self.metric = metric
         self.bins = bins
         self.k = k
@@ -310,18 +314,21 @@ class GraphRanker(BaseEstimator):
         if not hasattr(self, "coef_"):
             return
         if (
-            self.coef_.shape != (self.n_node_features_in_,)
-            or self.edge_coef_.shape != (self.n_edge_features_in_,)
+            self.coef_.shape != (1, self.n_node_features_in_)
+            or self.edge_coef_.shape != (1, self.n_edge_features_in_)
+            or self.intercept_.shape != (1,)
             or self.classes_.shape != (2,)
         ):
-            raise ValueError("coef_, edge_coef_ and classes_ do not fit together")
+            raise ValueError(
+                "coef_, edge_coef_, intercept_ and classes_ do not fit together"
+            )
 
     @property
     def _measure(self) -> Measure:
         return Measure(self.metric, self.bins, self.k)
 
     def _check_parameters(self) -> None:
-        for name in ("regularization", "tol"):
+        for name in ("C", "tol"):
             check_positive(name, getattr(self, name))
         for name in ("max_rounds", "max_iter"):
             check_integer(name, getattr(self, name))
@@ -354,30 +361,20 @@ class GraphRanker(BaseEstimator):
             measure.is_nested,
         )
 
-    def _solve(self, problem: GraphProblem) -> Rounds:
+    def _solve(self, problem: GraphProblem) -> RoundsSolution:
         begun = time.perf_counter()
         n_bounded = problem.n_parameters
         if self.pair_weights == "nonnegative":
             n_bounded = problem.n_node_features
-        solver = _SOLVERS[self.solver](problem, self.regularization, n_bounded)
-        start = start_weights(
-            problem, self._weights_of_nodes(problem), self.loss, self.regularization
-        )
+        solver = _SOLVERS[self.solver](problem, self.C, n_bounded)
+        of_nodes = self._weights_of_nodes(problem)
+        start = start_weights(problem, of_nodes, self.loss, self.C)
         left = self.max_time
         if left is not None:
             left = max(left - (time.perf_counter() - begun), 0.0)
-        rule = StoppingRule(
-            self.tol, self.max_iter, left, reporter(self), _SMALLEST_VALUE
-        )
-        rounds = minimize_in_rounds(
-            problem,
-            solver,
-            start,
-            self.loss,
-            self.regularization,
-            rule,
-            self.max_rounds,
-        )
+        floor = self.C * _SMALLEST_RISK
+        rule = StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
+        rounds = minimize_in_rounds(solver, start, self.loss, rule, self.max_rounds)
         self._warn_if_unfinished(rounds)
         return rounds
 
@@ -388,7 +385,7 @@ class GraphRanker(BaseEstimator):
             batch.node_features,
             problem.labels,
             PerQuery(PartialHinge(), batch.graph_of_node),
-            1.0 / self.regularization,
+            self.C,
         )
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
         try:
@@ -400,19 +397,24 @@ class GraphRanker(BaseEstimator):
                 "Scale them first."
             ) from None
 
-    def _fitted(self, problem: GraphProblem, rounds: Rounds) -> dict[str, Any]:
+    def _fitted(self, problem: GraphProblem, rounds: RoundsSolution) -> dict[str, Any]:
         d = problem.n_node_features
         scores = predict_scores(
             problem.batch, problem.scores(rounds.weights), self._measure
         )
+        history = rounds.last.history
         return {
-            "coef_": rounds.weights[:d].copy(),
-            "edge_coef_": rounds.weights[d:].copy(),
-            "intercept_": -balanced_threshold(scores, problem.labels),
+            "coef_": rounds.weights[np.newaxis, :d].copy(),
+            "edge_coef_": rounds.weights[np.newaxis, d:].copy(),
+            "intercept_": np.array([-balanced_threshold(scores, problem.labels)]),
             "objective_": rounds.objective,
             "dual_gap_": rounds.last.gap,
             "n_rounds_": rounds.n_rounds,
-            "n_iter_": len(rounds.last.history),
+            "history_": {
+                "objective": np.array([step.value for step in history]),
+                "gap": np.array([step.gap for step in history]),
+            },
+            "n_iter_": len(history),
             "n_passes_": problem.n_passes,
             "n_graphs_": problem.n_graphs,
             "n_node_features_in_": d,
@@ -429,11 +431,12 @@ class GraphRanker(BaseEstimator):
         if self.pair_weights == "nonnegative":
             check_edge_features(batch)
         scores = GraphScores(
-            batch.node_features @ self.coef_, batch.edge_features @ self.edge_coef_
+            batch.node_features @ self.coef_[0],
+            batch.edge_features @ self.edge_coef_[0],
         )
         return batch, predict_scores(batch, scores, self._measure) + self.intercept_
 
-    def _warn_if_unfinished(self, rounds: Rounds) -> None:
+    def _warn_if_unfinished(self, rounds: RoundsSolution) -> None:
         last = rounds.last
         if last.converged and rounds.settled:
             return

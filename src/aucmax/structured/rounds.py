@@ -1,8 +1,9 @@
 """Difference of convex functions: round by round, a convex problem each."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,18 +13,18 @@ from aucmax.structured.problem import Counts, GraphProblem, GraphScores
 
 __all__ = [
     "LOSSES",
-    "Convex",
+    "ConvexSolution",
     "ConvexSolver",
-    "Rounds",
+    "RoundsSolution",
     "minimize_in_rounds",
     "start_weights",
 ]
 
 LOSSES = ("consistent", "fixed", "ramp")
-_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # of edges, tried at the start
+_EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried at the start
 
 
-class Convex(NamedTuple):
+class ConvexSolution(NamedTuple):
     """The solution of one round.
 
     Attributes
@@ -37,7 +38,7 @@ class Convex(NamedTuple):
     converged : bool
         Whether the gap is within the tolerance.
     history : list of Progress
-        One record an iteration, those of earlier rounds included.
+        One record per iteration, those of earlier rounds included.
     """
 
     weights: FloatArray
@@ -47,21 +48,39 @@ class Convex(NamedTuple):
     history: list[Progress]
 
 
-class ConvexSolver(Protocol):
-    """Minimises the convex problem of a round."""
+class ConvexSolver(ABC):
+    """Minimises the convex problem of a round.
 
+    Parameters
+    ----------
+    problem : GraphProblem
+        The labelled graphs.
+    C : float
+        The weight of the mean risk.
+    first_bounded : int
+        Weights from this one on are not below 0.
+    """
+
+    def __init__(self, problem: GraphProblem, C: float, first_bounded: int) -> None:
+        self.problem = problem
+        self.C = C
+        self.first_bounded = first_bounded
+
+    @abstractmethod
     def minimize(
         self,
         linear: FloatArray,
         start: FloatArray,
         stopping: StoppingRule,
         history: list[Progress],
-    ) -> Convex:
-        """Minimise with the concave part replaced by ``-linear``, a row a graph."""
+    ) -> ConvexSolution:
+        """Minimise with the concave part of the mean risk replaced by ``-linear``.
+
+        Iterations and time go on from those of the history.
+        """
 
 
-@dataclass(frozen=True)
-class Rounds:
+class RoundsSolution(NamedTuple):
     """What the rounds have found.
 
     Attributes
@@ -70,7 +89,7 @@ class Rounds:
         The best weights.
     objective : float
         The objective itself there, not the convex bound of it.
-    last : Convex
+    last : ConvexSolution
         The last convex problem.
     n_rounds : int
         Convex problems solved.
@@ -80,13 +99,13 @@ class Rounds:
 
     weights: FloatArray
     objective: float
-    last: Convex
+    last: ConvexSolution
     n_rounds: int
     settled: bool
 
 
 def start_weights(
-    problem: GraphProblem, of_nodes: FloatArray, loss: str, regularization: float
+    problem: GraphProblem, of_nodes: FloatArray, loss: str, C: float
 ) -> FloatArray:
     """Return weights of nodes with edges of the strength that suits them best.
 
@@ -102,51 +121,49 @@ def start_weights(
     if not (pull > 0.0 and spread > 0.0):
         return start
     best, lowest = start, np.inf
-    for strength in _STRENGTHS:
+    for strength in _EDGE_STRENGTHS:
         tried = start.copy()
         tried[d:] = strength * spread / pull
-        _, objective = _tangent_at(problem, tried, loss, regularization)
+        _, objective = _tangent_at(problem, tried, loss, C)
         if objective < lowest:
             best, lowest = tried, objective
     return best
 
 
 def minimize_in_rounds(
-    problem: GraphProblem,
     solver: ConvexSolver,
     start: FloatArray,
     loss: str,
-    regularization: float,
     stopping: StoppingRule,
     max_rounds: int,
-) -> Rounds:
+) -> RoundsSolution:
     """Replace the concave part by its tangent, minimise, and begin again.
 
     The tangent lies above, so the objective never rises.
     """
     stopping, is_asked = _listening(stopping)
-    weights = start
-    tangent, objective = _tangent_at(problem, weights, loss, regularization)
+    problem, weights = solver.problem, start
+    tangent, objective = _tangent_at(problem, weights, loss, solver.C)
     history: list[Progress] = []
     n_rounds, settled = 0, False
     while True:
-        linear = problem.features(tangent)
+        linear = problem.features(tangent).mean(axis=0)
         convex = solver.minimize(linear, weights, stopping, history)
         history = convex.history
         n_rounds += 1
         if loss == "fixed":
-            return Rounds(convex.weights, convex.value, convex, n_rounds, True)
+            return RoundsSolution(convex.weights, convex.value, convex, n_rounds, True)
         scores = problem.scores(convex.weights)
         tangent = _concave(problem, scores, loss)
-        found = convex.value - _tightening(
-            problem, tangent, scores, linear.mean(axis=0) @ convex.weights
-        )
+        # how far the old tangent lies above the concave part, which the new one touches
+        excess = problem.worth(tangent, scores).mean() - linear @ convex.weights
+        found = convex.value - solver.C * max(float(excess), 0.0)
         settled = found >= objective - stopping.tol * max(found, stopping.floor)
         if found < objective:
             weights, objective = convex.weights, found
         is_last = n_rounds >= max_rounds or _is_over(stopping, history)
         if settled or is_last or is_asked():
-            return Rounds(weights, objective, convex, n_rounds, settled)
+            return RoundsSolution(weights, objective, convex, n_rounds, settled)
 
 
 def _listening(stopping: StoppingRule) -> tuple[StoppingRule, Callable[[], bool]]:
@@ -170,22 +187,14 @@ def _concave(problem: GraphProblem, scores: GraphScores, loss: str) -> Counts:
 
 
 def _tangent_at(
-    problem: GraphProblem, weights: FloatArray, loss: str, regularization: float
+    problem: GraphProblem, weights: FloatArray, loss: str, C: float
 ) -> tuple[Counts, float]:
     """Return the tangent of the concave part, and the objective."""
     scores = problem.scores(weights)
     tangent = _concave(problem, scores, loss)
     losses, counts = problem.augmented(scores)
     risks = losses + problem.worth(counts, scores) - problem.worth(tangent, scores)
-    return tangent, float(regularization / 2 * (weights @ weights) + risks.mean())
-
-
-def _tightening(
-    problem: GraphProblem, tangent: Counts, scores: GraphScores, before: float
-) -> float:
-    """Return by how much the new tangent lies below the old one, where it touches."""
-    now = problem.worth(tangent, scores).mean()
-    return float(max(now - before, 0.0))
+    return tangent, float(0.5 * (weights @ weights) + C * risks.mean())
 
 
 def _is_over(stopping: StoppingRule, history: list[Progress]) -> bool:
