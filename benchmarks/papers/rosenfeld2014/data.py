@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.papers.rosenfeld2014 import documents, letters, links
 from benchmarks.papers.rosenfeld2014.samples import Split
 
-LETTERS, DOCUMENTS = "letters", "OHSUMED"
+LETTERS, MORE_LETTERS, DOCUMENTS = "letters", "letters, ten more", "OHSUMED"
 PERIODS, YEARS = "links 2008-2012", "links 2008-2012, ten years"
 LATER = "links 2018-2020"
 LINK_DATA = (PERIODS, YEARS, LATER)
@@ -29,6 +29,8 @@ class Application:
         Variants of edges, that of the paper first.
     bins : int or tuple of int
         The bins that the paper trains with.
+    k : int
+        How many of the first nodes AUC@k looks at.
     files : tuple of Path
         What must be there.
     """
@@ -38,6 +40,7 @@ class Application:
     tables: tuple[str, ...]
     designs: tuple[str, ...]
     bins: int | tuple[int, ...]
+    k: int = 10
     files: tuple[Path, ...] = ()
 
 
@@ -52,13 +55,21 @@ def _links(split: Callable[[], Split]) -> Application:
         (links.RAW, links.RANKS),
         (links.LINKS, links.RECENT, links.BY_AGE),
         DOUBLING,
-        (links.PATH,),
+        files=(links.PATH,),
     )
 
 
 APPLICATIONS = {
     LETTERS: Application(
         letters.letters, 5, (letters.PIXELS,), (letters.FOUR, letters.EIGHT), 10
+    ),
+    MORE_LETTERS: Application(
+        lambda fold: letters.letters(5 + fold),
+        10,
+        (letters.PIXELS,),
+        (letters.FOUR,),
+        bins=10,
+        k=100,
     ),
     PERIODS: _links(lambda: links.three_periods(1998, 2003, 2008, 2012)),
     YEARS: _links(lambda: links.by_years(1998, 2008, 2012)),
@@ -74,6 +85,6 @@ APPLICATIONS = {
             documents.SIMILAR_OR_NEAR,
         ),
         tuple(range(20, 400, 20)),
-        documents.PATHS,
+        files=documents.PATHS,
     ),
 }

@@ -22,10 +22,11 @@ from aucmax import AUCSVC, GraphRanker, LambdaMART
 from aucmax.metrics import roc_auc_score
 from benchmarks.papers.choices import Candidate
 from benchmarks.papers.rosenfeld2014 import data as sets
-from benchmarks.papers.rosenfeld2014.links import MEASURES, RAW
+from benchmarks.papers.rosenfeld2014.letters import FOUR
+from benchmarks.papers.rosenfeld2014.links import BY_AGE, MEASURES, RAW
 from benchmarks.papers.rosenfeld2014.samples import Sample, labels, query_ids
 
-STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # C; GraphRanker's regularization is 1 / C
+STRENGTHS = (0.1, 1.0, 10.0, 100.0)  # C
 LEAVES, ROUNDS, RATE = (4, 16), (25, 100), 0.1
 SECONDS = 300.0  # for one fit
 ENDS = CONVERGED, OUT_OF_STEPS, OUT_OF_TIME = "converged", "out of steps", "out of time"
@@ -37,6 +38,17 @@ PAIRWISE, TABLE, BINNED = "pairwise", "pairwise + sums", "pairwise, binned"
 ANY_SIGN = "pairwise, binned, any sign"  # of edge weights: by linear programs, slow
 JOINT = (PAIRWISE, TABLE, BINNED, ANY_SIGN)
 WITH_EDGES = (SUMS, *JOINT, TREE_SUMS, NEIGHBOURS)
+#: of the comparison of measures: pairwise models, trained with each of them
+BY_AUC, BY_BINS, BY_TOP = "AUC", "binned AUC", "AUC@k"
+BY_SETS, BY_RAMP = "unnested AUC", "AUC, ramp loss"
+TRAINED_WITH = (BY_AUC, BY_BINS, BY_TOP, BY_SETS, BY_RAMP)
+#: where they are compared, and the edges that they have there
+COMPARED = {
+    sets.MORE_LETTERS: FOUR,
+    sets.PERIODS: BY_AGE,
+    sets.YEARS: BY_AGE,
+    sets.LATER: BY_AGE,
+}
 
 Samples = Sequence[Sample]
 Scores = list[np.ndarray]
@@ -64,8 +76,10 @@ class Fitted:
 
 
 def methods(data: str) -> list[Method]:
-    """Return the methods that are run on these data."""
+    """Return the methods of the main study that are run on these data."""
     designs = sets.APPLICATIONS[data].designs
+    if data == sets.MORE_LETTERS:
+        return []
     if data == sets.LETTERS:  # one feature of two values: other models rank alike
         kinds: tuple[str, ...] = (NEIGHBOURS, PAIRWISE, BINNED)
         return [Method(FACTORED), *(Method(*one) for one in product(kinds, designs))]
@@ -93,8 +107,8 @@ def candidates(data: str, method: Method) -> Iterator[Candidate]:
             continue
         fit: Callable[[View, float, Samples], Fitted] = partial(
             _fit_graphs,
-            kind=method.kind,
-            bins=application.bins if method.kind in (BINNED, ANY_SIGN) else None,
+            with_sums=method.kind == TABLE,
+            options=_ranker_options(method.kind, application),
         )
         if method.kind == LOGISTIC:
             fit = _fit_logistic
@@ -196,14 +210,26 @@ def _fit_trees(view: View, leaves: int, rounds: int, samples: Samples) -> Fitted
     return _fit_linear(view, samples, lambda X: model.fit(X, labels(samples), qid=qid))
 
 
+def _ranker_options(kind: str, application: sets.Application) -> dict[str, Any]:
+    """Return what a kind of pairwise model changes in `GraphRanker`."""
+    binned = {"metric": "binned", "bins": application.bins}
+    return {
+        BINNED: binned,
+        ANY_SIGN: {**binned, "pair_weights": "free"},
+        BY_BINS: binned,
+        BY_TOP: {"metric": "at_k", "k": application.k},
+        BY_SETS: {"metric": "unnested"},
+        BY_RAMP: {"loss": "ramp"},
+    }.get(kind, {})
+
+
 def _fit_graphs(
     view: View,
     C: float,
     samples: Samples,
-    kind: str,
-    bins: int | tuple[int, ...] | None,
+    with_sums: bool,
+    options: dict[str, Any],
 ) -> Fitted:
-    with_sums = kind == TABLE
     scaler = view.scaler(samples, with_sums)
     scale = view.edge_scale(samples)
 
@@ -213,14 +239,10 @@ def _fit_graphs(
             one.graph(x, view.design, scale) for one, x in zip(some, rows, strict=True)
         ]
 
-    model = GraphRanker(1.0 / C, max_time=SECONDS)
-    if bins is not None:
-        model.set_params(metric="binned", bins=bins)
-    if kind == ANY_SIGN:
-        model.set_params(pair_weights="free")
+    model = GraphRanker(C, max_time=SECONDS, **options)
     with _watched() as end:
         model.fit(graphs(samples), [one.y for one in samples])
-    weights = np.concatenate([model.coef_, model.edge_coef_]).tolist()
+    weights = np.concatenate([model.coef_[0], model.edge_coef_[0]]).tolist()
     gap = model.dual_gap_ / model.objective_
 
     def score(others: Samples) -> Scores:

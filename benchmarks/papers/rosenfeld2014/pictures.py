@@ -21,8 +21,8 @@ from benchmarks.papers.rosenfeld2014.letters import PIXELS
 from benchmarks.papers.rosenfeld2014.methods import FACTORED, PAIRWISE, Method
 from benchmarks.papers.rosenfeld2014.results import (
     CORRECT,
-    MEASURES,
     StudyResults,
+    measure_of,
     test_samples,
 )
 
@@ -42,7 +42,7 @@ def draw_letters(study: StudyResults) -> Any:
     shown = {"original": 1.0 * sample.y, "noisy": sample.tables[PIXELS].ravel()}
     for kind in (FACTORED, PAIRWISE):
         scores = np.array(study.by_choice(LETTERS, Method(kind))[0].scores[0])
-        reached = 100.0 * MEASURES[CORRECT](sample.y, scores)
+        reached = 100.0 * measure_of(LETTERS, CORRECT)(sample.y, scores)
         shown[f"{kind}: binned AUC {reached:.1f}"] = rankdata(scores)
     figure, axes = panels(2, 2, 8.0, 4.2)
     for ax, (title, values) in zip(axes.flat, shown.items(), strict=True):

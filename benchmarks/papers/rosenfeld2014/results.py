@@ -5,22 +5,28 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from aucmax.metrics import binned_auc_score, roc_auc_score
+from aucmax.metrics import auc_at_k_score, binned_auc_score, roc_auc_score
 from benchmarks.papers.choices import Results
 from benchmarks.papers.differences import Difference, mean_difference
-from benchmarks.papers.rosenfeld2014.data import APPLICATIONS, LETTERS
+from benchmarks.papers.rosenfeld2014.data import APPLICATIONS
 from benchmarks.papers.rosenfeld2014.methods import Method
 from benchmarks.papers.rosenfeld2014.protocol import Result
 from benchmarks.papers.rosenfeld2014.samples import Sample
 
-N_BINS = 10
-AUC, HALF, CORRECT = "AUC", "binned AUC", "binned AUC, bins forgiven"
+AUC, AT_K = "AUC", "AUC@k"
 #: within a bin a pair counts half, or is taken for correct as in the paper
-MEASURES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
-    AUC: roc_auc_score,
-    HALF: partial(binned_auc_score, bins=N_BINS, within="half"),
-    CORRECT: partial(binned_auc_score, bins=N_BINS, within="correct"),
-}
+HALF, CORRECT = "binned AUC", "binned AUC, bins forgiven"
+
+
+def measure_of(data: str, name: str) -> Callable[[np.ndarray, np.ndarray], float]:
+    """Return a measure, with the bins or the k of these data."""
+    application = APPLICATIONS[data]
+    return {
+        AUC: roc_auc_score,
+        HALF: partial(binned_auc_score, bins=application.bins, within="half"),
+        CORRECT: partial(binned_auc_score, bins=application.bins, within="correct"),
+        AT_K: partial(auc_at_k_score, k=application.k),
+    }[name]
 
 
 @lru_cache(maxsize=32)
@@ -61,9 +67,10 @@ class StudyResults(Results[Result]):
         """Return a value for each test sample of all folds, computed once."""
         key = (data, method, measure)
         if key not in self._values:
+            judge = measure_of(data, measure)
             self._values[key] = np.array(
                 [
-                    MEASURES[measure](sample.y, np.array(scores))
+                    judge(sample.y, np.array(scores))
                     for result in self.by_choice(data, method)
                     for sample, scores in zip(
                         test_samples(data, result.fold), result.scores, strict=True
@@ -84,10 +91,9 @@ class StudyResults(Results[Result]):
     ) -> Difference:
         """Return the mean paired difference over samples.
 
-        An author in several years is one group of samples; every picture of letters
-        has noise of its own.
+        An author in several years is one group of samples.
         """
         apart = self.values(data, ours, measure) - self.values(data, other, measure)
         folds = range(APPLICATIONS[data].n_folds)
         groups = [one.group for fold in folds for one in test_samples(data, fold)]
-        return mean_difference(apart, None if data == LETTERS else np.array(groups))
+        return mean_difference(apart, np.array(groups))

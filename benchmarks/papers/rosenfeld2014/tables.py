@@ -12,8 +12,10 @@ from benchmarks.papers.rosenfeld2014.data import APPLICATIONS, DOCUMENTS, LETTER
 from benchmarks.papers.rosenfeld2014.methods import FACTORED, PAIRWISE, Method
 from benchmarks.papers.rosenfeld2014.protocol import Result
 from benchmarks.papers.rosenfeld2014.results import (
+    AT_K,
+    AUC,
     CORRECT,
-    MEASURES,
+    HALF,
     StudyResults,
     test_samples,
 )
@@ -97,13 +99,13 @@ def letter_rows(study: StudyResults) -> Table:
         for method in dict.fromkeys((chosen, *designs)):  # factored has but itself
             is_choice = method not in designs
             cells = [f"{method}, as validation chose" if is_choice else str(method)]
-            for measure in MEASURES:
+            for measure in (AUC, HALF, CORRECT):
                 cells.append(_points(study.values(LETTERS, method, measure)))
                 if method != base:
                     less = study.difference(LETTERS, method, base, measure)
                     cells[-1] += f" ({less.in_points(1)})"
             rows.append([*cells, PRINTED_LETTERS.get(str(method), ABSENT)])
-    return Table(["model", *MEASURES, f"paper: {CORRECT}"], rows)
+    return Table(["model", AUC, HALF, CORRECT, f"paper: {CORRECT}"], rows)
 
 
 def reading_rows() -> Table:
@@ -289,3 +291,37 @@ def end_rows(study: StudyResults) -> Table:
         rows.append([data, *cells, f"{np.median(gaps):.1e}", f"{gaps.max():.1e}"])
     head = ["data", "fits", *methods.ENDS, "median gap", "largest gap"]
     return Table(head, rows)
+
+
+def measure_rows(study: StudyResults, data: str) -> Table:
+    """Show models by the measure that they are trained with, and judged by."""
+    trained = study.complete(data)
+    base = trained[methods.TRAINED_WITH.index(methods.BY_AUC)]
+    rows = []
+    for method in trained:
+        cells = []
+        for measure in (AUC, HALF, AT_K):
+            cells.append(f"{100.0 * study.values(data, method, measure).mean():.2f}")
+            if method != base:
+                less = study.difference(data, method, base, measure)
+                cells[-1] += f" ({less.in_points(2)})"
+        results = study.folds(data, method)
+        ends = [end for one in results for end in one.ends]
+        finished = f"{ends.count(methods.CONVERGED)} of {len(ends)}"
+        seconds = f"{sum(sum(one.seconds) for one in results) / len(ends):.2f}"
+        rows.append([method.kind, *cells, finished, seconds])
+    head = ["trained with", AUC, HALF, AT_K, "fits that converged", "seconds per fit"]
+    return Table(head, rows)
+
+
+def distance_of_unnested(study: StudyResults) -> float:
+    """Return the most by which a weight differs if sets need not hold each other."""
+    return max(
+        float(np.abs(np.subtract(nested.weights, unnested.weights)).max())
+        for data in study.data
+        for nested, unnested in zip(
+            study.folds(data, Method(methods.BY_AUC, methods.COMPARED[data])),
+            study.folds(data, Method(methods.BY_SETS, methods.COMPARED[data])),
+            strict=True,
+        )
+    )
