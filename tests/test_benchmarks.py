@@ -8,6 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of the benchmarks
+
+from benchmarks import __main__ as command
+from benchmarks.harness import share_outside
+
 ROOT = Path(__file__).parents[1]
 MODULES = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
@@ -15,15 +20,9 @@ MODULES = sorted(
 )
 
 
-@pytest.fixture(autouse=True)
-def root_on_the_path(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT))
-
-
 @pytest.fixture
 def run(monkeypatch):
     """Return a call that runs a benchmark of these figures from the shell."""
-    command = import_module("benchmarks.__main__")
 
     def call(*figures, arguments=("made_up",)):
         def add_all(report):
@@ -82,7 +81,7 @@ def test_an_unknown_benchmark_is_refused(run, capsys):
 
 
 def test_every_benchmark_is_found():
-    names = import_module("benchmarks.__main__").names()
+    names = command.names()
     assert {"auc_svc", "metrics", "structured"} <= set(names)
     for name in names:
         module = import_module(f"benchmarks.{name}")
@@ -96,13 +95,11 @@ def test_every_module_can_be_imported(module):
 
 
 def test_time_outside_of_methods_is_told_from_that_within():
-    harness = import_module("benchmarks.harness")
-
     class Worker:
         def work(self):
             return sum(range(200_000))
 
     bare = Worker.work
-    share = harness.share_outside(lambda: Worker().work(), Worker, "work")
+    share = share_outside(lambda: Worker().work(), Worker, "work")
     assert 0.0 <= share < 1.0
     assert Worker.work is bare

@@ -22,7 +22,7 @@ from benchmarks.papers.narasimhan2013.methods import (
 )
 from benchmarks.papers.narasimhan2013.protocol import Result
 from benchmarks.papers.narasimhan2013.race import SOLVERS, Race, excesses
-from benchmarks.papers.narasimhan2013.results import PartialResults, count
+from benchmarks.papers.narasimhan2013.results import PartialResults
 from benchmarks.papers.narasimhan2013.slope import Slope
 from benchmarks.papers.pages import ABSENT, Table, largest_bold
 
@@ -155,16 +155,12 @@ def wins(results: PartialResults, pairs: Sequence[tuple[str, str]]) -> Table:
         found = [one for one in every if one is not None]
         if not found:
             continue
-        total = count(found)
-        rows.append(
-            [
-                ours,
-                other,
-                f"{total.higher} / {total.equal} / {total.lower}",
-                f"{total.ahead} / {total.behind}",
-                f"{100.0 * total.mean:+.2f}",
-            ]
-        )
+        means = [one.mean for one in found]
+        signs = Counter(np.sign(np.round(means, 4)))  # equal to four digits: level
+        ahead = sum(one.is_ahead for one in found)
+        behind = sum(one.is_behind for one in found)
+        cells = [f"{signs[1]} / {signs[0]} / {signs[-1]}", f"{ahead} / {behind}"]
+        rows.append([ours, other, *cells, f"{100.0 * np.mean(means):+.2f}"])
     head = ["method", "against", "higher / level / lower", "interval above / below 0"]
     return Table([*head, "mean difference"], rows)
 

@@ -1,13 +1,12 @@
 """From results of folds to the figures of a table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
 
 from aucmax.metrics import compare_auc
+from aucmax.metrics.uncertainty import AUCComparison
 from benchmarks.papers.choices import Results
 from benchmarks.papers.suehiro2011 import printed
 from benchmarks.papers.suehiro2011.data import (
@@ -111,34 +110,13 @@ def _table(
     return np.array([getattr(fold, name) for fold in folds])[:, keep]
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Ours against another method on one test set, all chosen inside the training rows.
-
-    Attributes
-    ----------
-    formulation : str
-        Which of ours was chosen.
-    ours, theirs : float
-        AUC of the test rows.
-    low, high : float
-        The difference with 95 % confidence, by DeLong's paired variance.
-    """
-
-    data: NewsData
-    hypotheses: str
-    formulation: str
-    method: str
-    ours: float
-    theirs: float
-    low: float
-    high: float
-
-
 def compare(
     results: FoldResults, data: NewsData, method: str, hypotheses: str
-) -> Comparison | None:
-    """Compare the formulation that the inner folds like best with another method."""
+) -> tuple[str, AUCComparison] | None:
+    """Compare the formulation that the inner folds like best with another method.
+
+    On one test set, by DeLong's test; all was chosen inside the training rows.
+    """
     theirs = results.of(data, method, hypotheses)
     candidates = [one for name in OURS for one in results.of(data, name, hypotheses)]
     if not theirs or not candidates or not theirs[0].valid:
@@ -146,16 +124,4 @@ def compare(
     mine = max(candidates, key=lambda one: max(one.valid))
     _, rows = splits(data)[0]
     scores = (np.array(one.chosen_scores) for one in (mine, theirs[0]))
-    test = compare_auc(load(data).y[rows], *scores)
-    difference = test.auc_a - test.auc_b
-    reach = norm.ppf(0.975) * test.standard_error
-    return Comparison(
-        data,
-        hypotheses,
-        mine.method,
-        method,
-        test.auc_a,
-        test.auc_b,
-        difference - reach,
-        difference + reach,
-    )
+    return mine.method, compare_auc(load(data).y[rows], *scores)

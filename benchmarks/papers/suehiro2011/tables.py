@@ -214,13 +214,12 @@ def comparison_table(results: FoldResults) -> Table:
         modapte = NewsData(data.topic, is_modapte=True)
         for kind in KINDS:
             for method in (RANKBOOST, SOFTRANKBOOST):
-                one = compare(results, modapte, method, kind)
-                if one is not None:
-                    less = f"{one.ours - one.theirs:+.4f}"
-                    less += f" [{one.low:+.4f}, {one.high:+.4f}]"
-                    cells = [f"{one.ours:.4f}", one.formulation, method]
-                    cells += [f"{one.theirs:.4f}", less]
-                    rows.append([data.topic, kind, *cells])
+                found = compare(results, modapte, method, kind)
+                if found is not None:
+                    ours, test = found
+                    less = f"{test.difference:+.4f} [{test.low:+.4f}, {test.high:+.4f}]"
+                    cells = [f"{test.auc_a:.4f}", ours, method, f"{test.auc_b:.4f}"]
+                    rows.append([data.topic, kind, *cells, less])
     head = ["data", "hypotheses", "ours", "chosen", "other", "its AUC"]
     return Table([*head, "difference, 95 %"], rows)
 
