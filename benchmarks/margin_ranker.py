@@ -41,7 +41,7 @@ def pairs_against_highs(report: Report) -> None:
     X, y = r_of_k(300)
     labels = y == 1
     nu = EPSILON * labels.sum() * (~labels).sum()
-    model = MarginRanker(epsilon=EPSILON, tol=1e-4)
+    model = MarginRanker("pairs", EPSILON, "features", tol=1e-4)
     printed, optimum = timed(lambda: printed_program(X, labels, nu))
     times = time_in_turn(
         {
@@ -77,7 +77,7 @@ def pairs_against_highs(report: Report) -> None:
 
 def pairs_at_scale(report: Report) -> None:
     X, y = r_of_k(1_000_000)
-    model, shares = MarginRanker(epsilon=EPSILON), []
+    model, shares = MarginRanker("pairs", EPSILON, "features"), []
     model.fit(X[:1000], y[:1000])  # compile
     for _ in range(3):
         fit = partial(model.fit, X, y)
@@ -105,7 +105,7 @@ def instances_against_highs(report: Report) -> None:
     X, y = r_of_k(20_000)
     labels = y == 1
     nus = [float(np.sqrt(EPSILON) * members.sum()) for members in (labels, ~labels)]
-    model = MarginRanker("instances", EPSILON, tol=1e-4)
+    model = MarginRanker("instances", EPSILON, "features", tol=1e-4)
     times = time_in_turn(
         {
             "ours": lambda: model.fit(X, y),
@@ -181,7 +181,7 @@ def stumps(report: Report) -> None:
     if (table := spambase()) is None:
         return
     X, y = table
-    seconds, model = timed(lambda: MarginRanker(hypotheses="stumps").fit(X, y))
+    seconds, model = timed(lambda: MarginRanker("pairs", 0.1, "stumps").fit(X, y))
     report.add(
         "spambase, all stumps: fit",
         seconds,
