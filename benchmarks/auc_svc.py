@@ -3,8 +3,8 @@
 import statistics
 import subprocess
 import sys
-import time
 import tracemalloc
+from functools import partial
 
 import numpy as np
 from sklearn.datasets import make_classification
@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from aucmax import AUCSVC
 from aucmax.linear.objective import LinearObjective
 from aucmax.metrics import roc_auc_score
-from benchmarks.harness import Report, main, time_in_turn
+from benchmarks.harness import Report, share_outside, time_in_turn, timed
 
 TITLE = "AUCSVC against LogisticRegression and against bare products with the data"
 PASSES = {1.0: 10, 100.0: 25, 10_000.0: 60}
@@ -70,11 +70,8 @@ def passes(report: Report, name: str, X: np.ndarray, y: np.ndarray) -> None:
         shares = []
 
         def fit(model: AUCSVC = model, shares: list[float] = shares) -> None:
-            with timed_products() as products:
-                start = time.perf_counter()
-                model.fit(X, y)
-                whole = time.perf_counter() - start
-            shares.append((whole - products.seconds) / products.seconds)
+            fitted = partial(model.fit, X, y)
+            shares.append(share_outside(fitted, LinearObjective, "_product"))
 
         times = time_in_turn({"fit": fit, "pass": lambda: (X @ ones, X.T @ scores)}, 15)
         gap = model.dual_gap_ / model.objective_
@@ -89,26 +86,6 @@ def passes(report: Report, name: str, X: np.ndarray, y: np.ndarray) -> None:
         report.add(
             f"{label}: fit / one bare pass", times["fit"].best / times["pass"].best
         )
-
-
-class timed_products:
-    """Adds up the time that fits spend in products with the data."""
-
-    def __enter__(self) -> "timed_products":
-        self.seconds = 0.0
-        self._product = LinearObjective._product
-
-        def product(objective: LinearObjective, *arguments: np.ndarray) -> np.ndarray:
-            start = time.perf_counter()
-            result = self._product(objective, *arguments)
-            self.seconds += time.perf_counter() - start
-            return result
-
-        LinearObjective._product = product
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        LinearObjective._product = self._product
 
 
 def against_logistic_regression(report: Report) -> None:
@@ -148,7 +125,7 @@ def memory(report: Report) -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         report.add(
-            f"peak extra memory / (25% of X + 40 bytes a row), C = {C:g}",
+            f"peak extra memory / (25% of X + 40 bytes per row), C = {C:g}",
             peak / allowed,
             at_most=1.0,
         )
@@ -157,20 +134,11 @@ def memory(report: Report) -> None:
 def start_up(report: Report) -> None:
     runs = []
     for _ in range(5):
-        start = time.perf_counter()
-        answer = subprocess.run(
-            [sys.executable, "-c", FIRST_FIT],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        whole = time.perf_counter() - start
+        command = [sys.executable, "-c", FIRST_FIT]
+        options = {"capture_output": True, "text": True, "check": True}
+        whole, answer = timed(partial(subprocess.run, command, **options))
         runs.append((*map(float, answer.stdout.split()), whole))
     imported, fitted, whole = np.median(runs, axis=0)
     report.add("import aucmax", imported, "s", at_most=1.0)
     report.add("import and first fit, 1,000 rows", fitted, "s", at_most=3.0)
     report.add("whole process", whole, "s")
-
-
-if __name__ == "__main__":
-    main(TITLE, run)

@@ -1,17 +1,16 @@
-"""What every benchmark shares: alternating timings, ratios, targets, JSON.
+"""What every benchmark shares: alternating timings, ratios, targets, a summary.
 
 Machines are noisy and differ, so nothing here compares seconds across runs. The
 contestants of one ratio run in turn (a, b, a, b, ...) and each keeps its best time.
 The first call, which may compile, is timed apart.
 """
 
-import argparse
-import json
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from typing import Any
 
 
 @dataclass
@@ -26,18 +25,49 @@ def time_in_turn(
     contestants: Mapping[str, Callable[[], object]], repeats: int = 5
 ) -> dict[str, Timing]:
     """Time each contestant, taking turns, so that noise falls on all alike."""
-    first = {name: _seconds(call) for name, call in contestants.items()}
+    first = {name: timed(call)[0] for name, call in contestants.items()}
     best = dict.fromkeys(contestants, float("inf"))
     for _ in range(repeats):
         for name, call in contestants.items():
-            best[name] = min(best[name], _seconds(call))
+            best[name] = min(best[name], timed(call)[0])
     return {name: Timing(first[name], best[name]) for name in contestants}
 
 
-def _seconds(call: Callable[[], object]) -> float:
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the seconds of a call, and its result."""
     start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
+    result = call()
+    return time.perf_counter() - start, result
+
+
+@contextmanager
+def timed_methods(owner: type, *names: str) -> Iterator[list[float]]:
+    """Collect the seconds of every call of these methods."""
+    seconds: list[float] = []
+
+    def watched(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            taken, result = timed(lambda: method(*arguments))
+            seconds.append(taken)
+            return result
+
+        return call
+
+    methods = {name: getattr(owner, name) for name in names}
+    for name, method in methods.items():
+        setattr(owner, name, watched(method))
+    try:
+        yield seconds
+    finally:
+        for name, method in methods.items():
+            setattr(owner, name, method)
+
+
+def share_outside(call: Callable[[], object], owner: type, *names: str) -> float:
+    """Return the time that a call spends outside of these methods, by that within."""
+    with timed_methods(owner, *names) as inside:
+        whole, _ = timed(call)
+    return (whole - sum(inside)) / sum(inside)
 
 
 @dataclass
@@ -60,12 +90,15 @@ class Figure:
             return self.value >= self.at_least
         return None
 
-    def __str__(self) -> str:
-        target = ""
+    @property
+    def target(self) -> str:
+        """The target in words; empty where there is none."""
         if self.at_most is not None:
-            target = f"(at most {self.at_most:g})"
-        elif self.at_least is not None:
-            target = f"(at least {self.at_least:g})"
+            return f"at most {self.at_most:g}"
+        return "" if self.at_least is None else f"at least {self.at_least:g}"
+
+    def __str__(self) -> str:
+        target = f"({self.target})" if self.target else ""
         verdict = {True: "met", False: "MISSED", None: ""}[self.met]
         shown = f"{self.value:.4g} {self.unit}"
         return f"{self.name:<58} {shown:>14} {target:<20} {verdict} {self.remark}"
@@ -107,12 +140,21 @@ class Report:
         }
 
 
-def main(title: str, run: Callable[[Report], None]) -> None:
-    """Run one benchmark file from the shell: ``python -m benchmarks.NAME``."""
-    parser = argparse.ArgumentParser(description=title)
-    parser.add_argument("--json", type=Path, help="also write the figures here")
-    options = parser.parse_args()
-    report = Report(title)
-    run(report)
-    if options.json:
-        options.json.write_text(json.dumps(report.as_dict(), indent=2) + "\n")
+def missed(reports: Sequence[Report]) -> list[Figure]:
+    """Return the figures that miss their targets."""
+    every = (figure for report in reports for figure in report.figures)
+    return [figure for figure in every if figure.met is False]
+
+
+def summary(reports: Sequence[Report]) -> str:
+    """Say how many targets were met, and list those that were not."""
+    verdicts = [figure.met for report in reports for figure in report.figures]
+    n_targets = len(verdicts) - verdicts.count(None)
+    lines = [f"{verdicts.count(True)} of {n_targets} targets met"]
+    for report in reports:
+        lines += [
+            f"  MISSED {report.title}: {one.name}: {one.value:.4g} {one.unit}".rstrip()
+            + f", should be {one.target}"
+            for one in missed([report])
+        ]
+    return "\n".join(lines)

@@ -11,7 +11,7 @@ import xgboost
 from aucmax import LambdaMART
 from aucmax.metrics import roc_auc_score
 from aucmax.risks import PairLogistic
-from benchmarks.harness import Report, main, time_in_turn
+from benchmarks.harness import Report, time_in_turn
 
 TITLE = "LambdaMART: all pairs against np.argsort, LightGBM and XGBoost"
 THREADS = 2
@@ -43,7 +43,7 @@ XGBOOST = {
     "tree_method": "hist",
     "nthread": THREADS,
 }
-XGB = "XGBoost, 10 pairs a row"
+XGB = "XGBoost, 10 pairs per row"
 LAMBDARANK = "LightGBM lambdarank in pieces"  # it refuses queries of over 10,000 rows
 SAMPLED_PAIRS = {"objective": "rank:pairwise", "lambdarank_pair_method": "mean"}
 
@@ -123,7 +123,7 @@ def growth(report: Report) -> None:
     report.add(
         "10^7 rows: memory besides scores and labels",
         1024.0 * (after - before) / labels.size,
-        "bytes a row",
+        "bytes per row",
         at_most=250.0,
     )
 
@@ -176,7 +176,7 @@ def one_query(report: Report, m: int) -> None:
 
 
 def many_queries(report: Report) -> None:
-    """Train on 2,000 queries of 100 rows, against one sampled pair a row."""
+    """Train on 2,000 queries of 100 rows, against one sampled pair per row."""
     n_queries, size = 2_000, 100
     X, y = draw(n_queries * size, 0, n_queries)
     X_test, y_test = draw(n_queries * size, 1, n_queries)
@@ -197,12 +197,12 @@ def many_queries(report: Report) -> None:
         seconds, score = results[name]
         area = roc_auc_score(y_test, score(X_test), qid=qid)
         report.add(
-            f"2,000 x 100: {name!r} / XGBoost, one pair a row",
+            f"2,000 x 100: {name!r} / XGBoost, one pair per row",
             seconds / base,
             at_most=1.0,
         )
         report.add(
-            f"2,000 x 100: AUC a query, {name!r} less XGBoost's {peer:.4f}",
+            f"2,000 x 100: AUC per query, {name!r} less XGBoost's {peer:.4f}",
             area - peer,
             "",
             at_least=0.0,
@@ -246,7 +246,3 @@ def xgboost_scores(
     rows = xgboost.QuantileDMatrix(X, y.astype(float), group=sizes, max_bin=255)
     model = xgboost.train({**XGBOOST, **objective}, rows, ROUNDS)
     return lambda more: model.predict(xgboost.DMatrix(more))
-
-
-if __name__ == "__main__":
-    main(TITLE, run)

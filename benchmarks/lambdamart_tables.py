@@ -18,15 +18,16 @@ from typing import Any
 
 import lightgbm
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.model_selection import train_test_split
 
 from aucmax import LambdaMART
 from aucmax.datasets import load_svmlight, load_table
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.tables import TableEncoder
-from benchmarks.harness import Report, main
-from benchmarks.papers.narasimhan2013_data import FOLDER
+from benchmarks.harness import Report
+from benchmarks.papers.data import FOLDER
+from benchmarks.papers.differences import mean_difference
 
 TITLE = "LambdaMART against LightGBM binary on real tables, by AUC and pAUC[0, 0.1]"
 # where there are several classes, the one that logistic regression finds hardest
@@ -256,29 +257,30 @@ def compare(
     report: Report, title: str, side: str, results: dict[str, list[dict[str, Any]]]
 ) -> None:
     """Report how much better one side is than `binary`: on each set, and over all."""
-    means, verdicts = [], []
+    differences = []
     for name, splits in results.items():
         ours, theirs = (
             np.array([one[title][who]["test"] for one in splits])
             for who in (side, "binary")
         )
         # test rows are drawn anew, but most training rows are the same ones
-        half = interval(ours - theirs, TEST / TRAINING)
-        means.append(np.mean(ours - theirs))
-        verdicts.append(np.sign(means[-1]) * (abs(means[-1]) > half))
+        found = mean_difference(ours - theirs, overlap=TEST / TRAINING)
+        differences.append(found)
         report.add(
             f"{title}: {name}, {side!r} less binary",
-            means[-1],
+            found.mean,
             "",
-            remark=f"+- {half:.4f}; {ours.mean():.4f} and {theirs.mean():.4f}",
+            remark=f"+- {found.reach:.4f}; {ours.mean():.4f} and {theirs.mean():.4f}",
         )
-    wins, losses = (sum(np.equal(verdicts, sign)) for sign in (1, -1))
+    means = np.array([one.mean for one in differences])
+    wins = sum(one.is_ahead for one in differences)
+    losses = sum(one.is_behind for one in differences)
     report.add(
         f"{title}: mean over {len(means)} sets, {side!r} less binary",
         np.mean(means),
         "",
         at_least=0.0 if side == MEAN_HELD else None,
-        remark=f"+- {interval(np.array(means)):.4f}; clearly better on {wins}, "
+        remark=f"+- {mean_difference(means).reach:.4f}; clearly better on {wins}, "
         f"worse on {losses}",
     )
     report.add(
@@ -288,18 +290,3 @@ def compare(
         at_least=len(means) // 2 + 1 if side == COUNT_HELD else None,
         remark=f"of {len(means)}",
     )
-
-
-def interval(differences: np.ndarray, overlap: float = 0.0) -> float:
-    """Return half the 95 % t interval, widened for splits that overlap.
-
-    With the ratio of test rows to training rows as `overlap`, this is the corrected
-    resampled test of Nadeau and Bengio (Machine Learning 52, 2003).
-    """
-    k = differences.size
-    error = differences.std(ddof=1) * np.sqrt(1.0 / k + overlap)
-    return float(stats.t.ppf(0.975, k - 1) * error)
-
-
-if __name__ == "__main__":
-    main(TITLE, run)

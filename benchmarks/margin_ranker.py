@@ -1,16 +1,12 @@
 """MarginRanker: passes to a certified gap, HiGHS on the same problems, memory."""
 
-import os
 import statistics
-import time
 import tracemalloc
 import warnings
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 from sklearn.model_selection import StratifiedKFold
 
 from aucmax import MarginRanker
@@ -19,13 +15,12 @@ from aucmax.exceptions import MarginWarning
 from aucmax.hypotheses import ScaledColumns
 from aucmax.metrics import roc_auc_score
 from aucmax.solvers.linear_program import solve_instances, solve_pairs
-from benchmarks.harness import Report, main, time_in_turn
+from benchmarks.harness import Report, share_outside, time_in_turn, timed
+from benchmarks.papers.data import FOLDER
+from benchmarks.papers.suehiro2011.times import printed_program
 
 TITLE = "MarginRanker against HiGHS on the same linear programs"
 EPSILON = 0.2
-DATA = Path(
-    os.environ.get("AUCMAX_DATA", Path(__file__).parents[2] / "shared" / "data")
-)
 
 
 def run(report: Report) -> None:
@@ -42,30 +37,12 @@ def r_of_k(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     return make_r_of_k(n_rows, 100, r=3, k=10, label_noise=0.05, random_state=0)
 
 
-def printed_program(X: np.ndarray, y: np.ndarray, nu: float) -> float:
-    """Problem (2) as the paper prints it: one dense constraint a pair."""
-    positive, negative = X[y == 1], X[y == 0]
-    pairs = (positive[:, None] - negative[None]).reshape(-1, X.shape[1]) / 2.0
-    n_pairs, n_features = pairs.shape
-    # weights, rho, then one slack a pair: margin >= rho - slack
-    above = sparse.hstack([-pairs, np.ones((n_pairs, 1)), -sparse.eye_array(n_pairs)])
-    sums = np.concatenate([np.ones(n_features), np.zeros(1 + n_pairs)])
-    cost = np.concatenate([np.zeros(n_features), [-1.0], np.full(n_pairs, 1.0 / nu)])
-    bounds = [(0, None)] * n_features + [(None, None)] + [(0, None)] * n_pairs
-    found = linprog(
-        cost, above, np.zeros(n_pairs), sums[None, :], [1.0], bounds, method="highs"
-    )
-    return -float(found.fun)
-
-
 def pairs_against_highs(report: Report) -> None:
     X, y = r_of_k(300)
     labels = y == 1
     nu = EPSILON * labels.sum() * (~labels).sum()
     model = MarginRanker("pairs", EPSILON, "features", tol=1e-4)
-    start = time.perf_counter()
-    optimum = printed_program(X, y, nu)
-    printed = time.perf_counter() - start
+    printed, optimum = timed(lambda: printed_program(X, labels, nu))
     times = time_in_turn(
         {
             "ours": lambda: model.fit(X, y),
@@ -103,17 +80,14 @@ def pairs_at_scale(report: Report) -> None:
     model, shares = MarginRanker("pairs", EPSILON, "features"), []
     model.fit(X[:1000], y[:1000])  # compile
     for _ in range(3):
-        with timed_products() as products:
-            start = time.perf_counter()
-            model.fit(X, y)
-            whole = time.perf_counter() - start
-        shares.append((whole - products.seconds) / products.seconds)
+        fit = partial(model.fit, X, y)
+        shares.append(share_outside(fit, ScaledColumns, "scores", "edges"))
     report.add(
         "m = 10^6, 2.5 * 10^11 pairs: gap 1e-3",
         model.n_passes_,
         "passes",
         at_most=40,
-        remark=f"relative gap {model.certificate_.gap:.1e}, {whole:.1f} s",
+        remark=f"relative gap {model.certificate_.gap:.1e}",
     )
     report.add(
         "m = 10^6: time outside / in the passes",
@@ -125,32 +99,6 @@ def pairs_at_scale(report: Report) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     report.add("m = 10^6: memory / data", 1.0 + peak / X.nbytes, at_most=1.3)
-
-
-class timed_products:
-    """Adds up the time that fits spend in products with the data."""
-
-    def __enter__(self) -> "timed_products":
-        self.seconds = 0.0
-        self._methods = {
-            name: getattr(ScaledColumns, name) for name in ("scores", "edges")
-        }
-        for name, method in self._methods.items():
-            setattr(ScaledColumns, name, self._timed(method))
-        return self
-
-    def _timed(self, method):
-        def timed(hypotheses, vector):
-            start = time.perf_counter()
-            result = method(hypotheses, vector)
-            self.seconds += time.perf_counter() - start
-            return result
-
-        return timed
-
-    def __exit__(self, *_: object) -> None:
-        for name, method in self._methods.items():
-            setattr(ScaledColumns, name, method)
 
 
 def instances_against_highs(report: Report) -> None:
@@ -221,7 +169,7 @@ def many_words(report: Report) -> None:
 
 
 def spambase() -> tuple[np.ndarray, np.ndarray] | None:
-    path = DATA / "spambase" / "spambase.csv.gz"
+    path = FOLDER / "spambase" / "spambase.csv.gz"
     if not path.exists():
         print(f"no {path.name}; name the folder of data sets in AUCMAX_DATA")
         return None
@@ -233,11 +181,10 @@ def stumps(report: Report) -> None:
     if (table := spambase()) is None:
         return
     X, y = table
-    start = time.perf_counter()
-    model = MarginRanker("pairs", 0.1, "stumps").fit(X, y)
+    seconds, model = timed(lambda: MarginRanker("pairs", 0.1, "stumps").fit(X, y))
     report.add(
         "spambase, all stumps: fit",
-        time.perf_counter() - start,
+        seconds,
         "s",
         at_most=60.0,
         remark=f"{model.weights_.size} in use",
@@ -264,7 +211,3 @@ def stumps(report: Report) -> None:
         at_least=0.0,
         remark=remark,
     )
-
-
-if __name__ == "__main__":
-    main(TITLE, run)

@@ -11,7 +11,7 @@ from aucmax.metrics import (
     partial_auc_score,
     roc_auc_score,
 )
-from benchmarks.harness import Report, main, time_in_turn
+from benchmarks.harness import Report, time_in_turn
 
 TITLE = "metrics: 1,000,000 rows, 10% positives"
 N_ROWS = 1_000_000
@@ -109,7 +109,3 @@ def time_scaling(report: Report, rng: np.random.Generator) -> None:
             at_most=30,
             remark=f"{1e3 * best['all'].best:.0f} ms",
         )
-
-
-if __name__ == "__main__":
-    main(TITLE, run)

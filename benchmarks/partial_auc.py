@@ -1,7 +1,7 @@
 """Partial AUC and sparse machines: passes, the price of a pass, explicit programs."""
 
-import time
 import warnings
+from functools import partial
 
 import cvxpy as cp
 import numpy as np
@@ -13,7 +13,7 @@ from aucmax import AUCSVC
 from aucmax.metrics import partial_auc_score
 from aucmax.risks import PairHinge, PartialHinge
 from benchmarks.auc_svc import linear, overlapping
-from benchmarks.harness import Report, main, time_in_turn
+from benchmarks.harness import Report, time_in_turn, timed
 
 TITLE = "Partial AUC and sparse machines against bare products, programs and peers"
 RANGE = (0.0, 0.1)
@@ -171,9 +171,7 @@ def few_weights(report: Report) -> None:
     }
     for name, (data, labels, fpr_range, C) in problems.items():
         machine = AUCSVC(C, fpr_range=fpr_range, penalty="l1", tol=GAP)
-        start = time.perf_counter()
-        machine.fit(data, labels)
-        seconds = time.perf_counter() - start
+        seconds, _ = timed(partial(machine.fit, data, labels))
         used = np.count_nonzero(machine.coef_) / data.shape[1]
         gap = machine.dual_gap_ / machine.objective_
         report.add(
@@ -217,7 +215,3 @@ def against_logistic_regression(report: Report) -> None:
         at_least=0.0,
         remark=f"{areas[0]:.4f} and {areas[1]:.4f}, {used[0]} and {used[1]} weights",
     )
-
-
-if __name__ == "__main__":
-    main(TITLE, run)

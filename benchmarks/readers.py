@@ -8,7 +8,7 @@ import polars as pl
 from sklearn.datasets import load_svmlight_file
 
 from aucmax.datasets import load_letor, load_svmlight, load_table
-from benchmarks.harness import Report, main, time_in_turn
+from benchmarks.harness import Report, time_in_turn
 
 TITLE = "Readers"
 N_FEATURES = 46
@@ -76,7 +76,3 @@ def run(report: Report) -> None:
         run_letor(report, path / "short.txt", 100_000, "%.6f")
         run_letor(report, path / "long.txt", 30_000, "%.16g")
         run_table(report, path / "table.csv")
-
-
-if __name__ == "__main__":
-    main(TITLE, run)

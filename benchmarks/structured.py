@@ -1,13 +1,11 @@
 """Graphs: exact rankings against linear programs, growth to 10^6 nodes, training.
 
-One section alone: ``python -m benchmarks.structured inference`` (or ``images``,
+One section alone: ``python -m benchmarks structured.inference`` (or ``images``,
 ``growth``, ``memory``, ``training``).
 """
 
 import ctypes
 import multiprocessing
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +25,7 @@ from aucmax.structured import (
     solve_program,
 )
 from aucmax.structured.total_variation import optimality_gap, prox, value
-from benchmarks.harness import Report, main, time_in_turn
+from benchmarks.harness import Report, time_in_turn, timed
 
 TITLE = "structured AUC: rankings of graphs against HiGHS, growth, training"
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -42,7 +40,7 @@ class Model(NamedTuple):
 
 
 def run(report: Report) -> None:
-    for section in SECTIONS.values():
+    for section in (inference, images, growth, memory, training):
         section(report)
 
 
@@ -107,7 +105,7 @@ def images(report: Report) -> None:
 
 
 def growth(report: Report) -> None:
-    """Follow the time a node from 10^3 to 10^6 nodes."""
+    """Follow the time per node from 10^3 to 10^6 nodes."""
     for name, draw in SHAPES.items():
         seconds, walks = [], []
         for n in SIZES:
@@ -119,7 +117,7 @@ def growth(report: Report) -> None:
             report.add(
                 f"{name}, 10^{round(np.log10(n))} nodes",
                 1e6 * seconds[-1] / model.unary.size,
-                "us a node",
+                "us per node",
                 remark=f"{seconds[-1]:.3g} s, {len(model.edges):,} edges"
                 + (f", exponent {exponent(seconds[-2:]):.2f}" if seconds[1:] else ""),
             )
@@ -145,7 +143,7 @@ def memory(report: Report) -> None:
         for n in SIZES[-2:]:
             with multiprocessing.get_context("spawn").Pool(1) as pool:
                 taken.append(pool.apply(bytes_taken, (name, n)))
-        report.add(f"{name}, 10^6 nodes: memory", taken[-1], "bytes a node or edge")
+        report.add(f"{name}, 10^6 nodes: memory", taken[-1], "bytes per node or edge")
         report.add(
             f"{name}: the same, 10^6 / 10^5 nodes", taken[-1] / taken[0], at_most=1.1
         )
@@ -200,7 +198,7 @@ def training(report: Report) -> None:
 
 
 def sparse_graph(n: int, n_edges: int | None = None) -> Model:
-    """Draw a random attractive graph, three edges a node unless told."""
+    """Draw a random attractive graph, three edges per node unless told."""
     generator = np.random.default_rng(0)
     n_edges = 3 * n if n_edges is None else n_edges
     drawn = np.empty(0, dtype=np.int64)
@@ -313,30 +311,3 @@ def peak_bytes(process: Path) -> int:
     # not by resource.getrusage, which counts what the parent process had
     status = (process / "status").read_text()
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
-
-
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    start = time.perf_counter()
-    result = call()
-    return time.perf_counter() - start, result
-
-
-SECTIONS: dict[str, Callable[[Report], None]] = {
-    "inference": inference,
-    "images": images,
-    "growth": growth,
-    "memory": memory,
-    "training": training,
-}
-
-
-def run_chosen(report: Report) -> None:
-    """Run the sections named in the shell."""
-    for name in CHOSEN:
-        SECTIONS[name](report)
-
-
-if __name__ == "__main__":
-    CHOSEN = [word for word in sys.argv[1:] if word in SECTIONS] or list(SECTIONS)
-    sys.argv = [word for word in sys.argv if word not in SECTIONS]
-    main(TITLE, run_chosen)

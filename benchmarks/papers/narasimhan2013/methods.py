@@ -1,0 +1,180 @@
+"""The methods of the study: each fits six candidates and scores the test rows.
+
+Every method has the same number of candidates, so that tuning is equal: six weights C
+of the risk, six of logistic regression, three sizes of trees after two numbers of
+rounds, or three upper ends of the range with two C each.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from aucmax import AUCSVC
+
+C_VALUES = tuple(10.0**power for power in range(6))
+# of a sum over rows, not of a mean
+LOGISTIC_C = tuple(10.0**power for power in range(-3, 3))
+FEW_C = (10.0, 1000.0)
+# nine candidates, to see what the ends of the six cost
+WIDE_C = tuple(10.0**power for power in range(-2, 7))
+WIDE_LOGISTIC_C = tuple(10.0**power for power in range(-4, 5))
+WIDE_FEW_C = (1.0, 100.0, 10_000.0)
+ENDS = (0.1, 0.3, 1.0)  # for "tight, end tuned"
+LEAVES, ROUNDS = (4, 15, 31), (50, 200)
+TOLERANCE, INNER_TOLERANCE = 1e-3, 1e-2  # relative gap of every convex problem
+MOST_SECONDS = 2.0  # for one of them
+
+TIGHT, LOOSE, FULL = "tight", "loose", "SVM-AUC"
+TUNED, REFINED, FROM_ZERO = "tight, end tuned", "tight, refined", "tight from 0"
+LOGISTIC, TREES = "logistic", "LightGBM"
+WIDE = {name: f"{name}, nine" for name in (TIGHT, TUNED, FULL, LOGISTIC)}
+PENALTIES: dict[str, dict[str, Any]] = {
+    "L2": {"penalty": "l2"},
+    "elastic net 0.001": {"penalty": "elasticnet", "l1_ratio": 0.001},
+    "elastic net 0.1": {"penalty": "elasticnet", "l1_ratio": 0.1},
+    "L1": {"penalty": "l1"},
+    "group": {"penalty": "group"},
+}
+
+
+class Fitted(NamedTuple):
+    """One candidate: the scores of the test rows, and what the weights are like.
+
+    Attributes
+    ----------
+    risk : float
+        The convex risk of the training rows; NaN where there is none.
+    density : float
+        The share of the weights that are not 0.
+    n_groups : int
+        Groups with a weight that is not 0.
+    gap : float
+        The certified gap relative to the objective; NaN where there is none.
+    """
+
+    candidate: str
+    scores: np.ndarray
+    risk: float = np.nan
+    density: float = np.nan
+    n_groups: int = 0
+    gap: float = np.nan
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows to learn from, rows to score, and the range that counts."""
+
+    X: Any
+    y: np.ndarray
+    X_test: Any
+    fpr_range: tuple[float, float]
+    groups: list[list[int]] | None = None
+    tol: float = TOLERANCE
+
+
+def _machine(training: Training, **parameters: Any) -> AUCSVC:
+    options = {"fpr_range": training.fpr_range, **parameters}
+    return AUCSVC(tol=training.tol, max_time=MOST_SECONDS, **options)
+
+
+def _path(training: Training, machine: AUCSVC, C: Sequence[float]) -> list[Fitted]:
+    models = machine.fit_path(training.X, training.y, C)
+    return [_summary(model, training) for model in models]
+
+
+def _summary(model: AUCSVC, training: Training) -> Fitted:
+    weights = model.coef_[0]
+    used = weights != 0.0
+    name = f"C = {model.C:g}"
+    if tuple(model.fpr_range) != training.fpr_range:
+        name = f"up to {model.fpr_range[1]:g}, {name}"
+    risk = np.nan
+    if model.penalty == "l2" and not model.refine:
+        risk = (model.objective_ - 0.5 * float(weights @ weights)) / model.C
+    n_groups = sum(bool(used[group].any()) for group in training.groups or ())
+    scores = model.decision_function(training.X_test)
+    gap = model.dual_gap_ / model.objective_
+    return Fitted(name, scores, risk, float(used.mean()), n_groups, gap)
+
+
+def _svm(
+    training: Training, C: Sequence[float] = C_VALUES, **parameters: Any
+) -> list[Fitted]:
+    return _path(training, _machine(training, **parameters), C)
+
+
+def _from_zero(training: Training) -> list[Fitted]:
+    return _svm(training, fpr_range=(0.0, training.fpr_range[1]))
+
+
+def _tuned(training: Training, C: Sequence[float] = FEW_C) -> list[Fitted]:
+    found = []
+    for end in ENDS:
+        machine = _machine(training, fpr_range=(0.0, end))
+        found += _path(training, machine, C)
+    return found
+
+
+def _sparse(training: Training, **parameters: Any) -> list[Fitted]:
+    if parameters["penalty"] == "group":
+        parameters["groups"] = training.groups
+    return _svm(training, **parameters)
+
+
+def _logistic(
+    training: Training, C_values: Sequence[float] = LOGISTIC_C
+) -> list[Fitted]:
+    model = LogisticRegression(warm_start=True, max_iter=2000, tol=1e-5)
+    found = []
+    for C in C_values:
+        model.set_params(C=C).fit(training.X, training.y)
+        scores = model.decision_function(training.X_test)
+        found.append(Fitted(f"C = {C:g}", scores))
+    return found
+
+
+def _trees(training: Training) -> list[Fitted]:
+    import lightgbm
+
+    rows = training.y.size
+    options = {
+        "objective": "binary",
+        "learning_rate": 0.1,
+        "min_data_in_leaf": min(20, rows // 10),
+        "feature_fraction": 0.2 if training.X.shape[1] > 1000 else 1.0,
+        "num_threads": 1,
+        "force_col_wise": True,
+        "seed": 0,
+        "verbose": -1,
+    }
+    found = []
+    for leaves in LEAVES:
+        # a data set can be grown on once
+        data = lightgbm.Dataset(training.X, training.y.astype(float))
+        model = lightgbm.train({**options, "num_leaves": leaves}, data, max(ROUNDS))
+        for rounds in ROUNDS:
+            scores = model.predict(training.X_test, num_iteration=rounds)
+            name = f"{leaves} leaves, {rounds} rounds"
+            found.append(Fitted(name, np.asarray(scores)))
+    return found
+
+
+METHODS: dict[str, Callable[[Training], list[Fitted]]] = {
+    TIGHT: _svm,
+    TUNED: _tuned,
+    LOOSE: partial(_svm, bound="loose"),
+    FULL: partial(_svm, fpr_range=(0.0, 1.0)),
+    REFINED: partial(_svm, refine=True),
+    FROM_ZERO: _from_zero,
+    LOGISTIC: _logistic,
+    TREES: _trees,
+    WIDE[TIGHT]: partial(_svm, C=WIDE_C),
+    WIDE[TUNED]: partial(_tuned, C=WIDE_FEW_C),
+    WIDE[FULL]: partial(_svm, C=WIDE_C, fpr_range=(0.0, 1.0)),
+    WIDE[LOGISTIC]: partial(_logistic, C_values=WIDE_LOGISTIC_C),
+    **{name: partial(_sparse, **options) for name, options in PENALTIES.items()},
+}

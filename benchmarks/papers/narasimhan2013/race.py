@@ -1,0 +1,180 @@
+"""Cutting planes against the projected subgradient: the slides' last figure.
+
+All solvers see the same four problems: the L2 or the L1 norm of the weights, as a
+price (C) or as a limit (a radius), with the tight bound on [0, 0.1]. The radius is the
+norm of the solution with the price, so that the problems are comparable. The textbook
+method is for the limits alone, as on the slides.
+"""
+
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product, starmap
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from aucmax import AUCSVC
+from aucmax.linear.objective import LinearObjective
+from aucmax.regularizers import L1Ball, L2Ball
+from aucmax.risks import PartialHinge
+from aucmax.solvers import Progress
+from benchmarks.papers.narasimhan2013.data import Split, load
+
+TEXTBOOK = "textbook"
+SOLVERS = {
+    "bundle": "cutting planes",
+    "subgradient": "subgradient",
+    TEXTBOOK: "subgradient, textbook",
+}
+SETS = ("thrombin", "spambase")
+PENALTIES = ("l2", "l1")
+# so that L1 leaves out most columns
+PRICES = {("thrombin", "l1"): 1000.0, ("spambase", "l1"): 3.0}
+USUAL_PRICE = 100.0
+ORDERS = {"l2": 2, "l1": 1}  # of the norms
+BALLS = {"l2": L2Ball, "l1": L1Ball}
+FPR_RANGE = (0.0, 0.1)
+TOLERANCE = 1e-6
+
+
+class Lane(NamedTuple):
+    """One problem for one solver."""
+
+    data: str
+    penalty: str
+    has_radius: bool
+    solver: str
+
+
+def lanes(sets: Iterable[str]) -> list[Lane]:
+    """Return all solvers on all problems."""
+    every = starmap(Lane, product(sets, PENALTIES, (False, True), SOLVERS))
+    return [one for one in every if one.has_radius or one.solver != TEXTBOOK]
+
+
+@dataclass
+class Race:
+    """How one solver came nearer to the optimum of one problem.
+
+    Attributes
+    ----------
+    density : float
+        The share of the weights that are not 0 at the end.
+    bound : float
+        The largest lower bound of the optimum that the run proves; the textbook method
+        proves none, hence 0.
+    passes, seconds, values : list of float
+        After each iteration; the values are the best objective so far.
+    """
+
+    data: str
+    penalty: str
+    has_radius: bool
+    solver: str
+    density: float
+    bound: float
+    passes: list[float]
+    seconds: list[float]
+    values: list[float]
+
+    @property
+    def problem(self) -> str:
+        """What is minimised, in words."""
+        return f"{self.penalty.upper()}, {'limit' if self.has_radius else 'price'}"
+
+    def __str__(self) -> str:
+        reached = f"{self.values[-1]:.6g} after {self.passes[-1]:.0f} passes"
+        return f"{reached}, {self.seconds[-1]:.1f} s"
+
+
+def excesses(races: Sequence[Race]) -> list[np.ndarray]:
+    """Return the values above the largest bound of all runs, relative to that bound."""
+    floors: dict[tuple[str, str], float] = {}
+    for one in races:
+        key = one.data, one.problem
+        floors[key] = max(floors.get(key, -np.inf), one.bound)
+    found = []
+    for one in races:
+        floor = floors[one.data, one.problem]
+        found.append(np.maximum(np.array(one.values) - floor, 0.0) / floor)
+    return found
+
+
+def run_race(
+    data: str, penalty: str, has_radius: bool, solver: str, most_seconds: float
+) -> Race:
+    """Let one solver run on one problem."""
+    problem = load(data)
+    every = np.arange(problem.y.size)
+    split = problem.split(every, every[:1])
+    options: dict[str, Any] = {"fpr_range": FPR_RANGE, "penalty": penalty}
+    C = PRICES.get((data, penalty), USUAL_PRICE)
+    history: list[Progress] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        if has_radius:
+            # the same start for all solvers: no clock in it
+            priced = AUCSVC(C, tol=1e-2, max_iter=200, **options).fit(split.X, split.y)
+            options["radius"] = float(np.linalg.norm(priced.coef_[0], ORDERS[penalty]))
+        if solver == TEXTBOOK:
+            radius = options["radius"]
+            density = _textbook(split, penalty, radius, most_seconds, history)
+        else:
+            racer = AUCSVC(
+                C,
+                solver=solver,
+                tol=TOLERANCE,
+                max_iter=100_000,
+                max_time=most_seconds,
+                callback=history.append,
+                **options,
+            ).fit(split.X, split.y)
+            density = float(np.mean(racer.coef_ != 0.0))
+    bound = max(step.value - step.gap for step in history)
+    kept = _thinned(history)
+    passes, seconds, values = (
+        [getattr(step, name) for step in kept]
+        for name in ("n_passes", "seconds", "value")
+    )
+    return Race(
+        data, penalty, has_radius, solver, density, bound, passes, seconds, values
+    )
+
+
+def _textbook(
+    split: Split,
+    penalty: str,
+    radius: float,
+    most_seconds: float,
+    history: list[Progress],
+) -> float:
+    r"""Step by radius / (|g| sqrt(t)), project, keep the best point met."""
+    objective = LinearObjective(split.X, split.y, PartialHinge(FPR_RANGE), 1.0)
+    ball = BALLS[penalty](radius)
+    weights = np.zeros(split.X.shape[1])
+    best, density, start = np.inf, 0.0, time.perf_counter()
+    reach = radius if penalty == "l2" else radius / np.sqrt(weights.size)
+    while not history or history[-1].seconds < most_seconds:
+        support = objective.support(objective.at(weights))
+        if support.value < best:
+            best, density = support.value, float(np.mean(weights != 0.0))
+        slope = objective.pull_back(support)
+        step = reach / (np.linalg.norm(slope) * np.sqrt(len(history) + 1.0))
+        weights = ball.prox(weights - step * slope, 1.0)
+        seconds = time.perf_counter() - start
+        history.append(
+            Progress(len(history) + 1, objective.n_passes, best, best, seconds)
+        )
+    return density
+
+
+def _thinned(history: list[Progress]) -> list[Progress]:
+    """Keep every step that is 2 % later than the last one kept, and the last."""
+    kept = [history[0]]
+    for step in history[1:]:
+        if step.n_passes >= 1.02 * kept[-1].n_passes or step is history[-1]:
+            kept.append(step)
+    return kept

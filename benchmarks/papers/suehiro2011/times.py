@@ -1,0 +1,174 @@
+"""Table 5: the cost of the exact problem over pairs, and of its reduction.
+
+The paper's data: N = 100, r = 3 of k = 10, noise 5 %, as many positives as negatives,
+epsilon = 0.2. Passes over the data come first, because they are the same on every
+machine; seconds only serve for ratios between the columns of one run.
+"""
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.optimize import linprog
+
+from aucmax.datasets import make_r_of_k
+from aucmax.exceptions import MarginWarning
+from aucmax.margin import MarginRanker
+from aucmax.solvers.linear_program import solve_instances, solve_pairs
+
+EPSILON = 0.2
+PRINTED_SIZES = (100, 500, 1000, 1500)
+LARGER_SIZES = (10_000, 100_000, 1_000_000)
+MOST_LISTED_PAIRS = 100_000  # for the sparse form over pairs
+MOST_LISTED_NUMBERS = 30_000_000  # of a dense constraint matrix
+MOST_PROGRAM_ROWS = 1500  # for a linear program over instances
+MOST_REDUCTION_ROWS = 100_000  # for "adaptive" and "global"
+
+
+@dataclass
+class Timing:
+    """One solve: how long, how many passes, and how far from the optimum at most."""
+
+    m: int
+    solver: str
+    seconds: float | None
+    value: float | None = None
+    passes: float | None = None
+    gap: float | None = None
+    note: str = ""
+
+    def __str__(self) -> str:
+        seconds = "-" if self.seconds is None else f"{self.seconds:.3f} s"
+        value = "" if self.value is None else f"margin {self.value:.6f}"
+        passes = "" if self.passes is None else f"{self.passes:g} passes"
+        gap = "" if self.gap is None else f"gap {self.gap:.1e}"
+        return (
+            f"  m = {self.m:>9,}  {self.solver:<24} {seconds:>10}  {value:<16} "
+            f"{passes:<12} {gap:<12} {self.note}"
+        )
+
+
+@dataclass
+class Timings:
+    """All solves, which are comparable because they were timed in one process."""
+
+    timings: list[dict[str, Any]]
+
+    def all(self) -> list[Timing]:
+        """Return them as they were."""
+        return [Timing(**one) for one in self.timings]
+
+    def __str__(self) -> str:
+        return "".join(f"\n{one}" for one in self.all())
+
+
+def time_solvers(sizes: tuple[int, ...], most_seconds: float) -> Timings:
+    """Solve the same problems at several sizes in several ways.
+
+    Linear programs are given `most_seconds` each.
+    """
+    timings: list[Timing] = []
+    for m in sizes:
+        X, y = make_r_of_k(
+            m, 100, r=3, k=10, label_noise=0.05, dtype=np.float32, random_state=0
+        )
+        labels = y == 1
+        tol = 1e-4 if m <= max(PRINTED_SIZES) else 1e-3
+        repeats = 3 if m <= 10_000 else 1
+        for formulation in ("pairs", "instances", "adaptive", "global"):
+            if formulation in ("adaptive", "global") and m > MOST_REDUCTION_ROWS:
+                continue
+            model = MarginRanker(formulation, EPSILON, "features", tol=tol)
+            timings.append(_time_ours(model, X, y, repeats))
+        if m <= max(PRINTED_SIZES):
+            timings += _time_programs(X.astype(np.float64), labels, most_seconds)
+    return Timings([vars(one) for one in timings])
+
+
+def _time_ours(model: MarginRanker, X: Any, y: np.ndarray, repeats: int) -> Timing:
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MarginWarning)
+            model.fit(X, y)
+        seconds.append(time.perf_counter() - start)
+    return Timing(
+        X.shape[0],
+        model.formulation,
+        min(seconds),
+        model.objective_,
+        model.n_passes_,
+        model.certificate_.gap,
+        f"tol {model.tol:g}",
+    )
+
+
+def _time_programs(
+    H: np.ndarray, labels: np.ndarray, most_seconds: float
+) -> list[Timing]:
+    p, n = int(labels.sum()), int((~labels).sum())
+    nu, share = EPSILON * p * n, np.sqrt(EPSILON)
+    timings = []
+    for name, fits, solve in (
+        (
+            "HiGHS, pairs as printed",
+            p * n * H.shape[1] <= MOST_LISTED_NUMBERS,
+            lambda: printed_program(H, labels, nu, most_seconds),
+        ),
+        (
+            "HiGHS, pairs, best form",
+            p * n <= MOST_LISTED_PAIRS,
+            lambda: solve_pairs(H, labels, nu, time_limit=most_seconds).value,
+        ),
+        (
+            "HiGHS, instances",
+            labels.size <= MOST_PROGRAM_ROWS,
+            lambda: (
+                solve_instances(
+                    H, labels, share * p, share * n, time_limit=most_seconds
+                ).value
+            ),
+        ),
+    ):
+        timing = Timing(labels.size, name, None, note="not run")
+        if fits:
+            start = time.perf_counter()
+            try:
+                timing.value = solve()
+                timing.seconds, timing.note = time.perf_counter() - start, ""
+            except TimeoutError:
+                timing.note = f"no optimum within {most_seconds:g} s"
+        timings.append(timing)
+    return timings
+
+
+def printed_program(
+    H: np.ndarray, labels: np.ndarray, nu: float, most_seconds: float = np.inf
+) -> float:
+    """Solve problem (2) as the paper prints it: one dense constraint per pair."""
+    pairs = (H[labels][:, None] - H[~labels][None]).reshape(-1, H.shape[1]) / 2.0
+    n_pairs, n = pairs.shape
+    # weights, rho, then one slack per pair: margin >= rho - slack
+    rows = sparse.hstack([-pairs, np.ones((n_pairs, 1)), -sparse.eye_array(n_pairs)])
+    cost = np.concatenate([np.zeros(n), [-1.0], np.full(n_pairs, 1.0 / nu)])
+    sums = np.concatenate([np.ones(n), np.zeros(1 + n_pairs)])[None, :]
+    free = np.array([(0, np.inf)] * n + [(-np.inf, np.inf)] + [(0, np.inf)] * n_pairs)
+    found = linprog(
+        cost,
+        rows,
+        np.zeros(n_pairs),
+        sums,
+        [1.0],
+        free,
+        method="highs",
+        options={"time_limit": most_seconds},
+    )
+    if found.status == 1:
+        raise TimeoutError
+    if found.status != 0:
+        raise RuntimeError(f"HiGHS found no optimum: {found.message}")
+    return -float(found.fun)
