@@ -30,21 +30,20 @@ class TreeColumns:
     ----------
     categorical : list of int
         Columns that hold category codes.
-    categories : dict of int to list, or None
+    categories : dict of int to list
         The category of each code, for columns that are encoded here.
     exponents : ndarray of int64 of shape (n_features,), or None
         Columns are divided by these powers of two.
     """
 
     categorical: list[int]
-    categories: Categories | None = None
-    exponents: IntArray | None = None
+    categories: Categories
+    exponents: IntArray | None
 
     @classmethod
     def learn(cls, estimator: Any, X: Any) -> tuple[Self, Any]:
         """Check training rows; return what to remember, and the rows for LightGBM."""
-        wanted = estimator.categorical_features
-        categories = None
+        wanted, categories = estimator.categorical_features, Categories()
         if isinstance(wanted, str):
             if wanted != "from_dtype":
                 raise ValueError(
@@ -52,34 +51,29 @@ class TreeColumns:
                     f"'from_dtype', got {wanted!r}."
                 )
             categories = find_categories(X)
-            X = encode_categories(X, categories)
+            X, wanted = encode_categories(X, categories), list(categories)
         X = _tidy(check_features(estimator, X, fitting=True))
         names = _names(estimator)
         largest = _reject_infinity(X, names)
-        if categories is None:
-            given = () if wanted is None else wanted
-            categorical = _find_columns(
-                given, "categorical_features", names, X.shape[1]
-            )
-        else:
-            categorical = list(categories)
+        wanted = () if wanted is None else wanted
+        categorical = _find_columns(wanted, "categorical_features", names, X.shape[1])
         _check_codes(X, categorical, names)
         exponents = _exponents(largest, categorical)
-        return cls(categorical, categories or None, exponents), _scale(X, exponents)
+        return cls(categorical, categories, exponents), _scale(X, exponents)
 
     @classmethod
     def of(cls, fitted: Mapping[str, Any]) -> Self:
         """Return what the attributes of a fitted model say."""
         return cls(
             fitted["categorical_features_"],
-            fitted.get("categories_"),
+            fitted.get("categories_", {}),
             fitted.get("column_exponents_"),
         )
 
     def fitted_attributes(self) -> dict[str, Any]:
         """Return what `of` needs."""
         fitted: dict[str, Any] = {"categorical_features_": self.categorical}
-        if self.categories is not None:
+        if self.categories:
             fitted["categories_"] = self.categories
         if self.exponents is not None:
             fitted["column_exponents_"] = self.exponents
@@ -87,7 +81,7 @@ class TreeColumns:
 
     def read(self, estimator: Any, X: Any) -> Any:
         """Check new rows, and bring them into the form of the training rows."""
-        X = encode_categories(X, self.categories or {})
+        X = encode_categories(X, self.categories)
         X = _tidy(check_features(estimator, X, fitting=False, finite=False))
         names = _names(estimator)
         _reject_infinity(X, names)
@@ -126,19 +120,7 @@ def _names(estimator: Any) -> Any:
 def _find_columns(
     columns: Sequence[Any], what: str, names: Any, width: int
 ) -> list[int]:
-    """Return the places of columns that are given by number or name.
-
-    Parameters
-    ----------
-    columns : sequence of int and str
-        Numbers from 0, or names.
-    what : str
-        What messages call the argument.
-    names : ndarray of str, or None
-        The names of all columns, if they have any.
-    width : int
-        How many columns there are.
-    """
+    """Return the places of columns given by number or name; `what` names the list."""
     places = {} if names is None else {name: k for k, name in enumerate(names)}
     found = []
     for column in columns:

@@ -108,18 +108,9 @@ def check_rows(
     sample_weight: ArrayLike | None,
     qid: ArrayLike | None,
 ) -> tuple[TrainingLabels, TreeRows]:
-    """Check what `fit` receives; rows without weight are left out.
+    """Check what `fit` receives besides X, which is checked already.
 
-    Parameters
-    ----------
-    estimator : LambdaMART
-        Names itself in messages.
-    objective : PairObjective
-        Says which kind of labels there are.
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        Checked already, see :class:`aucmax.trees.columns.TreeColumns`.
-    y, sample_weight, qid : array-like of shape (n_rows,)
-        As `fit` has them.
+    Rows without weight are left out.
     """
     check = _check_levels if objective.labels == "levels" else _check_classes
     known, labels, weight = check(estimator, y, sample_weight, X.shape[0])

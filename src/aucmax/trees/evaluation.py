@@ -31,35 +31,10 @@ class Evaluation:
         The features as LightGBM shall see them.
     measure : callable
         Takes the scores of the rows; the higher the better.
-    at_start : float
-        The measure where all scores are equal.
     """
 
     X: Any
     measure: Callable[[FloatArray], float]
-    at_start: float
-
-    @classmethod
-    def of(
-        cls,
-        rows: TreeRows,
-        known: TrainingLabels,
-        metric: PairMetric | Metric,
-        fpr_range: Any,
-    ) -> "Evaluation":
-        """Prepare a metric for these rows; `fpr_range` is for the partial AUC alone."""
-        measure: Callable[[FloatArray], float]
-        try:
-            if isinstance(metric, PairMetric):
-                measure = metric.prepare(rows.labels, rows.qid, rows.weight, fpr_range)
-            else:
-                measure = _custom(metric, known.decode(rows.labels), rows)
-            at_start = measure(np.zeros(rows.labels.size))
-        except NotEnoughClassesError as error:
-            raise NotEnoughClassesError(
-                f"the validation rows cannot be measured: {error}"
-            ) from error
-        return cls(rows.X, measure, at_start)
 
 
 def rows_apart(
@@ -89,7 +64,17 @@ def rows_apart(
         rows, apart = rows.part(train), rows.part(held)
     else:
         return rows, None
-    return rows, Evaluation.of(apart, known, metric, estimator.fpr_range)
+    if not isinstance(metric, PairMetric):
+        return rows, Evaluation(apart.X, _custom(metric, known, apart))
+    try:
+        measure = metric.prepare(
+            apart.labels, apart.qid, apart.weight, estimator.fpr_range
+        )
+    except NotEnoughClassesError as error:
+        raise NotEnoughClassesError(
+            f"the validation rows cannot be measured: {error}"
+        ) from error
+    return rows, Evaluation(apart.X, measure)
 
 
 def _check_eval_metric(
@@ -138,9 +123,9 @@ def _check_eval_set(
 
 
 def _custom(
-    metric: Metric, labels: NDArray[Any], rows: TreeRows
+    metric: Metric, known: TrainingLabels, rows: TreeRows
 ) -> Callable[[FloatArray], float]:
-    options: dict[str, Any] = {}
+    labels, options = known.decode(rows.labels), dict[str, Any]()
     if rows.weight is not None:
         options["sample_weight"] = rows.weight
     if rows.queries is not None:

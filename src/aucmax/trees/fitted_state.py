@@ -33,12 +33,12 @@ def fitted_attributes(
         fitted["threshold_"] = balanced_threshold(
             rounds.kept_scores, rows.labels, rows.weight
         )
-    if rounds.evaluation is not None:
+    apart = rounds.evaluation
+    if apart is not None:
+        values = watch.validation or [apart.measure(np.zeros(apart.X.shape[0]))]
         fitted["history_"] = {"validation": np.array(watch.validation)}
         fitted["best_iteration_"] = watch.n_kept
-        fitted["best_score_"] = max(
-            watch.validation, default=rounds.evaluation.at_start
-        )
+        fitted["best_score_"] = max(values)
     return fitted
 
 
@@ -53,7 +53,7 @@ def check_fitted_state(estimator: Any) -> None:
     elif estimator.levels_.ndim != 1:
         raise ValueError("levels_ is no list of levels")
     columns = TreeColumns.of(vars(estimator))
-    places = {*columns.categorical, *(columns.categories or {})}
+    places = {*columns.categorical, *columns.categories}
     if not places <= set(range(n_features)):
         raise ValueError("the categorical columns are not among the features")
     exponents = columns.exponents

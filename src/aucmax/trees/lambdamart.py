@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -378,21 +378,7 @@ class LambdaMART(BinaryRanker):
             scores += self._raw_scores(X, start_iteration=first, num_iteration=1)
             yield scores - self._offset
 
-    @available_if(_has_two_classes)  # type: ignore[untyped-decorator]
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the positive class where the score is above 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Labels.
-        """
-        return super().predict(X)
+    predict = available_if(_has_two_classes)(BinaryRanker.predict)
 
     def score(
         self,

@@ -21,7 +21,7 @@ __all__ = ["LightGBMBaseline"]
 
 
 class LightGBMBaseline(BinaryRanker):
-    """LightGBM's trees with the log loss, as a baseline to beat.
+    """LightGBM's trees with the log loss and its own defaults, as a baseline to beat.
 
     Gaps and categories are used as they are, without imputation or one-hot columns.
 
@@ -29,12 +29,6 @@ class LightGBMBaseline(BinaryRanker):
     ----------
     n_estimators : int, default=100
         Number of trees.
-    learning_rate : float, default=0.1
-        Step of each tree.
-    num_leaves : int, default=31
-        Leaves of a tree, at most.
-    min_child_samples : int, default=20
-        Rows in a leaf, at least.
     categorical_features : sequence of int, default=()
         Columns that hold category codes 0, 1, 2, ...
     n_jobs : int, default=1
@@ -56,17 +50,11 @@ class LightGBMBaseline(BinaryRanker):
     def __init__(
         self,
         n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        num_leaves: int = 31,
-        min_child_samples: int = 20,
         categorical_features: Sequence[int] = (),
         n_jobs: int = 1,
         random_state: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.min_child_samples = min_child_samples
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -92,9 +80,6 @@ class LightGBMBaseline(BinaryRanker):
         classes, labels = check_binary_labels(y, "y")
         parameters = {
             "objective": "binary",
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.num_leaves,
-            "min_data_in_leaf": self.min_child_samples,
             "num_threads": n_threads(self.n_jobs),
             "seed": self.random_state,
             **REPEATABLE,
