@@ -114,7 +114,8 @@ axes[1].get_legend().remove()
 # LightGBM's defaults, large steps and 31 leaves without a penalty, they soon know the
 # training rows by heart, and rows kept aside get worse; those of
 # :class:`~aucmax.LambdaMART` are more careful; small trees with a large penalty are
-# hardly better. A dot marks the best round, at which ``n_iter_no_change`` lets a fit end.
+# hardly better. A dot marks the best round, at which ``n_iter_no_change`` lets a fit
+# end.
 COLORS = {"LightGBM's": "#d55e00", "defaults": "#009e73", "held back": "#0072b2"}
 settings = {
     "LightGBM's": {**TREES, "learning_rate": 0.1, "num_leaves": 31, "reg_lambda": 0},

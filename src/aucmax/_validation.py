@@ -68,10 +68,8 @@ def check_binary_labels(
     ------
     NotEnoughClassesError
         If all rows carry the same label.
-    TooManyClassesError
-        If there are more than two values.
     ValueError
-        If there is a missing value, no row, or a wrong shape.
+        If there are more than two values, a missing one, no row, or a wrong shape.
     """
     array = _one_dimensional(labels, name)
     _reject_missing_labels(array, name)
