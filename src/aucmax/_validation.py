@@ -72,11 +72,9 @@ def check_binary_labels(
     ------
     NotEnoughClassesError
         If all rows carry the same label.
-    TooManyClassesError
-        If there are more than two values.
     ValueError
-        If there is a missing value, no row, a wrong shape, or if `pos_label` is
-        neither of them.
+        If there are more than two values, a missing one, no row, a wrong shape, or if
+        `pos_label` is neither of them.
     """
     array = _one_dimensional(labels, name)
     _reject_missing_labels(array, name)
