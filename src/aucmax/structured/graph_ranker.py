@@ -38,8 +38,8 @@ from aucmax.structured.rounds import (
     LOSSES,
     ConvexSolver,
     RoundsSolution,
+    best_start,
     minimize_in_rounds,
-    start_weights,
 )
 
 __all__ = ["GraphRanker"]
@@ -369,7 +369,7 @@ class GraphRanker(BaseEstimator):
             n_bounded = problem.n_node_features
         solver = _SOLVERS[self.solver](problem, self.C, n_bounded)
         of_nodes = self._weights_of_nodes(problem)
-        start = start_weights(problem, of_nodes, self.loss, self.C)
+        start = best_start(problem, of_nodes, self.loss, self.C)
         left = self.max_time
         if left is not None:
             left = max(left - (time.perf_counter() - begun), 0.0)
