@@ -93,16 +93,16 @@ class GraphRanker(BaseEstimator):
         For "at_k".
     pair_weights : {"nonnegative", "free"}, default="nonnegative"
         Whether neighbours may only attract each other. "nonnegative" needs edge
-        features that are not negative, and is exact and fast. "free" solves a
-        linear program for each graph with a negative pair weight, in training and
+        features that are not negative, and is exact and fast. "free" solves one
+        linear program per graph with a negative pair weight, in training and
         prediction: for small graphs.
     loss : {"consistent", "fixed", "ramp"}, default="consistent"
         What the best ranking with its loss is compared with: the best one with all
         positives first; the same, chosen once at the start, which leaves one convex
         problem; or the best of all, a tighter bound with more local optima.
     solver : {"frank-wolfe", "bundle"}, default="frank-wolfe"
-        "frank-wolfe" keeps planes for each graph; "bundle" one a step for all graphs
-        together, which needs less memory and more passes.
+        "frank-wolfe" keeps planes of each graph; "bundle" keeps one per step for all
+        graphs together, which needs less memory and more passes.
     max_rounds : int, default=20
         The most convex problems.
     tol : float, default=1e-3
