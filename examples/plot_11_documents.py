@@ -34,7 +34,7 @@ def make_query(rng):
 
 
 rng = np.random.default_rng(0)
-queries = [make_query(rng) for _ in range(600)]
+queries = [make_query(rng) for _ in range(400)]
 queries = [query for query in queries if 0 < query[1].mean() < 1]
 n_documents = sum(len(query[1]) for query in queries)
 print(f"{len(queries)} queries, {n_documents / len(queries):.0f} documents each")
@@ -84,8 +84,8 @@ def trees(penalty):
     """Return trees that are held back."""
     return LambdaMART(
         "logistic",
-        n_estimators=150,
-        learning_rate=0.05,
+        n_estimators=75,
+        learning_rate=0.1,
         num_leaves=8,
         reg_lambda=penalty,
     )

@@ -5,11 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from aucmax.metrics.top_sets import TopSets
 from aucmax.solvers import StoppingRule
 from aucmax.structured.bundle_rounds import Bundle
 from aucmax.structured.frank_wolfe import FrankWolfe
-from aucmax.structured.rounds import minimize_in_rounds, start_weights
+from aucmax.structured.rounds import best_start, minimize_in_rounds, tangent_at
 from structured import reference_graph_risk as reference
 from structured.optimum_by_cvxpy import convex_minimum
 from structured.ranker_samples import graphs_of, repelling
@@ -120,7 +119,8 @@ def test_rounds_never_raise_the_objective(seed, loss, name):
     for n_rounds in (1, 2, 4):
         problem = problem_of(graphs, labels)
         solver = SOLVERS[name](problem, 20.0, 2)
-        found = minimize_in_rounds(solver, start, loss, TIGHT, n_rounds)
+        begin = tangent_at(problem, start, loss, 20.0)
+        found = minimize_in_rounds(solver, begin, loss, TIGHT, n_rounds)
         at_weights = reference.objective(items, found.weights, 20.0, loss)
         assert found.objective == pytest.approx(at_weights, rel=1e-7)
         assert found.objective <= before + 1e-8
@@ -132,34 +132,37 @@ def test_rounds_end_where_the_tangent_is_that_of_the_solution():
     graphs, labels = graphs_of(0, sizes=(5, 6, 7))
     problem = problem_of(graphs, labels)
     solver = FrankWolfe(problem, 20.0, 2)
-    found = minimize_in_rounds(solver, weights_of(0), "consistent", TIGHT, 50)
+    start = tangent_at(problem, weights_of(0), "consistent", 20.0)
+    found = minimize_in_rounds(solver, start, "consistent", TIGHT, 50)
     assert found.settled
     # a further convex problem, from the weights found, has nothing to offer
     again = solved("frank-wolfe", problem, 20.0, 2, found.weights)
     assert again.value >= found.objective * (1.0 - 1e-5)
-    rounds = minimize_in_rounds(solver, found.weights, "consistent", TIGHT, 50)
+    start = tangent_at(problem, found.weights, "consistent", 20.0)
+    rounds = minimize_in_rounds(solver, start, "consistent", TIGHT, 50)
     assert (rounds.n_rounds, rounds.settled) == (1, True)
     assert rounds.objective == pytest.approx(found.objective, rel=1e-5)
 
 
-def test_the_start_is_no_worse_than_weights_of_nodes_alone():
+@pytest.mark.parametrize("loss", ["consistent", "ramp"])
+def test_the_start_is_better_than_weights_of_nodes_alone(loss):
     graphs, labels = graphs_of(2, sizes=(7, 9))
-    problem = problem_of(graphs, labels)
     items = reference.labelled(graphs, labels)
     of_nodes = np.array([0.8, 0.1])
+    start = best_start(problem_of(graphs, labels), of_nodes, loss, 20.0)
+    np.testing.assert_array_equal(start.weights[:2], of_nodes)
+    assert (start.weights[2:] > 0.0).all()
+    here = reference.objective(items, start.weights, 20.0, loss)
+    assert start.objective == pytest.approx(here, rel=1e-8)
     alone = np.concatenate([of_nodes, np.zeros(2)])
-    for loss in ("consistent", "ramp"):
-        start = start_weights(problem, of_nodes, loss, 20.0)
-        np.testing.assert_array_equal(start[:2], of_nodes)
-        assert (start[2:] >= 0.0).all()
-        here = reference.objective(items, start, 20.0, loss)
-        assert here <= reference.objective(items, alone, 20.0, loss) + 1e-8
+    assert here < reference.objective(items, alone, 20.0, loss)
 
 
 def test_a_start_without_edges_is_that_of_the_nodes():
     graphs, labels = graphs_of(2)
     for graph in graphs:
         graph.edge_features[:] = 0.0
-    problem = problem_of(graphs, labels, TopSets.every)
-    start = start_weights(problem, np.array([1.0, 2.0]), "consistent", 10.0)
-    np.testing.assert_array_equal(start, [1.0, 2.0, 0.0, 0.0])
+    start = best_start(
+        problem_of(graphs, labels), np.array([1.0, 2.0]), "consistent", 10.0
+    )
+    np.testing.assert_array_equal(start.weights, [1.0, 2.0, 0.0, 0.0])

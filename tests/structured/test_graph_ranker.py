@@ -6,6 +6,7 @@ import pytest
 from aucmax import AUCSVC, GraphRanker
 from aucmax.metrics.top_sets import TopSets
 from aucmax.structured import Graph
+from aucmax.structured.rounds import tangent_at
 from structured import reference_graph_risk as reference
 from structured.optimum_by_cvxpy import convex_minimum
 from structured.ranker_samples import graphs_of, repelling
@@ -48,7 +49,8 @@ def test_the_optimum_of_the_fixed_loss_is_within_the_gap(solver, tol, monkeypatc
     graphs, labels = graphs_of(2, sizes=(4, 5, 6))
     start = np.array([0.4, 0.1, 0.2, 0.05])
     monkeypatch.setattr(
-        "aucmax.structured.graph_ranker.start_weights", lambda *ignored: start
+        "aucmax.structured.graph_ranker.best_start",
+        lambda problem, of_nodes, *rest: tangent_at(problem, start, *rest),
     )
     model = fitted(graphs, labels, loss="fixed", solver=solver, tol=tol)
     assert model.n_rounds_ == 1

@@ -26,8 +26,8 @@ from numba import njit
 __all__ = ["adjacency", "fill_blocks", "split_into_blocks"]
 
 _FAR = 2**30  # the label of a node that reaches no lower one
-_BALANCED = 0.1  # the smaller part of a good cut
-_SWEEPS = 5  # over all edges, to begin with
+_SMALLEST_PART = 0.1  # of a block, by a cut that is good enough
+_N_SWEEPS = 5  # over all edges, to begin with
 
 # for kernels that kernels alone call: without a way in from Python they compile faster
 _inner = njit(  # type: ignore[call-overload]
@@ -247,7 +247,7 @@ def _share(state):
     A good beginning: it costs little and leaves less to flow far.
     """
     _, value, begin, end, head, twin, room = state
-    for _ in range(_SWEEPS):
+    for _ in range(_N_SWEEPS):
         for i in range(value.size):
             for arc in range(begin[i], end[i]):
                 j = head[arc]
@@ -300,7 +300,7 @@ def split_into_blocks(order, offsets, value, begin, head, twin, room):
             places = queue[: high - low]
             _write(places, part, state, other, low, state[2][low], place, moved)
             smaller = min(n_upper, high - low - n_upper)
-            unbalanced = not halve and smaller < _BALANCED * (high - low)
+            unbalanced = not halve and smaller < _SMALLEST_PART * (high - low)
             upper, lower = (1, 0) if n_upper == smaller else (0, 1)
             lows[n_todo + upper], highs[n_todo + upper] = low, low + n_upper
             lows[n_todo + lower], highs[n_todo + lower] = low + n_upper, high

@@ -13,7 +13,7 @@ from aucmax._validation import (
     reject_lazy_frame,
 )
 
-__all__ = ["check_edges", "check_table", "merge_edges"]
+__all__ = ["check_edge_weights", "check_edges", "check_table", "merge_edges"]
 
 
 def check_table(values: Any, name: str) -> FloatArray:
@@ -81,6 +81,26 @@ def check_edges(values: Any, n_nodes: int) -> IntArray:
             "what they add belongs into a feature of the node."
         )
     return edges
+
+
+def check_edge_weights(
+    values: Any, n_edges: int, name: str, *, hint: str | None = None
+) -> FloatArray:
+    """Return finite weights, one per edge; none below 0 if there is a hint for it."""
+    shape = np.shape(values)
+    if shape != (n_edges,):
+        raise ValueError(
+            f"{name} must be one number for each of the {n_edges} edges, got shape "
+            f"{shape}."
+        )
+    weights = check_scores(values, name=name) if n_edges else np.empty(0)
+    if hint is not None and (weights < 0.0).any():
+        edge = int(np.argmax(weights < 0.0))
+        raise ValueError(
+            f"{name} must not be negative here, but {name}[{edge}] is {weights[edge]}."
+            f"{hint}"
+        )
+    return weights
 
 
 def _edge_array(values: Any) -> NDArray[Any]:

@@ -16,9 +16,9 @@ from aucmax._validation import (
     check_scores,
 )
 from aucmax.metrics.top_sets import TopSets
-from aucmax.structured._graph_checks import check_edges
+from aucmax.structured._graph_checks import check_edge_weights, check_edges
 
-__all__ = ["TASKS", "PairwiseModel", "check_pair_weights"]
+__all__ = ["TASKS", "PairwiseModel"]
 
 TASKS = ("rank", "loss_augmented", "consistent")
 
@@ -62,7 +62,7 @@ class PairwiseModel:
         theta = check_scores(unary, name="unary")
         n = theta.size
         rows = check_edges(edges, n)
-        weights = check_pair_weights(pair_weights, len(rows))
+        weights = check_edge_weights(pair_weights, len(rows), "pair_weights")
         top_sets = TopSets.every(n) if top_sets is None else top_sets
         if top_sets.n != n:
             raise ValueError(f"top_sets are of {top_sets.n} nodes, but unary has {n}.")
@@ -111,16 +111,3 @@ class PairwiseModel:
         """Return what sets are worth of which nodes and edges have these counts."""
         pairs = self.pair_weights @ edge_counts
         return float(self.unary @ node_counts + pairs + self.constant)
-
-
-def check_pair_weights(pair_weights: ArrayLike, n_edges: int) -> FloatArray:
-    """Return finite float64 weights, one for each edge."""
-    shape = np.shape(pair_weights)
-    if shape != (n_edges,):
-        raise ValueError(
-            f"pair_weights must be one number for each of the {n_edges} edges, got "
-            f"shape {shape}."
-        )
-    if n_edges == 0:
-        return np.empty(0)
-    return check_scores(pair_weights, name="pair_weights")

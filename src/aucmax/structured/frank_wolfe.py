@@ -15,11 +15,11 @@ from aucmax.structured.rounds import ConvexSolution, ConvexSolver
 
 __all__ = ["FrankWolfe", "insert_planes"]
 
-_MOST_PLANES = 50  # of a graph,
-_MOST_NUMBERS = 2**26  # as far as they fit into so much memory
+_MOST_PLANES = 50  # per graph
+_MOST_NUMBERS = 2**26  # in the planes of all graphs: half a gigabyte
 _MOST_SWEEPS = 2000
-_SHARE = 0.1  # of the gap: what may be left to gain on known planes
-_REACH = 0.5  # of the way to the known planes' optimum: beyond, they say too little
+_LARGEST_SHARE_LEFT = 0.1  # of the gap, still to be gained on known planes
+_STEP_TO_OPTIMUM = 0.5  # as a share of the way: there, known planes say too little
 
 
 class FrankWolfe(ConvexSolver):
@@ -59,7 +59,7 @@ class FrankWolfe(ConvexSolver):
             if here < value:
                 best, value = weights, here
             slope = self._mixed_slope() - linear
-            enough = _SHARE * max(
+            enough = _LARGEST_SHARE_LEFT * max(
                 value - bound, stopping.tol * max(value, stopping.floor)
             )
             ascend(
@@ -80,7 +80,7 @@ class FrankWolfe(ConvexSolver):
             bound = max(bound, float(dual))
             if watch.says_stop(self.problem, value, bound):
                 break
-            weights = best + _REACH * (goal - best)
+            weights = best + _STEP_TO_OPTIMUM * (goal - best)
         gap = max(value - bound, 0.0)
         return ConvexSolution(best, value, gap, watch.converged, watch.history)
 

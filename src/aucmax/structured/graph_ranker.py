@@ -38,8 +38,8 @@ from aucmax.structured.rounds import (
     LOSSES,
     ConvexSolver,
     RoundsSolution,
+    best_start,
     minimize_in_rounds,
-    start_weights,
 )
 
 __all__ = ["GraphRanker"]
@@ -93,16 +93,16 @@ class GraphRanker(BaseEstimator):
         For "at_k".
     pair_weights : {"nonnegative", "free"}, default="nonnegative"
         Whether neighbours may only attract each other. "nonnegative" needs edge
-        features that are not negative, and is exact and fast. "free" solves a
-        linear program for each graph with a negative pair weight, in training and
+        features that are not negative, and is exact and fast. "free" solves one
+        linear program per graph with a negative pair weight, in training and
         prediction: for small graphs.
     loss : {"consistent", "fixed", "ramp"}, default="consistent"
         What the best ranking with its loss is compared with: the best one with all
         positives first; the same, chosen once at the start, which leaves one convex
         problem; or the best of all, a tighter bound with more local optima.
     solver : {"frank-wolfe", "bundle"}, default="frank-wolfe"
-        "frank-wolfe" keeps planes for each graph; "bundle" one a step for all graphs
-        together, which needs less memory and more passes.
+        "frank-wolfe" keeps planes of each graph; "bundle" keeps one per step for all
+        graphs together, which needs less memory and more passes.
     max_rounds : int, default=20
         The most convex problems.
     tol : float, default=1e-3
@@ -369,7 +369,7 @@ class GraphRanker(BaseEstimator):
             n_bounded = problem.n_node_features
         solver = _SOLVERS[self.solver](problem, self.C, n_bounded)
         of_nodes = self._weights_of_nodes(problem)
-        start = start_weights(problem, of_nodes, self.loss, self.C)
+        start = best_start(problem, of_nodes, self.loss, self.C)
         left = self.max_time
         if left is not None:
             left = max(left - (time.perf_counter() - begun), 0.0)

@@ -15,10 +15,16 @@ from numpy.typing import ArrayLike
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.metrics.top_sets import TopSets
+from aucmax.structured._graph_checks import check_edge_weights
 from aucmax.structured._pairwise import PairwiseModel
 from aucmax.structured.chains import ChainFinder
 
 __all__ = ["Ranking", "rank"]
+
+_ANY_SIGN = (
+    " For weights of any sign use aucmax.structured.solve_program, a linear program "
+    "for small graphs."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +119,7 @@ def rank(
     ([0, 1, 2], [0, 1, 2, 3], 14.0)
     """
     model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
-    _reject_negative(np.asarray(pair_weights, dtype=np.float64))
+    check_edge_weights(pair_weights, edge_of_row.size, "pair_weights", hint=_ANY_SIGN)
     model = model.for_task(task, labels)
     offsets = np.array([0, model.unary.size])
     finder = ChainFinder(model.edges, offsets, [model.top_sets], model.positives_first)
@@ -126,14 +132,3 @@ def rank(
         chain.node_counts,
         chain.edge_counts[edge_of_row],
     )
-
-
-def _reject_negative(pair_weights: FloatArray) -> None:
-    is_negative = pair_weights < 0.0
-    if is_negative.any():
-        edge = int(np.argmax(is_negative))
-        raise ValueError(
-            f"pair_weights must not be negative here, but pair_weights[{edge}] is "
-            f"{pair_weights[edge]}. For weights of any sign use "
-            "aucmax.structured.solve_program, a linear program for small graphs."
-        )

@@ -11,8 +11,8 @@ from aucmax.structured.repelling import solve_repelling
 
 __all__ = ["predict_scores"]
 
-_STIR = 1e-6  # of the scores' size: how far nodes of a block may be set apart
-_SAME = 1e-10  # of the scores' size: no more than rounding may set blocks apart
+_LARGEST_SHIFT = 1e-6  # of the scores' size, to set nodes of a block apart
+_SMALLEST_DISTANCE = 1e-10  # of the scores' size: nearer blocks differ by rounding
 
 
 def predict_scores(
@@ -63,7 +63,7 @@ def _set_apart(
     one, in which the lower block comes later.
     """
     above, scale = _distances(values, blocks, node_offsets)
-    is_apart = above > _SAME * scale
+    is_apart = above > _SMALLEST_DISTANCE * scale
     starts, above, scale = blocks[:-1][is_apart], above[is_apart], scale[is_apart]
     size = np.diff(np.append(starts, own.size))
     # how many different scores come before each node's in its block, from the top
@@ -76,7 +76,7 @@ def _set_apart(
     shift = 1.0 - 2.0 * place / np.repeat(np.maximum(last, 1.0), size)
     shift[np.repeat(last == 0.0, size)] = 0.0
     below = np.append(above[1:], np.inf)
-    room = np.minimum(np.minimum(above, below) / 3.0, _STIR * scale)
+    room = np.minimum(np.minimum(above, below) / 3.0, _LARGEST_SHIFT * scale)
     scores: FloatArray = np.repeat(values[is_apart], size)
     scores += np.repeat(room, size) * shift
     return scores

@@ -40,8 +40,8 @@ _WAY_OUT = (
     "Use fewer top sets (TopSets.binned, TopSets.up_to) or, if no pair weight is "
     "negative, aucmax.structured.inference, which needs no program."
 )
-_TOLERANCE = 1e-6  # of a membership: closer to 0 or 1, it is integral
-_SPREAD = 1e4  # how far above the median, which is 1 to HiGHS, a coefficient may be
+_LARGEST_FRACTION = 1e-6  # away from 0 or 1, of a membership that counts as integral
+_LARGEST_COST = 1e4  # of a variable, where the median is 1, for the sake of HiGHS
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ def solve_program(
     model = model.for_task(task, labels)
     memberships = _optimum(model, nested, method, time_limit)
     distances = np.abs(memberships - np.rint(memberships))
-    is_integral = bool((distances <= _TOLERANCE).all())
+    is_integral = bool((distances <= _LARGEST_FRACTION).all())
     if is_integral:
         memberships = np.rint(memberships)
     node_counts = model.top_sets.weights @ memberships
@@ -260,7 +260,7 @@ def _scaled(cost: FloatArray) -> FloatArray:
     sizes = np.abs(cost[cost != 0.0])
     if sizes.size == 0:
         return cost
-    return cost / max(float(np.median(sizes)), float(sizes.max()) / _SPREAD)
+    return cost / max(float(np.median(sizes)), float(sizes.max()) / _LARGEST_COST)
 
 
 def _products(model: PairwiseModel, memberships: FloatArray) -> FloatArray:

@@ -16,8 +16,10 @@ __all__ = [
     "ConvexSolution",
     "ConvexSolver",
     "RoundsSolution",
+    "Tangent",
+    "best_start",
     "minimize_in_rounds",
-    "start_weights",
+    "tangent_at",
 ]
 
 LOSSES = ("consistent", "fixed", "ramp")
@@ -104,35 +106,60 @@ class RoundsSolution(NamedTuple):
     settled: bool
 
 
-def start_weights(
+class Tangent(NamedTuple):
+    """Where the concave part is replaced by a tangent.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_parameters,)
+        Where it touches.
+    counts : Counts
+        Its slope: the chains that the concave part takes away there.
+    objective : float
+        The objective there.
+    """
+
+    weights: FloatArray
+    counts: Counts
+    objective: float
+
+
+def tangent_at(
+    problem: GraphProblem, weights: FloatArray, loss: str, C: float
+) -> Tangent:
+    """Return the tangent that touches at the weights."""
+    scores = problem.scores(weights)
+    taken = _concave(problem, scores, loss)
+    losses, counts = problem.augmented(scores)
+    risks = losses + problem.worth(counts, scores) - problem.worth(taken, scores)
+    objective = 0.5 * (weights @ weights) + C * risks.mean()
+    return Tangent(weights, taken, float(objective))
+
+
+def best_start(
     problem: GraphProblem, of_nodes: FloatArray, loss: str, C: float
-) -> FloatArray:
-    """Return weights of nodes with edges of the strength that suits them best.
+) -> Tangent:
+    """Start at weights of nodes, with edges of the strength that suits them best.
 
     Rounds find a local optimum only, and without any pull of the edges there may be
     one. The strengths tried give a node's edges together some multiple of what the
     scores of nodes differ by.
     """
-    d, batch = problem.n_node_features, problem.batch
-    start = np.zeros(problem.n_parameters)
-    start[:d] = of_nodes
+    batch = problem.batch
     pull = 2.0 * float(batch.edge_features.sum()) / batch.n_nodes
     spread = float(np.std(batch.node_features @ of_nodes))
-    if not (pull > 0.0 and spread > 0.0):
-        return start
-    best, lowest = start, np.inf
-    for strength in _EDGE_STRENGTHS:
-        tried = start.copy()
-        tried[d:] = strength * spread / pull
-        _, objective = _tangent_at(problem, tried, loss, C)
-        if objective < lowest:
-            best, lowest = tried, objective
-    return best
+    strengths = _EDGE_STRENGTHS if pull > 0.0 and spread > 0.0 else (0.0,)
+    tried = []
+    for strength in strengths:
+        weights = np.full(problem.n_parameters, strength * spread / (pull or 1.0))
+        weights[: of_nodes.size] = of_nodes
+        tried.append(tangent_at(problem, weights, loss, C))
+    return min(tried, key=lambda tangent: tangent.objective)
 
 
 def minimize_in_rounds(
     solver: ConvexSolver,
-    start: FloatArray,
+    start: Tangent,
     loss: str,
     stopping: StoppingRule,
     max_rounds: int,
@@ -142,8 +169,8 @@ def minimize_in_rounds(
     The tangent lies above, so the objective never rises.
     """
     stopping, is_asked = _listening(stopping)
-    problem, weights = solver.problem, start
-    tangent, objective = _tangent_at(problem, weights, loss, solver.C)
+    problem = solver.problem
+    weights, tangent, objective = start
     history: list[Progress] = []
     n_rounds, settled = 0, False
     while True:
@@ -184,17 +211,6 @@ def _concave(problem: GraphProblem, scores: GraphScores, loss: str) -> Counts:
     if loss == "ramp":
         return problem.predicted(scores)
     return problem.consistent(scores)
-
-
-def _tangent_at(
-    problem: GraphProblem, weights: FloatArray, loss: str, C: float
-) -> tuple[Counts, float]:
-    """Return the tangent of the concave part, and the objective."""
-    scores = problem.scores(weights)
-    tangent = _concave(problem, scores, loss)
-    losses, counts = problem.augmented(scores)
-    risks = losses + problem.worth(counts, scores) - problem.worth(tangent, scores)
-    return tangent, float(0.5 * (weights @ weights) + C * risks.mean())
 
 
 def _is_over(stopping: StoppingRule, history: list[Progress]) -> bool:

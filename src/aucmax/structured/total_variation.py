@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._validation import FloatArray, IntArray, check_scores
-from aucmax.structured._graph_checks import check_edges
+from aucmax.structured._graph_checks import check_edge_weights, check_edges
 from aucmax.structured.network import Network
 
 __all__ = ["optimality_gap", "prox", "value"]
@@ -127,15 +127,5 @@ def _checked(
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     v = check_scores(values, name="values")
     pairs = check_edges(edges, v.size)
-    if np.shape(weights) != (len(pairs),):
-        raise ValueError(
-            f"weights must be one number for each of the {len(pairs)} edges, got shape "
-            f"{np.shape(weights)}."
-        )
-    w = check_scores(weights, name="weights") if len(pairs) else np.empty(0)
-    if (w < 0.0).any():
-        edge = int(np.argmax(w < 0.0))
-        raise ValueError(
-            f"weights must not be negative, but weights[{edge}] is {w[edge]}."
-        )
+    w = check_edge_weights(weights, len(pairs), "weights", hint="")
     return v, pairs, w
