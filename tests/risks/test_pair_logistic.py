@@ -389,11 +389,11 @@ def test_scores_far_apart_and_near_each_other_in_one_query():
 @pytest.mark.parametrize("accuracy", [1e-1, 1e-3, 1e-6, 1e-8, 1e-11, 1e-12])
 def test_errors_are_below_the_requested_accuracy(accuracy, parameters):
     generator = np.random.default_rng(0)
-    labels = (generator.random(150) < 0.3).astype(int)
+    labels = (generator.random(70) < 0.3).astype(int)
     if "fpr_range" not in parameters:
-        labels += generator.random(150) < 0.2
+        labels += generator.random(70) < 0.2
     for scale in (0.1, 1.0, 10.0):
-        scores = generator.normal(scale=scale, size=150)
+        scores = generator.normal(scale=scale, size=70)
         assert_is_the_definition(
             {**parameters, "accuracy": accuracy},
             scores,
@@ -590,16 +590,16 @@ def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
 @pytest.mark.parametrize("parameters", EVERY_KIND)
 def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
     # threads share stretches of so many rows
-    monkeypatch.setattr("aucmax.risks._level_pairs._BLOCK", 64)
-    monkeypatch.setattr("aucmax.risks.prepared_pairs._MANY_ROWS", 64)
+    monkeypatch.setattr("aucmax.risks._level_pairs._BLOCK", 32)
+    monkeypatch.setattr("aucmax.risks.prepared_pairs._MANY_ROWS", 32)
     generator = np.random.default_rng(0)
-    labels = generator.integers(0, 2 if "fpr_range" in parameters else 4, 400)
-    scores = np.round(generator.normal(size=400), 1)
-    weight = generator.uniform(0.0, 2.0, 400)
+    labels = generator.integers(0, 2 if "fpr_range" in parameters else 4, 200)
+    scores = np.round(generator.normal(size=200), 1)
+    weight = generator.uniform(0.0, 2.0, 200)
     for qid in (
         None,
-        generator.integers(0, 37, 400),
-        np.r_[np.zeros(390), np.arange(10)],
+        generator.integers(0, 37, 200),
+        np.r_[np.zeros(190), np.arange(10)],
     ):
         one, *others = (
             PairLogistic(**parameters, n_jobs=n_jobs).value_gradient_hessian(
