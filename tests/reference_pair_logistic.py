@@ -39,11 +39,13 @@ def rank_distances(scores, widths):
     """Matrix of |r_i - r_j|: half of both widths, and the widths between."""
     order = np.argsort(-scores, kind="stable")
     ordered = widths[order]
-    distances = np.zeros((scores.size, scores.size))
-    for place, row in enumerate(order):
-        below = ordered[place + 1 :]
-        between = np.cumsum(np.r_[0.0, below])[:-1]
-        distances[row, order[place + 1 :]] = ordered[place] / 2 + between + below / 2
+    is_below = np.triu(np.ones((scores.size, scores.size), dtype=bool), 1)
+    between = np.zeros(is_below.shape)
+    between[:, 1:] = np.cumsum(is_below * ordered, axis=1)[:, :-1]
+    distances = np.zeros(is_below.shape)
+    distances[np.ix_(order, order)] = is_below * (
+        ordered[:, None] / 2 + between + ordered / 2
+    )
     return distances + distances.T
 
 
@@ -67,12 +69,8 @@ def range_shares(scores, is_positive, weights, fpr_range):
             shares[level] = max(inside, 0.0) / mass
         start = stop
     below_all = 1.0 if high == 1.0 else 0.0
-    result = np.full(scores.size, below_all)
-    for row, score in enumerate(scores):
-        at_or_below = [level for level in levels if level <= score]
-        if at_or_below:
-            result[row] = shares[at_or_below[0]]
-    return result
+    n_above = (np.array(levels) > scores[:, None]).sum(axis=1)
+    return np.array([*(shares[level] for level in levels), below_all])[n_above]
 
 
 def level_factors(labels, weights, classes, is_counted):

@@ -4,23 +4,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 from aucmax.risks import InstanceMargin, PairMargin, TangentMargin
+from drawing import fewer_examples, picked, spread
 
 pytestmark = pytest.mark.kernel
 
 SIZE = 9
 LABELS = np.array([True, False, True, True, False, False, False, True, False])
 # few distinct values, so that ties are the rule and not the exception
-tied_scores = arrays(float, SIZE, elements=st.integers(-6, 6).map(lambda k: k / 2.0))
+tied_scores = picked(SIZE, np.arange(-6, 7) / 2.0)
 any_scores = st.one_of(
     tied_scores,
-    arrays(float, SIZE, elements=st.floats(-1e3, 1e3)),
-    arrays(float, SIZE, elements=st.floats(-1e-12, 1e-12)),
+    spread(SIZE, st.floats(-1e3, 1e3)),
+    spread(SIZE, st.floats(-1e-12, 1e-12)),
 )
-some_weights = arrays(float, SIZE, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0, 7.0]))
+some_weights = picked(SIZE, [0.0, 0.5, 1.0, 2.0, 7.0])
 weights = st.one_of(
     st.none(), some_weights.filter(lambda w: w[LABELS].any() and w[~LABELS].any())
 )
@@ -67,9 +67,14 @@ def test_shares_are_a_distribution_over_each_class(kind, scores, weight, share):
 
 
 @pytest.mark.parametrize("kind", RISKS)
-@pytest.mark.parametrize("factor", [1e-300, 1e-150, 0.3, 1e150, 1e300])
-@given(scores=tied_scores, weight=weights, share=shares)
-def test_risk_grows_with_the_scores(kind, factor, scores, weight, share):
+@fewer_examples
+@given(
+    scores=tied_scores,
+    weight=weights,
+    share=shares,
+    factor=st.sampled_from([1e-300, 1e-150, 0.3, 1e150, 1e300]),
+)
+def test_risk_grows_with_the_scores(kind, scores, weight, share, factor):
     risk = risk_of(kind, share, weight=weight)
     value, _ = risk.value_and_subgradient(scores, LABELS, weight)
     scaled, subgradient = risk.value_and_subgradient(factor * scores, LABELS, weight)
@@ -78,6 +83,7 @@ def test_risk_grows_with_the_scores(kind, factor, scores, weight, share):
 
 
 @pytest.mark.parametrize("kind", RISKS)
+@fewer_examples
 @given(scores=tied_scores, weight=weights, share=shares, constant=st.integers(-9, 9))
 def test_a_constant_added_to_every_score_changes_nothing(
     kind, scores, weight, share, constant
@@ -90,6 +96,7 @@ def test_a_constant_added_to_every_score_changes_nothing(
 
 
 @pytest.mark.parametrize("kind", RISKS)
+@fewer_examples
 @given(scores=tied_scores, share=shares)
 def test_a_weight_of_two_is_a_row_repeated(kind, scores, share):
     weight = np.where(np.arange(SIZE) % 3 == 0, 2.0, 1.0)
@@ -104,6 +111,7 @@ def test_a_weight_of_two_is_a_row_repeated(kind, scores, share):
 
 
 @pytest.mark.parametrize("kind", RISKS)
+@fewer_examples
 @given(scores=tied_scores, weight=weights, share=shares, seed=st.integers(0, 99))
 def test_the_order_of_the_rows_does_not_matter(kind, scores, weight, share, seed):
     order = np.random.default_rng(seed).permutation(SIZE)

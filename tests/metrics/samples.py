@@ -3,6 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from drawing import places
+
 # few distinct values, so that ties are the rule and not the exception
 tied = st.integers(-3, 3).map(float)
 # extreme scales side by side, with both zeros and subnormals
@@ -23,21 +25,34 @@ extreme = st.sampled_from(
 )
 score = st.one_of(tied, extreme, st.floats(-10, 10), st.floats(1e8, 1e8 + 1e-6))
 
+distinct = st.nothing()  # all scores of a sample differ; marks the kind, never drawn
+
 
 @st.composite
-def samples(draw, max_rows=24, levels=2, elements=None, weights=False, queries=1):
-    """Labels, scores, weights (or None) and query ids with every level present."""
-    labels = draw(
-        st.lists(st.integers(0, levels - 1), min_size=2, max_size=max_rows).filter(
-            lambda values: len(set(values)) > 1
-        )
-    )
-    rows = len(labels)
-    kind = elements if elements is not None else draw(st.sampled_from([tied, score]))
-    scores = draw(st.lists(kind, min_size=rows, max_size=rows))
+def samples(
+    draw, max_rows=24, levels=2, elements=None, weights=False, queries=1, of_each=1
+):
+    """Labels, scores, weights (or None) and query ids; two levels at least.
+
+    Scores are picked from a few values, or they are all distinct. With `of_each`, the
+    levels 0 and 1 have so many rows at least.
+    """
+    rows = draw(st.integers(2 * of_each, max_rows))
+    labels = draw(places(rows, levels))
+    if of_each > 1:
+        labels[: 2 * of_each] = np.arange(2 * of_each) % 2
+    elif (labels == labels[0]).all():
+        labels[-1] = (labels[0] + 1) % levels
+    kind = elements
+    if kind is None:
+        kind = draw(st.sampled_from([tied, score, distinct]))
+    if kind is distinct:
+        scores = np.argsort(draw(places(rows, 256)), kind="stable") / 4.0
+    else:
+        values = np.array(draw(st.lists(kind, min_size=1, max_size=10)))
+        scores = values[draw(places(rows, values.size))]
     weight = None
     if weights:
-        positive = st.sampled_from([0.25, 1.0, 3.0, 1e-3, 0.1])
-        weight = np.array(draw(st.lists(positive, min_size=rows, max_size=rows)))
-    qid = draw(st.lists(st.integers(0, queries - 1), min_size=rows, max_size=rows))
-    return np.array(labels), np.array(scores), weight, np.array(qid)
+        weight = np.array([0.25, 1.0, 3.0, 1e-3, 0.1])[draw(places(rows, 5))]
+    qid = draw(places(rows, queries)) if queries > 1 else np.zeros(rows, dtype=np.int64)
+    return labels, scores, weight, qid

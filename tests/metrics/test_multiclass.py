@@ -5,6 +5,7 @@ from hypothesis import given
 import reference
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from drawing import fewer_examples
 from metrics.samples import samples
 
 pytestmark = pytest.mark.kernel
@@ -51,6 +52,7 @@ def test_queries_with_two_levels_are_averaged(sample):
     assert ordinal_auc_score(y, scores, **options) == pytest.approx(expected, abs=1e-12)
 
 
+@fewer_examples
 @given(samples(weights=True))
 def test_both_are_the_auc_for_two_levels(sample):
     y, scores, weights, _ = sample
@@ -59,6 +61,7 @@ def test_both_are_the_auc_for_two_levels(sample):
         assert metric(y, scores, sample_weight=weights) == pytest.approx(auc, abs=1e-12)
 
 
+@fewer_examples
 @given(samples(levels=4))
 def test_the_reversed_ranking_has_the_complement_of_the_ordinal_auc(sample):
     y, scores, _, _ = sample

@@ -15,8 +15,6 @@ from aucmax.metrics import (
     roc_auc_score,
 )
 
-pytestmark = pytest.mark.kernel
-
 KINDS = [
     {"multi_class": multi_class, "average": average}
     for multi_class in ("ovr", "ovo")
@@ -32,6 +30,7 @@ def draw_rows(rng, n_rows, n_classes, decimals=1):
     return y, np.round(scores, decimals), rng.choice([0.25, 1.0, 3.0], y.size)
 
 
+@pytest.mark.kernel
 @every_kind
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_score_and_interval_are_the_definition(kind, n_classes):

@@ -9,6 +9,7 @@ from aucmax import metrics
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._prepared import prepare_metric
 from aucmax.metrics._queries import check_queries
+from drawing import fewer_examples
 from metrics.samples import samples, score, tied
 
 pytestmark = pytest.mark.kernel
@@ -22,6 +23,7 @@ OPTIONS = {
 
 
 @pytest.mark.parametrize("name", OPTIONS)
+@fewer_examples
 @given(samples(weights=True, queries=2), st.integers(0, 2**32 - 1))
 def test_a_prepared_metric_is_the_metric_of_any_scores(name, sample, seed):
     y, scores, weights, qid = sample

@@ -8,6 +8,7 @@ from sklearn.metrics import roc_curve
 import reference
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _kernels, roc_auc_score, roc_points
+from drawing import fewer_examples
 from metrics.samples import samples, tied
 
 pytestmark = pytest.mark.kernel
@@ -69,6 +70,7 @@ def test_auc_is_equal_to_scikit_learn(draw, rate, weighted):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+@fewer_examples
 @given(samples(weights=True))
 def test_swapping_the_classes_or_the_sign_of_the_scores_gives_the_complement(sample):
     y, scores, weights, _ = sample
@@ -80,6 +82,7 @@ def test_swapping_the_classes_or_the_sign_of_the_scores_gives_the_complement(sam
         assert auc + swapped == pytest.approx(1.0, abs=1e-12)
 
 
+@fewer_examples
 @given(
     samples(elements=tied), st.sampled_from([np.exp, np.arctan, lambda s: 3 * s - 7])
 )
@@ -88,6 +91,7 @@ def test_monotone_transforms_change_nothing(sample, transform):
     assert roc_auc_score(y, transform(scores)) == roc_auc_score(y, scores)
 
 
+@fewer_examples
 @given(samples(), st.randoms(use_true_random=False))
 def test_whole_weights_are_repetitions(sample, random):
     y, scores, _, _ = sample
@@ -161,6 +165,7 @@ def test_locate_is_a_sorted_search(wide, narrow):
         assert (_kernels.locate(keys, grid) == left + right).all()
 
 
+@fewer_examples
 @given(samples(weights=True))
 def test_roc_points_are_those_of_scikit_learn_without_points_inside_a_line(sample):
     y, scores, weights, _ = sample

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 import reference_partial
 from aucmax.metrics import partial_auc_score
 from aucmax.risks import BoxHinge, PartialHinge, SmoothableRisk
+from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
 
@@ -22,11 +22,9 @@ RANGES = [
     ((0.2, 0.6), (0.2, 0.9)),
 ]
 ranges = st.sampled_from(RANGES)
-tied_scores = arrays(float, SIZE, elements=st.integers(-5, 5).map(lambda k: k / 2.0))
-any_scores = st.one_of(tied_scores, arrays(float, SIZE, elements=st.floats(-1e2, 1e2)))
-weights = st.one_of(
-    st.none(), arrays(float, SIZE, elements=st.sampled_from([0.5, 1.0, 2.0, 7.0]))
-)
+tied_scores = picked(SIZE, np.arange(-5, 6) / 2.0)
+any_scores = st.one_of(tied_scores, spread(SIZE, st.floats(-1e2, 1e2)))
+weights = st.one_of(st.none(), picked(SIZE, [0.5, 1.0, 2.0, 7.0]))
 
 
 def box_hinge(ends):

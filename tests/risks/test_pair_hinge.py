@@ -2,27 +2,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 import reference
 from aucmax.risks import PairHinge
 from aucmax.risks._cells import Grid
+from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
 
 SIZE = 9
 LABELS = np.array([True, False, True, True, False, False, False, True, False])
 # few distinct values, so that ties are the rule and not the exception
-tied_scores = arrays(float, SIZE, elements=st.integers(-6, 6).map(lambda k: k / 2.0))
+tied_scores = picked(SIZE, np.arange(-6, 7) / 2.0)
 any_scores = st.one_of(
     tied_scores,
-    arrays(float, SIZE, elements=st.floats(-1e3, 1e3)),
-    arrays(float, SIZE, elements=st.floats(-1e-12, 1e-12)),
+    spread(SIZE, st.floats(-1e3, 1e3)),
+    spread(SIZE, st.floats(-1e-12, 1e-12)),
 )
-weights = st.one_of(
-    st.none(), arrays(float, SIZE, elements=st.sampled_from([0.5, 1.0, 2.0, 7.0]))
-)
+weights = st.one_of(st.none(), picked(SIZE, [0.5, 1.0, 2.0, 7.0]))
 margins = st.sampled_from([0.5, 1.0, 3.0])
 widths = st.sampled_from([0.25, 1.0, 4.0])
 
@@ -103,9 +101,7 @@ def test_a_weight_of_two_is_a_row_repeated(scores):
     assert once == pytest.approx(twice, rel=1e-12, abs=1e-12)
 
 
-@given(
-    st.one_of(tied_scores, arrays(float, SIZE, elements=st.floats(-3.0, 3.0))), widths
-)
+@given(st.one_of(tied_scores, spread(SIZE, st.floats(-3.0, 3.0))), widths)
 def test_curvature_is_the_laplacian_of_the_pairs_in_the_window(scores, width):
     form = PairHinge().curvature(scores, LABELS, width=width)
     positive, negative = np.flatnonzero(LABELS), np.flatnonzero(~LABELS)

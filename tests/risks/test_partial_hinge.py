@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 
 import reference_partial
@@ -10,6 +9,7 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.metrics import partial_auc_score
 from aucmax.risks import PairHinge, PartialHinge, SmoothableRisk
 from aucmax.risks.partial_hinge import _CHOICE_WIDTH as CHOICE_WIDTH
+from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
 
@@ -46,23 +46,21 @@ BOUNDS = ["tight", "loose"]
 
 def tied(size):
     """Few distinct values, so that ties are the rule and not the exception."""
-    return arrays(float, size, elements=st.integers(-5, 5).map(lambda k: k / 2.0))
+    return picked(size, np.arange(-5, 6) / 2.0)
 
 
 def any_scores(size):
     return st.one_of(
         tied(size),
-        arrays(float, size, elements=st.floats(-3.0, 3.0)),
-        arrays(float, size, elements=st.floats(-1e3, 1e3)),
-        arrays(float, size, elements=st.floats(-1e-12, 1e-12)),
+        spread(size, st.floats(-3.0, 3.0)),
+        spread(size, st.floats(-1e3, 1e3)),
+        spread(size, st.floats(-1e-12, 1e-12)),
     )
 
 
 ranges = st.sampled_from(RANGES)
 bounds = st.sampled_from(BOUNDS)
-weights = st.one_of(
-    st.none(), arrays(float, SIZE, elements=st.sampled_from([0.5, 1.0, 2.0, 7.0]))
-)
+weights = st.one_of(st.none(), picked(SIZE, [0.5, 1.0, 2.0, 7.0]))
 smoothable_ranges = st.sampled_from([(1.0, 0.0), (0.25, 0.0), (0.45, 0.35), (1.0, 0.5)])
 widths = st.sampled_from([0.05, 0.25, 1.0, 4.0])
 

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import partial_auc_score
 from aucmax.risks import PartialHinge, PerQuery
+from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
 
@@ -24,11 +24,9 @@ RISKS = [
     PartialHinge((0, 0.7), tpr_range=(0.1, 0.8), bound="loose"),
 ]
 risks = st.sampled_from(RISKS)
-tied_scores = arrays(float, SIZE, elements=st.integers(-5, 5).map(lambda k: k / 2.0))
-any_scores = st.one_of(tied_scores, arrays(float, SIZE, elements=st.floats(-1e3, 1e3)))
-weights = st.one_of(
-    st.none(), arrays(float, SIZE, elements=st.sampled_from([0.5, 1.0, 2.0, 7.0]))
-)
+tied_scores = picked(SIZE, np.arange(-5, 6) / 2.0)
+any_scores = st.one_of(tied_scores, spread(SIZE, st.floats(-1e3, 1e3)))
+weights = st.one_of(st.none(), picked(SIZE, [0.5, 1.0, 2.0, 7.0]))
 
 
 def mean_of_queries(risk, scores, labels, qid, weight):

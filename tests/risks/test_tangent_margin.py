@@ -2,21 +2,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 import reference_margins as reference
 from aucmax.risks import InstanceMargin, TangentMargin
+from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
 
 SIZE = 9
 LABELS = np.array([True, False, True, True, False, False, False, True, False])
 # few distinct values, so that ties are the rule and not the exception
-tied_scores = arrays(float, SIZE, elements=st.integers(-6, 6).map(lambda k: k / 2.0))
-any_scores = st.one_of(
-    tied_scores, arrays(float, SIZE, elements=st.floats(-1e3, 1e3, width=32))
-)
-some_weights = arrays(float, SIZE, elements=st.sampled_from([0.0, 0.5, 1.0, 2.0, 7.0]))
+tied_scores = picked(SIZE, np.arange(-6, 7) / 2.0)
+any_scores = st.one_of(tied_scores, spread(SIZE, st.floats(-1e3, 1e3, width=32)))
+some_weights = picked(SIZE, [0.0, 0.5, 1.0, 2.0, 7.0])
 weights = st.one_of(
     st.none(), some_weights.filter(lambda w: w[LABELS].any() and w[~LABELS].any())
 )
