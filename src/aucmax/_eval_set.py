@@ -56,31 +56,12 @@ def hold_out(
     random_state: Any,
     groups: ArrayLike | None = None,
 ) -> tuple[IntArray, IntArray]:
-    """Keep a share of the rows apart, to watch a fit on rows that it does not see.
+    """Return the training rows and the held-out ones, both ascending.
 
-    Parameters
-    ----------
-    n_rows : int
-        Number of rows.
-    labels : array-like of shape (n_rows,)
-        The class of each row; each class gives its share, at least one row.
-    fraction : float
-        The share to hold out, above 0 and below 1.
-    random_state : int, RandomState or None
-        Decides which rows are held out.
-    groups : array-like of shape (n_rows,), optional
-        The query of each row. Then whole queries are held out, whatever their labels.
-
-    Returns
-    -------
-    train_rows, held_rows : ndarray of int64
-        All rows, each in one of the two, ascending.
-
-    Raises
-    ------
-    NotEnoughClassesError
-        If a class has a single row; with `groups`, if all rows are of one query or if
-        either part has rows of one class only.
+    Each of the classes in `labels` gives its `fraction`, at least one row; with
+    `groups`, whole groups are held out, whatever their labels. Raises
+    NotEnoughClassesError if a class has a single row; with groups, if there is one
+    group only or if either part has rows of one class only.
     """
     labels = np.asarray(labels)
     random = check_random_state(random_state)

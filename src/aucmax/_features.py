@@ -66,18 +66,11 @@ def check_features(
 def check_training_data(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
-    """Check what a two-class `fit` receives.
+    """Check what a two-class `fit` receives: X, labels, who is positive, weights.
 
-    Returns
-    -------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        As from :func:`check_features`: finiteness is left to the first product.
-    classes : ndarray of shape (2,)
-        The labels; the second is the positive class.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives.
-    weight : ndarray of shape (n_rows,) or None
-        Row weights; both classes have some.
+    The second of the two labels is the positive class, and both classes have some
+    weight. Whether X is finite is left to the first product, as in
+    :func:`check_features`.
     """
     X = check_features(estimator, X, fitting=True)
     return X, *check_two_labels(estimator, y, sample_weight, X.shape[0])

@@ -20,26 +20,11 @@ class _Progress(Protocol):
 class RoundsWatch:
     """Counts rounds and their time, and remembers the best one. The clock starts here.
 
-    Parameters
-    ----------
-    max_rounds : int
-        The most rounds.
-    max_time : float, optional
-        The most seconds.
-    patience : int, optional
-        The most rounds without a better value on the validation rows.
-    report : callable, optional
-        Called with the progress after each round; a true answer stops.
-
-    Attributes
-    ----------
-    n_iter : int
-        Rounds so far.
-    n_kept : int
-        Rounds up to the first one of the best value on the validation rows; all rounds
-        if there are no such rows.
-    validation : list of float
-        The value on the validation rows after each round, if there are any.
+    `patience` is the most rounds without a better value on the validation rows;
+    `report` is called with the progress after each round, and a true answer stops. Of
+    the `n_iter` rounds so far, those up to the first one of the best value are the
+    `n_kept`: all, if there are no validation rows. `validation` has the value after
+    each round.
     """
 
     def __init__(

@@ -15,27 +15,13 @@ _LARGEST_ROUNDING_OF_A_GAIN = 1e-12
 def balanced_threshold(
     scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None = None
 ) -> float:
-    r"""Find the threshold of the best balanced accuracy on these rows.
+    r"""Find the threshold of the best balanced accuracy: scores above it are positive.
 
     It maximises Youden's :math:`J = \mathrm{TPR} - \mathrm{FPR}`, the point of the ROC
     curve farthest above the diagonal, which depends on the ranking alone and not on how
     rare the positives are. The threshold lies halfway between the two scores that it
-    separates; of equally good ones the highest is taken. One sort, O(m log m).
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Scores, higher for positives.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives; both classes are present.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Row weights.
-
-    Returns
-    -------
-    float
-        A row is predicted positive if its score is above this. If all scores are
-        equal, the score itself, so that none is.
+    separates; of equally good ones the highest is taken. If all scores are equal, it is
+    the score itself, so that no row is positive. One sort, O(m log m).
     """
     order, rising = sort_with_order(scores)
     order, falling = order[::-1], rising[::-1]

@@ -50,31 +50,12 @@ _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 def check_binary_labels(
     labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> tuple[NDArray[Any], BoolArray]:
-    """Split two-valued labels into their classes and a mask of the positive one.
+    """Return the two labels, the positive one last, and which rows have that one.
 
-    Parameters
-    ----------
-    labels : array-like of shape (n_rows,)
-        Booleans, numbers or strings, with exactly two distinct values.
-    name : str
-        What messages call the argument.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
-
-    Returns
-    -------
-    classes : ndarray of shape (2,)
-        The two values, the second of which is the positive class.
-    is_positive : ndarray of bool of shape (n_rows,)
-        Where a row belongs to ``classes[1]``.
-
-    Raises
-    ------
-    NotEnoughClassesError
-        If all rows carry the same label.
-    ValueError
-        If there are more than two values, a missing one, no row, a wrong shape, or if
-        `pos_label` is neither of them.
+    Labels are booleans, numbers or strings; `pos_label` is by default the second of the
+    two labels in sorted order. Raises NotEnoughClassesError for a single value, and
+    ValueError for more than two, a missing value, no row, a wrong shape, or a
+    `pos_label` that is neither of them.
     """
     array = _one_dimensional(labels, name)
     _reject_missing_labels(array, name)
@@ -125,19 +106,9 @@ def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArr
 def check_levels(
     labels: ArrayLike, name: str = "y_true", kind: str = "level"
 ) -> tuple[NDArray[Any], IntArray]:
-    """Replace labels by their places among the sorted distinct labels.
+    """Return the sorted distinct labels, and the place of each row's label among them.
 
-    Returns
-    -------
-    levels : ndarray of shape (n_levels,)
-        The distinct labels, ascending; at least two.
-    codes : ndarray of int64 of shape (n_rows,)
-        ``levels[codes]`` are the labels.
-
-    Raises
-    ------
-    NotEnoughClassesError
-        If all rows carry the same label.
+    Raises NotEnoughClassesError if all rows carry the same label.
     """
     array = _one_dimensional(labels, name)
     _reject_missing_labels(array, name)
@@ -282,18 +253,10 @@ def check_class_weights(
 
 @dataclass(frozen=True)
 class Queries:
-    """Which query each row belongs to.
+    """Which query each row belongs to; rows of one query need not be neighbours."""
 
-    Attributes
-    ----------
-    codes : ndarray of int64 of shape (n_rows,)
-        Query numbers 0 .. n_queries - 1; rows of one query need not be neighbours.
-    ids : ndarray or list of length n_queries
-        ``ids[codes[row]]`` is the id that the caller gave.
-    """
-
-    codes: IntArray
-    ids: NDArray[Any] | list[Any]
+    codes: IntArray  # query numbers 0 .. n_queries - 1
+    ids: NDArray[Any] | list[Any]  # ids[codes[row]] is what the caller gave
 
     @property
     def n_queries(self) -> int:

@@ -13,15 +13,10 @@ __all__ = ["Reweighting"]
 class Reweighting(ABC):
     """The weights of the rows, and the scores that they follow from.
 
-    Attributes
-    ----------
-    row_weights : ndarray of shape (n_rows,)
-        Positive for positives, where they sum to 1/2, negative for negatives, where
-        they sum to -1/2: the edge of a hypothesis is the sum of weight times value.
-    loss : float
-        Mean loss of the training pairs.
-    verdict : str
-        Why the algorithm itself is done, once it is.
+    `row_weights` are positive for positives, where they sum to 1/2, and negative for
+    negatives, where they sum to -1/2: the edge of a hypothesis is the sum of weight
+    times value. `loss` is the mean loss of the training pairs, and `verdict` says why
+    the algorithm itself is done, once it is.
     """
 
     #: what `_records` holds of each round

@@ -64,18 +64,10 @@ class Validation:
 
 
 class BoostingRounds:
-    """Boosting at work.
+    """Boosting at work: one of the `hypotheses` per round.
 
-    Attributes
-    ----------
-    hypotheses : list of Hypothesis
-        What was added, one per round.
-    steps : list of float
-        Their weights.
-    edges : list of float
-        Their edges when they were added.
-    reason : str
-        Why it stopped.
+    `steps` are their weights, `edges` those that they had when they were added, and
+    `reason` says why it stopped.
     """
 
     def __init__(

@@ -21,12 +21,7 @@ __all__ = ["CappedReweighting", "SoftRankBoost"]
 class CappedReweighting(Reweighting):
     """SoftRankBoost's weights: no row weighs more than its sample weight.
 
-    Attributes
-    ----------
-    nu : float
-        The weight of pairs at which the algorithm is done.
-    margin : float
-        The target margin.
+    The algorithm is done at a weight of pairs of `nu`; its target is `margin`.
     """
 
     recorded = ("loss", "margin", "nu_pos", "nu_neg")

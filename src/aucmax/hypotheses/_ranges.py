@@ -18,14 +18,9 @@ _TILE = 65_536  # entries: few enough to be in the cache when they are read agai
 def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
     """Return the smallest and the largest value of each column as float64.
 
-    Entries that a sparse matrix does not store count as zeros.
-
-    Raises
-    ------
-    ValueError
-        If some value is NaN or infinite; the message names row and column.
-    TypeError
-        If the values are of another type than float32 or float64.
+    Entries that a sparse matrix does not store count as zeros. Raises ValueError for
+    NaN and infinite values, with row and column, and TypeError for values of another
+    type than float32 or float64.
     """
     if X.dtype not in (np.float32, np.float64):
         raise TypeError(

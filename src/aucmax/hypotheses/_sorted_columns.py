@@ -22,20 +22,14 @@ _COLUMNS_AT_ONCE = 8  # of float64, a cache line
 class SortedColumns(NamedTuple):
     """Where the thresholds of each column lie.
 
-    Attributes
-    ----------
-    order : ndarray of int32 or int64 of shape (n_nonzero,)
-        Rows whose value is not zero, column by column, ascending by value. A row is
-        stored as ``~row`` where a threshold lies next to it: right after it, up to
-        the column's middle, and right before it from there on.
-    starts : ndarray of int64 of shape (n_columns + 1,)
-        Where each column starts in `order`.
-    middles : ndarray of int64 of shape (n_columns,)
-        The place in `order` where the column's zeros belong; its end, if it has none.
+    `order` has the rows whose value is not zero, column by column, ascending by value.
+    A row is stored as ``~row`` where a threshold lies next to it: right after it, up to
+    the column's middle, and right before it from there on.
     """
 
     order: RowNumbers
-    starts: IntArray
+    starts: IntArray  # where each column starts in `order`, and the end
+    # where the column's zeros belong in `order`, if any; else its end
     middles: IntArray
 
     def rows(self, places: IntArray) -> RowNumbers:

@@ -21,18 +21,10 @@ __all__ = [
 
 @dataclass
 class _Ensemble:
-    """Hypotheses in the order of their rounds.
+    """Hypotheses in the order of their rounds."""
 
-    Parameters
-    ----------
-    columns : ndarray of int64 of shape (n_rounds,)
-        The column that each one looks at.
-    weights : ndarray of shape (n_rounds,)
-        Their weights, negative where the hypothesis is turned round.
-    """
-
-    columns: IntArray
-    weights: FloatArray
+    columns: IntArray  # the column that each one looks at
+    weights: FloatArray  # negative where the hypothesis is turned round
 
     def state(self) -> dict[str, Any]:
         """Return what an estimator keeps of it: see :func:`fitted_ensemble`."""

@@ -23,18 +23,7 @@ class PrecomputedColumns(ScaledColumns):
     def fit(cls, X: Any, names: Any = None) -> Self:
         """Check that the data are hypotheses, in one read of them.
 
-        Parameters
-        ----------
-        X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-            Data, float32 or float64.
-        names : sequence of str, optional
-            Names of the columns, for messages.
-
-        Raises
-        ------
-        ValueError
-            If some value is NaN, infinite or outside [-1, 1]; the message names row
-            and column.
+        As :meth:`ScaledColumns.fit`, but a value outside [-1, 1] is an error, too.
         """
         low, high = column_ranges(X, names)
         limit = 1.0 + range_tolerance(X.dtype)

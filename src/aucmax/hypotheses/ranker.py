@@ -19,21 +19,11 @@ __all__ = ["HypothesisRanker", "TrainingRows", "check_hypotheses"]
 
 
 class TrainingRows(NamedTuple):
-    """Checked training data, all of whose rows have some weight.
+    """Checked training data, all of whose rows have some weight."""
 
-    Attributes
-    ----------
-    X : ndarray, memmap or sparse array of shape (n_rows, n_columns)
-        The features, or the values of the user's own functions.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives.
-    weight : ndarray of shape (n_rows,) or None
-        Row weights, above 0.
-    """
-
-    X: Any
-    labels: BoolArray
-    weight: FloatArray | None
+    X: Any  # the features, or the values of the user's own functions
+    labels: BoolArray  # True for positives
+    weight: FloatArray | None  # above 0
 
     def part(self, rows: NDArray[Any]) -> "TrainingRows":
         """Return some of the rows."""

@@ -16,21 +16,9 @@ _MOST_COLUMNS_SHOWN = 10  # in a message
 def group_numbers(
     groups: Sequence[Sequence[Any]], n_features: int, names: Sequence[str] | None = None
 ) -> IntArray:
-    """Return the group of each column.
+    """Return the place in `groups` of each column's group.
 
-    Parameters
-    ----------
-    groups : sequence of sequences
-        The columns of each group, by number or by name.
-    n_features : int
-        Number of columns, each of which belongs to one group.
-    names : sequence of str, optional
-        The names of the columns.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_features,)
-        Places in `groups`.
+    Groups list columns by number or by name; each column belongs to one.
     """
     columns = _Columns(n_features, names)
     numbers = np.full(n_features, -1, dtype=np.int64)

@@ -18,20 +18,8 @@ class LinearObjective(RiskObjective):
     """C times the risk of ``X @ w``.
 
     The data are read through ``X @ w`` and ``X.T @ g`` alone, never copied, in their
-    own precision; scores and slopes are float64.
-
-    Parameters
-    ----------
-    X : ndarray, memmap or sparse array of shape (n_rows, n_features)
-        The data, float32 or float64.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives.
-    risk : Risk
-        What to minimise.
-    C : float
-        The weight of the risk.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Row weights; a pair weighs the product of its rows'.
+    own precision, float32 or float64; scores and slopes are float64. A pair weighs the
+    product of its rows' `sample_weight`.
     """
 
     def __init__(

@@ -34,24 +34,12 @@ PENALTIES: dict[
 
 @dataclass(frozen=True)
 class Penalty:
-    """What holds the weights down: a norm, as a price or as a limit.
+    """What holds the weights down: a norm, as a price or as a limit."""
 
-    Parameters
-    ----------
-    name : str
-        A key of `PENALTIES`.
-    radius : float or None
-        The most that the weights may cost; None to charge them instead.
-    l1_ratio : float
-        The share of the L1 norm in an elastic net.
-    groups : sequence of sequences or None
-        The columns of each group, by number or by name.
-    """
-
-    name: str
-    radius: float | None
-    l1_ratio: float
-    groups: Sequence[Sequence[Any]] | None
+    name: str  # a key of `PENALTIES`
+    radius: float | None  # the most that the weights may cost; None to charge them
+    l1_ratio: float  # the share of the L1 norm in an elastic net
+    groups: Sequence[Sequence[Any]] | None  # the columns of each, by number or by name
 
     def check(self) -> None:
         """Complain about a parameter, before any data are read."""

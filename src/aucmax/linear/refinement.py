@@ -17,22 +17,10 @@ _MOST_REFINEMENTS = 50  # convex problems after the first
 
 
 class Refined(NamedTuple):
-    """What refinement ends with.
+    """What refinement ends with; iterations and passes include the first solution's."""
 
-    Attributes
-    ----------
-    point : Point
-        The weights of the highest partial AUC met, the convex solution among them.
-    n_refinements : int
-        How many convex problems were solved on the way.
-    history : list of Progress
-        All iterations of the solver, those of the convex solution included.
-    n_passes : float
-        Passes over the data, those of the convex solution included.
-    """
-
-    point: Point
-    n_refinements: int
+    point: Point  # the highest partial AUC met, the convex solution among them
+    n_refinements: int  # how many convex problems were solved on the way
     history: list[Progress]
     n_passes: float
 
@@ -45,37 +33,17 @@ def refine(
     minimize: Callable[[LinearObjective, Start], Solution],
     tol: float,
 ) -> Refined:
-    r"""Minimise the hinge over the pairs of the range, from the convex solution on.
+    r"""Minimise the hinge over the pairs of the range, from the convex `solution` on.
 
-    The risk D of the range itself is a difference of convex risks. Each round replaces
-    what is taken off by its tangent, which leaves a convex majorant that touches D, and
-    minimises it; so :math:`\Omega + C D` never rises. Its minimum need not have the
-    best ranking, so the partial AUC itself chooses among all solutions met: it is never
-    lower than before. Ends with the first round that lowers the objective by no more
-    than `tol` of it, or that the solver does not finish.
+    The risk D of the range itself, `box`, is a difference of convex risks. Each round
+    replaces what is taken off by its tangent, which leaves a convex majorant that
+    touches D, and minimises it; so :math:`\Omega + C D` never rises. Its minimum need
+    not have the best ranking, so the partial AUC itself chooses among all solutions
+    met: it is never lower than before. Ends with the first round that lowers the
+    objective by no more than `tol` of it, or that the solver does not finish.
 
     Where the convex solution is 0, as it is for much overlap of the classes in a narrow
     range, no rows stand out to be left out: then the first round is over all pairs.
-
-    Parameters
-    ----------
-    objective : LinearObjective
-        The data under the convex risk.
-    regularizer : Regularizer
-        The price of the weights.
-    box : BoxHinge
-        The risk D of the range.
-    solution : Solution
-        The convex solution.
-    minimize : callable
-        Minimises the regularizer plus an objective, from a start.
-    tol : float
-        The relative progress at which to stop.
-
-    Returns
-    -------
-    Refined
-        The best weights.
     """
     labels, weight = objective.labels, objective.sample_weight
     rounds = _Refinement(objective, box, solution, minimize)

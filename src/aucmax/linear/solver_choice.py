@@ -47,11 +47,6 @@ class AutoSolver:
     directions (L1), cutting planes find few weights among many features in the fewest
     passes, but need about as many cuts as there are weights: on many rows and columns,
     subgradient steps find out how many weights there will be.
-
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
     """
 
     stopping: StoppingRule
@@ -86,13 +81,7 @@ class AutoSolver:
 
 @dataclass(frozen=True)
 class CuttingPlaneSolver:
-    """Cutting planes, stabilised as the regularizer needs it.
-
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
-    """
+    """Cutting planes, stabilised as the regularizer needs it."""
 
     stopping: StoppingRule
 

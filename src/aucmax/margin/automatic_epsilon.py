@@ -19,26 +19,13 @@ _LOOSENESS = 10.0  # of the margins that are compared with it
 def choose_epsilon(
     problem: MarginProblem, risk: Callable[[Request], Risk], request: Request
 ) -> Request:
-    """Find the smallest epsilon that leaves a clear margin.
+    """Return the request with the smallest epsilon that leaves a clear margin.
 
     That is a tenth of the largest mean margin of all pairs, which is the margin at
     epsilon = 1. The harder the data are to rank, the larger is this epsilon: where the
     margin is near 0, noise decides, and where it is far above, easy pairs do. Margins
-    grow with epsilon, so that 4 of 15 candidates are solved.
-
-    Parameters
-    ----------
-    problem : MarginProblem
-        The data.
-    risk : callable
-        Returns the margin risk of a request.
-    request : Request
-        All that is asked for but `epsilon`.
-
-    Returns
-    -------
-    Request
-        With the smallest candidate that has this margin; the largest if none has.
+    grow with epsilon, so that 4 of 15 candidates are solved; if none has this margin,
+    the largest is taken.
     """
     candidates = [request._replace(epsilon=epsilon) for epsilon in _EPSILONS]
     start = problem.solve(risk(request._replace(epsilon=1.0)), looseness=_LOOSENESS)

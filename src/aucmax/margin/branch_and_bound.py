@@ -38,29 +38,13 @@ def minimize_curve(
     known: Sequence[CurvePoint],
     curve_points: int = 0,
 ) -> tuple[CurvePoint, MarginCurve]:
-    """Find the nu_pos of the smallest gamma_hat by branch and bound.
+    """Find the nu_pos of the smallest gamma_hat within `bounds` by branch and bound.
 
-    Parameters
-    ----------
-    problem : MarginProblem
-        The data.
-    nu : float
-        The product of nu_pos and nu_neg.
-    bounds : tuple of float
-        The range of nu_pos.
-    known : sequence of CurvePoint
-        Solutions at hand: at least one.
-    curve_points : int, default=0
-        How many points to solve for the sake of the curve, spread evenly over the
-        logarithm of nu_pos.
-
-    Returns
-    -------
-    best : CurvePoint
-        The lowest point. Margin and certified minimum of the whole curve differ by its
-        `gap` at most, upwards and downwards.
-    curve : MarginCurve
-        The points solved, and the certified lower bound.
+    `nu` is the product of nu_pos and nu_neg, `known` has at least one solution at hand,
+    and `curve_points` more are solved for the sake of the curve, spread evenly over the
+    logarithm of nu_pos. Returns the lowest point, whose margin differs from the
+    certified minimum of the whole curve by its `gap` at most, upwards and downwards,
+    and the curve: the points solved, and the certified lower bound.
     """
     search = _Search(problem, nu, bounds, known)
     for nu_pos in _spread(bounds, curve_points):

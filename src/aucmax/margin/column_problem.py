@@ -16,14 +16,7 @@ __all__ = ["ColumnProblem"]
 class ColumnProblem(MarginProblem):
     """Hypotheses that are all at hand, as columns.
 
-    Parameters
-    ----------
-    hypotheses : ScaledColumns
-        The hypotheses on the rows.
-    labels, sample_weight, stopping, usable
-        See :class:`~aucmax.margin.problem.MarginProblem`.
-    signed : bool
-        Whether each hypothesis may also count with the opposite sign.
+    If `signed`, each hypothesis may also count with the opposite sign.
     """
 
     hypotheses: ScaledColumns

@@ -18,27 +18,13 @@ __all__ = ["FORMULATIONS", "Fitted", "Formulation"]
 
 @dataclass
 class Fitted:
-    """A formulation's answer.
-
-    Attributes
-    ----------
-    result : MarginResult
-        The weights and what certifies them.
-    risk : PairMargin or InstanceMargin
-        What was minimised in the end.
-    steps : sequence of CurvePoint
-        The heuristic's way.
-    curve : MarginCurve or None
-        gamma_hat as a function of nu+.
-    unpruned : MarginResult
-        Where a neighbouring fit starts: cuts and all.
-    """
+    """A formulation's answer."""
 
     result: MarginResult
-    risk: PairMargin | InstanceMargin
-    unpruned: MarginResult
-    steps: Sequence[CurvePoint] = ()
-    curve: MarginCurve | None = None
+    risk: PairMargin | InstanceMargin  # what was minimised in the end
+    unpruned: MarginResult  # where a neighbouring fit starts: cuts and all
+    steps: Sequence[CurvePoint] = ()  # the heuristic's way
+    curve: MarginCurve | None = None  # gamma_hat as a function of nu+
 
     def certificate(self, problem: MarginProblem) -> Certificate:
         """Certify the result on the rows of the problem."""
@@ -78,23 +64,15 @@ Search: TypeAlias = Callable[[MarginProblem, Request, MarginResult | None], Fitt
 class Formulation(NamedTuple):
     """Which margin to maximise.
 
-    Attributes
-    ----------
-    risk : callable
-        Returns minus the margin that a request asks for, or raises an error if that
-        does not fit the classes.
-    search : callable or None
-        Finds a better nu+ than that of the request, where it is to be chosen.
-    is_hard : bool
-        Whether every pair counts, so that `epsilon` is not used.
-    is_over_rows : bool
-        Whether nu+ and nu- may be given; if both are, `epsilon` is not used.
+    `risk` returns minus the margin that a request asks for, or raises an error if that
+    does not fit the classes. `search` finds a better nu+ than that of the request,
+    where it is to be chosen.
     """
 
     risk: Callable[[Request], PairMargin | InstanceMargin]
     search: Search | None = None
-    is_hard: bool = False
-    is_over_rows: bool = False
+    is_hard: bool = False  # every pair counts, so that `epsilon` is not used
+    is_over_rows: bool = False  # nu+ and nu- may be given; both replace `epsilon`
 
     def uses_epsilon(self, request: Request) -> bool:
         """Tell whether the epsilon of a request makes a difference."""

@@ -19,16 +19,9 @@ _MOST_CUT_BYTES = 2**28  # for all of them, unless they are the fewest
 class Limits:
     """One stopping rule, one clock and one count of iterations for all solves.
 
-    Parameters
-    ----------
-    stopping : StoppingRule
-        The user's wishes: `tol` and `max_iter` for each solve, `max_time` for all. The
-        callback sees margins, which grow, and iterations and seconds of all solves.
-
-    Attributes
-    ----------
-    n_iter : int
-        Iterations of the solves that are done.
+    Of the `stopping` rule, `tol` and `max_iter` are for each solve, `max_time` for all.
+    The callback sees margins, which grow, and iterations and seconds of all solves.
+    `n_iter` counts the iterations of the solves that are done.
     """
 
     def __init__(self, stopping: StoppingRule) -> None:
@@ -81,14 +74,8 @@ class Limits:
 def zero_floor(largest_edge: float, tol: float, precision: float) -> float:
     """Return how small an optimum may be before it counts as 0.
 
-    Parameters
-    ----------
-    largest_edge : float
-        The best hypothesis' mean margin over all pairs.
-    tol : float
-        The relative gap to reach.
-    precision : float
-        The unit in the last place of the data.
+    `largest_edge` is the best hypothesis' mean margin over all pairs, `precision` the
+    unit in the last place of the data.
     """
     return max(_FLOOR_SHARE * largest_edge, _LEAST_GAP * precision / tol)
 

@@ -12,20 +12,10 @@ __all__ = ["MarginObjective"]
 
 
 class MarginObjective(RiskObjective):
-    """The risk of ``H @ weights``, over the hypotheses that may have weight.
+    """The risk of ``H @ weights``, over the `usable` hypotheses: all if not given.
 
-    Parameters
-    ----------
-    hypotheses : Hypotheses
-        The hypotheses on the rows; their number may grow between solves.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives.
-    risk : Risk
-        What to minimise.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Row weights; a pair weighs the product of its rows'.
-    usable : ndarray of int, optional
-        The hypotheses that may have weight; all if not given.
+    The number of hypotheses may grow between solves. A pair weighs the product of its
+    rows' `sample_weight`.
     """
 
     def __init__(

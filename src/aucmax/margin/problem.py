@@ -22,33 +22,18 @@ __all__ = ["MarginProblem", "MarginResult"]
 class MarginResult:
     """The weights of the largest margin found, and its certificate.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_hypotheses,)
-        One for each hypothesis of the problem.
-    scores : ndarray of shape (n_rows,)
-        The scores they give.
-    margin : float
-        The margin they reach.
-    gap : float
-        The largest margin of all is at most `margin` + `gap`.
-    converged : bool
-        Whether the gap is within the tolerance. It need not be where a solve ended
-        early, even if only because the margin was already enough; `margin` and `gap`
-        are right all the same.
-    row_weights : ndarray of shape (n_rows,) or None
-        The dual solution: shares of the rows, of sum 1/2 over the positives and -1/2
-        over the negatives, under which no hypothesis has an edge above `margin` +
-        `gap`.
-    cuts : Cuts or None
-        What a later solve may start from.
+    `row_weights` are the dual solution: shares of the rows, of sum 1/2 over the
+    positives and -1/2 over the negatives, under which no hypothesis has an edge above
+    `margin` + `gap`. The gap need not be within the tolerance where a solve ended
+    early, even if only because the margin was already enough; `margin` and `gap` are
+    right all the same.
     """
 
-    weights: FloatArray
-    scores: FloatArray
+    weights: FloatArray  # one for each hypothesis of the problem
+    scores: FloatArray  # of the rows
     margin: float
-    gap: float
-    converged: bool
+    gap: float  # the largest margin of all is at most `margin` + `gap`
+    converged: bool  # whether the gap is within the tolerance
     row_weights: FloatArray | None = field(default=None, repr=False)
     cuts: Cuts | None = field(default=None, repr=False)
 
@@ -56,27 +41,9 @@ class MarginResult:
 class MarginProblem(ABC):
     """What a formulation needs: the data, and the optimum of any margin risk on it.
 
-    Gaps are relative to the margin, or to the `floor` where it is nearer to 0.
-
-    Parameters
-    ----------
-    hypotheses : Hypotheses
-        The hypotheses on the rows.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Row weights.
-    stopping : StoppingRule
-        When to stop.
-    usable : ndarray of int, optional
-        The hypotheses that may have weight; all if not given.
-
-    Attributes
-    ----------
-    limits : Limits
-        What ends all solves together.
-    floor : float
-        Margins nearer to 0 than this count as this large.
+    Only the `usable` hypotheses may have weight: all if not given. `limits` ends all
+    solves together. Gaps are relative to the margin, or to the `floor` where it is
+    nearer to 0.
     """
 
     def __init__(
@@ -109,24 +76,14 @@ class MarginProblem(ABC):
         looseness: float = 1.0,
         enough: float = np.inf,
     ) -> MarginResult:
-        """Find the weights of the largest margin, minus the risk.
+        """Find the weights of the largest margin, minus the risk, from `start` on.
 
-        Parameters
-        ----------
-        risk : Risk
-            A margin risk.
-        start : MarginResult, optional
-            A neighbouring result to begin at.
-        keep_row_weights : bool, default=False
-            Whether the dual solution is needed; while the solve lasts, it costs the
-            memory of one number per row and cut.
-        reuse_cuts : bool, default=False
-            Whether the cuts of `start` lie below this risk, too: its row weights are
-            allowed here.
-        looseness : float, default=1.0
-            How many times the tolerance the gap may be.
-        enough : float, default=inf
-            The margin that is enough: the solve ends when it is reached.
+        keep_row_weights  the dual solution is needed, too; while the solve lasts, it
+                          costs the memory of one number per row and cut
+        reuse_cuts        the cuts of `start` lie below this risk as well, as its row
+                          weights are allowed here
+        looseness         how many times the tolerance the gap may be
+        enough            the margin at which the solve ends
         """
 
     @abstractmethod

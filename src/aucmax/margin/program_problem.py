@@ -38,14 +38,7 @@ class ProgramProblem(ColumnProblem):
         self._matrix = self.hypotheses.columns(columns)
 
     def solve(
-        self,
-        risk: Any,
-        start: MarginResult | None = None,
-        *,
-        keep_row_weights: bool = False,
-        reuse_cuts: bool = False,
-        looseness: float = 1.0,
-        enough: float = np.inf,
+        self, risk: Any, start: MarginResult | None = None, **unused: Any
     ) -> MarginResult:
         """Find the weights of the largest margin; only the risk makes a difference."""
         left = self.limits.seconds_left

@@ -17,28 +17,11 @@ _MULTIPLES_TRIED = (1.0, 8.0, 64.0)
 def pruned(
     problem: MarginProblem, risk: Risk, result: MarginResult, budget: float = 1.0
 ) -> MarginResult:
-    """Drop as many of the smallest weights as the tolerance allows.
+    """Drop as many of the smallest weights as `budget` times the tolerance allows.
 
     A solver that moves through the inside of a simplex leaves a little weight on most
     hypotheses. What is dropped is given to the others in proportion, and the margin
-    computed anew.
-
-    Parameters
-    ----------
-    problem : MarginProblem
-        The data.
-    risk : Risk
-        What was minimised.
-    result : MarginResult
-        Its solution.
-    budget : float, default=1.0
-        How many times the tolerance the gap may then be.
-
-    Returns
-    -------
-    MarginResult
-        Fewer weights, a margin a little smaller at most, and the same certified sum of
-        margin and gap.
+    computed anew: a little smaller at most, with the same certified margin + gap.
     """
     order = np.argsort(np.abs(result.weights))
     order = order[result.weights[order] != 0.0]

@@ -12,15 +12,7 @@ class Record:
     def get_params(self, deep: bool = False) -> dict[str, Any]:
         """Return the fields by name, as a model file stores them.
 
-        Parameters
-        ----------
-        deep : bool, default=False
-            Has no effect; scikit-learn's word.
-
-        Returns
-        -------
-        dict
-            The fields.
+        The argument `deep` is scikit-learn's, and has no effect.
         """
         record: Any = self
         return {field.name: getattr(self, field.name) for field in fields(record)}

@@ -11,25 +11,13 @@ __all__ = ["Request"]
 
 
 class Request(NamedTuple):
-    """How many pairs, or rows, may miss the margin.
-
-    Attributes
-    ----------
-    sizes : ClassSizes
-        Weights of the classes.
-    epsilon : float
-        The share of the pairs that may miss the margin.
-    nu_pos, nu_neg : float or None
-        The same for positives and negatives, if given.
-    curve_points : int
-        How many more points of the curve to solve.
-    """
+    """How many pairs, or rows, may miss the margin."""
 
     sizes: ClassSizes
-    epsilon: float
-    nu_pos: float | None = None
-    nu_neg: float | None = None
-    curve_points: int = 0
+    epsilon: float  # the share of the pairs
+    nu_pos: float | None = None  # how many positives, if given
+    nu_neg: float | None = None  # how many negatives, if given
+    curve_points: int = 0  # how many more points of the curve to solve
 
     def pair_risk(self) -> PairMargin:
         """Return the soft margin over pairs: problems (2) and (3)."""

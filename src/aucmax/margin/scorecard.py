@@ -278,10 +278,8 @@ class Scorecard:
 
         Parameters
         ----------
-        view : {"rows", "bands"}
-            One line for each rule, or one block for each feature.
-        max_rows : int or None
-            The most rules, or features, to show; the rest is summed up in one line.
+        view, max_rows
+            As in :meth:`to_text`.
 
         Returns
         -------

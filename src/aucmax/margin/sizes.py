@@ -14,19 +14,11 @@ ROUNDING_OF_SUMS = 1e-9
 
 
 class ClassSizes(NamedTuple):
-    """Weights of both classes.
-
-    Attributes
-    ----------
-    positive, negative : float
-        Total weights: numbers of rows if they have no weights.
-    lightest_pair : float
-        The smallest weight of a pair: 1 without weights.
-    """
+    """Total weights of both classes: numbers of rows if they have no weights."""
 
     positive: float
     negative: float
-    lightest_pair: float
+    lightest_pair: float  # the smallest weight of a pair: 1 without weights
 
     @classmethod
     def of(cls, labels: BoolArray, sample_weight: FloatArray | None) -> Self:

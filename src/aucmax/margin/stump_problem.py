@@ -30,27 +30,14 @@ _LARGEST_TIE = 2e-9  # relative: edges that differ by less count as equal
 
 
 class StumpProblem(MarginProblem):
-    r"""Every threshold of every column, in both directions.
+    """Every threshold of every column, in both directions.
 
     A round maximises the margin over the stumps chosen so far. Its dual solution weighs
     the rows; one sweep over the sorted columns finds the stump with the largest edge
     under these weights, of *all* stumps. That edge bounds the margin that any weighting
     of any stumps can reach, which certifies the gap. Each column's best stump joins if
-    its edge is above the margin.
-
-    Parameters
-    ----------
-    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        Finite data, float32 or float64.
-    labels, sample_weight, stopping
-        See :class:`~aucmax.margin.problem.MarginProblem`.
-    names : sequence of str, optional
-        Names of the columns, for messages.
-
-    Attributes
-    ----------
-    hypotheses : StumpColumns
-        The stumps chosen so far, by any solve.
+    its edge is above the margin. X is finite, float32 or float64, dense, CSR or CSC;
+    `hypotheses` are the stumps chosen so far, by any solve.
     """
 
     hypotheses: StumpColumns

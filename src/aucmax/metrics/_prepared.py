@@ -30,23 +30,10 @@ def prepare_metric(
 ) -> Callable[[ArrayLike], float]:
     """Check labels, weights and queries once; return the metric of any scores.
 
-    The value and the errors are those of the metric. What is left out at each call,
-    finding distinct labels and queries, costs as much as the metric itself.
-
-    Parameters
-    ----------
-    metric : callable
-        :func:`roc_auc_score`, :func:`partial_auc_score`, :func:`multiclass_auc_score`
-        or :func:`ordinal_auc_score`.
-    y_true, sample_weight, qid : array-like of shape (n_rows,)
-        As in the metric.
-    **options
-        Further options of the metric, such as ``fpr_range``.
-
-    Returns
-    -------
-    callable
-        Takes scores, returns their metric.
+    The value and the errors are those of `metric`: roc_auc_score, partial_auc_score,
+    multiclass_auc_score or ordinal_auc_score, with its further `options`. What is left
+    out at each call, finding distinct labels and queries, costs as much as the metric
+    itself.
     """
     prepare = _PREPARED[metric]
     return prepare(y_true, sample_weight=sample_weight, qid=qid, **options)

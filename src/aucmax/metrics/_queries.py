@@ -16,16 +16,10 @@ from aucmax.exceptions import NotEnoughClassesError
 class QueryRows:
     """The rows of each query, counted once for any number of rankings.
 
-    Attributes
-    ----------
-    codes : ndarray of shape (n_rows,) or None
-        The number of each row's query; None where all rows are one query.
-    offsets : ndarray of shape (n_queries + 1,)
-        Among rows sorted by query, query q owns the places
-        ``offsets[q] .. offsets[q + 1] - 1``.
+    Sorted by query, query q owns the rows ``offsets[q] .. offsets[q + 1] - 1``.
     """
 
-    codes: RowNumbers | None
+    codes: RowNumbers | None  # the number of each row's query; None where all are one
     offsets: IntArray
 
     def sort(self, values: FloatArray) -> RowNumbers:

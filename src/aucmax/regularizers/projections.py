@@ -86,16 +86,8 @@ def nearest_magnitudes(
 ) -> FloatArray:
     """Return the nearest magnitudes inside the ball, in O(n log n).
 
-    Parameters
-    ----------
-    magnitudes : ndarray of shape (n,)
-        A point outside the ball, without its signs.
-    radius : float
-        What the magnitudes may cost.
-    l1_ratio : float
-        The share of the L1 norm in the cost, from 0 to 1.
-    weights : ndarray of shape (n,) or None
-        The weight of each, 1 or more.
+    Those given lie outside of it: with `weights` of 1 or more they cost more than
+    `radius`. The L1 norm has the share `l1_ratio` in the cost.
     """
     largest = float(magnitudes.max())
     curvature = 1.0 - l1_ratio

@@ -19,15 +19,7 @@ _MANY_LEVELS = 16  # more are compared digit by digit, in this base
 
 @dataclass(frozen=True)
 class LevelWeights:
-    """The weight of each level in each query, and of the others.
-
-    Attributes
-    ----------
-    own : ndarray of shape (n_queries, n_levels)
-        Weight of the rows of a level.
-    lower, higher : ndarray of shape (n_queries, n_levels)
-        Weight of the rows of lower and of higher levels.
-    """
+    """The weight of each level in each query, of those below it and of those above."""
 
     own: FloatArray
     lower: FloatArray
@@ -86,24 +78,12 @@ def mauc_numbers(
 
 @dataclass(frozen=True)
 class Part:
-    """Rows in groups whose pairs of different classes count.
+    """Rows in groups whose pairs of different classes count."""
 
-    Attributes
-    ----------
-    groups : ndarray of int64 or None
-        The group of each row; None where there is one.
-    owners : ndarray of int64
-        The query of each group.
-    classes : ndarray of uint8 or int64
-        The class of each row.
-    starts : ndarray of int64 of shape (n_groups + 1,)
-        Where groups start, once rows are sorted by group.
-    """
-
-    groups: IntArray | None
-    owners: IntArray
-    classes: NDArray[np.integer[Any]]
-    starts: IntArray
+    groups: IntArray | None  # the group of each row; None where there is one
+    owners: IntArray  # the query of each group
+    classes: NDArray[np.integer[Any]]  # the class of each row
+    starts: IntArray  # where groups start, once rows are sorted by group
 
     def arrange(self, order: RowNumbers) -> IntArray:
         """Return the rows group by group, each in the given order."""

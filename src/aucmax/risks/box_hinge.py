@@ -208,17 +208,14 @@ class LinearizedBoxHinge:
     ) -> Callable[[FloatArray], FloatArray]:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
         forms = [
-            (
-                part.factor,
-                part.risk.curvature(scores, labels, sample_weight, width=width),
-            )
+            part.risk.curvature(scores, labels, sample_weight, width=width)
             for part in self._parts
         ]
 
         def form(columns: FloatArray) -> FloatArray:
             hessian = np.zeros((columns.shape[1], columns.shape[1]))
-            for factor, of_part in forms:
-                hessian += factor * of_part(columns)
+            for part, of_part in zip(self._parts, forms, strict=True):
+                hessian += part.factor * of_part(columns)
             return hessian
 
         return form

@@ -74,10 +74,9 @@ class PairHinge(BaseEstimator):
     ) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort."""
         positive, lifted, slack = self._sorted_classes(scores, labels, sample_weight)
-        support = hinge_support(
+        return hinge_support(
             positive, lifted, scores.size, margin=self.margin, slack=slack
-        )
-        return support.value, support.subgradient
+        )[:2]
 
     def smoothed(
         self,

@@ -136,9 +136,7 @@ class PartialHinge(BaseEstimator):
         """Return the risk of these scores."""
         if not self.can_be_smoothed:
             return self._structural(scores, labels, sample_weight)[0]
-        positive, lifted, _ = shifted(
-            *self._chosen(scores, labels, sample_weight), _MARGIN
-        )
+        positive, lifted, _ = self._chosen(scores, labels, sample_weight)
         return mean_hinge(lifted, positive)
 
     def value_and_subgradient(
@@ -150,13 +148,10 @@ class PartialHinge(BaseEstimator):
         """Return the risk of these scores and one subgradient, from one sort."""
         if not self.can_be_smoothed:
             return self._structural(scores, labels, sample_weight)
-        positive, lifted, slack = shifted(
-            *self._chosen(scores, labels, sample_weight), _MARGIN
-        )
-        support = hinge_support(
+        positive, lifted, slack = self._chosen(scores, labels, sample_weight)
+        return hinge_support(
             positive, lifted, scores.size, margin=_MARGIN, slack=slack
-        )
-        return support.value, support.subgradient
+        )[:2]
 
     def smoothed(
         self,
@@ -237,13 +232,14 @@ class PartialHinge(BaseEstimator):
 
     def _chosen(
         self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> tuple[ClassRows, ClassRows]:
-        """Choose the positives and the negatives that count, and sort them."""
+    ) -> tuple[ClassRows, ClassRows, float]:
+        """Return the rows that count, sorted, the negatives lifted, and the slack."""
         box = self.rank_box()
         positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
-        return (
+        return shifted(
             first_rows(positive, box.positives).sorted(),
             first_rows(negative, box.negatives).sorted(),
+            _MARGIN,
         )
 
     def _smooth_choices(

@@ -29,27 +29,13 @@ _LARGEST_ERROR = 1e-6  # of a bound, and of the gap relative to the value
 
 @dataclass(frozen=True)
 class LinearProgramSolution:
-    """What HiGHS found, and how good it is by our own arithmetic.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n_columns,)
-        The solution.
-    multipliers : ndarray of shape (n_rows,)
-        The multipliers of the rows: how much the optimum grows with their bounds.
-    value : float
-        The objective at x.
-    gap : float
-        `value` minus the lower bound that the multipliers prove.
-    n_iter : int
-        Iterations of all of HiGHS's methods together.
-    """
+    """What HiGHS found, and how good it is by our own arithmetic."""
 
     x: FloatArray
-    multipliers: FloatArray
-    value: float
-    gap: float
-    n_iter: int
+    multipliers: FloatArray  # of the rows: how much the optimum grows with their bounds
+    value: float  # the objective at x
+    gap: float  # `value` minus the lower bound that the multipliers prove
+    n_iter: int  # of all of HiGHS's methods together
 
 
 def solve_program(

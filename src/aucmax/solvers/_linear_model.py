@@ -21,27 +21,17 @@ class LinearProgram:
     .. math:: \min_x c \cdot x \quad\text{s.t.}\quad
               l \le A x \le u, \quad \lambda \le x \le \mu
 
-    Attributes
-    ----------
-    cost : ndarray of shape (n_columns,)
-        The objective c.
-    matrix : scipy.sparse.csc_array of shape (n_rows, n_columns)
-        The matrix A.
-    row_low, row_high : ndarray of shape (n_rows,)
-        Bounds l and u; infinite where there is none.
-    low, high : ndarray of shape (n_columns,)
-        Bounds of x; infinite where there is none.
-    reach : ndarray of shape (n_columns,)
-        Finite bounds of abs(x) that some optimum is known to meet. No solver sees
-        them; they make a proven lower bound out of any multipliers.
+    Bounds are infinite where there is none. `reach` are finite bounds of abs(x) that
+    some optimum is known to meet. No solver sees them; they make a proven lower bound
+    out of any multipliers.
     """
 
-    cost: FloatArray
-    matrix: Any
-    row_low: FloatArray
-    row_high: FloatArray
-    low: FloatArray
-    high: FloatArray
+    cost: FloatArray  # c
+    matrix: Any  # A, a csc_array
+    row_low: FloatArray  # l
+    row_high: FloatArray  # u
+    low: FloatArray  # lambda
+    high: FloatArray  # mu
     reach: FloatArray
 
     def lower_bound(self, multipliers: FloatArray) -> float:

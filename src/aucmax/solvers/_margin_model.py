@@ -147,25 +147,12 @@ def uncapped(weights: FloatArray) -> FloatArray:
 class MarginModel(LinearModel):
     """Masses of the rows, and a margin that no hypothesis' edge exceeds.
 
-    Parameters
-    ----------
-    rows : Rows
-        The data.
-    weights_set : {"simplex", "l1"}
-        Bound the edges from above alone, or from both sides.
-    mean_cap : float
-        What mass is counted in; 1 if nothing is capped.
-    caps_pos, caps_neg : ndarray or None
-        The largest shares of each row; None if constraints to come imply them.
-
-    Attributes
-    ----------
-    unit : float
-        The mass that a share of 1 stands for.
-    positives, negatives : slice
-        The columns of the masses.
-    edges : slice
-        The rows that tie the edges; their multipliers are minus the weights.
+    The set of weights "simplex" bounds the edges from above alone, "l1" from both
+    sides. Mass is counted in `mean_cap`, 1 if nothing is capped. `caps_pos` and
+    `caps_neg` are the largest shares of each row; None if constraints to come imply
+    them. `unit` is the mass that a share of 1 stands for, `positives` and `negatives`
+    are the columns of the masses, `edges` the rows that tie the edges; their
+    multipliers are minus the weights.
     """
 
     def __init__(

@@ -44,54 +44,27 @@ _SMALLEST_SCALE = 1e-8  # of a curvature by a measured one
 class Mixture(NamedTuple):
     """Shares of the cuts, and all that follows from them.
 
-    Attributes
-    ----------
-    shares : ndarray of shape (n_cuts,)
-        The shares, nonnegative and of sum 1.
-    slope : ndarray of shape (n_parameters,)
-        The slope of the mixed cuts, times C.
-    parameters : ndarray of shape (n_parameters,)
-        The minimiser near the center.
-    heights : ndarray of shape (n_cuts,)
-        The heights of the cuts there, times C.
-    value : float
-        The minimum.
-    highest : float
-        What it would be with the highest cut in place of the mixture: no less, and
-        equal for the best mixture.
+    `highest` is what the minimum would be with the highest cut in place of the mixture:
+    no less, and equal for the best mixture.
     """
 
-    shares: FloatArray
-    slope: FloatArray
-    parameters: FloatArray
-    heights: FloatArray
-    value: float
+    shares: FloatArray  # nonnegative and of sum 1
+    slope: FloatArray  # of the mixed cuts, times C
+    parameters: FloatArray  # the minimiser near the center
+    heights: FloatArray  # of the cuts there, times C
+    value: float  # the minimum
     highest: float
 
 
 @dataclass
 class NearModel:
-    r"""The regularizer, the cuts and a proximal term: a function of the cuts' shares.
-
-    Parameters
-    ----------
-    regularizer : ProximalRegularizer
-        The price of the parameters.
-    cuts : Cuts
-        Lines below the risk.
-    C : float
-        The weight of the risk.
-    center : ndarray of shape (n_parameters,)
-        Where the proximal term is 0.
-    tau : float
-        How far from the center the minimiser may be.
-    """
+    """The regularizer, the cuts and a proximal term: a function of the cuts' shares."""
 
     regularizer: ProximalRegularizer
     cuts: Cuts
     C: float
-    center: FloatArray
-    tau: float
+    center: FloatArray  # where the proximal term is 0
+    tau: float  # how far from the center the minimiser may be
     _measured: tuple[FloatArray, FloatArray] | None = field(default=None, init=False)
 
     def at(self, shares: FloatArray, slope: FloatArray | None = None) -> Mixture:
@@ -186,26 +159,11 @@ def _correct(curvature: FloatArray, move: FloatArray, fall: FloatArray) -> None:
 
 
 class CutCertificate:
-    r"""The lower bound of the mixture of cuts that bounds best.
+    r"""The lower bound of the mixture of cuts that bounds best; cuts keep its shares.
 
     The center is the best point, and :math:`\tau` grows until the proximal term hides
-    little of the gap.
-
-    Parameters
-    ----------
-    regularizer : ProximalRegularizer
-        The price of the parameters.
-    cuts : Cuts
-        Lines below the risk; they keep the shares of the best mixture.
-    C : float
-        The weight of the risk.
-
-    Attributes
-    ----------
-    bound : float
-        The objective is nowhere below it.
-    parameters : ndarray of shape (n_parameters,)
-        Where the last mixture has its minimum near the center.
+    little of the gap. The objective is nowhere below `bound`; the last mixture has its
+    minimum near the center at `parameters`.
     """
 
     def __init__(self, regularizer: ProximalRegularizer, cuts: Cuts, C: float) -> None:
@@ -219,12 +177,7 @@ class CutCertificate:
     def improve(self, center: FloatArray, value: float) -> float:
         """Return the best bound so far, the latest cut considered.
 
-        Parameters
-        ----------
-        center : ndarray of shape (n_parameters,)
-            The best point.
-        value : float
-            The objective there.
+        The best point is the `center`, with the objective `value`.
         """
         if self._tau == 0.0:
             # a start that is not the origin may be near the optimum

@@ -21,18 +21,10 @@ class Cuts:
     r"""Lines :math:`R(w) \ge o_k + \langle a_k, w \rangle` with their Gram matrix.
 
     Cuts bound the risk alone, whatever C and regularizer, so that a later solve with
-    another C starts from them.
-
-    Parameters
-    ----------
-    n_parameters : int
-        Length of a slope.
-    capacity : int, default=100
-        The most cuts kept. The one that has served longest ago leaves first, and hands
-        its share on, so that the lower bound never falls. Beyond 120, one leaves as
-        soon as it has not served for a while.
-    keep_sources : bool, default=False
-        Whether to keep each cut's slope over scores, too, for :meth:`mixed_source`.
+    another C starts from them. At most `capacity` are kept: the one that has served
+    longest ago leaves first, and hands its share on, so that the lower bound never
+    falls. Beyond 120, one leaves as soon as it has not served for a while. With
+    `keep_sources` each cut's slope over scores is kept, too, for :meth:`mixed_source`.
     """
 
     def __init__(

@@ -11,27 +11,14 @@ class LineSearch:
     """Find where a convex function along a line has nearly stopped falling.
 
     Whoever searches evaluates the function at `length` and reports its slope there, as
-    long as the search `is_open`. Between a falling and a rising end the next trial is
-    the secant's, by the Illinois variant of regula falsi.
+    long as the search `is_open`; in the end, `length` is the last one evaluated.
+    Between a falling and a rising end the next trial is the secant's, by the Illinois
+    variant of regula falsi.
 
-    Parameters
-    ----------
-    slope : float, default=None
-        The slope at 0, negative. If it is not known, it is the first to be asked for, a
-        little beside 0, and the search ends there unless it is negative.
-    longest : float, default=inf
-        The longest step; taken if the function still falls there.
-    accuracy : float, default=0.5
-        A slope of at most this share of the one at 0 ends the search.
-    max_evaluations : int, default=12
-        The most steps tried.
-
-    Attributes
-    ----------
-    length : float
-        The step to evaluate next; in the end, the last one evaluated.
-    is_open : bool
-        Whether to evaluate it.
+    The `slope` at 0 is negative. If it is not known, it is the first to be asked for, a
+    little beside 0, and the search ends there unless it is negative. The `longest` step
+    is taken if the function still falls there. A slope of at most `accuracy` times the
+    one at 0 ends the search, as do `max_evaluations`.
     """
 
     def __init__(

@@ -135,15 +135,8 @@ def solve_pairs(
 def solve_hard_pairs(H: ArrayLike, labels: BoolArray, **options: Any) -> MarginSolution:
     """Maximise the smallest pair margin, pair by pair: problem (4).
 
-    Parameters
-    ----------
-    H, labels, **options
-        As in :func:`solve_pairs`; weights other than 0 make no difference.
-
-    Returns
-    -------
-    MarginSolution
-        The optimum; `rho` equals `value`.
+    Arguments are those of :func:`solve_pairs`; weights other than 0 make no difference,
+    and `rho` equals `value`.
     """
     setting = Setting(**options)
     rows = setting.rows(H, labels)
@@ -158,16 +151,7 @@ def solve_hard_with_bias(
     """Maximise the smallest margin of a row, with a bias: problem (5).
 
     By Theorem 2 it has the optimum of problem (4), at a row instead of a pair each.
-
-    Parameters
-    ----------
-    H, labels, **options
-        As in :func:`solve_pairs`; weights other than 0 make no difference.
-
-    Returns
-    -------
-    MarginSolution
-        The optimum with its bias; `rho` equals `value`.
+    Arguments are those of :func:`solve_hard_pairs`; the solution has the bias as well.
     """
     setting = Setting(**options)
     rows = setting.rows(H, labels)

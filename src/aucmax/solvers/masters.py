@@ -39,21 +39,11 @@ _LARGEST_HIDDEN_SHARE = 0.5  # share of the decrease; if more is hidden, the bou
 
 
 class Proposal(NamedTuple):
-    """What a model of the objective proposes.
+    """What a model of the objective proposes."""
 
-    Attributes
-    ----------
-    parameters : ndarray of shape (n_parameters,)
-        Where to go.
-    lower_bound : float
-        The true objective is nowhere below it.
-    promise : float
-        What the model expects the objective to be there.
-    """
-
-    parameters: FloatArray
-    lower_bound: float
-    promise: float
+    parameters: FloatArray  # where to go
+    lower_bound: float  # the true objective is nowhere below it
+    promise: float  # what the model expects the objective to be there
 
 
 class Master(Protocol):

@@ -15,21 +15,8 @@ __all__ = ["RiskObjective"]
 class RiskObjective(ABC):
     """C times the risk of the scores; a subclass has the data that give them.
 
-    Parameters
-    ----------
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives.
-    risk : Risk
-        What to minimise.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Row weights; a pair weighs the product of its rows'.
-    C : float, default=1.0
-        The weight of the risk.
-
-    Attributes
-    ----------
-    n_passes : float
-        Passes over the data so far; a product in one direction is half a pass.
+    A pair weighs the product of its rows' `sample_weight`. `n_passes` counts passes
+    over the data so far; a product in one direction is half a pass.
     """
 
     def __init__(

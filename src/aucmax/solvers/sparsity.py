@@ -19,30 +19,15 @@ def without_dust(
     regularizer: Regularizer,
     stopping: StoppingRule,
 ) -> Solution:
-    r"""Set weights to 0 that the certificate says are not needed.
+    r"""Set weights to 0 that the certificate of the solution says are not needed.
 
     A point between two sparse ones is not sparse. The mixed cuts of the certificate
     have nearly the slope :math:`a` of the risk at the optimum, so a proximal step
     :math:`\mathrm{prox}(w - \tau C a)` has nearly the zeros of the optimum, the more of
     them the longer the step. By bisection, the longest step is found whose zeros cost
     next to nothing and leave the gap within the tolerance. Costs at most two passes,
-    and none if nothing is in question.
-
-    Parameters
-    ----------
-    solution : Solution
-        A certified point.
-    objective : Objective
-        What was minimised.
-    regularizer : Regularizer
-        Its price; only one with a proximal operator can make zeros.
-    stopping : StoppingRule
-        The tolerance.
-
-    Returns
-    -------
-    Solution
-        The same certificate for a point with more zeros, or the solution itself.
+    and none if nothing is in question. Without a proximal operator the solution stays
+    as it is.
     """
     w = solution.point.parameters
     if not isinstance(regularizer, ProximalRegularizer) or not w.any():

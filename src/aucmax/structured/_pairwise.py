@@ -25,30 +25,14 @@ TASKS = ("rank", "loss_augmented", "consistent")
 
 @dataclass(frozen=True, eq=False)
 class PairwiseModel:
-    """What a chain of sets of nodes is worth.
+    """What a chain of sets of nodes is worth."""
 
-    Attributes
-    ----------
-    unary : ndarray of shape (n_nodes,)
-        Score of each node.
-    edges : ndarray of int64 of shape (n_edges, 2)
-        Distinct pairs of nodes, the smaller number first.
-    pair_weights : ndarray of shape (n_edges,)
-        Score of both ends together.
-    top_sets : TopSets
-        Sizes and weights of the sets.
-    constant : float
-        What every chain is worth besides.
-    positives_first : ndarray of bool of shape (n_nodes,), optional
-        Nodes that must come before all others.
-    """
-
-    unary: FloatArray
-    edges: IntArray
-    pair_weights: FloatArray
+    unary: FloatArray  # score of each node
+    edges: IntArray  # distinct pairs of nodes, the smaller number first
+    pair_weights: FloatArray  # score of both ends together
     top_sets: TopSets
-    constant: float = 0.0
-    positives_first: BoolArray | None = None
+    constant: float = 0.0  # what every chain is worth besides
+    positives_first: BoolArray | None = None  # nodes that must come before all others
 
     @classmethod
     def checked(

@@ -13,19 +13,10 @@ __all__ = ["Bundle", "GraphObjective"]
 
 
 class GraphObjective:
-    r"""The mean risk of graphs, with the concave part linear in the weights.
+    """The mean risk of graphs, with the concave part linear in the weights.
 
     Its scores are those of all nodes, those of all pairs, and the value of the linear
-    part.
-
-    Parameters
-    ----------
-    problem : GraphProblem
-        The labelled graphs.
-    falling : ndarray of shape (n_parameters,)
-        The slope of what is taken away.
-    C : float
-        The weight of the risk.
+    part, whose slope is `falling`.
     """
 
     least_risk = 0.0

@@ -25,45 +25,22 @@ __all__ = ["ChainFinder", "Chains"]
 
 
 class Chains(NamedTuple):
-    """The best chain of sets of each graph.
+    """The best chain of sets of each graph."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n_nodes,)
-        The smoothed scores x.
-    unsmoothed : ndarray of shape (n_nodes,)
-        The scores u.
-    order : ndarray of int64 of shape (n_nodes,)
-        Nodes graph by graph, best first; in a block by u, then by number.
-    blocks : ndarray of int64 of shape (n_blocks + 1,)
-        Where blocks start in `order`.
-    node_counts : ndarray of shape (n_nodes,)
-        The membership of each node, summed over the sets with their weights.
-    edge_counts : ndarray of shape (n_edges,)
-        The same of both ends together.
-    """
-
-    scores: FloatArray
-    unsmoothed: FloatArray
-    order: IntArray
-    blocks: IntArray
-    node_counts: FloatArray
-    edge_counts: FloatArray
+    scores: FloatArray  # the smoothed scores x of the nodes
+    unsmoothed: FloatArray  # the scores u
+    order: IntArray  # nodes graph by graph, best first; in a block by u, then by number
+    blocks: IntArray  # where blocks start in `order`, and the end
+    node_counts: FloatArray  # each node's membership, summed over the sets with weights
+    edge_counts: FloatArray  # the same of both ends together
 
 
 class ChainFinder:
     """Finds best chains on given graphs, for any scores.
 
-    Parameters
-    ----------
-    edges : ndarray of int64 of shape (n_edges, 2)
-        Edges of all graphs, whose nodes are numbered through.
-    node_offsets : ndarray of int64 of shape (n_graphs + 1,)
-        Where the nodes of each graph start.
-    top_sets : sequence of TopSets
-        Those that count, of each graph.
-    positives_first : ndarray of bool of shape (n_nodes,), optional
-        Nodes that must come before all others of their graph. By default any order.
+    Nodes are numbered through all graphs, each of which starts at its `node_offsets`
+    and has its own `top_sets`. The nodes in `positives_first` must come before all
+    others of their graph; by default any order will do.
     """
 
     def __init__(

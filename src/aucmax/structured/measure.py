@@ -16,21 +16,11 @@ METRICS = ("auc", "binned", "at_k", "unnested")
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """The AUC, or one of its generalisations.
+    """The AUC, or one of its generalisations."""
 
-    Parameters
-    ----------
-    metric : str
-        One of `METRICS`.
-    bins : int or sequence
-        For "binned": see :meth:`aucmax.metrics.top_sets.TopSets.binned`.
-    k : int
-        For "at_k": how many of the first nodes count.
-    """
-
-    metric: str
-    bins: Bins
-    k: int
+    metric: str  # one of `METRICS`
+    bins: Bins  # for "binned": see `TopSets.binned`
+    k: int  # for "at_k": how many of the first nodes count
 
     def check(self) -> None:
         """Complain about a parameter, before any data are read."""

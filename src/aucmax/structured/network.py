@@ -18,17 +18,10 @@ _LARGEST_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not 
 
 
 class Network:
-    """Edges between nodes, ready for total variation.
+    """Edges between nodes, ready for total variation; an edge may occur repeatedly.
 
     Components without cycles are solved by dynamic programming, the others by divide
     and conquer with maximum flows.
-
-    Parameters
-    ----------
-    edges : ndarray of int64 of shape (n_edges, 2)
-        Checked; an edge may occur repeatedly.
-    n_nodes : int
-        Number of nodes.
     """
 
     def __init__(self, edges: IntArray, n_nodes: int) -> None:

@@ -42,21 +42,9 @@ class Counts(NamedTuple):
 class GraphProblem:
     """Labelled graphs, and the chains that weights make best.
 
-    Parameters
-    ----------
-    batch : GraphBatch
-        The graphs.
-    labels : ndarray of bool of shape (n_nodes,)
-        True for positives; each graph has both classes.
-    top_sets : sequence of TopSets
-        Those that count, of each graph; every spread is above 0.
-    nested : bool
-        Whether sets must be nested where a pair weight is negative.
-
-    Attributes
-    ----------
-    n_passes : float
-        How often best chains of all graphs were found.
+    Each graph has both classes and `top_sets` of its own, whose spread is above 0. If
+    `nested`, sets must be nested where a pair weight is negative. `n_passes` counts how
+    often best chains of all graphs were found.
     """
 
     def __init__(

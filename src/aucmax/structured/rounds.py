@@ -27,40 +27,19 @@ _EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried at the start
 
 
 class ConvexSolution(NamedTuple):
-    """The solution of one round.
+    """The solution of one round; `history` includes earlier rounds."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_parameters,)
-        The best weights found.
-    value : float
-        The convex objective there.
-    gap : float
-        That minus a certified lower bound.
-    converged : bool
-        Whether the gap is within the tolerance.
-    history : list of Progress
-        One record per iteration, those of earlier rounds included.
-    """
-
-    weights: FloatArray
-    value: float
-    gap: float
-    converged: bool
+    weights: FloatArray  # the best found
+    value: float  # the convex objective there
+    gap: float  # that minus a certified lower bound
+    converged: bool  # whether the gap is within the tolerance
     history: list[Progress]
 
 
 class ConvexSolver(ABC):
     """Minimises the convex problem of a round.
 
-    Parameters
-    ----------
-    problem : GraphProblem
-        The labelled graphs.
-    C : float
-        The weight of the mean risk.
-    first_bounded : int
-        Weights from this one on are not below 0.
+    C is the weight of the mean risk. Weights from `first_bounded` on are not below 0.
     """
 
     def __init__(self, problem: GraphProblem, C: float, first_bounded: int) -> None:
@@ -83,27 +62,13 @@ class ConvexSolver(ABC):
 
 
 class RoundsSolution(NamedTuple):
-    """What the rounds have found.
+    """What the rounds have found."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (n_parameters,)
-        The best weights.
-    objective : float
-        The objective itself there, not the convex bound of it.
-    last : ConvexSolution
-        The last convex problem.
-    n_rounds : int
-        Convex problems solved.
-    settled : bool
-        Whether a further round had nothing to gain.
-    """
-
-    weights: FloatArray
-    objective: float
-    last: ConvexSolution
-    n_rounds: int
-    settled: bool
+    weights: FloatArray  # the best ones
+    objective: float  # the objective itself there, not the convex bound of it
+    last: ConvexSolution  # the last convex problem
+    n_rounds: int  # convex problems solved
+    settled: bool  # whether a further round had nothing to gain
 
 
 class Tangent(NamedTuple):

@@ -35,16 +35,8 @@ class _WeightedPairs:
 class PairPlug:
     """One objective over all pairs, and the metric that it aims at.
 
-    Parameters
-    ----------
-    objective : str
-        A name in ``OBJECTIVES``.
-    fpr_range : pair of float
-        Range of the false positive rate, for the partial AUC alone.
-    outside_weight : float
-        What negatives outside of the range weigh.
-    n_jobs : int
-        Number of threads.
+    `fpr_range` and `outside_weight`, which negatives outside of the range weigh, are
+    for the partial AUC alone.
     """
 
     def __init__(

@@ -21,23 +21,11 @@ _KEPT = 4  # data sets: one to train on, and a few to evaluate
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Labels, weights and queries of a data set.
+    """Labels, weights and queries of a data set."""
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_rows,)
-        Classes or levels.
-    weights : ndarray of shape (n_rows,) or None
-        Weights of the rows.
-    sizes : ndarray of shape (n_queries,) or None
-        Number of rows of each query; None where all rows are one query.
-    query_weights : ndarray of shape (n_queries,) or None
-        Weights of the queries.
-    """
-
-    labels: NDArray[Any]
-    weights: NDArray[Any] | None = None
-    sizes: NDArray[Any] | None = None
+    labels: NDArray[Any]  # classes or levels
+    weights: NDArray[Any] | None = None  # of the rows
+    sizes: NDArray[Any] | None = None  # rows of each query; None for one query
     query_weights: NDArray[Any] | None = None
 
     @property

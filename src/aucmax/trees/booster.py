@@ -81,20 +81,7 @@ def readable_by_lightgbm(X: Any) -> Any:
 
 
 def check_model_text(text: Any, n_features: int) -> None:
-    """Refuse a text that LightGBM's parser must not see, or of other columns.
-
-    Parameters
-    ----------
-    text : str
-        The model; anything else is refused.
-    n_features : int
-        The number of columns that it must be for.
-
-    Raises
-    ------
-    ValueError
-        The text is damaged.
-    """
+    """Refuse a text that LightGBM's parser must not see, or of other columns."""
     from aucmax.trees.booster_text import check_booster_text
 
     if not isinstance(text, str):

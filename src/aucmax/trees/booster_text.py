@@ -64,23 +64,13 @@ _TAIL = re.compile(
 
 
 def check_booster_text(text: str) -> None:
-    r"""Check that a LightGBM model text is whole and harmless to parse.
+    r"""Raise ValueError unless a LightGBM model text is whole and harmless to parse.
 
-    Counts must match the lists they announce; every split and leaf must be reached
-    once from its root; features, children and category sets must be in range;
-    leaf values finite and thresholds numbers; keys known and unique; the sizes of the
-    trees those of the text. Linear trees are refused. Costs time proportional to the
-    length of the text.
-
-    Parameters
-    ----------
-    text : str
-        What ``Booster.model_to_string()`` returned (format v4).
-
-    Raises
-    ------
-    ValueError
-        Anything is out of order; the message says in which tree.
+    The text is in format v4, as of ``Booster.model_to_string()``. Counts must match the
+    lists they announce; every split and leaf must be reached once from its root;
+    features, children and category sets must be in range; leaf values finite and
+    thresholds numbers; keys known and unique; the sizes of the trees those of the text.
+    Linear trees are refused. Costs time proportional to the length of the text.
 
     Examples
     --------

@@ -39,19 +39,9 @@ _REQUIRED = _OTHER_KEYS | _SPLIT_KEYS.keys() | _LEAF_KEYS.keys()
 
 
 def check_tree(block: str, n_features: int) -> None:
-    """Check the lines of one tree, from ``num_leaves`` to ``shrinkage``.
+    """Check the lines ``key=value`` of one tree, from ``num_leaves`` to ``shrinkage``.
 
-    Parameters
-    ----------
-    block : str
-        Lines ``key=value``, each ended by a line feed.
-    n_features : int
-        Split features must lie below this.
-
-    Raises
-    ------
-    ValueError
-        The tree is not one that LightGBM writes, or is a linear tree.
+    Raises ValueError if the tree is not one that LightGBM writes, or is a linear tree.
     """
     fields = parse_fields(block)
     _check_keys(fields)

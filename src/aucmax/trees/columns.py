@@ -24,21 +24,11 @@ _SMALLEST_SEEN, _LARGEST_SEEN = 2.0**-100, 2.0**900
 
 @dataclass(frozen=True)
 class TreeColumns:
-    """What a model remembers of the training columns, besides their names.
+    """What a model remembers of the training columns, besides their names."""
 
-    Attributes
-    ----------
-    categorical : list of int
-        Columns that hold category codes.
-    categories : dict of int to list
-        The category of each code, for columns that are encoded here.
-    exponents : ndarray of int64 of shape (n_features,), or None
-        Columns are divided by these powers of two.
-    """
-
-    categorical: list[int]
-    categories: Categories
-    exponents: IntArray | None
+    categorical: list[int]  # columns that hold category codes
+    categories: Categories  # of each code, for columns that are encoded here
+    exponents: IntArray | None  # columns are divided by these powers of two
 
     @classmethod
     def learn(cls, estimator: Any, X: Any) -> tuple[Self, Any]:

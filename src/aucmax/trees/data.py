@@ -28,17 +28,9 @@ __all__ = ["TrainingLabels", "TreeRows", "check_rows"]
 
 @dataclass(frozen=True)
 class TrainingLabels:
-    """The labels that a model has seen.
+    """The labels that a model has seen."""
 
-    Attributes
-    ----------
-    values : ndarray
-        The negative and the positive class, or the levels; ascending.
-    is_levels : bool
-        Whether they are levels.
-    """
-
-    values: NDArray[Any]
+    values: NDArray[Any]  # negative and positive class, or the levels; ascending
     is_levels: bool
 
     @classmethod
@@ -65,22 +57,10 @@ class TrainingLabels:
 
 @dataclass(frozen=True)
 class TreeRows:
-    """Rows to train on, or to validate on.
+    """Rows to train on, or to validate on."""
 
-    Attributes
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        The features as LightGBM shall see them.
-    labels : ndarray of bool or int64 of shape (n_rows,)
-        Positive or not, or the level.
-    weight : ndarray of shape (n_rows,) or None
-        Row weights.
-    queries : Queries or None
-        The query of each row.
-    """
-
-    X: Any
-    labels: NDArray[Any]
+    X: Any  # the features as LightGBM shall see them
+    labels: NDArray[Any]  # positive or not, or the level
     weight: FloatArray | None
     queries: Queries | None
 

@@ -23,18 +23,10 @@ Metric = Callable[..., float]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Rows for validation.
+    """Rows for validation."""
 
-    Attributes
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        The features as LightGBM shall see them.
-    measure : callable
-        Takes the scores of the rows; the higher the better.
-    """
-
-    X: Any
-    measure: Callable[[FloatArray], float]
+    X: Any  # the features as LightGBM shall see them
+    measure: Callable[[FloatArray], float]  # of the rows' scores; the higher the better
 
 
 def rows_apart(

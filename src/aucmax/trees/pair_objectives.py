@@ -28,24 +28,12 @@ OUTSIDE_WEIGHT = 0.1
 
 @dataclass(frozen=True)
 class PairMetric:
-    """How good scores are: higher is better, and queries are averaged.
+    """How good scores are: higher is better, and queries are averaged."""
 
-    Attributes
-    ----------
-    name : str
-        Its key in `METRICS`.
-    labels : {"two", "levels"}
-        Whether it takes two labels only, or levels of relevance too.
-    function : callable
-        Takes labels, scores, and the keyword `qid`.
-    takes_range : bool
-        Whether it also takes the keyword `fpr_range`.
-    """
-
-    name: str
-    labels: Literal["two", "levels"]
-    function: Callable[..., float]
-    takes_range: bool = False
+    name: str  # its key in `METRICS`
+    labels: Literal["two", "levels"]  # two labels only, or levels of relevance too
+    function: Callable[..., float]  # takes labels, scores, and the keyword `qid`
+    takes_range: bool = False  # and the keyword `fpr_range`
 
     def prepare(
         self,
@@ -75,27 +63,13 @@ METRICS: dict[str, PairMetric] = {
 
 @dataclass(frozen=True)
 class PairObjective:
-    """One choice of what trees are grown for.
+    """One choice of what trees are grown for."""
 
-    Attributes
-    ----------
-    name : str
-        Its key in `OBJECTIVES`.
-    labels : {"two", "levels"}
-        Two labels of any kind, or levels of relevance: whole numbers from 0.
-    metric : str
-        The metric that it aims at, a key of `METRICS`.
-    rank_weighted : bool
-        Whether a pair weighs as much as its rows are places apart.
-    pair_weights : {"equal", "mauc"}
-        What a pair of two levels weighs.
-    """
-
-    name: str
-    labels: Literal["two", "levels"]
-    metric: str
-    rank_weighted: bool = False
-    pair_weights: str = "equal"
+    name: str  # its key in `OBJECTIVES`
+    labels: Literal["two", "levels"]  # of any kind, or whole numbers from 0
+    metric: str  # the metric that it aims at, a key of `METRICS`
+    rank_weighted: bool = False  # whether a pair weighs as its rows are places apart
+    pair_weights: str = "equal"  # "equal" or "mauc": what a pair of two levels weighs
 
     def risk(
         self,

@@ -35,17 +35,8 @@ _LEAVES = ((50_000, 15), (500_000, 31), (np.inf, 63))
 def booster_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
     """Check the parameters of LambdaMART that are LightGBM's; return all by its names.
 
-    Parameters
-    ----------
-    estimator : LambdaMART
-        Has the parameters, and knows its columns.
-    n_rows : int
-        Number of training rows, by which `num_leaves="auto"` goes.
-
-    Returns
-    -------
-    dict
-        For LightGBM; with those that must be so for a model that can be repeated.
+    Among them are those that must be so for a model that can be repeated. The number
+    of training rows decides `num_leaves="auto"`.
     """
     own = _own_parameters(estimator, n_rows)
     if estimator.monotone_constraints is not None:
@@ -63,24 +54,9 @@ def merge_parameters(
 ) -> dict[str, Any]:
     """Return `own` parameters, changed and extended by the `extra` ones.
 
-    Other names of a parameter (``eta`` for ``learning_rate``) count as that parameter.
-
-    Parameters
-    ----------
-    own : mapping
-        LightGBM's parameters by their main names.
-    extra : mapping, or None
-        What the user wants besides, or instead.
-
-    Returns
-    -------
-    dict
-        For LightGBM.
-
-    Raises
-    ------
-    ValueError
-        A name is unknown to LightGBM, or is one that the model settles itself.
+    Other names of a parameter (``eta`` for ``learning_rate``) count as that parameter;
+    own ones have their main names. Raises ValueError if a name is unknown to LightGBM,
+    or is one that the model settles itself.
     """
     if extra is None:
         return dict(own)

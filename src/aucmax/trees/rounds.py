@@ -81,25 +81,11 @@ def lightgbm_errors_explained() -> Iterator[None]:
 
 
 class TreeRounds:
-    """Boosting at work.
+    """Boosting at work, on a booster without trees.
 
-    Parameters
-    ----------
-    watch : RoundsWatch
-        Counts the rounds, each of which adds a tree and leaves scores in bounds.
-    booster : lightgbm.Booster
-        Has no tree yet.
-    pairs : PreparedPairs
-        The risk of the training rows.
-    evaluation : Evaluation, optional
-        Validation rows.
-
-    Attributes
-    ----------
-    kept_scores : ndarray of shape (n_rows,)
-        The training rows' scores after the rounds that are kept.
-    reason : str
-        Why it stopped.
+    Each round that the `watch` counts adds a tree and leaves scores in bounds.
+    `kept_scores` are the training rows' scores after the rounds that are kept, and
+    `reason` says why it stopped.
     """
 
     def __init__(

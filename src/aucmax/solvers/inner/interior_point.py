@@ -33,20 +33,11 @@ _max = np.maximum.reduce
 class Game(NamedTuple):
     """A game as far as it was played.
 
-    Attributes
-    ----------
-    shares : ndarray of shape (n_vertices,)
-        A point of the simplex, where no cut is above `top`.
-    multipliers : ndarray of shape (n_cuts,)
-        A point of the simplex, whose mixed cut is nowhere below `bottom`.
-    top, bottom : float
-        Bounds of the game's value.
-    path : list of (float, Iterate)
-        The way from the inside to the solution, each point after its highest cut.
+    `path` is the way from the inside to the solution, each point after its highest cut.
     """
 
-    shares: FloatArray
-    multipliers: FloatArray
+    shares: FloatArray  # a point of the simplex, where no cut is above `top`
+    multipliers: FloatArray  # one whose mixed cut is nowhere below `bottom`
     top: float
     bottom: float
     path: list[tuple[float, Iterate]]
@@ -60,22 +51,12 @@ def play_game(
     ceiling: float,
     accuracy: float,
 ) -> Game:
-    """Play cuts against vertices.
+    """Play cuts against vertices; A has each cut (row) at each vertex (column).
 
     Ends when ``top - bottom <= accuracy * (ceiling - bottom)``, or `bottom` reaches the
     ceiling, or rounding allows no more. The bounds hold, and shares and multipliers are
-    points of a simplex, whatever the accuracy reached.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n_cuts, n_vertices)
-        Each cut at each vertex.
-    shares, multipliers : ndarray of shape (n_vertices,) and (n_cuts,)
-        Points of a simplex to start from: the better, the fewer iterations.
-    ceiling : float
-        What the game's value is compared with.
-    accuracy : float
-        The share of its distance to the ceiling that need not be known.
+    points of a simplex, whatever the accuracy reached. The better those to start from,
+    the fewer iterations.
     """
     N = A.shape[1]
     top, bottom = float(_max(A @ shares)), float(_min(multipliers @ A))
@@ -114,25 +95,13 @@ def project_below_target(
 ) -> FloatArray:
     """Find a point of the simplex near `center` where all cuts are below the target.
 
-    Ends when no cut is more than `slack` above the target and half the squared distance
-    is known to a relative `accuracy`, or rounding allows no more. What comes out is a
-    point of the simplex in any case, also where no point is below the target.
-
-    Parameters
-    ----------
-    A : ndarray of shape (n_cuts, n_vertices)
-        Each cut at each vertex.
-    target : float
-        The height to go below.
-    center : ndarray of shape (n_vertices,)
-        The point of the simplex to stay near.
-    curvature : ndarray of shape (n_vertices,)
-        The price c of moving each share, nonnegative.
-    start : Iterate
-        A point of the path of a game with this A, best the first below the target.
-    slack, accuracy : float
-        How closely to solve it. The slack, above 0, should be about a tenth of how far
-        the target is below the highest cut at the center.
+    A has each cut (row) at each vertex (column); `curvature` is the nonnegative price
+    of moving each share; `start` is a point of the path of a game with this A, best the
+    first below the target. Ends when no cut is more than `slack` above the target and
+    half the squared distance is known to a relative `accuracy`, or rounding allows no
+    more. The slack, above 0, should be about a tenth of how far the target is below the
+    highest cut at the center. What comes out is a point of the simplex in any case,
+    also where no point is below the target.
     """
     N = A.shape[1]
     w, z = start.x[:N], start.y[:N]

@@ -26,21 +26,11 @@ _ACCURACY_OF_DISTANCE = 0.3  # relative, of half the squared distance to the cen
 
 
 class MasterSolution(NamedTuple):
-    """The minimiser of a regularizer plus a piecewise-linear model of the risk.
+    """The minimiser of a regularizer plus a piecewise-linear model of the risk."""
 
-    Attributes
-    ----------
-    parameters : ndarray of shape (n_parameters,)
-        Where the model's minimum lies.
-    multipliers : ndarray of shape (n_cuts,)
-        The share of each cut at that minimum: nonnegative, of sum 1.
-    lower_bound : float
-        The minimum, from the dual: the true objective is nowhere below it.
-    """
-
-    parameters: FloatArray
-    multipliers: FloatArray
-    lower_bound: float
+    parameters: FloatArray  # where the model's minimum lies
+    multipliers: FloatArray  # the cuts' shares there: nonnegative, of sum 1
+    lower_bound: float  # the minimum, from the dual: a bound of the true objective
 
 
 def level_step(
@@ -54,10 +44,12 @@ def level_step(
 ) -> MasterSolution:
     r"""Bound the model from below, and project a point onto one of its level sets.
 
-    The model is the highest cut, :math:`\max_k (o_k + \langle a_k, w \rangle)`, plus
-    the price of the weights. Its minimum over the hull is a matrix game of cuts against
-    vertices; any shares of the cuts bound it. The target lies a `fraction` of the gap
-    below `value`. Distances are those of the vertices' shares.
+    The model is the highest cut, :math:`\max_k (o_k + \langle a_k, w \rangle)`, with
+    the `offsets` o and the `gradients` a, plus the price of the weights. Its minimum
+    over the hull is a matrix game of cuts against vertices; any shares of the cuts
+    bound it, and the bound is never below that of the `multipliers` given, which gave
+    the last one. The target lies a `fraction` of the gap below `value`, the objective
+    at the `center`, the best point so far. Distances are those of the vertices' shares.
 
     Both are found roughly: the bound may miss the model's minimum by a tenth of the
     gap, and the projection stay above the target by as much. That costs no cuts, and
@@ -65,29 +57,6 @@ def level_step(
 
     With many vertices only those enter that the bound or the center needs, and the
     bound is checked against all of them: O(n_cuts * n_parameters) per round.
-
-    Parameters
-    ----------
-    hull : Hull
-        Where the parameters may be.
-    gradients : ndarray of shape (n_cuts, n_parameters)
-        The slopes of the cuts.
-    offsets : ndarray of shape (n_cuts,)
-        Their constants.
-    multipliers : ndarray of shape (n_cuts,)
-        Shares of the cuts, nonnegative and of sum 1, that gave the last bound.
-    center : ndarray of shape (n_parameters,)
-        A point of the hull: the best so far.
-    value : float
-        The objective there.
-    fraction : float
-        Where the target lies between `value` (0) and the bound (1).
-
-    Returns
-    -------
-    MasterSolution
-        The projection, the shares and the lower bound, which is never below that of
-        the shares given.
     """
     table = _Table(gradients, offsets, hull)
     known = table.lowest_point(multipliers)

@@ -15,29 +15,16 @@ def minimize_on_simplex(
 
     A primal active-set method: minimise over the coordinates in use as if they were
     free, walk there until one of them reaches zero and leaves, then admit the
-    coordinate that promises most. It ends when none promises more than rounding. Made
-    for tens or hundreds of coordinates and a start that is nearly optimal, as a bundle
-    method has them.
+    coordinate that promises most. It ends when none promises more than rounding, and
+    always with a point of the simplex. Made for tens or hundreds of coordinates, a
+    positive semidefinite Q, and a start that is nearly optimal, as a bundle method has
+    them.
 
     A Cholesky factor of the curvature follows the coordinates in use, so that a step
     costs :math:`O(k n)` with n of the k coordinates in use, and the start
     :math:`O(n^3)`. A coordinate whose curvature is lost in rounding, given the others,
     as of equal or flat cuts, stays out of the factor: a walk along the direction that
     has no curvature ends with one coordinate less.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (k, k)
-        The positive semidefinite matrix Q.
-    linear : ndarray of shape (k,)
-        The vector b.
-    start : ndarray of shape (k,)
-        A point of the simplex.
-
-    Returns
-    -------
-    ndarray of shape (k,)
-        A minimiser, up to rounding; a point of the simplex in any case.
     """
     k = linear.size
     x = np.array(start, dtype=np.float64)
