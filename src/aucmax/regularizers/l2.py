@@ -49,7 +49,8 @@ class L2Ball(Ball):
 
     Examples
     --------
-    >>>     >>> from aucmax.regularizers import L2Ball
+    >>> import numpy as np
+    >>> from aucmax.regularizers import L2Ball
     >>> L2Ball(radius=1.0).prox(np.array([3.0, -4.0]))
     array([ 0.6, -0.8])
     """

@@ -53,9 +53,9 @@ class PairHinge(BaseEstimator):
     --------
     >>> import numpy as np
     >>> from aucmax.risks import PairHinge
-    >>> scores, labels = np.array([2.0, 0.5, 0.0]), np.array([True, True, False])
+    >>> scores, labels = np.array([0.75, 0.5, 0.0]), np.array([True, True, False])
     >>> PairHinge().value_and_subgradient(scores, labels)
-    (0.25, array([ 0. , -0.5,  0.5]))
+    (0.375, array([-0.5, -0.5,  1. ]))
     """
 
     least_value = 0.0
