@@ -1,26 +1,48 @@
-"""The code of the pages about models, and of the README, does what the pages say."""
+"""The code of the pages and of the docstrings does what they say."""
 
 import doctest
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    "README.md",
-    "docs/user_guide/aucsvc.md",
-    "docs/user_guide/command_line.md",
-    "docs/user_guide/graphs.md",
-    "docs/user_guide/lambdamart.md",
-    "docs/user_guide/own_training_code.md",
-    "docs/user_guide/partial_auc.md",
-    "docs/user_guide/queries.md",
-    "docs/user_guide/sparse_models.md",
-]
+SOURCE = ROOT / "src"
+
+
+def with_examples(paths, home):
+    """Names, relative to their home, of the files that have examples."""
+    return [
+        path.relative_to(home).as_posix()
+        for path in sorted(paths)
+        if ">>>" in path.read_text()
+    ]
+
+
+def is_whole(found, path):
+    """Whether every example of the file has run, and printed what it says."""
+    lines = path.read_text().splitlines()
+    n_examples = sum(line.lstrip().startswith(">>>") for line in lines)
+    return found == (0, n_examples)
+
+
+PAGES = with_examples([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")], ROOT)
+MODULES = with_examples(SOURCE.rglob("*.py"), SOURCE)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_the_page_runs_and_prints_what_it_says(page):
     found = doctest.testfile(str(ROOT / page), module_relative=False)
-    assert found.attempted > 0
-    assert found.failed == 0
+    assert is_whole(found, ROOT / page)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_code_of_the_docstrings_runs_and_prints_what_they_say(module):
+    name = module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    # without the names of the module: an example imports what it uses, as a reader does
+    found = doctest.testmod(import_module(name), globs={})
+    assert is_whole(found, SOURCE / module)
+
+
+def test_the_first_pages_that_people_see_have_code_that_runs():
+    assert {"README.md", "docs/index.md"} <= set(PAGES)

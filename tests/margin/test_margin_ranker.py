@@ -1,7 +1,6 @@
 """What a fitted model has, and that the form of the data does not change it."""
 
 import copy
-import doctest
 import pickle
 import warnings
 
@@ -17,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 
 from aucmax import MarginRanker
 from aucmax.exceptions import MarginWarning
-from aucmax.margin import limits, margin_ranker
+from aucmax.margin import limits
 from aucmax.metrics import roc_auc_score
 from margin import samples
 from persistence.equality import same
@@ -48,10 +47,6 @@ def combination(model, X):
         low, high = model.low_[model.columns_], model.high_[model.columns_]
         H = 2.0 * (x - low) / (high - low) - 1.0
     return H @ (model.weights_ * model.directions_)
-
-
-def test_the_example_of_the_docstring_runs():
-    assert doctest.testmod(margin_ranker).failed == 0
 
 
 @for_every_model

@@ -1,4 +1,3 @@
-import doctest
 from html.parser import HTMLParser
 
 import numpy as np
@@ -6,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from aucmax.margin import scorecard
 from aucmax.margin.scorecard import Band, Scorecard
 
 RNG = np.random.default_rng(0)
@@ -37,10 +35,6 @@ def small_card(**options):
         weights=[0.12, 0.08, 0.3, 0.5],
         **options,
     )
-
-
-def test_the_examples_of_the_docstring_run():
-    assert doctest.testmod(scorecard).failed == 0
 
 
 @pytest.mark.parametrize("total", [100.0, 7.0])

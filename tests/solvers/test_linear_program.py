@@ -1,12 +1,9 @@
-import doctest
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.solvers import linear_program
 from aucmax.solvers.linear_program import (
     solve_hard_pairs,
     solve_hard_with_bias,
@@ -340,7 +337,3 @@ def test_the_time_limit_is_kept():
         solve_pairs(H, labels, 5000.0, time_limit=0.01)
     with pytest.raises(ValueError, match="time_limit must be positive"):
         solve_pairs(H, labels, 5000.0, time_limit=0.0)
-
-
-def test_the_example_of_the_docstring_runs():
-    assert doctest.testmod(linear_program).failed == 0

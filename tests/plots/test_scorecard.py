@@ -1,7 +1,5 @@
-import doctest
 import subprocess
 import sys
-from importlib import import_module
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -135,9 +133,3 @@ def test_bad_input_is_refused(ax):
     even = Scorecard.from_features(["a"], [1.0], [0], [1])
     with pytest.raises(ValueError, match="grow evenly"):
         scorecard(even, view="bands", ax=ax)
-
-
-def test_the_example_of_the_docstring_runs():
-    # the function hides its module of the same name
-    module = import_module("aucmax.plots.scorecard")
-    assert doctest.testmod(module).failed == 0
