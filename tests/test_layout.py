@@ -10,21 +10,19 @@ SOURCE = Path(aucmax.__file__).parent
 TESTS = Path(__file__).parent
 # parts that are tested as a whole: the file of tests, and the modules it is for
 TESTED_TOGETHER = {
-    "boosting/test_boosted_rankers.py": "boosting: base, rounds, weak_learners",
-    "comparison/test_cross_validation.py": (
-        "comparison: judges, models, pooling, results"
-    ),
-    "comparison/test_measures.py": "comparison: positions",
-    "contracts/test_solvers.py": "solvers: base, smoothed_newton, smoothing",
+    "boosting/test_boosted_rankers.py": "boosting: base, reweighting, rounds, weak_learners",
+    "comparison/test_cross_validation.py": "comparison: judges",
+    "contracts/test_solvers.py": "solvers: base, risk_objective, smoothed_newton, smoothing",
     "datasets/test_tables.py": "datasets: delimited",
     "hypotheses/test_scaled_columns.py": "hypotheses: base, column_reader",
-    "linear/test_auc_svc.py": "base, exceptions",
+    "contracts/test_manner.py": "base",
     "linear/test_ranges.py": "linear: refinement, risk_choice",
     "margin/test_choice_of_nu.py": "margin: adaptive, branch_and_bound, curve, sizes",
-    "margin/test_formulations.py": "margin: problem, program_problem, request",
+    "margin/test_formulations.py": "margin: column_problem, problem, program_problem, request",
     "margin/test_hypotheses.py": "margin: hypothesis_sets, stump_problem, pruning",
     "margin/test_interruptions.py": "margin: limits",
-    "margin/test_margin_ranker.py": "hypotheses: ensemble",
+    "contracts/test_defaults.py": "margin: automatic_epsilon",
+    "margin/test_margin_ranker.py": "hypotheses: ensemble, ranker",
     "margin/test_saving.py": "margin: record",
     "persistence/test_hostile_arrays.py": "persistence: arrays",
     "persistence/test_hostile_files.py": "persistence: container, decode",
@@ -34,7 +32,6 @@ TESTED_TOGETHER = {
     ),
     "risks/test_pair_hinge.py": "risks: base",
     "risks/test_pair_logistic.py": "risks: prepared_pairs",
-    "solvers/inner/test_simplex_qp.py": "solvers/inner: master_solution",
     "solvers/test_level_bundle.py": "margin: objective",
     "solvers/test_masters.py": "solvers: certificate",
     "structured/test_convex_rounds.py": (
@@ -43,17 +40,14 @@ TESTED_TOGETHER = {
     "structured/test_graph_ranker.py": "structured: measure",
     "structured/test_inference.py": "structured: repelling",
     "structured/test_total_variation.py": "structured: network",
-    "tables/test_table_model.py": "trees: lightgbm_baseline",
     "tables/test_target.py": "tables: grading",
     "test_cli.py": "cli: compare, data, demo, evaluate, figures, fit, score",
     "test_cli_bad_input.py": "cli: options, outputs, program",
     "test_cli_process.py": "cli: console",
     "trees/test_booster_text.py": "trees: booster_tree",
-    "trees/test_lambdamart.py": "trees: booster, pair_objectives, tree_params",
-    "trees/test_lambdamart_columns.py": (
-        "trees: category_frames, tree_columns, tree_data"
-    ),
-    "trees/test_lambdamart_rounds.py": "trees: evaluation, tree_rounds",
+    "trees/test_lambdamart.py": "trees: booster, fitted_state, pair_objectives, params",
+    "trees/test_lambdamart_columns.py": "trees: columns, data, frames",
+    "trees/test_lambdamart_rounds.py": "trees: evaluation, rounds",
     "trees/test_objectives.py": "objectives, trees: plugin",
 }
 
