@@ -21,6 +21,9 @@ def hypothesis_matrix(X, kind):
                 columns.append(np.where(x > threshold, 1.0, -1.0))
                 columns.append(-columns[-1])
             continue
+        if kind == "precomputed":
+            columns.append(x)
+            continue
         columns.append(2 * (x - x.min()) / (x.max() - x.min()) - 1)
         if kind == "signed":
             columns.append(-columns[-1])

@@ -12,9 +12,8 @@ KINDS = ("stumps", "features", "signed")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:no hypothesis ranks:UserWarning")
 @parametrize_with_checks(
-    [RankBoost(hypotheses=kind) for kind in KINDS]
-    # on labels drawn at random the rounds never suffice
-    + [SoftRankBoost(hypotheses=kind, n_estimators=1000) for kind in KINDS]
+    [RankBoost(50, hypotheses=kind) for kind in KINDS]
+    + [SoftRankBoost(hypotheses=kind, n_estimators=100) for kind in KINDS]
 )
 def test_estimator_passes_every_check_of_scikit_learn(estimator, check):
     check(estimator)

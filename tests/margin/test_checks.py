@@ -11,13 +11,13 @@ from aucmax.margin import MarginRanker
 @parametrize_with_checks(
     [
         MarginRanker(),
-        MarginRanker(hypotheses="signed"),
-        MarginRanker(hypotheses="stumps"),
-        MarginRanker("hard", hypotheses="signed"),
-        MarginRanker("instances", hypotheses="signed"),
-        MarginRanker("adaptive", hypotheses="features"),
-        MarginRanker("global", hypotheses="signed"),
-        MarginRanker("instances", hypotheses="signed", solver="lp"),
+        MarginRanker(epsilon=0.5, hypotheses="features"),
+        MarginRanker(epsilon=0.5, hypotheses="stumps", tol=0.1),
+        MarginRanker("hard", tol=0.1),
+        MarginRanker("instances", 0.5, tol=1e-2),
+        MarginRanker("adaptive", 0.5, "features", tol=0.1),
+        MarginRanker("global", 0.5, tol=0.1),
+        MarginRanker("instances", 0.5, solver="lp"),
     ]
 )
 def test_estimator_passes_every_check_of_scikit_learn(estimator, check):

@@ -1,5 +1,7 @@
 """The heuristic for nu+, and its certified global minimum."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -48,10 +50,18 @@ class Curve:
             nu_pos, gamma = tangent.nu_pos, there
 
 
+@cache
+def adaptive_fit(make, kind, weighted):
+    X, labels = make(1, n_rows=16)
+    weight = samples.integer_weights(0, labels) + 0.5 if weighted else None
+    model = MarginRanker("adaptive", 0.3, kind, tol=1e-4)
+    return model.fit(X, labels, sample_weight=weight)
+
+
 @for_every_case
 def test_the_heuristic_falls_to_a_local_minimum(make, kind):
-    X, labels = make(1)
-    model = MarginRanker("adaptive", 0.3, kind, tol=1e-4).fit(X, labels)
+    X, labels = make(1, n_rows=16)
+    model = adaptive_fit(make, kind, weighted=False)
     curve = Curve(X, labels, kind, 0.3)
     nu_pos, gamma_hat = model.history_["nu_pos"], model.history_["margin"]
     assert nu_pos[0] == pytest.approx(curve.start)
@@ -68,10 +78,9 @@ def test_the_heuristic_falls_to_a_local_minimum(make, kind):
 @pytest.mark.parametrize("weighted", [False, True])
 @for_every_case
 def test_the_heuristic_does_as_well_as_a_literal_one(make, kind, weighted):
-    X, labels = make(1)
+    X, labels = make(1, n_rows=16)
     weight = samples.integer_weights(0, labels) + 0.5 if weighted else None
-    model = MarginRanker("adaptive", 0.3, kind, tol=1e-4)
-    model.fit(X, labels, sample_weight=weight)
+    model = adaptive_fit(make, kind, weighted)
     curve = Curve(X, labels, kind, 0.3, weight)
     _, gamma = curve.descend(1e-4)
     # of several optimal nu+ of (9) each takes its own, so local minima may differ
@@ -82,12 +91,11 @@ def test_the_heuristic_does_as_well_as_a_literal_one(make, kind, weighted):
 @pytest.mark.parametrize("weighted", [False, True])
 @for_every_case
 def test_the_global_minimum_is_that_of_a_fine_grid(make, kind, weighted):
-    X, labels = make(1)
+    X, labels = make(1, n_rows=16)
     weight = samples.integer_weights(0, labels) + 0.5 if weighted else None
-    options = {"epsilon": 0.3, "hypotheses": kind, "tol": 1e-4}
-    model = MarginRanker("global", **options).fit(X, labels, sample_weight=weight)
-    adaptive = MarginRanker("adaptive", **options)
-    adaptive.fit(X, labels, sample_weight=weight)
+    model = MarginRanker("global", 0.3, kind, tol=1e-4)
+    model.fit(X, labels, sample_weight=weight)
+    adaptive = adaptive_fit(make, kind, weighted)
     assert model.objective_ <= adaptive.objective_
     assert same(model.history_, adaptive.history_)
     curve = Curve(X, labels, kind, 0.3, weight)
@@ -101,7 +109,7 @@ def test_the_global_minimum_is_that_of_a_fine_grid(make, kind, weighted):
 
 @for_every_case
 def test_the_curve_is_right_where_solved_and_bounded_elsewhere(make, kind):
-    X, labels = make(2)
+    X, labels = make(2, n_rows=16)
     options = {"epsilon": 0.2, "hypotheses": kind, "tol": 1e-3}
     model = MarginRanker("global", curve_points=7, **options).fit(X, labels)
     known, curve = model.curve_, Curve(X, labels, kind, 0.2)
@@ -149,20 +157,20 @@ def test_all_pairs_leave_no_choice(formulation):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_stumps_choose_nu_as_well(seed):
-    X, labels = samples.binary(seed, n_columns=5)
+    X, labels = samples.binary(seed, n_rows=16, n_columns=4)
     _, _, H = samples.all_stumps(X)
-    options = {"epsilon": 0.3, "tol": 1e-4}
+    options = {"epsilon": 0.3, "tol": 1e-3}
     model = MarginRanker("global", hypotheses="stumps", **options).fit(X, labels)
     listed = MarginRanker("global", hypotheses="precomputed", **options)
     listed.fit(np.hstack([H, -H]), labels)
-    assert model.objective_ == pytest.approx(listed.objective_, rel=3e-4, abs=1e-7)
+    assert model.objective_ == pytest.approx(listed.objective_, rel=3e-3, abs=1e-7)
     adaptive = MarginRanker("adaptive", hypotheses="stumps", **options).fit(X, labels)
     assert model.objective_ <= adaptive.objective_
 
 
 @pytest.mark.parametrize("formulation", ["adaptive", "global"])
 def test_linear_programs_choose_nu_as_well(formulation):
-    X, labels = samples.continuous(3)
+    X, labels = samples.continuous(3, n_rows=20)
     options = {"epsilon": 0.3, "hypotheses": "signed", "tol": 1e-4}
     bundle = MarginRanker(formulation, **options).fit(X, labels)
     program = MarginRanker(formulation, solver="lp", **options).fit(X, labels)

@@ -1,11 +1,11 @@
 """Callbacks, time limits, Ctrl-C and threads: fits that do not run to their end."""
 
-import signal
-import subprocess
-import sys
 import time
+from _thread import interrupt_main
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import count
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -20,19 +20,8 @@ KINDS = ("signed", "stumps")
 for_every_formulation = pytest.mark.parametrize("formulation", FORMULATIONS)
 for_every_kind = pytest.mark.parametrize("kind", KINDS)
 
-ENDLESS_FIT = """
-import numpy as np
-from aucmax import MarginRanker
 
-rng = np.random.default_rng(0)
-X = rng.normal(size=(5000, 40))
-y = X[:, 0] + rng.normal(size=5000) > 1.0
-MarginRanker("{formulation}", 0.1, "{kind}", tol=1e-300, max_iter=10**9,
-             callback=lambda progress: print("going", flush=True)).fit(X, y)
-"""
-
-
-def data(n_rows=400):
+def data(n_rows=100):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, 12))
     return X, X[:, 0] + 0.5 * X[:, 1] + 0.5 * rng.normal(size=n_rows) > 0.5
@@ -107,24 +96,22 @@ def test_no_time_is_time_for_one_iteration_a_solve(formulation, kind):
 
 @for_every_kind
 @pytest.mark.parametrize("formulation", ["pairs", "adaptive", "global"])
-def test_time_runs_out_for_all_solves_together(formulation, kind):
-    X, y = data(20_000)
+def test_time_runs_out_for_all_solves_together(formulation, kind, monkeypatch):
+    # a clock that goes on by a second whenever someone looks at it
+    monkeypatch.setattr(time, "perf_counter", map(float, count()).__next__)
+    X, y = data(400)
     model = MarginRanker(
-        formulation, 0.3, kind, tol=1e-300, max_iter=10**6, max_time=0.02
+        formulation, 0.3, kind, tol=1e-300, max_iter=10**6, max_time=10.0
     )
-    start = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="relative gap of .* iterations; "):
         model.fit(X, y)
-    # the time limit, reading the data, and the last iteration on a busy machine
-    assert time.perf_counter() - start < 3.0
+    assert 1 <= model.n_iter_ <= 10
 
 
 def test_linear_programs_raise_when_time_runs_out():
     X, y = data()
     with pytest.raises(TimeoutError):
-        MarginRanker(hypotheses="signed", solver="lp", max_time=0.0).fit(
-            X[:150], y[:150]
-        )
+        MarginRanker(hypotheses="signed", solver="lp", max_time=0.0).fit(X, y)
 
 
 def test_a_missed_tolerance_is_a_warning_with_the_gap():
@@ -166,29 +153,32 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(formulation, kind, error)
     assert model.decision_function(X).shape == (len(y),)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is not sent alike there")
 @pytest.mark.parametrize(
     ("formulation", "kind"), [("pairs", "signed"), ("global", "stumps")]
 )
-def test_ctrl_c_ends_a_fit_at_once(formulation, kind):
-    program = ENDLESS_FIT.format(formulation=formulation, kind=kind)
-    child = subprocess.Popen(
-        [sys.executable, "-c", program],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+def test_ctrl_c_ends_a_fit(formulation, kind):
+    X, y = data()
+    is_going = Event()
+    endless = MarginRanker(
+        formulation,
+        0.1,
+        kind,
+        tol=1e-300,
+        max_iter=10**9,
+        max_time=300.0,  # lest a failing test goes on for ever
+        callback=lambda progress: is_going.set(),
     )
-    try:
-        for _ in range(3):
-            assert child.stdout.readline() == "going\n"
-        child.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        _, errors = child.communicate(timeout=30)
-        assert "KeyboardInterrupt" in errors
-        # a second on a quiet machine is ample; tests may run on a busy one
-        assert time.monotonic() - start < 5.0
-    finally:
-        child.kill()
+
+    def press_ctrl_c():
+        is_going.wait()
+        interrupt_main()
+
+    keyboard = Thread(target=press_ctrl_c)
+    keyboard.start()
+    with pytest.raises(KeyboardInterrupt):
+        endless.fit(X, y)
+    keyboard.join()
+    assert not hasattr(endless, "n_features_in_")
 
 
 @pytest.mark.parametrize(
@@ -202,6 +192,6 @@ def test_many_threads_may_fit_and_score_at_once(formulation, kind):
     def fit_and_score(_):
         return clone(model).fit(X, y).decision_function(X)
 
-    with ThreadPoolExecutor(8) as pool:
-        for scores in pool.map(fit_and_score, range(12)):
+    with ThreadPoolExecutor(4) as pool:
+        for scores in pool.map(fit_and_score, range(5)):
             np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)

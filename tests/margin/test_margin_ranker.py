@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,8 @@ from persistence.equality import same
 
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 KINDS = ("features", "signed", "stumps")
+# two fits of one problem agree within twice the tolerance; rounds of stumps are dear
+TOLERANCES = {"features": 1e-4, "signed": 1e-4, "stumps": 1e-3}
 FORMULATIONS = ("pairs", "hard", "instances", "adaptive", "global")
 EVERY_MODEL = [
     pytest.param(MarginRanker(formulation, 0.3, kind), id=f"{formulation}-{kind}")
@@ -51,7 +54,7 @@ def combination(model, X):
 
 @for_every_model
 def test_attributes_are_those_documented(model):
-    X, labels = samples.continuous(0, n_rows=60)
+    X, labels = samples.continuous(0, n_rows=40)
     model = clone(model).fit(X, labels)
     scores = combination(model, X)
     np.testing.assert_allclose(
@@ -71,6 +74,9 @@ def test_attributes_are_those_documented(model):
     assert hasattr(model, "history_") == (model.formulation in ("adaptive", "global"))
     assert hasattr(model, "curve_") == (model.formulation == "global")
     assert hasattr(model, "coef_") == (model.hypotheses != "stumps")
+    if model.formulation in ("adaptive", "global"):
+        steps = model.history_["nu_pos"], model.history_["margin"]
+        assert steps[0].shape == steps[1].shape == (steps[0].size,)
     if model.hypotheses != "stumps":
         linear = X @ model.coef_[0] + model.intercept_[0]
         np.testing.assert_allclose(model.decision_function(X), linear, atol=1e-9)
@@ -107,13 +113,19 @@ FORMS = {
 }
 
 
+@cache
+def dense_fit(kind):
+    X, labels = samples.binary(4)
+    X = np.where(X > 0.0, X, 0.0)  # zeros are what sparse data leave out
+    model = MarginRanker("pairs", 0.3, kind, tol=1e-6)
+    return X, model, clone(model).fit(X, labels)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", [*KINDS, "precomputed"])
 def test_every_form_of_the_data_gives_one_model(kind, form):
-    X, labels = samples.binary(4, n_rows=50)
-    X = np.where(X > 0.0, X, 0.0)  # zeros are what sparse data leave out
-    model = MarginRanker("pairs", 0.3, kind, tol=1e-6)
-    expected = clone(model).fit(X, labels)
+    X, model, expected = dense_fit(kind)
+    _, labels = samples.binary(4)
     converted = FORMS[form](X)
     fitted = clone(model).fit(converted, labels)
     assert fitted.objective_ == pytest.approx(expected.objective_, rel=2e-6)
@@ -130,12 +142,14 @@ def _named(X, model):
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sparse_is_dense_in_every_formulation(formulation, kind):
-    X, labels = samples.binary(5, n_rows=40)
+    X, labels = samples.binary(5, n_columns=4)
     X = np.where(X > 0.0, X, 0.0)
-    model = MarginRanker(formulation, 0.3, kind, tol=1e-4)
+    model = MarginRanker(formulation, 0.3, kind, tol=TOLERANCES[kind])
     dense, thin = clone(model).fit(X, labels), clone(model)
     thin.fit(sparse.csr_array(X), labels)
-    assert dense.objective_ == pytest.approx(thin.objective_, rel=2e-4, abs=1e-6)
+    assert dense.objective_ == pytest.approx(
+        thin.objective_, rel=2.0 * model.tol, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -169,12 +183,13 @@ def test_names_of_frames_are_kept_and_asked_for():
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_weight_is_repetition(formulation, kind):
-    X, labels = samples.continuous(1) if kind == "stumps" else samples.binary(1)
+    make = samples.continuous if kind == "stumps" else samples.binary
+    X, labels = make(1, n_rows=16, n_columns=3)
     repeats = samples.integer_weights(0, labels, low=0)
-    model = MarginRanker(formulation, 0.3, kind, tol=1e-4)
+    model = MarginRanker(formulation, 0.3, kind, tol=TOLERANCES[kind])
     weighted = clone(model).fit(X, labels, sample_weight=repeats)
     repeated = clone(model).fit(np.repeat(X, repeats, axis=0), labels.repeat(repeats))
-    expected = pytest.approx(repeated.objective_, rel=2e-4, abs=1e-7)
+    expected = pytest.approx(repeated.objective_, rel=2.0 * model.tol, abs=1e-7)
     assert weighted.objective_ == expected
     certificate, other = weighted.certificate_, repeated.certificate_
     assert certificate.n_pairs == pytest.approx(other.n_pairs)
@@ -201,22 +216,22 @@ def test_rows_of_weight_zero_might_as_well_be_absent(kind):
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 @pytest.mark.parametrize("kind", ["signed", "stumps"])
 def test_a_path_equals_single_fits(formulation, kind):
-    X, labels = samples.continuous(3, n_rows=60 if kind == "signed" else 30)
-    epsilons = [0.2, 0.6, 0.05] if kind == "signed" else [0.3, 0.6]
-    model = MarginRanker(formulation, hypotheses=kind, tol=1e-4)
+    X, labels = samples.continuous(3, n_rows=40 if kind == "signed" else 24)
+    epsilons = [0.2, 0.6, 0.05] if kind == "signed" else [0.3, 0.4]
+    model = MarginRanker(formulation, hypotheses=kind, tol=TOLERANCES[kind])
     path = model.fit_path(X, labels, epsilons)
     assert [one.epsilon for one in path] == epsilons
     assert not hasattr(model, "n_features_in_")
     single = [clone(one).fit(X, labels) for one in path]
     for one, other in zip(path, single, strict=True):
         # two local minima of the heuristic need not be the same
-        rel = 0.02 if formulation == "adaptive" else 2e-4
+        rel = 0.02 if formulation == "adaptive" else 2.0 * model.tol
         assert one.objective_ == pytest.approx(other.objective_, rel=rel, abs=1e-6)
         assert one.decision_function(X).shape == labels.shape
         assert one.n_features_in_ == 4
     if formulation in ("pairs", "instances"):
         passes = sum(one.n_passes_ for one in path)
-        assert passes <= sum(one.n_passes_ for one in single)
+        assert passes < sum(one.n_passes_ for one in single)
 
 
 def test_a_path_without_steps_is_empty():
@@ -224,15 +239,21 @@ def test_a_path_without_steps_is_empty():
     assert MarginRanker().fit_path(X, labels, []) == []
 
 
+@cache
+def fit_with_all_there_is():
+    X, labels = samples.continuous(6, n_rows=16)
+    return MarginRanker("global", 0.3, "stumps").fit(X[:, :3], labels)
+
+
 @for_every_model
 def test_fits_are_deterministic_and_independent_of_earlier_ones(model):
-    X, labels = samples.continuous(6, n_rows=24)
+    X, labels = samples.continuous(6, n_rows=16)
     once = clone(model).fit(X, labels)
     again = clone(model).fit(X, labels)
     assert same(vars(once), vars(again))
     # a fit with other settings leaves nothing behind
-    other = clone(model).set_params(formulation="global", hypotheses="stumps")
-    other.fit(X[:, :3], labels).set_params(**model.get_params()).fit(X, labels)
+    other = copy.deepcopy(fit_with_all_there_is())
+    other.set_params(**model.get_params()).fit(X, labels)
     assert sorted(vars(other)) == sorted(vars(once))
     np.testing.assert_array_equal(other.decision_function(X), once.decision_function(X))
 
@@ -324,8 +345,8 @@ def test_many_binary_sparse_columns():
 def test_no_copy_of_the_data_is_made(kind):
     tracemalloc = pytest.importorskip("tracemalloc")
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_000, 60))
-    labels = X[:, 0] + rng.normal(size=20_000) > 1.5
+    X = rng.normal(size=(8_000, 60))
+    labels = X[:, 0] + rng.normal(size=8_000) > 1.5
     model = MarginRanker("pairs", 0.3, kind, tol=0.02)
     clone(model).fit(X[:500], labels[:500])
     tracemalloc.start()

@@ -33,12 +33,9 @@ def choose_epsilon(
     chosen, too_small = 0, len(candidates)
     while too_small - chosen > 1 and not problem.limits.is_over:
         middle = (chosen + too_small) // 2
+        # without cuts, which would be those of smaller epsilons as well
         result = problem.solve(
-            risk(candidates[middle]),
-            start,
-            reuse_cuts=True,  # those of a larger epsilon
-            looseness=_LOOSENESS,
-            enough=aim,
+            risk(candidates[middle]), start, looseness=_LOOSENESS, enough=aim
         )
         if result.margin >= aim > 0.0:
             chosen, start = middle, result
