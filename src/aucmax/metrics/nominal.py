@@ -18,13 +18,13 @@ from aucmax._validation import (
     check_score_matrix,
 )
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import RankingTask
 from aucmax.metrics.uncertainty import (
     AUCInterval,
     check_confidence,
     logit_interval,
     mean_and_variance,
-    shares_of_the_other_class,
 )
 
 __all__ = ["nominal_auc_interval", "nominal_auc_score"]
@@ -167,7 +167,7 @@ def nominal_auc_interval(
         areas[place] = task.mean_area()
         members = rows.members(contest)
         sides = members[task.is_positive], members[~task.is_positive]
-        for side, shares in zip(sides, shares_of_the_other_class(task), strict=True):
+        for side, shares in zip(sides, influences(task), strict=True):
             factor = rows.factors[place] / float(rows.weights[side].sum())
             influence[side] += factor * (shares - areas[place])
     auc = rows.mean(areas)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import copysign, exp, inf, log, sqrt
 from typing import Any, NamedTuple
@@ -10,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtr, ndtri
 
+from aucmax._parameters import check_range
 from aucmax._validation import FloatArray, check_scores
-from aucmax.metrics._steps import RankingTask, check_task
+from aucmax.metrics._influence import influences
+from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask, check_task
 
 __all__ = ["AUCComparison", "AUCInterval", "auc_interval", "compare_auc"]
 
@@ -49,6 +52,8 @@ def auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -69,10 +74,17 @@ def auc_interval(
     the exact binomial bound for min(p, n) disjoint pairs without an error. Costs
     O(m log m).
 
+    With `fpr_range` or `tpr_range` it is the interval of the partial AUC, as a mean
+    over the box (:func:`partial_auc_score`). V and U are then how much each row moves
+    that mean: a row outside of the box counts as the nearest point of the curve inside
+    of it, since a quantile of the scores bounds the box [4]_.
+
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_rows,)
         As in :func:`roc_auc_score`. At least two rows of each class.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve that counts.
     confidence : float
         Probability that the interval is meant to cover, between 0 and 1.
     sample_weight : array-like of shape (n_rows,), optional
@@ -96,6 +108,8 @@ def auc_interval(
        Processing Letters 21(11), 2014.
     .. [3] M. S. Pepe. The statistical evaluation of medical tests for classification
        and prediction. Oxford University Press, 2003, section 5.2.
+    .. [4] L. E. Dodd, M. S. Pepe. Partial AUC estimation and regression. Biometrics
+       59(3), 2003.
 
     Examples
     --------
@@ -104,12 +118,12 @@ def auc_interval(
     0.8889 [0.2614, 0.9945]
     """
     check_confidence(confidence)
+    box = _check_box(fpr_range, tpr_range)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    weights, n_pairs = _check_class_weights(task)
-    below, above = shares_of_the_other_class(task)
-    auc, of_positives = mean_and_variance(below, weights[0])
-    _, of_negatives = mean_and_variance(above, weights[1])
-    error = sqrt(of_positives + of_negatives)
+    weights, n_pairs = _check_class_weights(task, box)
+    values = influences(task, box)
+    auc = _area(task, box, values, weights)
+    error = sqrt(_variance(values, weights))
     low, high = logit_interval(auc, error, confidence, n_pairs)
     return AUCInterval(auc, low, high, error, confidence)
 
@@ -119,6 +133,8 @@ def compare_auc(
     y_score_a: ArrayLike,
     y_score_b: ArrayLike,
     *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
     confidence: float = 0.95,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
@@ -141,6 +157,8 @@ def compare_auc(
         As in :func:`roc_auc_score`. At least two rows of each class.
     y_score_a, y_score_b : array-like of shape (n_rows,)
         The scores of the two models for the same rows.
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve that counts; then partial AUCs are compared.
     confidence : float
         Probability that the interval of the difference is meant to cover.
     sample_weight : array-like of shape (n_rows,), optional
@@ -169,37 +187,42 @@ def compare_auc(
     (0.3333, 0.2207)
     """
     check_confidence(confidence)
+    box = _check_box(fpr_range, tpr_range)
     task_a = check_task(y_true, y_score_a, sample_weight, pos_label=pos_label)
     scores_b = check_scores(y_score_b, task_a.scores.size, "y_score_b")
     task_b = RankingTask(scores_b, task_a.is_positive, task_a.sample_weight)
-    weights, n_pairs = _check_class_weights(task_a)
-    shares_a = shares_of_the_other_class(task_a)
-    shares_b = shares_of_the_other_class(task_b)
-    auc_a, _ = mean_and_variance(shares_a[0], weights[0])
-    auc_b, _ = mean_and_variance(shares_b[0], weights[0])
-    variance = sum(
-        mean_and_variance(of_a - of_b, class_weights)[1]
-        for of_a, of_b, class_weights in zip(shares_a, shares_b, weights, strict=True)
-    )
-    error = sqrt(variance)
+    weights, n_pairs = _check_class_weights(task_a, box)
+    values_a, values_b = influences(task_a, box), influences(task_b, box)
+    auc_a = _area(task_a, box, values_a, weights)
+    auc_b = _area(task_b, box, values_b, weights)
+    differences = [a - b for a, b in zip(values_a, values_b, strict=True)]
+    error = sqrt(_variance(differences, weights))
     test = two_sided_test(auc_a - auc_b, error, confidence, n_pairs)
     return AUCComparison(auc_a, auc_b, *test, error, confidence)
 
 
 Weights = tuple[FloatArray | None, FloatArray | None]
+Box = tuple[float, float, float, float]
 
 
-def shares_of_the_other_class(task: RankingTask) -> tuple[FloatArray, FloatArray]:
-    """Return the shares V of the positives and U of the negatives.
+def _check_box(fpr_range: Sequence[float], tpr_range: Sequence[float]) -> Box:
+    fpr, tpr = check_range("fpr_range", fpr_range), check_range("tpr_range", tpr_range)
+    return (*fpr, *tpr)
 
-    V is the share of negatives below a positive, U that of positives above a negative.
-    """
-    placement = task.place()
-    positive, negative = placement.masses(*task.class_weights())
-    negative_up_to, positive_up_to = np.cumsum(negative), np.cumsum(positive)
-    below = (negative_up_to - 0.5 * negative) / negative_up_to[-1]
-    above = 1.0 - (positive_up_to - 0.5 * positive) / positive_up_to[-1]
-    return below[placement.positive], above[placement.negative]
+
+def _area(
+    task: RankingTask, box: Box, values: Sequence[FloatArray], weights: Weights
+) -> float:
+    """Return the area in the box as a mean over it."""
+    if box == WHOLE_SQUARE:
+        return mean_and_variance(values[0], weights[0])[0]
+    size = (box[1] - box[0]) * (box[3] - box[2])
+    return min(task.mean_area(box) / size, 1.0)
+
+
+def _variance(values: Sequence[FloatArray], weights: Weights) -> float:
+    """Return the variance of a mean that rows of both classes move by these values."""
+    return sum(mean_and_variance(*one)[1] for one in zip(values, weights, strict=True))
 
 
 def mean_and_variance(
@@ -224,8 +247,8 @@ def mean_and_variance(
     return float(centre + distance_mean), float(variance)
 
 
-def _check_class_weights(task: RankingTask) -> tuple[Weights, int]:
-    """Return the weights of both classes, and how many disjoint pairs there are."""
+def _check_class_weights(task: RankingTask, box: Box) -> tuple[Weights, int]:
+    """Return the weights of both classes, and how many disjoint pairs the box has."""
     weights = task.class_weights()
     n_positive = int(np.count_nonzero(task.is_positive))
     sizes = (n_positive, task.is_positive.size - n_positive)
@@ -237,7 +260,8 @@ def _check_class_weights(task: RankingTask) -> tuple[Weights, int]:
             f"DeLong's variance needs at least two rows of each class, but there is "
             f"one {name} row. Use more rows."
         )
-    return weights, min(sizes)
+    n_pairs = min(sizes[0] * (box[3] - box[2]), sizes[1] * (box[1] - box[0]))
+    return weights, max(int(n_pairs), 1)
 
 
 def check_confidence(confidence: float) -> None:

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from aucmax.metrics import partial_auc_score
+from aucmax.metrics._influence import influences
+from aucmax.metrics._steps import check_task
+
+BOXES = [
+    (0.0, 1.0, 0.0, 1.0),
+    (0.0, 0.137, 0.0, 1.0),
+    (0.211, 0.583, 0.0, 1.0),
+    (0.0, 0.31, 0.27, 0.83),
+    (0.07, 1.0, 0.6, 1.0),
+]
+
+
+def rows(n_rows=40, seed=0):
+    generator = np.random.default_rng(seed)
+    labels = generator.random(n_rows) < 0.4
+    return labels, generator.normal(size=n_rows) + labels
+
+
+def score(labels, scores, weights, box):
+    return partial_auc_score(
+        labels, scores, fpr_range=box[:2], tpr_range=box[2:], sample_weight=weights
+    )
+
+
+@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_influences_are_derivatives_by_the_weight_of_a_row(box, seed, is_weighted):
+    labels, scores = rows(seed=seed)
+    generator = np.random.default_rng(seed)
+    weights = np.ones(labels.size)
+    if is_weighted:
+        weights = generator.uniform(0.5, 2.0, labels.size)
+    task = check_task(labels, scores, weights if is_weighted else None)
+    found = np.empty(labels.size)
+    found[labels], found[~labels] = influences(task, box)
+    for members in (labels, ~labels):
+        share = weights[members] / weights[members].sum()
+        centred = found[members] - share @ found[members]
+        for row, expected in zip(np.flatnonzero(members), centred, strict=True):
+            step = 1e-6 * np.eye(labels.size)[row]
+            rise = score(labels, scores, weights + step, box) - score(
+                labels, scores, weights - step, box
+            )
+            slope = rise / 2e-6 * weights[members].sum()
+            assert slope == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_whole_square_has_delongs_shares():
+    labels, scores = rows()
+    of_positives, of_negatives = influences(check_task(labels, scores))
+    wins = scores[labels][:, None] > scores[~labels][None, :]
+    np.testing.assert_allclose(of_positives, wins.mean(axis=1))
+    np.testing.assert_allclose(of_negatives, wins.mean(axis=0))
+
+
+def test_ties_count_one_half():
+    labels = np.array([True, True, False, False])
+    of_positives, of_negatives = influences(check_task(labels, np.zeros(4)))
+    np.testing.assert_allclose(of_positives, 0.5)
+    np.testing.assert_allclose(of_negatives, 0.5)

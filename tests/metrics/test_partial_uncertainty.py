@@ -1,0 +1,99 @@
+"""Intervals and tests of the partial AUC, against simulation and the bootstrap."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+
+from aucmax.metrics import (
+    auc_interval,
+    bootstrap_interval,
+    compare_auc,
+    partial_auc_score,
+)
+
+BOXES = [
+    {"fpr_range": (0.0, 0.1)},
+    {"fpr_range": (0.05, 0.4)},
+    {"fpr_range": (0.0, 0.4), "tpr_range": (0.3, 1.0)},
+]
+
+
+def sample(generator, n_positive=120, n_negative=300, shift=1.2):
+    labels = np.repeat([True, False], [n_positive, n_negative])
+    shared = generator.normal(size=labels.size)
+    scores = [
+        shift * labels
+        + 0.7 * shared
+        + np.sqrt(0.51) * generator.normal(size=labels.size)
+        for _ in range(2)
+    ]
+    return labels, *scores
+
+
+def true_area(shift, fpr_range=(0.0, 1.0), tpr_range=(0.0, 1.0)):
+    """Mean of the clipped binormal curve over the box."""
+    (a, b), (c, d) = fpr_range, tpr_range
+
+    def height(u):
+        return np.clip(norm.sf(norm.isf(u) - shift), c, d) - c
+
+    return quad(height, a, b, limit=200)[0] / ((b - a) * (d - c))
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_intervals_and_tests_are_right_about_as_often_as_they_say(box):
+    generator = np.random.default_rng(7)
+    truth = true_area(1.2, **box)
+    n_draws = 400
+    covered = rejected = 0
+    for _ in range(n_draws):
+        labels, one, other = sample(generator)
+        interval = auc_interval(labels, one, **box)
+        covered += interval.low <= truth <= interval.high
+        rejected += compare_auc(labels, one, other, **box).p_value < 0.05
+    assert 0.92 <= covered / n_draws <= 0.98
+    assert 0.02 <= rejected / n_draws <= 0.08
+
+
+@pytest.mark.parametrize("box", BOXES)
+def test_the_standard_error_is_about_that_of_the_bootstrap(box):
+    labels, scores, _ = sample(np.random.default_rng(1))
+    interval = auc_interval(labels, scores, **box)
+    assert interval.auc == partial_auc_score(labels, scores, **box)
+    peer = bootstrap_interval(partial_auc_score, labels, scores, random_state=0, **box)
+    width = interval.high - interval.low
+    assert width == pytest.approx(peer.high - peer.low, rel=0.15)
+
+
+def test_the_whole_range_is_delongs():
+    labels, one, other = sample(np.random.default_rng(2))
+    whole = {"fpr_range": (0, 1), "tpr_range": (0.0, 1.0)}
+    assert auc_interval(labels, one, **whole) == auc_interval(labels, one)
+    assert compare_auc(labels, one, other, **whole) == compare_auc(labels, one, other)
+
+
+def test_swapping_the_models_swaps_the_sign():
+    labels, one, other = sample(np.random.default_rng(3))
+    there = compare_auc(labels, one, other, fpr_range=(0, 0.2))
+    back = compare_auc(labels, other, one, fpr_range=(0, 0.2))
+    assert there.difference == -back.difference
+    assert there.p_value == pytest.approx(back.p_value)
+    same = compare_auc(labels, one, one * 3.0 + 1.0, fpr_range=(0, 0.2))
+    assert same.difference == 0.0
+    assert same.p_value == 1.0
+
+
+def test_a_perfect_start_of_the_curve_is_not_certain():
+    labels = np.repeat([True, False], [20, 100])
+    scores = labels + 0.001 * np.arange(120)
+    interval = auc_interval(labels, scores, fpr_range=(0, 0.1))
+    assert interval.auc == 1.0
+    assert interval.low == pytest.approx(0.025 ** (1 / 10))
+
+
+def test_bad_ranges_are_named():
+    with pytest.raises(ValueError, match="fpr_range must satisfy"):
+        auc_interval([0, 0, 1, 1], [1, 2, 3, 4], fpr_range=(0.5, 0.1))
+    with pytest.raises(ValueError, match="tpr_range must satisfy"):
+        compare_auc([0, 0, 1, 1], [1, 2, 3, 4], [1, 2, 3, 4], tpr_range=(0, 2))
