@@ -64,9 +64,12 @@ class PairLogistic(BaseEstimator):
         lie in the range, by descending score, where ties share alike. With
         `rank_weighted` all pairs count, but ranks advance in the range only: about the
         change of the partial AUC by a swap.
+    tpr_range : pair of float, default=(0.0, 1.0)
+        Range of true-positive rates, for two levels without `rank_weighted`: the same
+        for positives.
     outside_weight : float, default=0.0
-        What a negative, or an advance in rank, counts outside of `fpr_range`, compared
-        with inside: from 0 to 1, where 1 is the whole range. Models that may lift rows
+        What a row, or an advance in rank, counts outside of its range, compared with
+        inside: from 0 to 1, where 1 is the whole range. Models that may lift rows
         without weight above all others, such as trees, need some.
     accuracy : float, default=1e-7
         Relative error of the loss of each pair and of its derivatives, at most.
@@ -106,6 +109,7 @@ class PairLogistic(BaseEstimator):
         pair_weights: str = "equal",
         classes: str = "positive",
         fpr_range: Sequence[float] = (0.0, 1.0),
+        tpr_range: Sequence[float] = (0.0, 1.0),
         outside_weight: float = 0.0,
         accuracy: float = 1e-7,
         n_jobs: int = 1,
@@ -114,6 +118,7 @@ class PairLogistic(BaseEstimator):
         self.pair_weights = pair_weights
         self.classes = classes
         self.fpr_range = fpr_range
+        self.tpr_range = tpr_range
         self.outside_weight = outside_weight
         self.accuracy = accuracy
         self.n_jobs = n_jobs
@@ -172,6 +177,8 @@ class PairLogistic(BaseEstimator):
         labels: ArrayLike,
         qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        width: float = 1.0,
     ) -> PreparedPairs:
         """Check and count labels once, for the risk of many scores.
 
@@ -179,6 +186,8 @@ class PairLogistic(BaseEstimator):
         ----------
         labels, qid, sample_weight : array-like of shape (n_rows,)
             As in :meth:`value_gradient_hessian`.
+        width : float, default=1.0
+            The unit in which distances of scores are measured.
 
         Returns
         -------
@@ -195,7 +204,7 @@ class PairLogistic(BaseEstimator):
         weights = check_sample_weight(sample_weight, codes.size)
         queries = None if qid is None else check_qid(qid, codes.size)
         self._check_levels(levels)
-        pairs = PreparedPairs(self, levels, codes, queries, weights)
+        pairs = PreparedPairs(self, levels, codes, queries, weights, width)
         if pairs.n_skipped == pairs.n_queries:
             raise NotEnoughClassesError(self._complaint(pairs.n_queries, qid))
         return pairs
@@ -213,6 +222,9 @@ class PairLogistic(BaseEstimator):
                     f"{name} must be {choice}, got {getattr(self, name)!r}."
                 )
         check_range("fpr_range", self.fpr_range)
+        is_part = check_range("tpr_range", self.tpr_range) != (0.0, 1.0)
+        if is_part and self.rank_weighted:
+            raise IncompatibleError("tpr_range needs rank_weighted=False.")
         if not 0.0 <= self.outside_weight <= 1.0:
             raise ValueError(
                 f"outside_weight must be between 0 and 1, got {self.outside_weight!r}."
@@ -225,14 +237,17 @@ class PairLogistic(BaseEstimator):
             raise ValueError(f"n_jobs must be an integer >= 1, got {self.n_jobs!r}.")
 
     def _check_levels(self, levels: Any) -> None:
-        whole = tuple(self.fpr_range) == (0.0, 1.0)
-        if levels.size > 2 and not whole:
-            raise IncompatibleError(
-                f"fpr_range={tuple(self.fpr_range)!r} needs labels of two levels, got "
-                f"{levels.size}; with more there is no false-positive rate."
-            )
-        if self.pair_weights == "mauc" and not whole:
-            raise IncompatibleError("fpr_range needs pair_weights='equal'.")
+        for name in ("fpr_range", "tpr_range"):
+            ends = tuple(getattr(self, name))
+            if ends == (0.0, 1.0):
+                continue
+            if levels.size > 2:
+                raise IncompatibleError(
+                    f"{name}={ends!r} needs labels of two levels, got {levels.size}; "
+                    "with more there is no such rate."
+                )
+            if self.pair_weights == "mauc":
+                raise IncompatibleError(f"{name} needs pair_weights='equal'.")
         if self.pair_weights == "mauc" and levels.size > _MOST_MAUC_LEVELS:
             raise ValueError(
                 f"pair_weights='mauc' compares each level with the others, and labels "

@@ -118,7 +118,6 @@ class PartialHinge(BaseEstimator):
         self, labels: BoolArray, sample_weight: FloatArray | None = None
     ) -> None:
         """Complain about a range that covers less than one row of its class."""
-        self.rank_box()
         check_sizes(self.fpr_range, self.tpr_range, labels, sample_weight)
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._parameters import check_range
 from aucmax._sorting import sort_with_order
 from aucmax._validation import (
     FloatArray,
@@ -41,6 +42,7 @@ class PreparedPairs:
     """The risk :class:`PairLogistic` of given labels, queries and weights.
 
     Made by :meth:`PairLogistic.prepare`, for loops in which only scores change.
+    Distances of scores are measured in units of `width`.
 
     Attributes
     ----------
@@ -74,6 +76,7 @@ class PreparedPairs:
         codes: IntArray,
         queries: Queries | None,
         weights: FloatArray | None,
+        width: float = 1.0,
     ) -> None:
         self.n_rows = codes.size
         self.n_queries = 1 if queries is None else queries.n_queries
@@ -81,7 +84,11 @@ class PreparedPairs:
         self._is_ranked = bool(risk.rank_weighted)
         self._n_jobs = int(risk.n_jobs)
         self._table = risk.table
-        self._range = tuple(map(float, risk.fpr_range))
+        self._width = width
+        self._ranges = (
+            check_range("fpr_range", risk.fpr_range),
+            check_range("tpr_range", risk.tpr_range),
+        )
         self._outside = float(risk.outside_weight)
         numbers = None if self.n_queries == 1 or queries is None else queries.codes
         largest = _largest_weights(numbers, weights)
@@ -94,8 +101,9 @@ class PreparedPairs:
         n_used = int(np.count_nonzero(self._factors))
         self.n_skipped = self.n_queries - n_used
         self._limits = self._range_limits(counted)
-        covered = self._with_outside(self._range[1] - self._range[0])
-        self._factors /= covered * max(n_used, 1)
+        for low, high in self._ranges:
+            self._factors /= self._with_outside(high - low)
+        self._factors /= max(n_used, 1)
         if self._is_ranked:
             self._factors *= largest
         by_digits = risk.pair_weights == "equal"
@@ -123,6 +131,23 @@ class PreparedPairs:
         """
         value, gradient, hessian = self._sum_up(scores, self._factors, with_value=True)
         return float(value), gradient, hessian
+
+    def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
+        """Return the risk and its gradient.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+            Finite numbers.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient : ndarray of shape (n_rows,)
+            Derivatives by each score.
+        """
+        return self.value_gradient_hessian(scores)[:2]
 
     def gradient_hessian(
         self, scores: ArrayLike, *, scaled: bool = False
@@ -165,7 +190,7 @@ class PreparedPairs:
             laid_out = kernels.Rows(
                 part.starts,
                 ordered,
-                room.find_decays(ordered),
+                room.find_decays(ordered, self._width),
                 steps,
                 part.classes[rows],
                 _UNUSED if weights is None else weights[rows],
@@ -199,11 +224,12 @@ class PreparedPairs:
         A range takes from the weights of negatives, or from the widths of ranks.
         """
         weights = self._weights
-        if self._limits is None and not self._is_ranked:
+        is_part = any(limits is not None for limits in self._limits)
+        if not is_part and not self._is_ranked:
             return weights, _UNUSED
         widths = np.ones(rows.size) if weights is None else weights[rows]
-        if self._limits is not None:
-            widths *= self._shares(scores, rows, widths)
+        if is_part:
+            widths *= self._shares(scores[rows], rows, widths)
         if not self._is_ranked:
             weights = np.empty(rows.size)
             weights[rows] = widths
@@ -217,29 +243,38 @@ class PreparedPairs:
         return ranks
 
     def _shares(
-        self, scores: FloatArray, rows: IntArray, weights: FloatArray
+        self, ordered: FloatArray, rows: IntArray, weights: FloatArray
     ) -> FloatArray:
-        """Return the share of each row, in the order of `rows`, within the range."""
-        labels = self._parts[-1].classes[rows]
-        starts, shares = self._parts[-1].starts, np.empty(rows.size)
-        kernels.find_range(scores[rows], labels, weights, starts, self._limits, shares)
-        shares = self._with_outside(shares)
-        if not self._is_ranked:
-            shares[labels == 1] = 1.0
+        """Return the share of each row, in the order of `rows`, within its range."""
+        labels, starts = self._parts[-1].classes[rows], self._parts[-1].starts
+        shares = np.ones(rows.size)
+        for limits, own in zip(self._limits, (0, 1), strict=True):
+            if limits is None:
+                continue
+            found = np.empty(rows.size)
+            others = labels != own
+            classes = others.view(np.uint8)
+            kernels.find_range(ordered, classes, weights, starts, limits, found)
+            if not self._is_ranked:
+                found[others] = 1.0
+            shares *= self._with_outside(found)
         return shares
 
     def _with_outside(self, share: Share) -> Share:
         """Return what a share within the range counts, and the rest outside of it."""
         return share + self._outside * (1.0 - share)
 
-    def _range_limits(self, counted: LevelWeights) -> FloatArray | None:
-        """Return the ends of the range in the negatives' weights, if it is a part."""
-        if self._range == (0.0, 1.0):
-            return None
-        low, high = self._range
-        negative = counted.own[:, 0]
-        rest = np.full_like(negative, float(high == 1.0))
-        return np.column_stack((low * negative, high * negative, rest))
+    def _range_limits(self, counted: LevelWeights) -> list[FloatArray | None]:
+        """Return the ends of both ranges in the weights of their classes, if parts."""
+        found: list[FloatArray | None] = []
+        for column, (low, high) in enumerate(self._ranges):
+            if (low, high) == (0.0, 1.0):
+                found.append(None)
+                continue
+            own = counted.own[:, column]
+            rest = np.full_like(own, float(high == 1.0))
+            found.append(np.column_stack((low * own, high * own, rest)))
+        return found
 
     def _scale(self, masses: FloatArray, n_used: int) -> FloatArray:
         """Return the scale of each query, by the weight of its rows."""
@@ -260,11 +295,13 @@ class _Room:
         self.gradients = np.empty((2, n_rows))
         self.hessians = np.empty((2, n_rows))
 
-    def find_decays(self, ordered: FloatArray) -> FloatArray:
-        """Return exp(-distance) from each row to the next."""
+    def find_decays(self, ordered: FloatArray, width: float) -> FloatArray:
+        """Return exp(-distance / width) from each row to the next."""
         self.decays[-1] = 0.0
         with np.errstate(over="ignore"):
             np.subtract(ordered[1:], ordered[:-1], out=self.decays[:-1])
+            if width != 1.0:
+                self.decays /= width
         # only between groups can the next score be higher, and there it does not matter
         np.minimum(self.decays, 0.0, out=self.decays)
         return np.exp(self.decays, out=self.decays)
