@@ -1,10 +1,9 @@
-import doctest
 import json
 
 import numpy as np
 import pytest
 
-from aucmax.comparison import compare_models, cross_validation, summarise_scores
+from aucmax.comparison import compare_models, summarise_scores
 from aucmax.metrics import auc_interval, partial_auc_score
 from aucmax.tables import encode_target
 
@@ -68,9 +67,3 @@ def test_one_ranking_is_measured_like_a_fold():
     )
     partial = partial_auc_score(LABELS, X[:, 0], fpr_range=(0, 0.3))
     assert summary.measures["partial_auc"] == pytest.approx(partial)
-
-
-def test_the_example_of_the_docstring_runs():
-    found = doctest.testmod(cross_validation)
-    assert found.attempted > 0
-    assert found.failed == 0

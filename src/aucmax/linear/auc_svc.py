@@ -24,17 +24,25 @@ from aucmax._parameters import (
 )
 from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._validation import BoolArray, FloatArray, check_qid
 from aucmax.base import BinaryRanker
-from aucmax.exceptions import ConstantScoresWarning
+from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
+from aucmax.linear.bounded_loss import BoundedLossSolver
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.penalties import Penalty
 from aucmax.linear.refinement import Refined, refine
-from aucmax.linear.risk_choice import check_refinable, choose_risk
+from aucmax.linear.risk_choice import (
+    check_loss,
+    check_refinable,
+    choose_risk,
+    convex_risks,
+)
 from aucmax.linear.solver_choice import SOLVERS, look_closer
+from aucmax.metrics import partial_auc_score
+from aucmax.metrics._prepared import prepare_metric
 from aucmax.regularizers import ProximalRegularizer
 from aucmax.risks import BoxHinge, PartialHinge, Risk
-from aucmax.solvers import Progress, Solution, Start, StoppingRule
+from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
 
 __all__ = ["AUCSVC"]
 
@@ -64,6 +72,16 @@ class AUCSVC(BinaryRanker):
     Other ranges have a convex bound of 1 - partial AUC instead, see
     :class:`aucmax.risks.PartialHinge` for its formula and for `bound`.
 
+    `loss` chooses what a pair costs:
+
+    ==========  ====================================================================
+    "hinge"     :math:`\max(0, 1 - s_i + s_j)`, the support vector machine
+    "logistic"  :math:`\log(1 + e^{s_j - s_i})`: smooth, convex and certified, too
+    "sigmoid"   :math:`1 / (1 + e^{s_i - s_j})`: at most 1, however far ahead the
+                negative is. It is not convex: several convex solutions go down to a
+                local optimum, and nothing is certified. Any range will do.
+    ==========  ====================================================================
+
     `penalty` chooses what holds the weights down:
 
     ============  ==================================================================
@@ -90,16 +108,20 @@ class AUCSVC(BinaryRanker):
         Weight of the risk, which is a mean over pairs and so does not grow with the
         data. Larger values fit the training pairs more closely; 1 to 1000 is worth a
         search, which `fit_path` makes cheap. Unused if there is a `radius`.
+    loss : {"hinge", "logistic", "sigmoid"}, default="hinge"
+        What a pair costs. For a narrow range, or classes that overlap much, use
+        "sigmoid".
     radius : float, default=None
         The most that the weights may measure; larger values fit the training pairs
         more closely.
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
         The part of the ROC curve to maximise the area of: ``fpr_range=(0, 0.1)`` ranks
         positives above the first tenth of the negatives. A range must cover at least
-        one row; either `fpr_range` starts at 0 or `tpr_range` ends at 1.
+        one row. With "hinge" either `fpr_range` starts at 0 or `tpr_range` ends at 1,
+        with "logistic" both.
     bound : {"tight", "loose"}, default="tight"
-        The bound of 1 - partial AUC: "tight" (SVMpAUC-tight) looks at the rows of the
-        range alone and is the one to use; "loose" (SVMpAUC) looks at all rows.
+        The bound of 1 - partial AUC by hinges: "tight" (SVMpAUC-tight) looks at the
+        rows of the range alone and is the one to use; "loose" (SVMpAUC) looks at all.
     penalty : {"l2", "l1", "elasticnet", "group"}, default="l2"
         What holds the weights down.
     l1_ratio : float, default=0.5
@@ -120,7 +142,7 @@ class AUCSVC(BinaryRanker):
         The most iterations; one pass over the data each.
     max_time : float, default=None
         The most seconds.
-    solver : {"auto", "newton", "bundle", "subgradient"}, default="auto"
+    solver : {"auto", "newton", "bundle", "subgradient", "descent"}, default="auto"
         "newton" needs few passes at any C but keeps an n_features x n_features matrix.
         It is for ``penalty="l2"`` without a radius, and for risks that can be smoothed:
         ``bound="tight"``, an `fpr_range` from 0, a `tpr_range` to 1, no queries.
@@ -130,7 +152,9 @@ class AUCSVC(BinaryRanker):
         not enough, and takes "bundle" otherwise. "subgradient" takes proximal
         (projected) subgradient steps with momentum; "auto" tries it on data with many
         rows and columns and ``penalty="l1"``, and stays with it where many weights are
-        needed. All certify the same gap.
+        needed. "descent" is L-BFGS with line searches that cost no pass, for
+        ``loss="logistic"`` and ``penalty="l2"``, where "auto" takes it. All certify the
+        same gap. ``loss="sigmoid"`` goes by "auto" alone.
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
     callback : callable, default=None
@@ -154,11 +178,20 @@ class AUCSVC(BinaryRanker):
         Passes over the data: one product in each direction.
     n_refinements_ : int
         Convex problems solved by `refine` beyond the first; 0 without.
+    is_certified_ : bool
+        Whether `dual_gap_` bounds the distance to the optimum: not for "sigmoid".
+    gradient_norm_ : float
+        For "sigmoid": the length of the objective's gradient at the weights.
+    starts_ : list of dict
+        For "sigmoid": what each start gave. "start" is its name, "start_objective" and
+        "start_metric" tell where it began, "objective" and "metric" where it came to.
+        Of all weights met, those of the lowest objective are kept that rank the
+        training rows no worse than the best start.
     objective_ : float
         The value reached, of the convex problem if the solution was refined since:
         :math:`\Omega(w) + C R`, or with a `radius` the risk alone.
     dual_gap_ : float
-        `objective_` minus a certified lower bound of the optimum.
+        `objective_` minus a certified lower bound of the optimum; NaN for "sigmoid".
     history_ : dict of str to ndarray of shape (n_iter\_,)
         What the solver had reached after each iteration: "objective" (the best value),
         "dual_gap", "n_passes" and "seconds". A refinement continues it, with the
@@ -170,6 +203,7 @@ class AUCSVC(BinaryRanker):
 
     See Also
     --------
+    aucmax.LinearRankerCV : Chooses the loss, the range and C.
     aucmax.LevelSumRanker : The same for more than two levels of relevance.
     aucmax.metrics.partial_auc_score : The area itself.
     sklearn.linear_model.LogisticRegression : Often as good when classes overlap evenly.
@@ -178,7 +212,8 @@ class AUCSVC(BinaryRanker):
     -----
     The hinge of a narrow range may be smallest at weights of 0, where it is 1, if the
     classes overlap much in that range: a few negatives far ahead then cost more than
-    all else gains. A :class:`~aucmax.exceptions.ConstantScoresWarning` says so.
+    all else gains. A :class:`~aucmax.exceptions.ConstantScoresWarning` says so. The
+    sigmoid has no such minimum.
 
     float32 data are used as they are, so products carry seven digits; the gap is then
     certified to about as many.
@@ -216,6 +251,7 @@ class AUCSVC(BinaryRanker):
         self,
         C: float = 10.0,
         *,
+        loss: str = "hinge",
         radius: float | None = None,
         fpr_range: Sequence[float] = (0.0, 1.0),
         tpr_range: Sequence[float] = (0.0, 1.0),
@@ -233,6 +269,7 @@ class AUCSVC(BinaryRanker):
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.loss = loss
         self.radius = radius
         self.fpr_range = fpr_range
         self.tpr_range = tpr_range
@@ -280,13 +317,15 @@ class AUCSVC(BinaryRanker):
         with unchanged_on_failure(self):
             self._check_parameters(qid)
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
-            risk = choose_risk(self._convex_risk, labels, weight, qid)
+            risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
             objective, regularizer = self._problem(X, labels, risk, weight)
-            solver = SOLVERS[self.solver](self._stopping)
+            solver = self._solver(labels, weight, qid)
             with self._explaining_overflow(X):
                 start = self._warm_start(objective, regularizer)
                 solution = solver.minimize(objective, regularizer, start)
-                solution = self._finish(objective, regularizer, classes, solution)
+                solution = self._finish(
+                    objective, regularizer, classes, solver, solution
+                )
             if solution.converged and not self.coef_.any():
                 self._warn_of_constant_scores()
         return self
@@ -329,15 +368,17 @@ class AUCSVC(BinaryRanker):
         witness = clone(self)  # so that this estimator stays as it is
         X, classes, labels, weight = check_training_data(witness, X, y, sample_weight)
         columns = {k: v for k, v in vars(witness).items() if k.endswith("_in_")}
-        risk = choose_risk(self._convex_risk, labels, weight, qid)
+        risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
         start = None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
             objective, regularizer = model._problem(X, labels, risk, weight)
-            solver = SOLVERS[model.solver](model._stopping)
+            solver = model._solver(labels, weight, qid)
             with model._explaining_overflow(X):
                 solution = solver.minimize(objective, regularizer, start)
-                solution = model._finish(objective, regularizer, classes, solution)
+                solution = model._finish(
+                    objective, regularizer, classes, solver, solution
+                )
             start = Start(solution.point, solution.cuts)
         return models
 
@@ -397,9 +438,14 @@ class AUCSVC(BinaryRanker):
         check_max_time(self.max_time)
         check_choice("solver", self.solver, SOLVERS)
         self._penalty.check()
-        self._convex_risk.rank_box()
+        check_loss(self.loss, self._convex_risk)
+        if self.loss == "sigmoid" and self.solver != "auto":
+            raise IncompatibleError(
+                f"loss='sigmoid' is not convex and has a solver of its own, got "
+                f"solver={self.solver!r}. Use solver='auto'."
+            )
         if self.refine:
-            check_refinable(self._convex_risk, qid)
+            check_refinable(self.loss, self._convex_risk, qid)
 
     def _models_of_path(
         self, C_values: Sequence[float] | None, radii: Sequence[float] | None
@@ -424,6 +470,25 @@ class AUCSVC(BinaryRanker):
         names = getattr(self, "feature_names_in_", None)
         return objective, self._penalty.regularizer(X.shape[1], names)
 
+    def _solver(
+        self,
+        labels: BoolArray,
+        weight: FloatArray | None,
+        qid: ArrayLike | None,
+    ) -> Solver:
+        if self.loss != "sigmoid":
+            return SOLVERS[self.solver](self._stopping)
+        queries = None if qid is None else check_qid(qid, labels.size).codes
+        risks = convex_risks(self._convex_risk, labels, weight, queries)
+        measure = prepare_metric(
+            partial_auc_score,
+            labels,
+            sample_weight=weight,
+            qid=queries,
+            **self._part_of_the_curve(),
+        )
+        return BoundedLossSolver(self._stopping, risks, measure)
+
     def _warm_start(
         self, objective: LinearObjective, regularizer: ProximalRegularizer
     ) -> Start | None:
@@ -443,11 +508,13 @@ class AUCSVC(BinaryRanker):
         objective: LinearObjective,
         regularizer: ProximalRegularizer,
         classes: NDArray[Any],
+        solver: Solver,
         solution: Solution,
     ) -> Solution:
         """Refine the convex solution, if asked to, and keep the result."""
         rule, solver_type = self._stopping, SOLVERS[self.solver]
-        solution = look_closer(solution, objective, regularizer, solver_type, rule)
+        if self.loss == "hinge":
+            solution = look_closer(solution, objective, regularizer, solver_type, rule)
         best = Refined(solution.point, 0, solution.history, objective.n_passes)
         if self.refine:
 
@@ -470,6 +537,10 @@ class AUCSVC(BinaryRanker):
         self.n_refinements_ = best.n_refinements
         self.objective_ = solution.value
         self.dual_gap_ = solution.gap
+        self.is_certified_ = self.loss != "sigmoid"
+        if isinstance(solver, BoundedLossSolver):
+            self.gradient_norm_ = solver.gradient_norm
+            self.starts_ = solver.starts
         self.history_ = {
             "objective": values,
             "dual_gap": gaps,
@@ -491,6 +562,8 @@ class AUCSVC(BinaryRanker):
         small, advice = f"C={self.C:g} is too small, or ", "Raise C, widen"
         if self.radius is not None:
             small, advice = "", "Widen"
+        if self.loss != "sigmoid":
+            advice = f"Use loss='sigmoid', {advice[0].lower()}{advice[1:]}"
         warnings.warn(
             f"all weights are 0, so that all scores tie: {small}the classes overlap so "
             f"much within fpr_range={self.fpr_range!r} and tpr_range="

@@ -38,6 +38,11 @@ class LinearObjective(RiskObjective):
         """Number of features."""
         return int(self.X.shape[1])
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the risk has a gradient everywhere."""
+        return bool(getattr(self.risk, "is_smooth", False))
+
     def with_risk(self, risk: Risk) -> Self:
         """Return the same data under another risk; passes go on being counted."""
         other = copy.copy(self)
@@ -53,6 +58,14 @@ class LinearObjective(RiskObjective):
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over features: the backward half."""
         return self._product(self.X.T, support.subgradient)
+
+    def scores_of(self, parameters: FloatArray) -> FloatArray:
+        """Score each row of parameters: the forward half of one pass for all."""
+        return np.ascontiguousarray(self._product(self.X, parameters.T).T)
+
+    def slopes_of(self, subgradients: FloatArray) -> FloatArray:
+        """Pull each row of slopes over scores back: the backward half for all."""
+        return np.ascontiguousarray(self._product(self.X.T, subgradients.T).T)
 
     def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
         """Estimate the risk's Hessian over features from a sample of the rows.

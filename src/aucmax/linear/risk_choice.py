@@ -5,17 +5,29 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import BoolArray, FloatArray, Queries, check_qid
+from aucmax._parameters import check_choice, check_range
+from aucmax._validation import BoolArray, FloatArray, IntArray, Queries, check_qid
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
-from aucmax.risks import PairHinge, PartialHinge, PerQuery, Risk
+from aucmax.risks import (
+    PairHinge,
+    PairLogistic,
+    PairSigmoid,
+    PartialHinge,
+    PerQuery,
+    Risk,
+    RiskOfRows,
+)
 
-__all__ = ["check_refinable", "choose_risk"]
+__all__ = ["LOSSES", "check_loss", "check_refinable", "choose_risk", "convex_risks"]
 
 _MOST_IDS_SHOWN = 3  # in a warning
+_ACCURACY_OF_CERTIFICATES = 1e-10  # of the slopes that certificates are made of
 
 
-def check_refinable(partial: PartialHinge, qid: ArrayLike | None) -> None:
+def check_refinable(loss: str, partial: PartialHinge, qid: ArrayLike | None) -> None:
     """Complain if the convex risk leaves nothing to refine, or if there are queries."""
+    if loss != "hinge":
+        raise ValueError(f"refine=True is for loss='hinge', got loss={loss!r}.")
     if partial.rank_box().skip == 0.0:
         raise ValueError(
             f"refine=True needs fpr_range to start above 0 or tpr_range to end below "
@@ -30,20 +42,97 @@ def check_refinable(partial: PartialHinge, qid: ArrayLike | None) -> None:
         )
 
 
+def check_loss(loss: str, partial: PartialHinge) -> None:
+    """Complain about a loss that is unknown, or that the ranges are not made for."""
+    check_choice("loss", loss, LOSSES)
+    if loss == "sigmoid":
+        check_range("fpr_range", partial.fpr_range)
+        check_range("tpr_range", partial.tpr_range)
+    elif partial.rank_box().skip > 0.0 and loss == "logistic":
+        raise ValueError(
+            f"loss='logistic' is convex where fpr_range starts at 0 and tpr_range ends "
+            f"at 1, got {partial.fpr_range!r} and {partial.tpr_range!r}. Use "
+            "loss='sigmoid', which takes any range."
+        )
+
+
 def choose_risk(
+    loss: str,
     partial: PartialHinge,
     labels: BoolArray,
     sample_weight: FloatArray | None,
     qid: ArrayLike | None,
 ) -> Risk:
-    """Return the convex risk of these rows, or complain that it has no pairs."""
+    """Return the risk of these rows, or complain that it has no pairs."""
+    queries = None
     if qid is not None:
-        queries = _check_queries(qid, labels, sample_weight)
-        return PerQuery(partial, queries.codes)
-    if tuple(map(float, (*partial.fpr_range, *partial.tpr_range))) == (0, 1, 0, 1):
-        return PairHinge()  # the same risk without the choice of rows
-    partial.check_sizes(labels, sample_weight)
-    return partial
+        queries = _check_queries(qid, labels, sample_weight).codes
+    else:
+        partial.check_sizes(labels, sample_weight)
+    return LOSSES[loss](partial, labels, sample_weight, queries)
+
+
+def convex_risks(
+    partial: PartialHinge,
+    labels: BoolArray,
+    sample_weight: FloatArray | None,
+    queries: IntArray | None,
+) -> dict[str, Risk]:
+    """Return what a bounded loss starts from: whole curve, and the range's own."""
+    rows = labels, sample_weight, queries
+    risks = {
+        "hinge": _hinge(PartialHinge(), *rows),
+        "logistic": _logistic(PartialHinge(), *rows),
+    }
+    is_part = _ends(partial) != _ends(PartialHinge())
+    if is_part and (partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0):
+        risks["hinge of the range"] = _hinge(partial, *rows)
+    return risks
+
+
+def _hinge(
+    partial: PartialHinge,
+    labels: BoolArray,
+    sample_weight: FloatArray | None,
+    queries: IntArray | None,
+) -> Risk:
+    if queries is not None:
+        return PerQuery(partial, queries)
+    # the same risk without the choice of rows
+    is_whole = _ends(partial) == _ends(PartialHinge())
+    return PairHinge() if is_whole else partial
+
+
+def _logistic(
+    partial: PartialHinge,
+    labels: BoolArray,
+    sample_weight: FloatArray | None,
+    queries: IntArray | None,
+) -> Risk:
+    risk = PairLogistic(
+        fpr_range=partial.fpr_range,
+        tpr_range=partial.tpr_range,
+        accuracy=_ACCURACY_OF_CERTIFICATES,
+    )
+    return RiskOfRows(risk.prepare(labels, queries, sample_weight))
+
+
+def _sigmoid(
+    partial: PartialHinge,
+    labels: BoolArray,
+    sample_weight: FloatArray | None,
+    queries: IntArray | None,
+) -> Risk:
+    risk = PairSigmoid(partial.fpr_range, tpr_range=partial.tpr_range)
+    return RiskOfRows(risk.prepare(labels, queries, sample_weight))
+
+
+#: from the name of a loss to what makes its risk, given a range and its rows
+LOSSES = {"hinge": _hinge, "logistic": _logistic, "sigmoid": _sigmoid}
+
+
+def _ends(partial: PartialHinge) -> tuple[float, ...]:
+    return tuple(map(float, (*partial.fpr_range, *partial.tpr_range)))
 
 
 def _check_queries(

@@ -13,6 +13,7 @@ from aucmax.regularizers import (
 )
 from aucmax.solvers import (
     BundleSolver,
+    DescentSolver,
     LevelBundleSolver,
     SmoothedNewtonSolver,
     Solution,
@@ -42,7 +43,8 @@ SolverType = Callable[[StoppingRule], Solver]
 class AutoSolver:
     """The solver that suits the data, the risk and the regularizer.
 
-    Newton steps where they are possible and the data are tall; cutting planes take over
+    Descent where the risk is smooth; Newton steps where they are possible and the data
+    are tall; cutting planes take over
     if few pairs are left near the margin, where they do better. For a hull of few
     directions (L1), cutting planes find few weights among many features in the fewest
     passes, but need about as many cuts as there are weights: on many rows and columns,
@@ -59,6 +61,8 @@ class AutoSolver:
     ) -> Solution:
         """See :meth:`Solver.minimize`."""
         rule = self.stopping
+        if isinstance(regularizer, QuadraticRegularizer) and objective.is_smooth:
+            return DescentSolver(rule).minimize(objective, regularizer, start)
         if isinstance(regularizer, QuadraticRegularizer) and _suits_newton(
             objective, rule
         ):
@@ -107,6 +111,7 @@ SOLVERS: dict[str, SolverType] = {
     "newton": SmoothedNewtonSolver,
     "bundle": CuttingPlaneSolver,
     "subgradient": SubgradientSolver,
+    "descent": DescentSolver,
 }
 
 

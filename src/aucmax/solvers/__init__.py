@@ -10,12 +10,14 @@ from aucmax.solvers.base import (
     StoppingRule,
 )
 from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.descent import DescentSolver
 from aucmax.solvers.level_bundle import LevelBundleSolver
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.subgradient import SubgradientSolver
 
 __all__ = [
     "BundleSolver",
+    "DescentSolver",
     "LevelBundleSolver",
     "Objective",
     "Point",

@@ -149,9 +149,10 @@ class Progress(NamedTuple):
 
     def __str__(self) -> str:
         relative = self.gap / abs(self.value) if self.value else np.inf
+        bound = f"relative gap {relative:.1e}" if self.gap < np.inf else "no bound"
         return (
             f"iteration {self.n_iter}, {self.n_passes:g} passes, {self.seconds:.2f} s, "
-            f"objective {self.value:.6g}, relative gap {relative:.1e}"
+            f"objective {self.value:.6g}, {bound}"
         )
 
 
