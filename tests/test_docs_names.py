@@ -28,6 +28,7 @@ MODULES = [
     "aucmax.datasets",
     "aucmax.exceptions",
     "aucmax.hypotheses",
+    "aucmax.linear",
     "aucmax.margin",
     "aucmax.metrics",
     "aucmax.objectives",

@@ -10,15 +10,22 @@ SOURCE = Path(aucmax.__file__).parent
 TESTS = Path(__file__).parent
 # parts that are tested as a whole: the file of tests, and the modules it is for
 TESTED_TOGETHER = {
-    "boosting/test_boosted_rankers.py": "boosting: base, reweighting, rounds, weak_learners",
+    "boosting/test_boosted_rankers.py": (
+        "boosting: base, reweighting, rounds, weak_learners"
+    ),
     "comparison/test_cross_validation.py": "comparison: judges",
-    "contracts/test_solvers.py": "solvers: base, risk_objective, smoothed_newton, smoothing",
+    "contracts/test_solvers.py": (
+        "solvers: base, risk_objective, smoothed_newton, smoothing"
+    ),
     "datasets/test_tables.py": "datasets: delimited",
     "hypotheses/test_scaled_columns.py": "hypotheses: base, column_reader",
     "contracts/test_manner.py": "base",
+    "linear/test_linear_ranker_cv.py": "linear: candidates",
     "linear/test_ranges.py": "linear: refinement, risk_choice",
     "margin/test_choice_of_nu.py": "margin: adaptive, branch_and_bound, curve, sizes",
-    "margin/test_formulations.py": "margin: column_problem, problem, program_problem, request",
+    "margin/test_formulations.py": (
+        "margin: column_problem, problem, program_problem, request"
+    ),
     "margin/test_hypotheses.py": "margin: hypothesis_sets, stump_problem, pruning",
     "margin/test_interruptions.py": "margin: limits",
     "contracts/test_defaults.py": "margin: automatic_epsilon",
@@ -31,6 +38,7 @@ TESTED_TOGETHER = {
         "regularizers: ball, base, elastic_net, group_lasso, l1"
     ),
     "risks/test_pair_hinge.py": "risks: base",
+    "linear/test_bounded_loss.py": "risks: of_rows",
     "risks/test_pair_logistic.py": "risks: prepared_pairs",
     "solvers/test_level_bundle.py": "margin: objective",
     "solvers/test_masters.py": "solvers: certificate",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         tables,
     )
     from aucmax.boosting import RankBoost, SoftRankBoost
-    from aucmax.linear import AUCSVC, LevelSumRanker
+    from aucmax.linear import AUCSVC, LevelSumRanker, LinearRankerCV
     from aucmax.margin import MarginRanker
     from aucmax.persistence import load, save
     from aucmax.structured import GraphRanker
@@ -31,6 +31,7 @@ _HOME = {
     "GraphRanker": "aucmax.structured",
     "LambdaMART": "aucmax.trees",
     "LevelSumRanker": "aucmax.linear",
+    "LinearRankerCV": "aucmax.linear",
     "MarginRanker": "aucmax.margin",
     "RankBoost": "aucmax.boosting",
     "SoftRankBoost": "aucmax.boosting",
@@ -53,6 +54,7 @@ __all__ = [
     "GraphRanker",
     "LambdaMART",
     "LevelSumRanker",
+    "LinearRankerCV",
     "MarginRanker",
     "RankBoost",
     "SoftRankBoost",

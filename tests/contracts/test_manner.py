@@ -13,7 +13,7 @@ from aucmax import metrics
 from aucmax.structured import grid_edges
 
 PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "estimators.md"
-ORDER = ["X", "y", "sample_weight", "qid", "eval_set"]
+ORDER = ["X", "y", "sample_weight", "qid", "groups", "eval_set"]
 STOPPING = [
     "tol",
     "max_iter",
@@ -39,6 +39,7 @@ def rows_of_the_table():
 TABLE = list(rows_of_the_table())
 NAMES = [row.id for row in TABLE]
 QUICK = {
+    "LinearRankerCV": {"C_values": (1.0,), "cv": 2},
     "MarginRanker": {"formulation": "adaptive"},  # the one with a history
     "RankBoost": {"n_estimators": 5},
     "SoftRankBoost": {"n_estimators": 5},

@@ -2,5 +2,6 @@
 
 from aucmax.linear.auc_svc import AUCSVC
 from aucmax.linear.level_sum import LevelSumRanker
+from aucmax.linear.linear_ranker_cv import LinearRankerCV, SearchProgress
 
-__all__ = ["AUCSVC", "LevelSumRanker"]
+__all__ = ["AUCSVC", "LevelSumRanker", "LinearRankerCV", "SearchProgress"]

@@ -13,6 +13,7 @@ REGISTRY: dict[str, tuple[str, str]] = {
     "GraphRanker": ("aucmax.structured", "GraphRanker"),
     "LambdaMART": ("aucmax.trees", "LambdaMART"),
     "LevelSumRanker": ("aucmax.linear", "LevelSumRanker"),
+    "LinearRankerCV": ("aucmax.linear", "LinearRankerCV"),
     "LightGBMBaseline": ("aucmax.trees", "LightGBMBaseline"),
     "LogisticRegression": ("sklearn.linear_model", "LogisticRegression"),
     "MarginCurve": ("aucmax.margin", "MarginCurve"),

@@ -1,0 +1,194 @@
+"""The candidates of a linear model: losses, ranges to train on, weights per row.
+
+All candidates of one set of rows are fitted together: each logistic regression and each
+hinge starts from its neighbour, and all sigmoids go down abreast, for one pass over the
+data per step of all of them.
+"""
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.linear.objective import LinearObjective
+from aucmax.linear.risk_choice import LOSSES
+from aucmax.linear.solver_choice import AutoSolver
+from aucmax.regularizers import L2
+from aucmax.risks import PartialHinge
+from aucmax.solvers import Point, Start, StoppingRule
+from aucmax.solvers.descent import Descent, descend, pull_back
+
+__all__ = ["Candidate", "Fitted", "Rows", "fit_candidates"]
+
+Range = tuple[float, float]
+WHOLE: Range = (0.0, 1.0)
+
+# The relative gap of a hinge; the choice among candidates sees no smaller one.
+_TOL_OF_HINGES = 1e-2
+# The most steps of a descent.
+_MOST_STEPS = 30
+# A step that gains less than this share of the value is idle and ends a descent.
+_LEAST_GAIN = 3e-5
+# The most iterations of a logistic regression.
+_MOST_ITERATIONS = 300
+
+
+class Candidate(NamedTuple):
+    """One way to train a linear model.
+
+    Attributes
+    ----------
+    loss : str
+        "logistic regression" (of rows), or a loss over pairs: "hinge" or "sigmoid".
+    fpr_range, tpr_range : pair of float
+        The part of the curve that it is trained for.
+    C : float
+        The weight of the loss per row.
+    """
+
+    loss: str
+    fpr_range: Range
+    tpr_range: Range
+    C: float
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """What `cv_results_` and `best_params_` list."""
+        return self._asdict()
+
+
+class Fitted(NamedTuple):
+    """The weights of one candidate, and what they cost."""
+
+    weights: FloatArray
+    seconds: float
+    n_passes: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows to learn from.
+
+    Attributes
+    ----------
+    X : ndarray or sparse matrix of shape (n_rows, n_features)
+        The features.
+    labels : ndarray of bool of shape (n_rows,)
+        True for positives.
+    sample_weight : ndarray of shape (n_rows,) or None
+        Row weights.
+    queries : ndarray of int64 of shape (n_rows,) or None
+        The query of each row.
+    """
+
+    X: Any
+    labels: BoolArray
+    sample_weight: FloatArray | None = None
+    queries: IntArray | None = None
+
+    def take(self, rows: IntArray) -> "Rows":
+        """Return some of the rows."""
+        return Rows(
+            self.X[rows],
+            self.labels[rows],
+            None if self.sample_weight is None else self.sample_weight[rows],
+            None if self.queries is None else self.queries[rows],
+        )
+
+    def objective(self, candidate: Candidate) -> LinearObjective:
+        """Return what a loss over pairs minimises."""
+        partial = PartialHinge(candidate.fpr_range, tpr_range=candidate.tpr_range)
+        risk = LOSSES[candidate.loss](
+            partial, self.labels, self.sample_weight, self.queries
+        )
+        C = candidate.C * self.labels.size
+        return LinearObjective(self.X, self.labels, risk, C, self.sample_weight)
+
+
+def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
+    """Fit all candidates to the same rows.
+
+    Sigmoids start from the logistic regression whose C is nearest to theirs; where none
+    is among the candidates, one is fitted for that.
+    """
+    by_loss = {
+        loss: sorted({c for c in candidates if c.loss == loss}, key=lambda c: c.C)
+        for loss in ("logistic regression", "hinge", "sigmoid")
+    }
+    regressions = by_loss["logistic regression"]
+    if not regressions and by_loss["sigmoid"]:
+        middle = by_loss["sigmoid"][len(by_loss["sigmoid"]) // 2]
+        regressions = [Candidate("logistic regression", WHOLE, WHOLE, middle.C)]
+    starts = _regressions(rows, regressions)
+    fitted = starts | _hinges(rows, by_loss["hinge"])
+    fitted |= _sigmoids(rows, by_loss["sigmoid"], starts)
+    return [fitted[candidate] for candidate in candidates]
+
+
+def _regressions(
+    rows: Rows, candidates: Sequence[Candidate]
+) -> dict[Candidate, Fitted]:
+    model = LogisticRegression(warm_start=True, max_iter=_MOST_ITERATIONS)
+    found = {}
+    for candidate in candidates:
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.set_params(C=candidate.C)
+            model.fit(rows.X, rows.labels, rows.sample_weight)
+        seconds = time.perf_counter() - start
+        n_passes = float(model.n_iter_[0])
+        found[candidate] = Fitted(model.coef_[0].copy(), seconds, n_passes)
+    return found
+
+
+def _hinges(rows: Rows, candidates: Sequence[Candidate]) -> dict[Candidate, Fitted]:
+    found, start = {}, None
+    rule = StoppingRule(tol=_TOL_OF_HINGES, max_iter=_MOST_ITERATIONS)
+    for candidate in candidates:
+        began = time.perf_counter()
+        objective = rows.objective(candidate)
+        solution = AutoSolver(rule).minimize(objective, L2(), start)
+        start = Start(solution.point, solution.cuts)
+        seconds = time.perf_counter() - began
+        weights = solution.point.parameters
+        found[candidate] = Fitted(weights, seconds, objective.n_passes)
+    return found
+
+
+def _sigmoids(
+    rows: Rows, candidates: Sequence[Candidate], starts: dict[Candidate, Fitted]
+) -> dict[Candidate, Fitted]:
+    """Let all sigmoids go down abreast."""
+    if not candidates:
+        return {}
+    began = time.perf_counter()
+    objectives = [rows.objective(candidate) for candidate in candidates]
+    shared = objectives[0]  # the data are the same, only risks and C differ
+    weights = np.array([one.weights for one in starts.values()])
+    pairs = zip(weights, shared.scores_of(weights), strict=True)
+    points = dict(zip(starts, pairs, strict=True))
+    descents = []
+    for candidate, objective in zip(candidates, objectives, strict=True):
+        nearest = min(starts, key=lambda s: abs(np.log(s.C / candidate.C)))
+        descents.append(Descent(objective, L2(), Point(*points[nearest])))
+        descents[-1].scale()
+    pull_back(shared, descents)
+    going = descents
+    for _ in range(_MOST_STEPS):
+        descend(shared, going)
+        going = [one for one in going if one.gain > _LEAST_GAIN * abs(one.value)]
+        if not going:
+            break
+    seconds = (time.perf_counter() - began) / len(candidates)
+    n_passes = shared.n_passes / len(candidates)
+    return {
+        candidate: Fitted(descent.point.parameters, seconds, n_passes)
+        for candidate, descent in zip(candidates, descents, strict=True)
+    }

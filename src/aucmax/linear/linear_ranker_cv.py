@@ -1,0 +1,523 @@
+"""A linear model that chooses its loss, its range and its C by cross-validation."""
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    RepeatedStratifiedKFold,
+    StratifiedGroupKFold,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._features import (
+    check_features,
+    check_training_data,
+    explain_non_finite,
+)
+from aucmax._fitted_state import replace_state, unchanged_on_failure
+from aucmax._parameters import (
+    check_choice,
+    check_integer,
+    check_max_time,
+    check_positive,
+    check_range,
+)
+from aucmax._progress import reporter
+from aucmax._threshold import balanced_threshold
+from aucmax._validation import FloatArray, IntArray, check_qid
+from aucmax.base import BinaryRanker
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.linear.candidates import Candidate, Rows, fit_candidates
+from aucmax.metrics import partial_auc_score
+
+__all__ = ["LinearRankerCV", "SearchProgress"]
+
+WHOLE = (0.0, 1.0)
+METRICS = ("auc", "partial_auc")
+LOSSES = ("logistic regression", "hinge", "sigmoid")
+# Wider ranges of false positive rates than the one asked for, as multiples of its end.
+_WIDER = (3.0,)
+# Folds are drawn anew until they have trained on about so many rows each.
+_ENOUGH_ROWS = 2500
+# They are drawn so many times at most.
+_MOST_REPEATS = 5
+# Another loss must be better than logistic regression by so many standard errors.
+_STANDARD_ERRORS = 0.5
+
+
+class SearchProgress(NamedTuple):
+    """Where a search stands; what a callback receives after each fold.
+
+    Attributes
+    ----------
+    fold, n_folds : int
+        Folds that are done, and all.
+    best : dict
+        The parameters with the best mean so far.
+    score : float
+        That mean.
+    seconds : float
+        Time since the start.
+    """
+
+    fold: int
+    n_folds: int
+    best: dict[str, Any]
+    score: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"fold {self.fold} of {self.n_folds}, {self.seconds:.1f} s, best so far "
+            f"{self.score:.4f} by {self.best}"
+        )
+
+
+class LinearRankerCV(BinaryRanker):
+    r"""Linear model that chooses how it is trained, by the area that counts.
+
+    Inner folds compare plain logistic regression with losses over pairs, trained on the
+    range of the ROC curve that is asked for, on a wider one and on the whole curve,
+    each with several weights C. What chooses is the metric itself: the area under the
+    curve, or the part of it within `fpr_range` and `tpr_range`, per query with `qid`.
+    Logistic regression is the simpler model: another loss must be better than the best
+    logistic regression by half a standard error of the paired difference over the
+    folds, corrected for rows that folds share [1]_. The best of all is then fitted to
+    all rows.
+
+    On few rows the folds are drawn anew up to five times, since the choice is noisy
+    there.
+
+    The second of the two labels in sorted order is the positive class.
+
+    Parameters
+    ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve that counts: ``fpr_range=(0, 0.1)`` asks for the best
+        true positive rate over the first tenth of the false positive rates.
+    metric : {None, "auc", "partial_auc"}, default=None
+        What to call it; by default, by the ranges. It is there to be checked: "auc" is
+        the whole curve.
+    losses : sequence of str, default=("logistic regression", "sigmoid")
+        Which losses to compare: "logistic regression" (of rows), "hinge" and "sigmoid"
+        (of pairs; see :class:`AUCSVC`).
+    C_values : sequence of float, default=(0.01, 0.1, 1.0, 10.0)
+        Weights of the loss per row; logistic regression is tried with a tenth of the
+        smallest and ten times the largest, too.
+    cv : int or splitter, default=4
+        Number of folds, or a splitter of scikit-learn's. Rows of one group, or of one
+        query, are in one fold.
+    standardize : bool, default=True
+        Whether columns of dense data are centred and brought to one scale inside;
+        sparse data are taken as they are.
+    max_time : float, default=None
+        The most seconds for the folds. The choice is made by those that are done.
+    n_jobs : int, default=1
+        Folds at a time, in processes of their own.
+    random_state : int, default=0
+        How rows are dealt to folds.
+    callback : callable, default=None
+        Called after each fold with a :class:`~aucmax.linear.SearchProgress`; a true
+        answer ends the search. Not stored by :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write one line per fold to standard output.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        "loss", "fpr_range", "tpr_range" and "C" of the model.
+    best_score_ : float
+        Its mean over the folds. It was chosen by that, so it is too high as an estimate
+        for new rows.
+    best_index_ : int
+        Its place in `cv_results_`.
+    cv_results_ : dict of lists and ndarrays
+        As scikit-learn has it: "params", "mean_test_score", "std_test_score",
+        "rank_test_score", "split0_test_score" and so on, "mean_fit_time",
+        "mean_n_passes".
+    n_splits_ : int
+        Folds that took part in the choice.
+    n_passes_ : float
+        Passes over the data of the final fit.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    coef_ : ndarray of shape (1, n_features)
+        The weights of the columns as they came.
+    intercept_ : ndarray of shape (1,)
+        What makes 0 the threshold of the best balanced accuracy on the training rows.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if the training data had names that are all strings.
+
+    See Also
+    --------
+    AUCSVC : One loss, one range, one C, and other penalties.
+
+    References
+    ----------
+    .. [1] C. Nadeau, Y. Bengio. Inference for the generalization error. Machine
+       Learning 52 (2003).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from aucmax import LinearRankerCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearRankerCV(fpr_range=(0, 0.1)).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.89
+    """
+
+    _unsaved_params = ("callback",)
+
+    def __init__(
+        self,
+        *,
+        fpr_range: Sequence[float] = WHOLE,
+        tpr_range: Sequence[float] = WHOLE,
+        metric: str | None = None,
+        losses: Sequence[str] = ("logistic regression", "sigmoid"),
+        C_values: Sequence[float] = (0.01, 0.1, 1.0, 10.0),
+        cv: Any = 4,
+        standardize: bool = True,
+        max_time: float | None = None,
+        n_jobs: int = 1,
+        random_state: int = 0,
+        callback: Callable[[SearchProgress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.tpr_range = tpr_range
+        self.metric = metric
+        self.losses = losses
+        self.C_values = C_values
+        self.cv = cv
+        self.standardize = standardize
+        self.max_time = max_time
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
+        """Compare the candidates on folds, and fit the best to all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+        y : array-like of shape (n_rows,)
+            Two distinct labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row. Pairs are then within queries, and the metric is the
+            mean over queries; a query is in one fold.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are in one fold.
+
+        Returns
+        -------
+        self : LinearRankerCV
+            The fitted model.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
+            queries = None if qid is None else check_qid(qid, labels.size).codes
+            scaled, centre, scale = self._standardized(X)
+            rows = Rows(scaled, labels, weight, queries)
+            candidates = self._candidates()
+            search = self._search(rows, candidates, groups)
+            best = _choose(search.scores, candidates, search.share)
+            starts = [c for c in candidates if c.loss == "logistic regression"]
+            final = fit_candidates(rows, [*starts, candidates[best]])[-1]
+            scores = np.asarray(rows.X @ final.weights)
+            coef = final.weights / scale
+            threshold = balanced_threshold(scores, labels, weight)
+            replace_state(
+                self,
+                {
+                    "classes_": classes,
+                    "coef_": coef[None, :],
+                    "intercept_": np.array([-threshold - float(centre @ coef)]),
+                    "n_passes_": final.n_passes,
+                    "n_splits_": search.scores.shape[0],
+                    "best_index_": best,
+                    "best_params_": candidates[best].params,
+                    "best_score_": float(search.scores[:, best].mean()),
+                    "cv_results_": search.results(candidates),
+                },
+            )
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
+        check_is_fitted(self, "coef_")
+        X = check_features(self, X, fitting=False)
+        scores: FloatArray = np.asarray(X @ self.coef_[0], dtype=np.float64)
+        return scores + float(self.intercept_[0])
+
+    def _part_of_the_curve(self) -> dict[str, Any]:
+        return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
+
+    def _check_parameters(self) -> None:
+        ranges = {name: check_range(name, ends) for name, ends in _ranges(self)}
+        is_whole = set(ranges.values()) == {WHOLE}
+        if self.metric is not None:
+            check_choice("metric", self.metric, METRICS)
+            if (self.metric == "auc") != is_whole:
+                raise ValueError(
+                    f"metric={self.metric!r} contradicts fpr_range="
+                    f"{self.fpr_range!r} and tpr_range={self.tpr_range!r}: 'auc' is "
+                    "the whole curve, 'partial_auc' a part of it. Leave out metric, or "
+                    "change the ranges."
+                )
+        if not self.losses:
+            raise ValueError(f"losses must name at least one of {LOSSES}.")
+        for loss in self.losses:
+            check_choice("losses", loss, LOSSES)
+        if len(self.C_values) == 0:
+            raise ValueError("C_values must hold at least one weight.")
+        for C in self.C_values:
+            check_positive("C_values", C)
+        check_integer("n_jobs", self.n_jobs)
+        check_max_time(self.max_time)
+
+    def _candidates(self) -> list[Candidate]:
+        """Return all combinations, the simpler ones first."""
+        fpr, tpr = (check_range(*one) for one in _ranges(self))
+        parts = [(WHOLE, WHOLE)]
+        if (fpr, tpr) != parts[0]:
+            ends = [min(1.0, round(k * fpr[1], 12)) for k in _WIDER]
+            parts += [((0.0, end), tpr) for end in ends if fpr[1] < 1.0]
+            parts.append((fpr, tpr))
+        found = []
+        for loss in LOSSES:
+            if loss not in self.losses:
+                continue
+            C_values = [float(C) for C in self.C_values]
+            if loss == "logistic regression":
+                C_values = [min(C_values) / 10.0, *C_values, max(C_values) * 10.0]
+            # the hinge of a narrow range is often smallest where all scores tie
+            trained = parts if loss == "sigmoid" else parts[:1]
+            found += [Candidate(loss, *part, C) for part in trained for C in C_values]
+        return list(dict.fromkeys(found))
+
+    def _standardized(self, X: Any) -> tuple[Any, FloatArray, FloatArray]:
+        """Return the data on one scale, with what was taken off and divided by."""
+        centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        matrix: Any = X
+        values = matrix.data if sparse.issparse(X) else matrix
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_fine = np.isfinite(values.sum(dtype=np.float64))
+        if not is_fine and not np.isfinite(values).all():
+            names = getattr(self, "feature_names_in_", None)
+            raise ValueError(explain_non_finite(X, names))
+        if sparse.issparse(X) or not self.standardize:
+            return X, centre, scale
+        centre = X.mean(axis=0, dtype=np.float64)
+        spread = X.std(axis=0, dtype=np.float64)
+        scale = np.where(spread > 0.0, spread, 1.0)
+        return (X - centre) / scale, centre, scale
+
+    def _search(
+        self, rows: Rows, candidates: Sequence[Candidate], groups: ArrayLike | None
+    ) -> "_Search":
+        """Measure all candidates on the folds, until they or the time end."""
+        folds = list(self._folds(rows, groups))
+        report, start = reporter(self), time.perf_counter()
+        measure = partial(_measure, rows, candidates, self._part_of_the_curve())
+        search = _Search()
+        for fold in Parallel(self.n_jobs, return_as="generator")(
+            delayed(measure)(*fold) for fold in folds
+        ):
+            search.add(fold)
+            seconds = time.perf_counter() - start
+            best = int(search.scores.mean(axis=0).argmax())
+            news = SearchProgress(
+                len(search),
+                len(folds),
+                candidates[best].params,
+                float(search.scores[:, best].mean()),
+                seconds,
+            )
+            asked = report is not None and bool(report(news))
+            late = self.max_time is not None and seconds >= self.max_time
+            if asked or late:
+                break
+        if len(search) < len(folds):
+            warnings.warn(
+                f"the search ended after {len(search)} of {len(folds)} folds; the "
+                "choice is made by these. Allow more max_time, or fewer C_values.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return search
+
+    def _folds(
+        self, rows: Rows, groups: ArrayLike | None
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        labels = rows.labels
+        if groups is None:
+            groups = rows.queries
+        splitter = self.cv
+        if not isinstance(splitter, BaseCrossValidator):
+            splitter = self._splitter(labels.size, groups is not None)
+        place = np.zeros(labels.size)
+        for k, (train, test) in enumerate(splitter.split(place, labels, groups)):
+            for part, name in ((train, "training"), (test, "test")):
+                n_positive = int(np.count_nonzero(labels[part]))
+                for n, members in (
+                    (n_positive, "positive"),
+                    (part.size - n_positive, "negative"),
+                ):
+                    if n == 0:
+                        raise NotEnoughClassesError(
+                            f"the {name} rows of fold {k} hold no {members} row "
+                            f"({part.size} rows in all). Use fewer folds (cv), or "
+                            "groups that are not so large."
+                        )
+            yield train, test
+
+    def _splitter(self, n_rows: int, has_groups: bool) -> Any:
+        check_integer("cv", self.cv)
+        if self.cv < 2:
+            raise ValueError(f"cv must be at least 2, got {self.cv!r}.")
+        if has_groups:
+            return StratifiedGroupKFold(
+                self.cv, shuffle=True, random_state=self.random_state
+            )
+        n_repeats = min(max(-(-_ENOUGH_ROWS // n_rows), 1), _MOST_REPEATS)
+        return RepeatedStratifiedKFold(
+            n_splits=self.cv, n_repeats=n_repeats, random_state=self.random_state
+        )
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left."""
+        if hasattr(self, "coef_") and (
+            self.coef_.shape != (1, self.n_features_in_)
+            or self.intercept_.shape != (1,)
+            or self.classes_.shape != (2,)
+        ):
+            raise ValueError("coef_, intercept_ and classes_ do not fit together")
+
+
+class _Fold(NamedTuple):
+    scores: FloatArray
+    seconds: FloatArray
+    n_passes: FloatArray
+    share: float  # of test rows to training rows
+
+
+class _Search:
+    """What the folds have measured so far."""
+
+    def __init__(self) -> None:
+        self._folds: list[_Fold] = []
+
+    def __len__(self) -> int:
+        return len(self._folds)
+
+    def add(self, fold: _Fold) -> None:
+        """Take in one fold."""
+        self._folds.append(fold)
+
+    @property
+    def scores(self) -> FloatArray:
+        """The metric of each candidate, of shape (n_folds, n_candidates)."""
+        return np.array([fold.scores for fold in self._folds])
+
+    @property
+    def share(self) -> float:
+        """Test rows per training row, on average."""
+        return float(np.mean([fold.share for fold in self._folds]))
+
+    def results(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
+        """Return the table that scikit-learn's searches have."""
+        scores = self.scores
+        mean = scores.mean(axis=0)
+        return {
+            "params": [candidate.params for candidate in candidates],
+            **{f"split{k}_test_score": row for k, row in enumerate(scores)},
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=0),
+            "rank_test_score": (mean[:, None] < mean[None, :]).sum(axis=1) + 1,
+            "mean_fit_time": np.mean([fold.seconds for fold in self._folds], axis=0),
+            "mean_n_passes": np.mean([fold.n_passes for fold in self._folds], axis=0),
+        }
+
+
+def _ranges(model: LinearRankerCV) -> list[tuple[str, Sequence[float]]]:
+    return [("fpr_range", model.fpr_range), ("tpr_range", model.tpr_range)]
+
+
+def _measure(
+    rows: Rows,
+    candidates: Sequence[Candidate],
+    part: dict[str, Any],
+    train: IntArray,
+    test: IntArray,
+) -> _Fold:
+    """Fit all candidates to the training rows of a fold; measure them on the others."""
+    fitted = fit_candidates(rows.take(train), candidates)
+    held = rows.take(test)
+    weights = np.array([one.weights for one in fitted])
+    scores = np.ascontiguousarray(np.asarray(held.X @ weights.T).T)
+    values = [
+        partial_auc_score(
+            held.labels, s, sample_weight=held.sample_weight, qid=held.queries, **part
+        )
+        for s in scores
+    ]
+    return _Fold(
+        np.array(values),
+        np.array([one.seconds for one in fitted]),
+        np.array([one.n_passes for one in fitted]),
+        test.size / train.size,
+    )
+
+
+def _choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) -> int:
+    """Return the best candidate, unless logistic regression is about as good."""
+    mean = scores.mean(axis=0)
+    best = int(mean.argmax())
+    simple = [k for k, c in enumerate(candidates) if c.loss == "logistic regression"]
+    if not simple or best in simple:
+        return best
+    simplest = simple[int(mean[simple].argmax())]
+    gain = scores[:, best] - scores[:, simplest]
+    n_folds = gain.size
+    if n_folds < 2:
+        return simplest
+    error = float(np.sqrt(gain.var(ddof=1) * (1.0 / n_folds + share)))
+    return best if gain.mean() > _STANDARD_ERRORS * error else simplest

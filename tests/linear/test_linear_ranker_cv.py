@@ -1,0 +1,214 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.preprocessing import StandardScaler
+
+import aucmax
+from aucmax import LinearRankerCV
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.linear.candidates import Candidate, Rows, fit_candidates
+from aucmax.linear.linear_ranker_cv import _choose
+from aucmax.metrics import partial_auc_score
+
+WHOLE = (0.0, 1.0)
+EARLY = (0.0, 0.1)
+
+
+def rows(n_rows=400, n_features=6, seed=0, noise=1.0):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, n_features))
+    y = X[:, 0] - X[:, 1] + noise * generator.normal(size=n_rows) > 1.0
+    return X, y
+
+
+def few(**options):
+    return LinearRankerCV(**{"C_values": (0.1, 1.0), "cv": 3, **options})
+
+
+def test_the_table_of_results_is_that_of_the_folds():
+    X, y = rows(2600)
+    model = few(fpr_range=EARLY).fit(X, y)
+    results = model.cv_results_
+    n_candidates = 4 + 3 * 2  # C of logistic regression; of sigmoids on three ranges
+    assert model.n_splits_ == 3
+    assert len(results["params"]) == n_candidates
+    table = np.array([results[f"split{k}_test_score"] for k in range(3)])
+    np.testing.assert_allclose(table.mean(axis=0), results["mean_test_score"])
+    np.testing.assert_allclose(table.std(axis=0), results["std_test_score"])
+    assert results["rank_test_score"].min() == 1
+    assert results["params"][model.best_index_] == model.best_params_
+    assert results["mean_test_score"][model.best_index_] == model.best_score_
+    ends = sorted({p["fpr_range"][1] for p in results["params"]})
+    assert ends == pytest.approx([0.1, 0.3, 1.0])
+
+
+def test_a_fold_measures_what_its_candidate_would():
+    X, y = rows(3000)
+    splitter = KFold(2)
+    model = few(cv=splitter, losses=("logistic regression",), standardize=False)
+    results = model.fit(X, y).cv_results_
+    train, test = next(splitter.split(X))
+    for params, score in zip(
+        results["params"], results["split0_test_score"], strict=True
+    ):
+        peer = LogisticRegression(C=params["C"]).fit(X[train], y[train])
+        expected = partial_auc_score(y[test], peer.decision_function(X[test]))
+        assert score == pytest.approx(expected, abs=1e-3)
+
+
+def test_standard_columns_inside_are_as_good_as_outside():
+    X, y = rows()
+    units = 10.0 ** np.arange(-3, 3)
+    inside = few().fit(X * units + 5.0, y)
+    outside = few(standardize=False).fit(StandardScaler().fit_transform(X), y)
+    np.testing.assert_allclose(
+        np.argsort(inside.decision_function(X * units + 5.0)),
+        np.argsort(outside.decision_function(StandardScaler().fit_transform(X))),
+    )
+    assert inside.best_params_ == outside.best_params_
+
+
+def test_zero_is_the_threshold_of_the_best_balanced_accuracy():
+    X, y = rows()
+    model = few().fit(X, y)
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(model.predict(X), scores > 0.0)
+
+    def balanced(cut):
+        return (scores[y] > cut).mean() + (scores[~y] <= cut).mean()
+
+    assert balanced(0.0) >= max(map(balanced, scores)) - 1e-9
+
+
+def test_another_loss_must_be_clearly_better_than_logistic_regression():
+    simple = Candidate("logistic regression", WHOLE, WHOLE, 1.0)
+    other = Candidate("sigmoid", WHOLE, WHOLE, 1.0)
+    even = np.array([[0.5, 0.6], [0.6, 0.51], [0.5, 0.52], [0.6, 0.6]])
+    assert _choose(even, [simple, other], 1 / 3) == 0
+    clear = even[:, :1] + np.array([0.0, 0.05]) + 0.001 * even
+    assert _choose(clear, [simple, other], 1 / 3) == 1
+    assert _choose(clear[:, 1:], [other], 1 / 3) == 0
+    assert _choose(clear[:1], [simple, other], 1 / 3) == 0  # one fold tells little
+
+
+def test_small_data_have_their_folds_drawn_anew():
+    X, y = rows(300)
+    assert few().fit(X, y).n_splits_ == 15
+    X, y = rows(3000)
+    assert few().fit(X, y).n_splits_ == 3
+
+
+def test_candidates_share_passes():
+    X, y = rows(1000)
+    kinds = [
+        Candidate(loss, ends, WHOLE, C)
+        for loss in ("sigmoid",)
+        for ends in (WHOLE, (0.0, 0.3))
+        for C in (0.1, 1.0, 10.0)
+    ]
+    fitted = fit_candidates(Rows(X, y), kinds)
+    assert sum(one.n_passes for one in fitted) < 40
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_array, np.asfortranarray])
+def test_other_kinds_of_matrices_give_the_same_model(kind):
+    X, y = rows()
+    options = {"standardize": False}
+    expected = few(**options).fit(X, y)
+    found = few(**options).fit(kind(X), y)
+    np.testing.assert_allclose(found.coef_, expected.coef_, rtol=1e-3, atol=1e-4)
+
+
+def test_weights_of_zero_leave_rows_out_of_the_fit():
+    X, y = rows()
+    weight = np.ones(y.size)
+    weight[::5] = 0.0
+    spoilt = X.copy()
+    spoilt[::5] *= -3.0
+    cv = KFold(3)
+    one = few(standardize=False, cv=cv).fit(spoilt, y, weight)
+    two = few(standardize=False, cv=cv).fit(X, y, weight)
+    np.testing.assert_allclose(one.coef_, two.coef_, rtol=1e-3, atol=1e-5)
+
+
+def test_groups_and_queries_stay_in_one_fold():
+    X, y = rows(600)
+    groups = np.arange(600) // 20
+    by_groups = few().fit(X, y, groups=groups)
+    assert by_groups.n_splits_ == 3
+    chosen = few(cv=GroupKFold(3)).fit(X, y, groups=groups)
+    assert chosen.n_splits_ == 3
+    within = few().fit(X, y, qid=groups)
+    assert within.score(X, y, qid=groups) > 0.8
+
+
+def test_processes_change_nothing():
+    X, y = rows(300)
+    one, two = few().fit(X, y), few(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(one.coef_, two.coef_)
+    np.testing.assert_array_equal(
+        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
+    )
+
+
+def test_no_time_leaves_the_first_fold_and_a_warning():
+    X, y = rows()
+    with pytest.warns(ConvergenceWarning, match="after 1 of 15 folds"):
+        model = few(max_time=0.0).fit(X, y)
+    assert model.n_splits_ == 1
+    assert model.best_params_["loss"] == "logistic regression"
+    seen = []
+    with pytest.warns(ConvergenceWarning, match="after 2 of 15 folds"):
+        few(callback=lambda p: seen.append(str(p)) or len(seen) == 2).fit(X, y)
+    assert "fold 2 of 15" in seen[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "auc", "fpr_range": EARLY}, "metric='auc' contradicts fpr_range"),
+        ({"metric": "partial_auc"}, "metric='partial_auc' contradicts"),
+        ({"metric": "accuracy"}, "metric must be one of"),
+        ({"losses": ("square",)}, "losses must be one of"),
+        ({"losses": ()}, "losses must name at least one"),
+        ({"C_values": (0.0,)}, "C_values must be positive"),
+        ({"C_values": ()}, "C_values must hold"),
+        ({"cv": 1}, "cv must be at least 2"),
+        ({"fpr_range": (0.2, 0.1)}, "fpr_range must satisfy"),
+    ],
+)
+def test_bad_parameters_are_named(options, message):
+    X, y = rows(100)
+    with pytest.raises(ValueError, match=message):
+        few(**options).fit(X, y)
+
+
+def test_a_fold_without_a_class_is_named():
+    X, y = rows(90)
+    y[:] = False
+    y[:2] = True
+    with pytest.raises(NotEnoughClassesError, match=r"fold \d hold no positive row"):
+        few(cv=KFold(3)).fit(X, y)
+
+
+def test_a_failed_fit_leaves_the_model_as_it_was():
+    X, y = rows(300)
+    model = few().fit(X, y)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(np.full((300, 3), np.nan), y)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+def test_a_saved_model_comes_back(tmp_path):
+    X, y = rows(300)
+    model = few(fpr_range=EARLY).fit(X, y)
+    aucmax.save(model, tmp_path / "m.aucmax")
+    again = aucmax.load(tmp_path / "m.aucmax")
+    np.testing.assert_array_equal(
+        again.decision_function(X), model.decision_function(X)
+    )
+    assert again.best_params_ == model.best_params_
