@@ -47,7 +47,7 @@ def instance_margin(scores, labels, nu_pos, nu_neg, weight=None):
 
 
 def tangent_margin(scores, labels, nu, nu_center, weight=None):
-    """Risk by the linear program in d and nu_pos, with one row a bound."""
+    """Risk by the linear program in d and nu_pos, with one row per bound."""
     weight = ones_for_none(labels, weight)
     p, n = labels.sum(), (~labels).sum()
     w, v = weight[labels], weight[~labels]

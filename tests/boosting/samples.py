@@ -15,7 +15,7 @@ def sample(seed, n_rows=30, n_columns=5, n_levels=6):
 
 
 def chosen_values(model, X):
-    """Values of the model's hypotheses on all rows, one column a round."""
+    """Values of the model's hypotheses on all rows, one column per round."""
     x = X[:, model.columns_]
     if hasattr(model, "thresholds_"):
         values = np.where(x > model.thresholds_, 1.0, -1.0)

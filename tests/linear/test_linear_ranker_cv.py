@@ -3,11 +3,12 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 import aucmax
 from aucmax import LinearRankerCV
+from aucmax.datasets import load_table
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
 from aucmax.linear.linear_ranker_cv import _choose
@@ -212,3 +213,17 @@ def test_a_saved_model_comes_back(tmp_path):
         again.decision_function(X), model.decision_function(X)
     )
     assert again.best_params_ == model.best_params_
+
+
+@pytest.mark.real_data
+def test_the_left_end_of_mammography_is_better_than_logistic_regressions(real_data):
+    table = load_table(real_data / "mammography" / "mammography.csv.gz")
+    X, y = table.drop("target").to_numpy(), table["target"].to_numpy() == 1
+    gains = []
+    splitter = StratifiedShuffleSplit(3, test_size=1 / 3, random_state=0)
+    for train, test in splitter.split(X, y):
+        peer = LinearRankerCV(fpr_range=EARLY, losses=("logistic regression",))
+        ours = LinearRankerCV(fpr_range=EARLY).fit(X[train], y[train])
+        peer.fit(X[train], y[train])
+        gains.append(ours.score(X[test], y[test]) - peer.score(X[test], y[test]))
+    assert np.mean(gains) > 0.03

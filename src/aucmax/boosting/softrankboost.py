@@ -150,39 +150,17 @@ class SoftRankBoost(BoostedRanker):
         :math:`(W_+ - \sum \ell^+)(W_- - \sum \ell^-)`.
     nu_pos_, nu_neg_ : float
         The sums :math:`\sum \ell^+` and :math:`\sum \ell^-`.
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
-    columns_ : ndarray of int64 of shape (n_rounds,)
-        The column of each hypothesis.
-    directions_ : ndarray of shape (n_rounds,)
-        1, or -1 for a hypothesis turned round.
-    thresholds_ : ndarray of shape (n_rounds,)
-        The threshold of each stump (stumps only): it is its direction where the column
-        is above, minus that elsewhere.
     weights_ : ndarray of shape (n_rounds,)
         The weights :math:`a_t / A`: not negative, with the sum 1.
-    threshold_ : float
-        Score of the best balanced accuracy on the training rows, which
-        `decision_function` subtracts. It does not affect ranking.
-    coef_, intercept_ : ndarray of shape (1, n_features) and (1,)
-        The scores as a linear function of the raw features (not for stumps).
-    low_, high_ : ndarray of shape (n_features,)
-        The ranges of the columns that were mapped to [-1, 1] (not for stumps).
-    n_iter_ : int
-        Rounds that were run.
-    best_iteration_ : int
-        Rounds that are kept, up to the first of the best AUC on the validation rows
-        (only if there were any).
     stop_reason_ : str
         "converged" (the algorithm's own rule), "max rounds", "max time", "callback",
         "no change" of the validation AUC, or "no edge" above `min_edge`.
     history_ : dict of str to ndarray of shape (n_iter\_,)
         "edge" of each hypothesis; after each round "loss", "margin", "nu_pos",
         "nu_neg", and "validation_auc" if there were validation rows.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the training data had names that are all strings.
+    classes_, columns_, directions_, thresholds_, threshold_ : object
+        As in :class:`RankBoost`, and so are `coef_`, `intercept_`, `low_`, `high_`,
+        `n_iter_`, `best_iteration_`, `n_features_in_` and `feature_names_in_`.
 
     See Also
     --------

@@ -10,13 +10,11 @@ from scipy import sparse
 
 from aucmax._sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._validation import FloatArray, IntArray
-from aucmax.hypotheses._ranges import summed, tiles
+from aucmax.hypotheses._ranges import COLUMNS_AT_ONCE, summed, tiles
 
 __all__ = ["SortedColumns", "sort_columns"]
 
 Entries: TypeAlias = Iterator[tuple[NDArray[Any], NDArray[Any]]]
-
-_COLUMNS_AT_ONCE = 8  # of float64, a cache line
 
 
 class SortedColumns(NamedTuple):
@@ -94,9 +92,9 @@ def _dense_entries(X: Any) -> tuple[NDArray[Any], Entries]:
         counts[columns] += np.count_nonzero(X[rows, columns], axis=0)
 
     def entries() -> Entries:
-        for left in range(0, X.shape[1], _COLUMNS_AT_ONCE):
+        for left in range(0, X.shape[1], COLUMNS_AT_ONCE):
             # a single column of rows would fetch its neighbours from memory each time
-            block = np.asfortranarray(X[:, left : left + _COLUMNS_AT_ONCE])
+            block = np.asfortranarray(X[:, left : left + COLUMNS_AT_ONCE])
             for values in block.T:
                 rows = np.flatnonzero(values)
                 yield rows, values[rows]

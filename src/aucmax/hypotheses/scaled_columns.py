@@ -14,11 +14,14 @@ from aucmax.hypotheses.base import dense_columns, product
 
 __all__ = ["ScaledColumns", "on_range"]
 
-_SMALLEST = float(np.finfo(np.float64).tiny)  # a range whose inverse is still finite
+_SMALLEST_RANGE = float(np.finfo(np.float64).tiny)  # whose inverse is still finite
 # beyond these, a sum in the precision of the data would lose the hypothesis' digits:
 # the largest offset in half ranges, and the largest scale or its inverse
-_LIMITS = {np.dtype(np.float64): (1e3, 1e250), np.dtype(np.float32): (16.0, 1e25)}
-_BLOCK = 32_768  # entries of a block of formed hypotheses
+_LARGEST_OFFSET_AND_SCALE = {
+    np.dtype(np.float64): (1e3, 1e250),
+    np.dtype(np.float32): (16.0, 1e25),
+}
+_BLOCK_SIZE = 32_768  # entries of a block of formed hypotheses
 
 
 class ScaledColumns:
@@ -79,11 +82,11 @@ class ScaledColumns:
         self.high = high
         # halves, because the difference of two large numbers may overflow
         half_range = high / 2.0 - low / 2.0
-        self.constant = half_range < _SMALLEST
+        self.constant = half_range < _SMALLEST_RANGE
         divisor = np.where(self.constant, 1.0, half_range)
         self.scale = np.where(self.constant, 0.0, 1.0 / divisor)
         self.shift = np.where(self.constant, 0.0, -(high / 2.0 + low / 2.0) / divisor)
-        offset_limit, scale_limit = _LIMITS[X.dtype]
+        offset_limit, scale_limit = _LARGEST_OFFSET_AND_SCALE[X.dtype]
         self._is_delicate = ~self.constant & (
             (np.abs(self.shift) > offset_limit)
             | (self.scale > scale_limit)
@@ -160,7 +163,7 @@ class ScaledColumns:
             return
         low, high = self.low[self._delicate], self.high[self._delicate]
         base = np.zeros(low.size)
-        n_block_rows = max(1, _BLOCK // low.size)
+        n_block_rows = max(1, _BLOCK_SIZE // low.size)
         for top in range(0, self.n_rows, n_block_rows):
             rows = slice(top, top + n_block_rows)
             yield rows, on_range(self.X[rows, self._delicate], low, high), base
@@ -200,7 +203,7 @@ def on_range(
     """
     # halves, because the difference of two large numbers may overflow
     low, high = low / 2.0, high / 2.0
-    constant = high - low < _SMALLEST
+    constant = high - low < _SMALLEST_RANGE
     halves = np.divide(values, 2.0, dtype=np.float64)
     formed: FloatArray = halves - low
     formed -= np.subtract(high, halves, out=halves)

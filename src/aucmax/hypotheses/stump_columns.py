@@ -8,17 +8,15 @@ from scipy import sparse
 
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import _kernels
-from aucmax.hypotheses._ranges import summed
+from aucmax.hypotheses._ranges import COLUMNS_AT_ONCE, summed
 
 __all__ = ["StumpColumns"]
-
-_COLUMNS_AT_ONCE = 8  # of float64, a cache line
 
 
 class StumpColumns:
     """A growing list of stumps on some rows, 1 above the threshold and -1 up to it.
 
-    One byte a row and stump, also for sparse data. Directions are left to the sign of
+    One byte per row and stump, also for sparse data. Directions are left to the sign of
     the weights. Products sum in float64, whatever the data are.
 
     Parameters
@@ -95,8 +93,8 @@ class StumpColumns:
 def _split_dense(X: Any, column: IntArray, threshold: FloatArray) -> NDArray[np.int8]:
     """Evaluate stumps, one in each row of the result; a few at once, to be brief."""
     values = np.empty((column.size, X.shape[0]), dtype=np.int8)
-    for left in range(0, column.size, _COLUMNS_AT_ONCE):
-        some = slice(left, left + _COLUMNS_AT_ONCE)
+    for left in range(0, column.size, COLUMNS_AT_ONCE):
+        some = slice(left, left + COLUMNS_AT_ONCE)
         above = np.asarray(X[:, column[some]]) > threshold[some]
         values[some] = above.T
     values *= 2

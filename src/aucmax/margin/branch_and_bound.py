@@ -27,8 +27,8 @@ from aucmax.risks import InstanceMargins
 
 __all__ = ["minimize_curve"]
 
-_CELLS = 64
-_GRID = 200
+_N_INTERVALS = 64  # at the start
+_N_GRID_POINTS = 200  # of the lower bound that is kept with the curve
 
 
 def minimize_curve(
@@ -77,7 +77,7 @@ class _Search:
         self.margins: list[InstanceMargins] = []
         for point in solved:
             self._take_in(point)
-        edges = _spread(bounds, _CELLS + 1)
+        edges = _spread(bounds, _N_INTERVALS + 1)
         self.low, self.high = edges[:-1], edges[1:]
         self.floor = self._bound(self.low, self.high)
         self.settled = np.inf
@@ -129,7 +129,7 @@ class _Search:
         """Return the points solved, and the bound on a grid."""
         points = sorted((nu_pos, result.margin) for nu_pos, result in self.solved)
         nu_pos, gamma_hat = np.array(points).T
-        grid = _spread(self.bounds, _GRID)
+        grid = _spread(self.bounds, _N_GRID_POINTS)
         place = int(np.searchsorted(nu_pos, self.best.nu_pos))
         return MarginCurve(
             nu_pos, gamma_hat, grid, self._bound(grid, grid), place, self.nu
