@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from aucmax._fitted_state import replace_state
 from aucmax._parameters import check_choice
 from aucmax.exceptions import IncompatibleError, ModelFileError
-from aucmax.metrics import multiclass_auc_score, roc_auc_score
 from aucmax.tables._frames import as_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
@@ -208,6 +207,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
         -------
         float
         """
+        from aucmax.metrics import multiclass_auc_score, roc_auc_score
+
         target = match_target(y, self.grading_, qid=qid)
         metric = multiclass_auc_score if target.is_graded else roc_auc_score
         scores = self.decision_function(X)
