@@ -13,7 +13,8 @@ from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.tables._frames import as_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
-from aucmax.tables.target import Target, encode_target, match_target
+from aucmax.tables.target import Target
+from aucmax.tables.target_encoding import encode_target, match_target
 
 __all__ = ["TableModel", "fit_estimator", "learn_encoder", "score_rows", "view_rows"]
 
