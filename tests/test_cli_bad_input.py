@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import aucmax
 from aucmax.cli import main
+from aucmax.comparison import table_model
 from aucmax.linear import AUCSVC
 
 ROWS = 40
@@ -43,16 +44,25 @@ def table(**columns: object) -> pl.DataFrame:
     return pl.DataFrame({**usual, **columns})
 
 
-@pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A good table and a good model in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    table().write_csv("good.csv")
-    from aucmax.comparison import table_model
-
+@pytest.fixture(scope="module")
+def good_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """A good table, and a good model of it."""
+    folder = tmp_path_factory.mktemp("good")
+    table().write_csv(folder / "good.csv")
     model = table_model("logistic", target="sick")
     model.fit(table().drop("sick"), table()["sick"])
-    aucmax.save(model, "good.aucmax")
+    aucmax.save(model, folder / "good.aucmax")
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture(autouse=True)
+def files(
+    good_files: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, content in good_files.items():
+        Path(name).write_bytes(content)
 
 
 COMPARE = ["compare", "{}", "--target", "sick", "--no-save"]
@@ -353,7 +363,7 @@ def test_an_output_never_replaces_an_input_not_even_by_force():
 
 def test_two_outputs_of_one_name():
     message = refuse(
-        *COMPARE[:2][:1], "good.csv", "--target", "sick", "--model-out", "a.png",
+        "compare", "good.csv", "--target", "sick", "--model-out", "a.png",
         "--figure", "a.png",
     )  # fmt: skip
     assert "a.png is named for two outputs" in message

@@ -89,10 +89,10 @@ def evaluate(
         **errors,
     }
     if figure is not None:
-        positions = {fitted.name or "model": truth.positions(scores)}
+        positions = {fitted.name or "the model": truth.positions(scores)}
         save_figure(draw_curves(truth, positions, [summary], fpr_range), figure, force)
         record["figure"] = str(figure)
-    console.say(f"{fitted.name} on {test.describe(truth)}")
+    console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
     _print_measures(summary, truth, fpr_range, console)
     if errors:
         console.say(_ERRORS.format(**errors))
@@ -145,11 +145,11 @@ def _print_measures(
         "mauc": "each level above 0 against all other rows",
         "ordinal_auc": "pairs of different levels in order; 1 for a perfect ranking",
     }
-    ends = _interval(summary)
-    for k, (name, value) in enumerate(summary.measures.items()):
-        is_main = k == 0 and ends is not None
-        meaning = "95% interval {:.4f} to {:.4f}" if is_main else meanings[name]
-        remark = f"  ({meaning.format(*ends or ())})" if meaning else ""
+    if ends := _interval(summary):
+        main = next(iter(summary.measures))
+        meanings[main] = f"95% interval {ends[0]:.4f} to {ends[1]:.4f}"
+    for name, value in summary.measures.items():
+        remark = f"  ({meanings[name]})" if meanings[name] else ""
         console.say(f"{MEASURES[name]:<12} {value:.4f}{remark}")
     if truth.queries is not None:
         console.say(

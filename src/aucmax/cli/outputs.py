@@ -30,14 +30,11 @@ def check_outputs(
             raise click.ClickException(
                 f"{path} exists; choose another name, or replace it with --force."
             )
-        _check_folder(path.parent)
-
-
-def _check_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise click.ClickException(f"there is no folder {folder}; create it first.")
-    if not os.access(folder, os.W_OK):
-        raise click.ClickException(f"no permission to write in the folder {folder}.")
+        folder = path.parent
+        if not folder.is_dir():
+            raise click.ClickException(f"there is no folder {folder}; create it first.")
+        if not os.access(folder, os.W_OK):
+            raise click.ClickException(f"no permission to write in {folder}.")
 
 
 def check_ending(path: Path | None, endings: Sequence[str]) -> None:

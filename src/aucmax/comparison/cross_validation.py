@@ -92,7 +92,7 @@ def compare_models(
         says which of two values is the positive one without a choice. More than two
         values are levels of relevance if one of the models learns levels.
     models : sequence, default=COMPARED
-        Names from :data:`aucmax.comparison.MODELS`, estimators, and pairs
+        Names from :data:`aucmax.comparison.models.MODELS`, estimators, and pairs
         ``(name, estimator)`` of a classifier with ``decision_function`` or
         ``predict_proba``; none is changed. An estimator learns from the scaled, one-hot
         encoded table, or from gaps and category codes if it has a parameter
@@ -102,7 +102,7 @@ def compare_models(
         The query of each row, unless `y` is a target, which has its own.
     baselines : sequence of str, optional
         Names of the models that the others are tested against; by default those among
-        :data:`aucmax.comparison.BASELINES`.
+        :data:`aucmax.comparison.models.BASELINES`.
     n_folds : int, optional
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small or queries are few.

@@ -30,23 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Fold:
-    """One test fold, and what each model made of it.
-
-    Attributes
-    ----------
-    rows : ndarray of intp
-        Their numbers.
-    target : Target
-        What is to be ranked.
-    fpr_range : tuple of float
-        Range of the partial AUC.
-    scores : dict of str to ndarray of shape (rows,)
-        The scores of each model.
-    seconds : dict of str to float
-        How long each model was fitted.
-    measures : dict of str to dict of str to ndarray of shape (queries,)
-        What :func:`measure` says of them.
-    """
+    """One test fold, its rows by their numbers, and what each model made of it."""
 
     rows: NDArray[np.intp]
     target: Target

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -48,53 +49,35 @@ class ModelChoice:
     learns_levels: bool = False
 
 
-def _lambdamart(
-    objective: str,
-    *,
-    on_request: bool = True,
-    learns_levels: bool = False,
-    **settings: Any,
-) -> ModelChoice:
-    return ModelChoice(
-        "aucmax.trees:LambdaMART",
-        {"objective": objective, **settings},
-        view="trees",
-        on_request=on_request,
-        learns_levels=learns_levels,
-    )
-
+_LAMBDAMART = partial(
+    ModelChoice, "aucmax.trees:LambdaMART", view="trees", on_request=True
+)
+_AUCSVC = partial(ModelChoice, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
 
 #: The models that have a name. Settings are fixed, none is tuned: LogisticRegression
 #: and LightGBM have their own defaults; C = rows / 10 was chosen once for AUCSVC, on
 #: public tables; epsilon = 0.2 leaves a margin above 0 on most tables. LambdaMART has
 #: its own defaults, with plain pairs.
 MODELS: dict[str, ModelChoice] = {
-    "aucsvc": ModelChoice("aucmax.linear:AUCSVC", per_row={"C": 0.1}),
+    "aucsvc": _AUCSVC(),
     "logistic": ModelChoice(
         "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}, is_baseline=True
     ),
     "lightgbm": ModelChoice(
-        "aucmax.trees:LightGBMBaseline",
-        view="trees",
-        is_baseline=True,
+        "aucmax.trees:LightGBMBaseline", view="trees", is_baseline=True
     ),
-    "lambdamart": _lambdamart("logistic", on_request=False),
-    "lambdamart-auc": _lambdamart("auc"),
-    "lambdamart-pauc": _lambdamart("pauc", fpr_range=(0.0, 0.1)),
-    "lambdamart-mauc": _lambdamart("mauc", learns_levels=True),
-    "lambdamart-ordinal": _lambdamart("ordinal", learns_levels=True),
+    "lambdamart": _LAMBDAMART({"objective": "logistic"}, on_request=False),
+    "lambdamart-auc": _LAMBDAMART({"objective": "auc"}),
+    "lambdamart-pauc": _LAMBDAMART({"objective": "pauc", "fpr_range": (0.0, 0.1)}),
+    "lambdamart-mauc": _LAMBDAMART({"objective": "mauc"}, learns_levels=True),
+    "lambdamart-ordinal": _LAMBDAMART({"objective": "ordinal"}, learns_levels=True),
     "margin": ModelChoice(
         "aucmax.margin:MarginRanker",
         {"hypotheses": "stumps", "epsilon": 0.2},
         on_request=True,
     ),
     "rankboost": ModelChoice("aucmax.boosting:RankBoost", on_request=True),
-    "pauc": ModelChoice(
-        "aucmax.linear:AUCSVC",
-        {"fpr_range": (0.0, 0.1)},
-        per_row={"C": 0.1},
-        on_request=True,
-    ),
+    "pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, on_request=True),
 }
 
 #: Names of the models that are compared unless others are named.

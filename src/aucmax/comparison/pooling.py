@@ -1,8 +1,7 @@
 """One estimate from several: of folds by their weights, of queries by their mean.
 
-The formula is that of :mod:`aucmax.comparison.cross_validation`. A mean over n queries
-has the standard error of n independent values; its interval and test refer to Student's
-t with n - 1 degrees of freedom.
+:mod:`aucmax.comparison.cross_validation` has the formula for folds. The mean over n
+queries has the error of n independent values, and refers to Student's t.
 """
 
 from collections.abc import Sequence

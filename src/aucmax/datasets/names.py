@@ -28,8 +28,6 @@ def near_names(name: str, names: Sequence[str], *, or_list: bool = True) -> str:
     >>> from aucmax.datasets import near_names
     >>> near_names("Agee", ["age", "sex"])
     " Did you mean 'age'?"
-    >>> near_names("outcome", ["age", "sex"])
-    " The columns are 'age', 'sex'."
     """
     folded = {other.casefold().strip(): other for other in names}
     near = difflib.get_close_matches(name.casefold().strip(), folded)

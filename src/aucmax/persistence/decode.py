@@ -3,7 +3,7 @@
 import inspect
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import numpy as np
@@ -158,8 +158,10 @@ class Decoder:
         cls = self._find_class(name, path)
         if not isinstance(params, dict) or not isinstance(state, dict):
             raise ModelFileError(f"{path} has no parameters or no state")
-        estimator = self._construct(cls, _without_retired(cls, name, params), path)
-        left_out = {*inspect.signature(cls).parameters, *unsaved_attributes(cls)}
+        known = inspect.signature(cls).parameters.keys()
+        params = _without_retired(known, name, params)
+        estimator = self._construct(cls, known, params, path)
+        left_out = known | unsaved_attributes(cls)
         for attribute, tree in state.items():
             if attribute in left_out or not is_free_name(cls, attribute):
                 raise ModelFileError(
@@ -189,8 +191,9 @@ class Decoder:
                 "Install it, then load again.",
             ) from error
 
-    def _construct(self, cls: type[Any], trees: dict[str, Any], path: str) -> Any:
-        known = inspect.signature(cls).parameters
+    def _construct(
+        self, cls: type[Any], known: Set[str], trees: dict[str, Any], path: str
+    ) -> Any:
         unknown = [name for name in trees if name not in known]
         if unknown:
             raise ModelFileError(
@@ -232,10 +235,10 @@ class Decoder:
 
 
 def _without_retired(
-    cls: type[Any], name: str, params: dict[str, Any]
+    known: Set[str], name: str, params: dict[str, Any]
 ) -> dict[str, Any]:
     """Drop parameters that the class no longer has, and that said nothing."""
-    known, retired = inspect.signature(cls).parameters, RETIRED.get(name, {}).items()
+    retired = RETIRED.get(name, {}).items()
     return {
         key: tree
         for key, tree in params.items()

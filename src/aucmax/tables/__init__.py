@@ -4,7 +4,8 @@ from aucmax.tables._frames import as_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.table_model import TableModel
-from aucmax.tables.target import Target, encode_target, match_target
+from aucmax.tables.target import Target
+from aucmax.tables.target_encoding import encode_target, match_target
 
 __all__ = [
     "Grading",

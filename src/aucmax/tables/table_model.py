@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from aucmax._fitted_state import replace_state
 from aucmax._parameters import check_choice
 from aucmax.exceptions import IncompatibleError, ModelFileError
-from aucmax.metrics import multiclass_auc_score, roc_auc_score
 from aucmax.tables._frames import as_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
-from aucmax.tables.target import Target, encode_target, match_target
+from aucmax.tables.target import Target
+from aucmax.tables.target_encoding import encode_target, match_target
 
 __all__ = ["TableModel", "fit_estimator", "learn_encoder", "score_rows", "view_rows"]
 
@@ -208,6 +208,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
         -------
         float
         """
+        from aucmax.metrics import multiclass_auc_score, roc_auc_score
+
         target = match_target(y, self.grading_, qid=qid)
         metric = multiclass_auc_score if target.is_graded else roc_auc_score
         scores = self.decision_function(X)
