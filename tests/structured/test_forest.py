@@ -13,7 +13,7 @@ from aucmax.structured._precise_kernels import forest_prox
 pytestmark = pytest.mark.kernel
 
 EPS = np.finfo(float).eps
-MANY = 2000 if config.DISABLE_JIT else 20_000  # in either case too many to recurse
+MANY = 1200 if config.DISABLE_JIT else 20_000  # in either case too many to recurse
 NO_EDGES = np.empty((0, 2), dtype=np.int64)
 
 

@@ -249,11 +249,13 @@ def test_linear_programs_that_would_be_too_large_are_refused():
         model.decision_function([big])
 
 
-def test_node_features_whose_products_overflow_are_refused():
+@pytest.mark.parametrize("name", ["node_features", "edge_features"])
+def test_features_whose_products_overflow_are_refused(name):
     graphs, labels = graphs_of(0)
-    huge = [Graph(1e200 * graph.node_features, graph.edges) for graph in graphs]
-    with pytest.raises(ValueError, match=r"up to .*e\+200, whose products overflow"):
-        GraphRanker().fit(huge, labels)
+    getattr(graphs[1], name)[2] *= 1e200
+    message = rf"{name} are up to .*e\+\d+, and products of such numbers overflow"
+    with pytest.raises(ValueError, match=message):
+        GraphRanker().fit(graphs, labels)
 
 
 def test_scores_that_overflow_are_refused_at_prediction():

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import linprog
 from scipy.sparse import coo_array, eye_array, hstack
@@ -67,24 +68,25 @@ def side_by_side(*parts):
 
 
 def mixture(rng):
-    """Two trees, a grid, a cycle, a dense part, and 10 nodes alone: 610 nodes."""
+    """Two trees, a grid, a cycle, a dense part, and 10 nodes alone."""
     parts = [
-        (200, random_tree(200, rng)),
+        (8 * SIDE, random_tree(8 * SIDE, rng)),
         (100, grid(10, 10)),
-        (50, cycle(50)),
-        (50, random_graph(50, 600, rng)),
-        (200, random_tree(200, rng)),
+        (2 * SIDE, cycle(2 * SIDE)),
+        (2 * SIDE, random_graph(2 * SIDE, SIDE**2, rng)),
+        (8 * SIDE, random_tree(8 * SIDE, rng)),
     ]
-    return rng.permutation(610)[side_by_side(*parts)]
+    return rng.permutation(110 + 20 * SIDE)[side_by_side(*parts)]
 
 
+SIDE = 8 if config.DISABLE_JIT else 25
 GRAPHS = {
-    "grid": (625, lambda rng: grid(25, 25)),
-    "long grid": (600, lambda rng: grid(3, 200)),
-    "cycle": (500, lambda rng: cycle(500)),
-    "sparse": (600, lambda rng: random_graph(600, 900, rng)),
-    "dense": (120, lambda rng: random_graph(120, 3000, rng)),
-    "mixture": (610, mixture),
+    "grid": (SIDE**2, lambda rng: grid(SIDE, SIDE)),
+    "long grid": (24 * SIDE, lambda rng: grid(3, 8 * SIDE)),
+    "cycle": (20 * SIDE, lambda rng: cycle(20 * SIDE)),
+    "sparse": (24 * SIDE, lambda rng: random_graph(24 * SIDE, 36 * SIDE, rng)),
+    "dense": (5 * SIDE, lambda rng: random_graph(5 * SIDE, 5 * SIDE**2, rng)),
+    "mixture": (110 + 20 * SIDE, mixture),
 }
 VALUES = {
     "normal": lambda n, rng: rng.standard_normal(n),

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._validation import BoolArray, check_binary_labels, labels_among
 from aucmax.structured.batch import GraphBatch
 
-__all__ = ["check_edge_features", "check_labels"]
+__all__ = ["check_edge_features", "check_labels", "check_sizes"]
+
+_LARGEST_FEATURE = 1e100  # so that squares, and their sums, do not overflow
 
 
 def check_labels(
@@ -61,3 +63,14 @@ def check_edge_features(batch: GraphBatch) -> None:
             "column, or set pair_weights='free', which solves a linear program "
             "per graph with a negative pair weight."
         )
+
+
+def check_sizes(batch: GraphBatch) -> None:
+    """Refuse features whose products overflow."""
+    for name in ("node_features", "edge_features"):
+        largest = np.abs(getattr(batch, name)).max(initial=0.0)
+        if largest > _LARGEST_FEATURE:
+            raise ValueError(
+                f"{name} are up to {largest:.2g}, and products of such numbers "
+                "overflow. Scale them first."
+            )

@@ -27,7 +27,11 @@ from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers import L2
 from aucmax.risks import PartialHinge, PerQuery
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
-from aucmax.structured._training_checks import check_edge_features, check_labels
+from aucmax.structured._training_checks import (
+    check_edge_features,
+    check_labels,
+    check_sizes,
+)
 from aucmax.structured.batch import GraphBatch
 from aucmax.structured.bundle_rounds import Bundle
 from aucmax.structured.frank_wolfe import FrankWolfe
@@ -232,6 +236,7 @@ class GraphRanker(BaseEstimator):
             self._check_parameters()
             batch = GraphBatch.of(X)
             classes, is_positive = check_labels(y, batch)
+            check_sizes(batch)
             if self.pair_weights == "nonnegative":
                 check_edge_features(batch)
             problem = self._problem(batch, is_positive)
@@ -389,14 +394,7 @@ class GraphRanker(BaseEstimator):
             self.C,
         )
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
-        try:
-            return BundleSolver(rule).minimize(objective, L2()).point.parameters
-        except FloatingPointError:
-            largest = np.abs(batch.node_features).max()
-            raise ValueError(
-                f"node features are up to {largest:.2g}, whose products overflow. "
-                "Scale them first."
-            ) from None
+        return BundleSolver(rule).minimize(objective, L2()).point.parameters
 
     def _fitted(self, problem: GraphProblem, rounds: RoundsSolution) -> dict[str, Any]:
         d = problem.n_node_features
