@@ -61,8 +61,8 @@ def fit(
 ) -> None:
     """Fit a model to DATA and save it with the preparation of its columns.
 
-    With queries, aucsvc, pauc and all kinds of lambdamart learn to rank the rows of
-    each query; the other models learn from all rows together.
+    With queries, the linear models, aucsvc, pauc and all kinds of lambdamart learn to
+    rank the rows of each query; the other models learn from all rows together.
     """
     import aucmax
 
@@ -99,6 +99,13 @@ def fit_model(name: str, training: Data, goal: Any, console: Console) -> Any:
         warnings.simplefilter("ignore", OneClassQueryWarning)
         model.fit(training.rows, goal)
         step("done")
+    scores = model.decision_function(training.rows)
+    if scores.max() == scores.min():
+        raise click.ClickException(
+            f"{name} gives all {training.n_rows} rows the same score, so it ranks "
+            "nothing and is not saved. Use --model linear or --model lambdamart, or "
+            "check that the columns tell anything about the target."
+        )
     describe_columns(model.encoder_, console)
     return model
 

@@ -56,8 +56,7 @@ _AUCSVC = partial(ModelChoice, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
 
 #: The models that have a name. Settings are fixed, none is tuned: LogisticRegression
 #: and LightGBM have their own defaults; C = rows / 10 was chosen once for AUCSVC, on
-#: public tables; epsilon = 0.2 leaves a margin above 0 on most tables. LambdaMART has
-#: its own defaults, with plain pairs.
+#: public tables. The others have their own defaults; the linear ones choose by folds.
 MODELS: dict[str, ModelChoice] = {
     "aucsvc": _AUCSVC(),
     "logistic": ModelChoice(
@@ -73,11 +72,15 @@ MODELS: dict[str, ModelChoice] = {
     "lambdamart-ordinal": _LAMBDAMART({"objective": "ordinal"}, learns_levels=True),
     "margin": ModelChoice(
         "aucmax.margin:MarginRanker",
-        {"hypotheses": "stumps", "epsilon": 0.2},
+        {"hypotheses": "stumps"},
         on_request=True,
     ),
     "rankboost": ModelChoice("aucmax.boosting:RankBoost", on_request=True),
     "pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, on_request=True),
+    "linear": ModelChoice("aucmax.linear:LinearRankerCV", on_request=True),
+    "linear-pauc": ModelChoice(
+        "aucmax.linear:LinearRankerCV", {"fpr_range": (0.0, 0.1)}, on_request=True
+    ),
 }
 
 #: Names of the models that are compared unless others are named.
