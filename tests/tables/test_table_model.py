@@ -35,10 +35,18 @@ def visits(seed: int = 0) -> tuple[pl.DataFrame, list[str]]:
     return table, ["ill" if r > 0.7 else "well" for r in risk]
 
 
+def quick(name: str, **settings: object) -> TableModel:
+    """A model of few rounds, if it has rounds."""
+    model = table_model(name, **settings)
+    if "n_estimators" in model.estimator.get_params():
+        model.set_params(estimator__n_estimators=30)
+    return model
+
+
 @cache
 def fitted(name: str) -> TableModel:
     table, outcome = visits()
-    return table_model(name, positive="ill", target="outcome").fit(table, outcome)
+    return quick(name, positive="ill", target="outcome").fit(table, outcome)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -81,7 +89,7 @@ def test_sparse_rows_work_and_save(name, tmp_path):
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(300, 20)) * (rng.random((300, 20)) < 0.4)
     labels = (dense[:, 0] + dense[:, 1] + rng.normal(size=300) * 0.3 > 0).astype(int)
-    model = table_model(name).fit(sparse.csr_matrix(dense), labels)
+    model = quick(name).fit(sparse.csr_matrix(dense), labels)
     aucmax.save(model, tmp_path / "m.aucmax")
     scores = aucmax.load(tmp_path / "m.aucmax").decision_function(
         sparse.csr_array(dense)
@@ -94,7 +102,7 @@ def test_sparse_rows_work_and_save(name, tmp_path):
 def test_the_unit_of_a_column_does_not_change_the_ranking(name, scale):
     table, outcome = visits()
     other = table.with_columns(pl.col("size") * scale)
-    model = table_model(name, positive="ill").fit(other, outcome)
+    model = quick(name, positive="ill").fit(other, outcome)
     expected = fitted(name).score(table, outcome)
     assert model.score(other, outcome) == pytest.approx(expected, abs=1e-6)
 
@@ -116,8 +124,8 @@ def graded(
 def test_models_that_can_learn_within_queries_do(name):
     table, levels, queries = graded()
     relevant = (levels > 0).astype(int)
-    model = table_model(name).fit(table, relevant, qid=queries)
-    together = table_model(name).fit(table, relevant)
+    model = quick(name).fit(table, relevant, qid=queries)
+    together = quick(name).fit(table, relevant)
     new, truth, others = graded(seed=1)
     aucs = [
         roc_auc_score(truth > 0, m.decision_function(new), qid=others)
@@ -131,7 +139,7 @@ def test_models_that_can_learn_within_queries_do(name):
 @pytest.mark.parametrize("name", LEVEL_MODELS)
 def test_models_of_levels_learn_levels_and_save_them(name, tmp_path):
     table, levels, queries = graded()
-    model = table_model(name, query_column="search")
+    model = quick(name, query_column="search")
     model.fit(table, levels, qid=queries)
     assert model.classes_.tolist() == [0, 1, 2]
     assert not model.has_threshold_
