@@ -166,3 +166,10 @@ def test_the_first_of_equal_candidates_is_chosen():
     assert choices[0].chosen == 1
     assert results.folds("d", "m") == choices
     assert results.folds("d", "other") == []
+
+
+def test_a_choice_says_what_was_chosen_if_anything_was():
+    choice = Choice("d", "m", 0, ["a", "b"], [0.1, 0.3], [1.0, 0.5])
+    assert str(choice) == "b, 0.3000, 1.5 s"
+    choice.valid = []
+    assert str(choice) == "1.5 s"

@@ -46,8 +46,10 @@ class Choice:
         return self.method
 
     def __str__(self) -> str:
-        best = f"{self.candidates[self.chosen]}, {max(self.valid):.4f}, "
-        return f"{best if self.valid else ''}{sum(self.seconds):.1f} s"
+        seconds = f"{sum(self.seconds):.1f} s"
+        if not self.valid:  # nothing was chosen
+            return seconds
+        return f"{self.candidates[self.chosen]}, {max(self.valid):.4f}, {seconds}"
 
 
 C = TypeVar("C", bound=Choice)
