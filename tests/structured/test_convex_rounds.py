@@ -10,7 +10,7 @@ from aucmax.structured.frank_wolfe import FrankWolfe
 from aucmax.structured.rounds import minimize_in_rounds, start_weights
 from structured import reference_graph_risk as reference
 from structured.ranker_samples import graphs_of, repelling
-from structured.test_graph_problem import LEVELS, problem_of, weights_of
+from structured.test_problem import LEVELS, problem_of, weights_of
 
 SOLVERS = {"frank-wolfe": FrankWolfe, "bundle": Bundle}
 TIGHT = StoppingRule(1e-6, 3000, floor=1e-3)
