@@ -2,20 +2,44 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := $(VENV)-lowest
+PYTEST := -m pytest -n auto --dist worksteal
+KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 
-.PHONY: demo test lint bench docs clean
+# each of the many processes of a test run would compile all modules anew
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test style types tests coverage test-lowest lint bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
 
-test: lint
-	$(BIN)/python -m pytest -n 2
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -m kernel
+test: style
+	+$(MAKE) --jobs=2 types tests
 
-lint: $(VENV)/.test
+# the loops of the kernels run twice: compiled, and as Python, which checks each index
+tests: $(VENV)/.test
+	$(BIN)/python $(PYTEST) $(COVER)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python $(PYTEST) $(COVER) -m kernel $(KERNEL_TESTS)
+
+style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
 	$(BIN)/mypy
+
+lint: style types
+
+# the tests, and which lines they reach; compiled loops count where they run as Python
+coverage: $(VENV)/.test
+	rm -f .coverage
+	+$(MAKE) test COVER='--cov --cov-append --cov-report='
+	$(BIN)/coverage report
+
+# with the lowest versions that pyproject.toml allows; numba keeps its cache apart
+test-lowest: $(LOWEST)/.test
+	NUMBA_CACHE_DIR=$(abspath $(LOWEST))/numba $(LOWEST)/bin/python $(PYTEST)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
@@ -24,16 +48,29 @@ docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
+dist: $(VENV)/.dist
+	$(BIN)/python -m build
+
 clean:
-	rm -rf $(VENV) docs/_build docs/auto_examples docs/reference/generated
+	rm -rf $(VENV) $(LOWEST) dist docs/_build docs/auto_examples docs/reference/generated
+
+# uv takes seconds where pip takes a minute; pip serves machines on which uv does not work
+install = $(BIN)/uv pip install --quiet --system-certs --python $(1)/bin/python $(2) \
+	|| $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 
 $(VENV)/.core: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call install,$(VENV),--editable .)
 	touch $@
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	$(call install,$(VENV),--editable '.[$*]')
+	touch $@
+
+$(LOWEST)/.%: pyproject.toml requirements-lowest.txt | $(BIN)/python
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(call install,$(LOWEST),--constraint requirements-lowest.txt --editable '.[$*]')
 	touch $@

@@ -9,6 +9,7 @@ and says how many pairs of patients it ranks right by that margin.
 
 # %%
 # 569 tumours, 30 measurements. The positive class is what we look for: malignant.
+import polars as pl
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
@@ -16,8 +17,9 @@ import aucmax
 from aucmax import MarginRanker
 from aucmax.metrics import auc_interval
 
-X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-is_malignant = y == 0
+cancer = load_breast_cancer()
+X = pl.DataFrame(cancer.data, schema=list(cancer.feature_names))
+is_malignant = cancer.target == 0
 X_train, X_test, y_train, y_test = train_test_split(
     X, is_malignant, stratify=is_malignant, random_state=0
 )

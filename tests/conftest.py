@@ -6,6 +6,8 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# tests run side by side: threads of a small product only wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # one of scikit-learn's estimator checks is skipped without it
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
@@ -15,16 +17,15 @@ settings.register_profile("default", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-ROOT = Path(__file__).parents[1]
-
 
 @pytest.fixture(scope="session")
 def real_data():
-    """Return the folder of real data sets, or skip."""
-    folder = Path(os.environ.get("AUCMAX_DATA", ROOT.parent / "shared" / "data"))
-    if not folder.is_dir():
-        pytest.skip(f"no data sets in {folder}; name their folder in AUCMAX_DATA")
-    return folder
+    """Return the folder of real data sets that AUCMAX_DATA names, or skip."""
+    folder = os.environ.get("AUCMAX_DATA")
+    if folder is None:
+        pytest.skip("AUCMAX_DATA names no folder of real data sets")
+    assert Path(folder).is_dir(), f"AUCMAX_DATA names no folder, but {folder!r}"
+    return Path(folder)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from structured.test_graph_problem import SETS, problem_of, weights_of
 
 from aucmax.solvers import StoppingRule
 from aucmax.structured.bundle_rounds import Bundle
@@ -13,6 +12,7 @@ from aucmax.structured.rounds import best_start, minimize_in_rounds, tangent_at
 from structured import reference_graph_risk as reference
 from structured.optimum_by_cvxpy import convex_minimum
 from structured.ranker_samples import graphs_of, repelling
+from structured.test_problem import SETS, problem_of, weights_of
 
 SOLVERS = {"frank-wolfe": FrankWolfe, "bundle": Bundle}
 TIGHT = StoppingRule(1e-6, 3000, floor=1e-2)
