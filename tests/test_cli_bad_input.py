@@ -415,7 +415,7 @@ def test_a_fault_of_our_own_has_exit_code_1_and_a_way_to_report_it(monkeypatch):
 
     monkeypatch.setattr("aucmax.datasets.load_table", fail)
     result = CliRunner().invoke(main, ["score", "good.aucmax", "good.csv"])
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "RuntimeError: a wheel came off" in result.stderr
     assert "--debug" in result.stderr
     assert "Traceback" not in result.stderr
@@ -430,7 +430,7 @@ def test_a_model_that_ranks_nothing_is_not_saved(tmp_path, monkeypatch):
     table.write_csv("overlap.csv")
     arguments = ["fit", "overlap.csv", "--target", "target", "-o", "m.aucmax"]
     result = CliRunner().invoke(main, [*arguments, "--model", "pauc"])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "pauc gives all 600 rows the same score" in result.stderr
     assert "--model linear" in result.stderr
     assert not Path("m.aucmax").exists()
