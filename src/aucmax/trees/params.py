@@ -73,7 +73,10 @@ def merge_parameters(
         if main in _OURS:
             raise ValueError(f"params cannot hold {name!r}: {_OURS[main]}.")
         if main in seen:
-            raise ValueError(f"params holds {name!r} and {seen[main]!r}: one of both.")
+            raise ValueError(
+                f"params holds {name!r} and {seen[main]!r}, names of one parameter. "
+                "Give one of them."
+            )
         if main == "boosting" and value not in _BOOSTING:
             raise ValueError(
                 f"params has boosting={value!r}; only {', '.join(_BOOSTING)} add trees "
