@@ -110,8 +110,7 @@ class LambdaMART(BinaryRanker):
         L1 penalty of leaf values. Gradients are about one per row.
     reg_lambda : float, default=3.0
         L2 penalty of leaf values.
-    categorical_features : list of int or str, "from_dtype" or None, \
-            default="from_dtype"
+    categorical_features : list, "from_dtype" or None, default="from_dtype"
         Columns that hold categories as codes 0, 1, 2, ..., by number or name.
         "from_dtype" takes the columns of a pandas or polars data frame that are
         categorical or hold text, and encodes them; categories that training has not
