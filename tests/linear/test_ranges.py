@@ -174,7 +174,8 @@ def test_constant_scores_are_a_warning_that_says_what_to_do(overlapping):
     assert not model.coef_.any()
     assert model.objective_ == pytest.approx(10.0)
     with pytest.warns(
-        ConstantScoresWarning, match=r"scores tie: the cl.* risk\. Widen"
+        ConstantScoresWarning,
+        match=r"scores tie: the cl.* risk\. Use loss='sigmoid', widen",
     ):
         AUCSVC(radius=3.0, fpr_range=(0.0, 0.1)).fit(X, y)
     # on a path, 0 is where it begins

@@ -52,7 +52,7 @@ def test_a_solver_runs_under_the_name_that_it_is_given(monkeypatch):
     model.set_params(warm_start=True).fit(X, y)
     model.fit_path(X, y, [1.0, 10.0])
     assert [type(start) for start in starts[1:]] == [Start, type(None), Start]
-    with pytest.raises(ValueError, match="'subgradient', 'ours', got 'theirs'"):
+    with pytest.raises(ValueError, match="'descent', 'ours', got 'theirs'"):
         AUCSVC(solver="theirs").fit(X, y)
 
 

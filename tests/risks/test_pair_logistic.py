@@ -895,6 +895,7 @@ def test_parameters_survive_a_clone():
         "pair_weights": "mauc",
         "classes": "all",
         "fpr_range": [0.0, 1.0],
+        "tpr_range": [0.0, 1.0],
         "outside_weight": 0.5,
         "accuracy": 1e-5,
         "n_jobs": 2,
