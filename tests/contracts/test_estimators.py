@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from aucmax import AUCSVC, LambdaMART, LevelSumRanker
+from aucmax import AUCSVC, LambdaMART, LevelSumRanker, LinearRankerCV
 from aucmax.linear.penalties import Penalty
 from aucmax.trees.pair_objectives import OBJECTIVES
 
@@ -59,6 +59,7 @@ def expected_failures(estimator):
         AUCSVC(fpr_range=(0.0, 0.5)),
         AUCSVC(tpr_range=(0.5, 1.0)),
         AUCSVC(tpr_range=(0.2, 0.8), refine=True, tol=1e-10),
+        LinearRankerCV(C_values=(1.0,), cv=2),
         LevelSumRanker(),
         *(LambdaMART(name, n_estimators=20) for name in OBJECTIVES),
     ],

@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -12,9 +13,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import (
-    BaseCrossValidator,
     RepeatedStratifiedKFold,
     StratifiedGroupKFold,
+    check_cv,
 )
 from sklearn.utils.validation import check_is_fitted
 
@@ -113,9 +114,9 @@ class LinearRankerCV(BinaryRanker):
     C_values : sequence of float, default=(0.01, 0.1, 1.0, 10.0)
         Weights of the loss per row; logistic regression is tried with a tenth of the
         smallest and ten times the largest, too.
-    cv : int or splitter, default=4
-        Number of folds, or a splitter of scikit-learn's. Rows of one group, or of one
-        query, are in one fold.
+    cv : int, splitter or iterable, default=4
+        Number of folds, a splitter of scikit-learn's, or the folds themselves. With a
+        number, rows of one group or of one query are in one fold.
     standardize : bool, default=True
         Whether columns of dense data are centred and brought to one scale inside;
         sparse data are taken as they are.
@@ -243,7 +244,7 @@ class LinearRankerCV(BinaryRanker):
             self._check_parameters()
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             queries = None if qid is None else check_qid(qid, labels.size).codes
-            scaled, centre, scale = self._standardized(X)
+            scaled, centre, scale = self._standardized(X, weight)
             rows = Rows(scaled, labels, weight, queries)
             candidates = self._candidates()
             search = self._search(rows, candidates, groups)
@@ -333,7 +334,9 @@ class LinearRankerCV(BinaryRanker):
             found += [Candidate(loss, *part, C) for part in trained for C in C_values]
         return list(dict.fromkeys(found))
 
-    def _standardized(self, X: Any) -> tuple[Any, FloatArray, FloatArray]:
+    def _standardized(
+        self, X: Any, weight: FloatArray | None
+    ) -> tuple[Any, FloatArray, FloatArray]:
         """Return the data on one scale, with what was taken off and divided by."""
         centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
         matrix: Any = X
@@ -345,8 +348,8 @@ class LinearRankerCV(BinaryRanker):
             raise ValueError(explain_non_finite(X, names))
         if sparse.issparse(X) or not self.standardize:
             return X, centre, scale
-        centre = X.mean(axis=0, dtype=np.float64)
-        spread = X.std(axis=0, dtype=np.float64)
+        centre = np.average(X.astype(np.float64, copy=False), axis=0, weights=weight)
+        spread = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weight))
         scale = np.where(spread > 0.0, spread, 1.0)
         return (X - centre) / scale, centre, scale
 
@@ -390,9 +393,7 @@ class LinearRankerCV(BinaryRanker):
         labels = rows.labels
         if groups is None:
             groups = rows.queries
-        splitter = self.cv
-        if not isinstance(splitter, BaseCrossValidator):
-            splitter = self._splitter(labels.size, groups is not None)
+        splitter = self._splitter(labels.size, groups is not None)
         place = np.zeros(labels.size)
         for k, (train, test) in enumerate(splitter.split(place, labels, groups)):
             for part, name in ((train, "training"), (test, "test")):
@@ -410,6 +411,8 @@ class LinearRankerCV(BinaryRanker):
             yield train, test
 
     def _splitter(self, n_rows: int, has_groups: bool) -> Any:
+        if not isinstance(self.cv, Integral):
+            return check_cv(self.cv)
         check_integer("cv", self.cv)
         if self.cv < 2:
             raise ValueError(f"cv must be at least 2, got {self.cv!r}.")
