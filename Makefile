@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := $(VENV)-lowest
 PYTEST := -m pytest -n auto --dist worksteal
+LOWEST_TESTS := tests/contracts/test_estimators.py tests/test_cli.py tests/test_packaging.py \
+	$(addprefix tests/,datasets persistence plots tables trees)
 KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 
 # each of the many processes of a test run would compile all modules anew
@@ -37,9 +39,10 @@ coverage: $(VENV)/.test
 	+$(MAKE) test COVER='--cov --cov-append --cov-report='
 	$(BIN)/coverage report
 
-# with the lowest versions that pyproject.toml allows; numba keeps its cache apart
+# where other libraries are asked for most, with the lowest versions that pyproject.toml
+# allows; numba keeps its cache apart
 test-lowest: $(LOWEST)/.test
-	NUMBA_CACHE_DIR=$(abspath $(LOWEST))/numba $(LOWEST)/bin/python $(PYTEST)
+	NUMBA_CACHE_DIR=$(abspath $(LOWEST))/numba $(LOWEST)/bin/python $(PYTEST) $(LOWEST_TESTS)
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
