@@ -19,6 +19,7 @@ from aucmax._validation import (
     first_positive_level,
 )
 from aucmax.risks import _pair_kernels as kernels
+from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
 from aucmax.risks._level_pairs import (
     LevelWeights,
     Part,
@@ -84,6 +85,7 @@ class PreparedPairs:
         self._is_ranked = bool(risk.rank_weighted)
         self._n_jobs = int(risk.n_jobs)
         self._table = risk.table
+        self._accuracy = float(risk.accuracy)
         self._width = width
         self._ranges = (
             check_range("fpr_range", risk.fpr_range),
@@ -109,6 +111,7 @@ class PreparedPairs:
         by_digits = risk.pair_weights == "equal"
         self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
         self._query_scale = self._scale(counted.own.sum(axis=1) * largest, n_used)
+        self._two_classes = self._as_two_classes(counted)
         by_row = np.zeros(self.n_rows, dtype=np.int64) if numbers is None else numbers
         self.row_scale = self._query_scale[by_row]
 
@@ -169,10 +172,37 @@ class PreparedPairs:
         factors = self._factors * self._query_scale if scaled else self._factors
         return self._sum_up(scores, factors, with_value=False)[1:]
 
+    def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
+        """Return the mean slope of the pairs, above 0, and the second derivatives.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+            Finite numbers.
+
+        Returns
+        -------
+        slope : float
+            For two levels, minus the sum of the gradient over the upper one.
+        hessian : ndarray of shape (n_rows,)
+            Derivatives by each score.
+        """
+        scores = check_scores(scores, self.n_rows, "scores")
+        sums = self._over_a_grid(scores)
+        if sums is not None:
+            unit = self._unit(self._factors)
+            return unit * sums.slope, unit * sums.hessian()
+        gradient, hessian = self.gradient_hessian(scores)
+        return 0.5 * float(np.abs(gradient).sum()), hessian
+
     def _sum_up(
         self, scores: ArrayLike, factors: FloatArray, *, with_value: bool
     ) -> tuple[float, FloatArray, FloatArray]:
         scores = check_scores(scores, self.n_rows, "scores")
+        sums = self._over_a_grid(scores)
+        if sums is not None:
+            unit = self._unit(factors)
+            return unit * sums.loss, unit * sums.gradient(), unit * sums.hessian()
         order, rising = sort_with_order(-scores)
         by_query = self._parts[-1].arrange(order)  # the last part compares all levels
         weights, widths = self._weigh(scores, by_query)
@@ -200,6 +230,29 @@ class PreparedPairs:
             found = room.gradients, room.hessians, part is self._parts[0]
             kernels.give_to_rows(rows, *found, gradient, hessian)
         return value, gradient, hessian
+
+    def _as_two_classes(self, counted: LevelWeights) -> TwoClasses | None:
+        """Return the rows for sums over a grid, if these can stand for the pairs."""
+        if self.n_queries > 1 or self._is_ranked or counted.own.shape[1] != 2:
+            return None
+        classes = self._parts[0].classes
+        return TwoClasses.of(classes, self._weights, self._ranges, self._outside)
+
+    def _over_a_grid(self, scores: FloatArray) -> GridSums | None:
+        """Return the sums over all pairs of weight 1, if they need no sort."""
+        if self._two_classes is None:
+            return None
+        grid = Grid.cover(scores, self._width, self._accuracy)
+        if grid is None:
+            return None
+        rows = self._two_classes.at(scores)
+        return GridSums(rows, grid, self._table, self._n_jobs)
+
+    def _unit(self, factors: FloatArray) -> float:
+        """Return the weight of a pair of the two classes but for its rows' own."""
+        if self._numbers.shape[1] == 0:
+            return float(factors[0])
+        return float(factors[0] * abs(self._numbers[0, 1] - self._numbers[0, 0]))
 
     def _room(self) -> _Room:
         """Return this thread's own room."""
