@@ -33,7 +33,7 @@ def test_the_table_of_results_is_that_of_the_folds():
     X, y = rows(2600)
     model = few(fpr_range=EARLY).fit(X, y)
     results = model.cv_results_
-    n_candidates = 4 + 3 * 2  # C of logistic regression; of sigmoids on three ranges
+    n_candidates = 5 + 3 * 2  # C of logistic regression; of sigmoids on three ranges
     assert model.n_splits_ == 3
     assert len(results["params"]) == n_candidates
     table = np.array([results[f"split{k}_test_score"] for k in range(3)])

@@ -111,9 +111,9 @@ class LinearRankerCV(BinaryRanker):
     losses : sequence of str, default=("logistic regression", "sigmoid")
         Which losses to compare: "logistic regression" (of rows), "hinge" and "sigmoid"
         (of pairs; see :class:`AUCSVC`).
-    C_values : sequence of float, default=(0.01, 0.1, 1.0, 10.0)
-        Weights of the loss per row; logistic regression is tried with a tenth of the
-        smallest and ten times the largest, too.
+    C_values : sequence of float, default=(0.1, 1.0, 10.0)
+        Weights of the loss per row; logistic regression is tried with a tenth and a
+        hundredth of the smallest and ten times the largest, too.
     cv : int, splitter or iterable, default=4
         Number of folds, a splitter of scikit-learn's, or the folds themselves. With a
         number, rows of one group or of one query are in one fold.
@@ -188,7 +188,7 @@ class LinearRankerCV(BinaryRanker):
         tpr_range: Sequence[float] = WHOLE,
         metric: str | None = None,
         losses: Sequence[str] = ("logistic regression", "sigmoid"),
-        C_values: Sequence[float] = (0.01, 0.1, 1.0, 10.0),
+        C_values: Sequence[float] = (0.1, 1.0, 10.0),
         cv: Any = 4,
         standardize: bool = True,
         max_time: float | None = None,
@@ -249,8 +249,7 @@ class LinearRankerCV(BinaryRanker):
             candidates = self._candidates()
             search = self._search(rows, candidates, groups)
             best = _choose(search.scores, candidates, search.share)
-            starts = [c for c in candidates if c.loss == "logistic regression"]
-            final = fit_candidates(rows, [*starts, candidates[best]])[-1]
+            (final,) = fit_candidates(rows, [candidates[best]])
             scores = np.asarray(rows.X @ final.weights)
             coef = final.weights / scale
             threshold = balanced_threshold(scores, labels, weight)
@@ -328,7 +327,8 @@ class LinearRankerCV(BinaryRanker):
                 continue
             C_values = [float(C) for C in self.C_values]
             if loss == "logistic regression":
-                C_values = [min(C_values) / 10.0, *C_values, max(C_values) * 10.0]
+                least, most = min(C_values), max(C_values)
+                C_values = [least / 100.0, least / 10.0, *C_values, most * 10.0]
             # the hinge of a narrow range is often smallest where all scores tie
             trained = parts if loss == "sigmoid" else parts[:1]
             found += [Candidate(loss, *part, C) for part in trained for C in C_values]
