@@ -38,6 +38,7 @@ from aucmax._validation import FloatArray, IntArray, check_qid
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
+from aucmax.linear.row_space import RowSpace
 from aucmax.metrics import partial_auc_score
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
@@ -245,13 +246,14 @@ class LinearRankerCV(BinaryRanker):
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             queries = None if qid is None else check_qid(qid, labels.size).codes
             scaled, centre, scale = self._standardized(X, weight)
-            rows = Rows(scaled, labels, weight, queries)
+            space = RowSpace.of(scaled)
+            rows = Rows(space.X, labels, weight, queries)
             candidates = self._candidates()
             search = self._search(rows, candidates, groups)
             best = _choose(search.scores, candidates, search.share)
             (final,) = fit_candidates(rows, [candidates[best]])
             scores = np.asarray(rows.X @ final.weights)
-            coef = final.weights / scale
+            coef = space.weights_of(final.weights) / scale
             threshold = balanced_threshold(scores, labels, weight)
             replace_state(
                 self,
