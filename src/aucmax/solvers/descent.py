@@ -108,7 +108,7 @@ class Descent:
         self._last = start.parameters
 
     def scale(self) -> None:
-        """Move along the ray from 0, to the best scale within a factor of 2: no pass."""
+        """Move along the ray to the best scale, within a factor of 2: no pass."""
         start = self.point
         slope = slope_along(
             start, start, self.support, self._objective, self._regularizer
