@@ -24,6 +24,8 @@ __all__ = [
 #: parameters of a silent model that does not depend on the number of threads
 REPEATABLE = {"deterministic": True, "force_row_wise": True, "verbosity": -1}
 
+_MOST_THREADS = 256
+
 # built boosters by estimator, with the text they were built from; not part of the
 # estimator's state, so that a saved or copied model holds text alone
 _BOOSTERS: "WeakKeyDictionary[Any, tuple[str, Any]]" = WeakKeyDictionary()
@@ -58,14 +60,17 @@ def predict(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def n_threads(n_jobs: Any) -> int:
-    """Return how many threads the parameter `n_jobs` asks for; 0 and -1 are all."""
+    """Return how many threads the parameter `n_jobs` asks for; 0 and -1 are all.
+
+    There are never so many that the system may refuse them.
+    """
     if n_jobs in (0, -1):
         return os.cpu_count() or 1
     if not isinstance(n_jobs, Integral) or int(n_jobs) < 1:
         raise ValueError(
             f"n_jobs must be a number of threads, or 0 for all cores, got {n_jobs!r}."
         )
-    return int(n_jobs)
+    return min(int(n_jobs), _MOST_THREADS)
 
 
 def readable_by_lightgbm(X: Any) -> Any:
