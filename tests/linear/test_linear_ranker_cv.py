@@ -11,7 +11,6 @@ from aucmax import LinearRankerCV
 from aucmax.datasets import load_table
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
-from aucmax.linear.linear_ranker_cv import _choose
 from aucmax.metrics import partial_auc_score
 
 WHOLE = (0.0, 1.0)
@@ -82,17 +81,6 @@ def test_zero_is_the_threshold_of_the_best_balanced_accuracy():
         return (scores[y] > cut).mean() + (scores[~y] <= cut).mean()
 
     assert balanced(0.0) >= max(map(balanced, scores)) - 1e-9
-
-
-def test_another_loss_must_be_clearly_better_than_logistic_regression():
-    simple = Candidate("logistic regression", WHOLE, WHOLE, 1.0)
-    other = Candidate("sigmoid", WHOLE, WHOLE, 1.0)
-    even = np.array([[0.5, 0.6], [0.6, 0.51], [0.5, 0.52], [0.6, 0.6]])
-    assert _choose(even, [simple, other], 1 / 3) == 0
-    clear = even[:, :1] + np.array([0.0, 0.05]) + 0.001 * even
-    assert _choose(clear, [simple, other], 1 / 3) == 1
-    assert _choose(clear[:, 1:], [other], 1 / 3) == 0
-    assert _choose(clear[:1], [simple, other], 1 / 3) == 0  # one fold tells little
 
 
 def test_small_data_have_their_folds_drawn_anew():

@@ -39,7 +39,7 @@ from aucmax.base import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
 from aucmax.linear.row_space import RowSpace
-from aucmax.metrics import partial_auc_score
+from aucmax.linear.search import Search, choose, measure_fold
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
 
@@ -52,8 +52,6 @@ _WIDER = (3.0,)
 _ENOUGH_ROWS = 2500
 # They are drawn so many times at most.
 _MOST_REPEATS = 5
-# Another loss must be better than logistic regression by so many standard errors.
-_STANDARD_ERRORS = 0.5
 
 
 class SearchProgress(NamedTuple):
@@ -250,7 +248,7 @@ class LinearRankerCV(BinaryRanker):
             rows = Rows(space.X, labels, weight, queries)
             candidates = self._candidates()
             search = self._search(rows, candidates, groups)
-            best = _choose(search.scores, candidates, search.share)
+            best = choose(search.scores, candidates, search.share)
             (final,) = fit_candidates(rows, [candidates[best]])
             scores = np.asarray(rows.X @ final.weights)
             coef = space.weights_of(final.weights) / scale
@@ -357,12 +355,12 @@ class LinearRankerCV(BinaryRanker):
 
     def _search(
         self, rows: Rows, candidates: Sequence[Candidate], groups: ArrayLike | None
-    ) -> "_Search":
+    ) -> Search:
         """Measure all candidates on the folds, until they or the time end."""
         folds = list(self._folds(rows, groups))
         report, start = reporter(self), time.perf_counter()
-        measure = partial(_measure, rows, candidates, self._part_of_the_curve())
-        search = _Search()
+        measure = partial(measure_fold, rows, candidates, self._part_of_the_curve())
+        search = Search()
         for fold in Parallel(self.n_jobs, return_as="generator")(
             delayed(measure)(*fold) for fold in folds
         ):
@@ -427,102 +425,6 @@ class LinearRankerCV(BinaryRanker):
             n_splits=self.cv, n_repeats=n_repeats, random_state=self.random_state
         )
 
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if hasattr(self, "coef_") and (
-            self.coef_.shape != (1, self.n_features_in_)
-            or self.intercept_.shape != (1,)
-            or self.classes_.shape != (2,)
-        ):
-            raise ValueError("coef_, intercept_ and classes_ do not fit together")
-
-
-class _Fold(NamedTuple):
-    scores: FloatArray
-    seconds: FloatArray
-    n_passes: FloatArray
-    share: float  # of test rows to training rows
-
-
-class _Search:
-    """What the folds have measured so far."""
-
-    def __init__(self) -> None:
-        self._folds: list[_Fold] = []
-
-    def __len__(self) -> int:
-        return len(self._folds)
-
-    def add(self, fold: _Fold) -> None:
-        """Take in one fold."""
-        self._folds.append(fold)
-
-    @property
-    def scores(self) -> FloatArray:
-        """The metric of each candidate, of shape (n_folds, n_candidates)."""
-        return np.array([fold.scores for fold in self._folds])
-
-    @property
-    def share(self) -> float:
-        """Test rows per training row, on average."""
-        return float(np.mean([fold.share for fold in self._folds]))
-
-    def results(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
-        """Return the table that scikit-learn's searches have."""
-        scores = self.scores
-        mean = scores.mean(axis=0)
-        return {
-            "params": [candidate.params for candidate in candidates],
-            **{f"split{k}_test_score": row for k, row in enumerate(scores)},
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=0),
-            "rank_test_score": (mean[:, None] < mean[None, :]).sum(axis=1) + 1,
-            "mean_fit_time": np.mean([fold.seconds for fold in self._folds], axis=0),
-            "mean_n_passes": np.mean([fold.n_passes for fold in self._folds], axis=0),
-        }
-
 
 def _ranges(model: LinearRankerCV) -> list[tuple[str, Sequence[float]]]:
     return [("fpr_range", model.fpr_range), ("tpr_range", model.tpr_range)]
-
-
-def _measure(
-    rows: Rows,
-    candidates: Sequence[Candidate],
-    part: dict[str, Any],
-    train: IntArray,
-    test: IntArray,
-) -> _Fold:
-    """Fit all candidates to the training rows of a fold; measure them on the others."""
-    fitted = fit_candidates(rows.take(train), candidates)
-    held = rows.take(test)
-    weights = np.array([one.weights for one in fitted])
-    scores = np.ascontiguousarray(np.asarray(held.X @ weights.T).T)
-    values = [
-        partial_auc_score(
-            held.labels, s, sample_weight=held.sample_weight, qid=held.queries, **part
-        )
-        for s in scores
-    ]
-    return _Fold(
-        np.array(values),
-        np.array([one.seconds for one in fitted]),
-        np.array([one.n_passes for one in fitted]),
-        test.size / train.size,
-    )
-
-
-def _choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) -> int:
-    """Return the best candidate, unless logistic regression is about as good."""
-    mean = scores.mean(axis=0)
-    best = int(mean.argmax())
-    simple = [k for k, c in enumerate(candidates) if c.loss == "logistic regression"]
-    if not simple or best in simple:
-        return best
-    simplest = simple[int(mean[simple].argmax())]
-    gain = scores[:, best] - scores[:, simplest]
-    n_folds = gain.size
-    if n_folds < 2:
-        return simplest
-    error = float(np.sqrt(gain.var(ddof=1) * (1.0 / n_folds + share)))
-    return best if gain.mean() > _STANDARD_ERRORS * error else simplest

@@ -37,13 +37,14 @@ class RowSpace(NamedTuple):
     @classmethod
     def of(cls, X: Any) -> "RowSpace":
         """Change the basis where that makes the data smaller."""
-        n_rows = X.shape[0]
-        size = X.nnz if sparse.issparse(X) else X.size
+        is_sparse = sparse.issparse(X)
+        matrix: Any = X
+        n_rows, size = X.shape[0], matrix.nnz if is_sparse else matrix.size
         if n_rows > _MOST_ROWS or n_rows * n_rows >= size:
             return cls(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            products = X @ X.T
-        if sparse.issparse(products):
+            products = matrix @ matrix.T
+        if is_sparse:
             products = products.toarray()
         products = products.astype(np.float64, copy=False)
         if not np.isfinite(products).all():  # left to the fit to complain about
@@ -53,7 +54,7 @@ class RowSpace(NamedTuple):
         if not used.any():
             return cls(X)
         lengths = np.sqrt(squares[used])
-        basis = np.asarray(X.T @ (directions[:, used] / lengths))
+        basis = np.asarray(matrix.T @ (directions[:, used] / lengths))
         return cls(directions[:, used] * lengths, basis)
 
     def weights_of(self, weights: FloatArray) -> FloatArray:
