@@ -71,6 +71,19 @@ def test_standard_columns_inside_are_as_good_as_outside():
     assert inside.best_params_ == outside.best_params_
 
 
+def test_columns_of_zeros_and_ones_keep_their_scale():
+    X, y = rows(600)
+    X[:, 3:] = np.arange(600)[:, None] % np.array([2, 50, 300]) == 0
+    C = {"losses": ("logistic regression",), "C_values": (1e-3,)}
+    inside = few(**C).fit(X * [10, 1, 0.1, 1, 1, 1] + [5, 0, 0, 0, 0, 0], y)
+    X[:, :3] = StandardScaler().fit_transform(X[:, :3])
+    outside = few(**C, standardize=False).fit(X, y)
+    assert inside.best_params_ == outside.best_params_
+    np.testing.assert_allclose(
+        inside.coef_[0, 3:], outside.coef_[0, 3:], rtol=0.02, atol=1e-4
+    )
+
+
 def test_zero_is_the_threshold_of_the_best_balanced_accuracy():
     X, y = rows()
     model = few().fit(X, y)

@@ -117,8 +117,9 @@ class LinearRankerCV(BinaryRanker):
         Number of folds, a splitter of scikit-learn's, or the folds themselves. With a
         number, rows of one group or of one query are in one fold.
     standardize : bool, default=True
-        Whether columns of dense data are centred and brought to one scale inside;
-        sparse data are taken as they are.
+        Whether columns of dense data are centred and brought to one scale inside, but
+        for those of zeros and ones, whose scale stays. Sparse data are taken as they
+        are.
     max_time : float, default=None
         The most seconds for the folds. The choice is made by those that are done.
     n_jobs : int, default=1
@@ -351,6 +352,8 @@ class LinearRankerCV(BinaryRanker):
         centre = np.average(X.astype(np.float64, copy=False), axis=0, weights=weight)
         spread = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weight))
         scale = np.where(spread > 0.0, spread, 1.0)
+        # of a rare category, scaling would make a large number
+        scale[(matrix * matrix == matrix).all(axis=0)] = 1.0
         return (X - centre) / scale, centre, scale
 
     def _search(
