@@ -11,6 +11,7 @@ __all__ = [
     "ModelFileError",
     "NotEnoughClassesError",
     "OneClassQueryWarning",
+    "RoundedScoresWarning",
     "TooManyValuesError",
 ]
 
@@ -83,3 +84,7 @@ class MarginWarning(UserWarning):
 
 class OneClassQueryWarning(UserWarning):
     """Some queries have rows of one class only, and so no pairs to learn from."""
+
+
+class RoundedScoresWarning(UserWarning):
+    """Scores are of a type with too few digits: rows are tied by rounding."""

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from aucmax._validation import reject_unreadable
+
 __all__ = ["as_series", "counts", "list_counts", "refuse_gaps"]
 
 
@@ -13,6 +15,7 @@ def as_series(values: Any, name: str) -> pl.Series:
     if isinstance(values, pl.Series):
         series = values
     else:
+        reject_unreadable(values, name)
         array = np.asarray(values)
         if array.ndim != 1:
             raise ValueError(
