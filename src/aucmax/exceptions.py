@@ -6,6 +6,7 @@ __all__ = [
     "ConstantScoresWarning",
     "DataFileError",
     "DivergedWarning",
+    "ForkedProcessError",
     "IncompatibleError",
     "MarginWarning",
     "ModelFileError",
@@ -45,6 +46,10 @@ class TooManyValuesError(ValueError):
 
 class IncompatibleError(TypeError):
     """Two parts do not fit together, such as a solver and a risk."""
+
+
+class ForkedProcessError(RuntimeError):
+    """A forked process lacks the threads that it would have to wait for."""
 
 
 class DataFileError(ValueError):

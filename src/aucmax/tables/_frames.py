@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from aucmax._forks import require_polars_threads
 from aucmax._sparse_structure import check_sparse_structure
 from aucmax._validation import reject_unreadable
 from aucmax.datasets import near_names
@@ -29,6 +30,7 @@ def as_table(table: Any) -> pl.DataFrame | sparse.csr_array:
         CSR rows of float64 if it is a sparse matrix, which may hold neither infinities
         nor NaN. The order of rows and columns is kept.
     """
+    require_polars_threads()
     if isinstance(table, pl.DataFrame):
         return table
     if sparse.issparse(table):
