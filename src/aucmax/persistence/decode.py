@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax.exceptions import ModelFileError
+from aucmax.exceptions import ForkedProcessError, ModelFileError
 from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
 from aucmax.persistence.registry import RETIRED, find_class
@@ -223,7 +223,7 @@ class Decoder:
             return
         try:
             check()
-        except ModelFileError:
+        except (ForkedProcessError, ModelFileError):
             raise
         except Exception as error:
             # the state may be a stranger's: whatever the check trips over, it is wrong
