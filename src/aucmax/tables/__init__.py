@@ -1,6 +1,7 @@
 """Tables as people have them: columns turned into numbers, targets into labels."""
 
 from aucmax.tables._frames import as_table
+from aucmax.tables.checks import TableNotice, check_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.table_model import TableModel
@@ -11,8 +12,10 @@ __all__ = [
     "Grading",
     "TableEncoder",
     "TableModel",
+    "TableNotice",
     "Target",
     "as_table",
+    "check_table",
     "encode_target",
     "match_target",
 ]
