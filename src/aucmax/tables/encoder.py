@@ -159,6 +159,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             i for i, part in enumerate(self._parts()) if isinstance(part, Category)
         ]
 
+    def select(self, X: Any) -> pl.DataFrame | sparse.csr_array:
+        """Return raw rows with the columns in use, in the order of training.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, as in :meth:`transform`.
+
+        Returns
+        -------
+        polars.DataFrame or csr_array
+        """
+        check_is_fitted(self)
+        return self._frame(X) if self.scales_ is None else self._sparse_rows(X)
+
     def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
         """Turn raw rows into the matrix for linear models.
 

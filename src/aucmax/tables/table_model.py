@@ -22,6 +22,7 @@ __all__ = ["TableModel", "fit_estimator", "learn_encoder", "score_rows", "view_r
 _VIEWS = {
     "linear": TableEncoder.transform,
     "trees": TableEncoder.transform_for_trees,
+    "raw": TableEncoder.select,
 }
 
 _LEVELS = (None, "learn", "relevant")
@@ -38,9 +39,10 @@ class TableModel(ClassifierMixin, BaseEstimator):
         How columns are learned; the default encoder if not given.
     per_row : dict, optional
         Parameters of the estimator that are multiplied by the number of training rows.
-    view : {"linear", "trees"}, default="linear"
+    view : {"linear", "trees", "raw"}, default="linear"
         Which matrix of the encoder the estimator learns from. One that has a parameter
-        ``categorical_features`` is told which columns of "trees" hold categories.
+        ``categorical_features`` is told which columns of "trees" hold categories;
+        "raw" is the table itself, for one that learns columns by itself.
     positive : optional
         The target value to rank on top; :func:`aucmax.tables.encode_target` says which
         one it is without a choice.

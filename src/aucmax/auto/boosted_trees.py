@@ -1,0 +1,132 @@
+"""LightGBM's trees for two classes, in any of its forms: boosted, or a forest."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._features import check_two_labels
+from aucmax._validation import FloatArray
+from aucmax.base import BinaryRanker
+from aucmax.trees.booster import (
+    REPEATABLE,
+    check_model_text,
+    n_threads,
+    new_dataset,
+    predict,
+)
+
+__all__ = ["BoostedTrees"]
+
+
+class BoostedTrees(BinaryRanker):
+    """LightGBM's trees with the log loss of rows.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Number of trees.
+    params : dict, default=None
+        LightGBM's parameters, by its own names; ``{"boosting": "rf"}`` with
+        ``bagging_freq`` and ``bagging_fraction`` is a forest.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
+    n_jobs : int, default=1
+        Threads; 0 or -1 takes all cores.
+    random_state : int, default=0
+        Seed.
+    callback : callable, default=None
+        Called with the number of trees after each; what it raises ends the fit.
+
+    Attributes
+    ----------
+    model_text_ : str
+        The trees in LightGBM's text format.
+    classes_ : ndarray of shape (2,)
+        Negative and positive label.
+    n_features_in_ : int
+        Number of columns at training.
+    """
+
+    _unsaved_params = ("callback",)
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        params: Mapping[str, Any] | None = None,
+        categorical_features: Sequence[int] = (),
+        n_jobs: int = 1,
+        random_state: int = 0,
+        callback: Callable[[int], object] | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.params = params
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features; NaN marks gaps.
+        y : array-like of shape (n_rows,)
+            Two distinct labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
+
+        Returns
+        -------
+        self : BoostedTrees
+            The fitted model.
+        """
+        import lightgbm
+
+        classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
+        parameters = {
+            "objective": "binary",
+            "num_threads": n_threads(self.n_jobs),
+            "seed": self.random_state,
+            **REPEATABLE,
+            **(self.params or {}),
+        }
+        rows = new_dataset(parameters, X, labels, self.categorical_features)
+        rows.set_weight(weight)
+
+        def tell(environment: Any) -> None:
+            if self.callback is not None:
+                self.callback(environment.iteration + 1)
+
+        booster = lightgbm.train(
+            parameters, rows, num_boost_round=self.n_estimators, callbacks=[tell]
+        )
+        self.classes_ = classes
+        self.n_features_in_ = int(X.shape[1])
+        self.model_text_: str = booster.model_to_string()
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Log-odds of the positive class.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores.
+        """
+        check_is_fitted(self)
+        return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that LightGBM's parser must not see."""
+        if hasattr(self, "model_text_"):
+            check_model_text(self.model_text_, self.n_features_in_)
