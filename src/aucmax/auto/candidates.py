@@ -8,10 +8,9 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from aucmax.auto.boosted_trees import BoostedTrees
 from aucmax.auto.kernel_logistic import KernelLogistic
 from aucmax.linear import LinearRankerCV
-from aucmax.trees import LambdaMART
+from aucmax.trees import LambdaMART, LightGBMBaseline
 
 __all__ = ["CANDIDATES", "Candidate", "Setting", "choose_candidates"]
 
@@ -76,11 +75,11 @@ class Candidate:
 
 def _trees(name: str, n_estimators: int, **params: Any) -> Candidate:
     def make(setting: Setting) -> Any:
-        return BoostedTrees(
+        return LightGBMBaseline(
             n_estimators,
-            params,
             n_jobs=setting.n_jobs,
             random_state=setting.random_state,
+            params=params,
         )
 
     return Candidate(name, make, "trees")

@@ -81,7 +81,8 @@ class TrainingTable:
         """Return the encoder of a fold."""
         while len(self.encoders) <= fold:
             train, _ = self.plan.folds[len(self.encoders)]
-            self.encoders.append(TableEncoder().fit(self.given.table[train]))
+            table, labels = self.given.table[train], self.given.labels[train]
+            self.encoders.append(TableEncoder().fit(table, labels))
         return self.encoders[fold]
 
     def matrices(self, fold: int, view: str) -> tuple[Any, Any]:
@@ -96,7 +97,9 @@ class TrainingTable:
             encoder = self.encoder(fold)
             train, test = self.plan.folds[fold]
             self._matrices[fold, view] = (
-                view_rows(view, encoder, self.given.table[train]),
+                view_rows(
+                    view, encoder, self.given.table[train], self.given.labels[train]
+                ),
                 view_rows(view, encoder, self.given.table[test]),
             )
         return self._matrices[fold, view]

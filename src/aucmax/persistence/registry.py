@@ -10,7 +10,6 @@ __all__ = ["REGISTRY", "RETIRED", "find_class", "public_name"]
 REGISTRY: dict[str, tuple[str, str]] = {
     "AUCSVC": ("aucmax.linear", "AUCSVC"),
     "AutoRanker": ("aucmax.auto", "AutoRanker"),
-    "BoostedTrees": ("aucmax.auto.boosted_trees", "BoostedTrees"),
     "Certificate": ("aucmax.margin", "Certificate"),
     "GraphRanker": ("aucmax.structured", "GraphRanker"),
     "KernelLogistic": ("aucmax.auto.kernel_logistic", "KernelLogistic"),

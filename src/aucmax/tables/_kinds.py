@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aucmax.tables import _cells
 from aucmax.tables._columns import Category, Column, Date, Number, refuse_infinities
 
-__all__ = ["Verdict", "learn_column", "regional_format"]
+__all__ = ["Verdict", "has_many_words", "learn_column", "regional_format"]
 
 # below this many rows "all values differ" says nothing
 _FEW_ROWS = 20
@@ -34,6 +34,15 @@ class Verdict(NamedTuple):
     column: Column | None
     reason: str = ""
     notes: tuple[str, ...] = ()
+
+
+def has_many_words(column: Column, max_categories: int) -> bool:
+    """Whether a column of words has more of them than it may have indicators."""
+    return (
+        isinstance(column, Category)
+        and column.has_other
+        and len(column.categories) == max_categories
+    )
 
 
 def learn_column(series: pl.Series, max_categories: int, min_frequency: int) -> Verdict:
