@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "structured": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
     "tables": {"metrics", "datasets"},
     "comparison": {"metrics", "tables"},
+    "auto": {"base", "metrics", "tables", "comparison", "linear", "trees"},
     "persistence": set(),
     "plots": {"metrics", "margin"},
     "cli": {"comparison", "tables", "datasets", "metrics", "plots", "persistence"},

@@ -98,7 +98,9 @@ def test_a_table_model_brings_its_settings():
     assert comparison.results[0].name == "mine"
     with pytest.raises(TooManyValuesError, match="use a model that learns levels"):
         compare_models(X, levels, [LambdaMART(objective="ordinal")])
-    with pytest.raises(ValueError, match="view must be one of 'linear', 'trees', got"):
+    with pytest.raises(
+        ValueError, match="view must be one of 'linear', 'trees', 'raw'"
+    ):
         compare_models(X, LABELS, [TableModel(AUCSVC(), view="stars")])
 
 

@@ -160,7 +160,7 @@ def compare_models(
     for train, test in split_folds(target, n_folds, random_state):
         fold = Fold(test, target.take(test), aim)
         folds.append(fold)
-        encode = _encodings(table[train], table[test])
+        encode = _encodings(table[train], table[test], target.take(train).relevant)
         for name, model in named.items():
             with _warnings_to(notices, name):
                 _fit_and_score(name, model, encode, target.take(train), fold)
@@ -188,20 +188,20 @@ def _choose_baselines(wanted: Sequence[str] | None, named: Models) -> list[str]:
     return [name for name in named if name in wanted]
 
 
-def _encodings(train: Any, test: Any) -> Encode:
+def _encodings(train: Any, test: Any, labels: Any) -> Encode:
     """Give a function that makes each matrix once, for all models that need it."""
 
     @cache
     def learn(template: TableEncoder | None) -> TableEncoder:
-        return learn_encoder(template, train)
+        return learn_encoder(template, train, labels)
 
     @cache
     def encode(
         template: TableEncoder | None, view: str
     ) -> tuple[TableEncoder, Any, Any]:
         encoder = learn(template)
-        known, new = (view_rows(view, encoder, rows) for rows in (train, test))
-        return encoder, known, new
+        known = view_rows(view, encoder, train, labels)
+        return encoder, known, view_rows(view, encoder, test)
 
     return encode
 

@@ -4,6 +4,7 @@ from aucmax.tables._frames import as_table
 from aucmax.tables.checks import TableNotice, check_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
+from aucmax.tables.moments import read_moments
 from aucmax.tables.table_model import TableModel
 from aucmax.tables.target import Target
 from aucmax.tables.target_encoding import encode_target, match_target
@@ -18,4 +19,5 @@ __all__ = [
     "check_table",
     "encode_target",
     "match_target",
+    "read_moments",
 ]

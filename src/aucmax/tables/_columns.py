@@ -14,6 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from aucmax.tables import _cells, _scaling
+from aucmax.tables._target_mean import TargetMean
 
 __all__ = [
     "Category",
@@ -209,9 +210,11 @@ class Date:
             yield from column.trees(values)
 
 
-Column: TypeAlias = Number | Category | Date
+Column: TypeAlias = Number | Category | Date | TargetMean
 
-_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Number, Category, Date)}
+_KINDS: dict[str, type[Column]] = {
+    kind.kind: kind for kind in (Number, Category, Date, TargetMean)
+}
 
 
 def as_plain(column: Column) -> dict[str, Any]:
@@ -225,7 +228,7 @@ def restore(plain: dict[str, Any]) -> Column:
     return _KINDS[plain["kind"]](**fields)
 
 
-def parts_of(column: Column) -> list[Number | Category]:
+def parts_of(column: Column) -> list[Number | Category | TargetMean]:
     """Return the column itself, or the parts of a date: one column each for trees."""
     return list(column._learned().values()) if isinstance(column, Date) else [column]
 

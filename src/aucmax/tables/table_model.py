@@ -22,6 +22,7 @@ __all__ = ["TableModel", "fit_estimator", "learn_encoder", "score_rows", "view_r
 _VIEWS = {
     "linear": TableEncoder.transform,
     "trees": TableEncoder.transform_for_trees,
+    "raw": TableEncoder.select,
 }
 
 _LEVELS = (None, "learn", "relevant")
@@ -38,9 +39,10 @@ class TableModel(ClassifierMixin, BaseEstimator):
         How columns are learned; the default encoder if not given.
     per_row : dict, optional
         Parameters of the estimator that are multiplied by the number of training rows.
-    view : {"linear", "trees"}, default="linear"
+    view : {"linear", "trees", "raw"}, default="linear"
         Which matrix of the encoder the estimator learns from. One that has a parameter
-        ``categorical_features`` is told which columns of "trees" hold categories.
+        ``categorical_features`` is told which columns of "trees" hold categories;
+        "raw" is the table itself, for one that learns columns by itself.
     positive : optional
         The target value to rank on top; :func:`aucmax.tables.encode_target` says which
         one it is without a choice.
@@ -127,8 +129,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
             qid=qid,
         )
         check_rows(table, target)
-        encoder = learn_encoder(self.encoder, table)
-        matrix = view_rows(self.view, encoder, table)
+        encoder = learn_encoder(self.encoder, table, target.relevant)
+        matrix = view_rows(self.view, encoder, table, target.relevant)
         fitted = {
             "encoder_": encoder,
             "estimator_": fit_estimator(self, encoder, matrix, target),
@@ -256,15 +258,22 @@ def check_rows(table: Any, target: Target) -> None:
         )
 
 
-def learn_encoder(template: TableEncoder | None, table: Any) -> TableEncoder:
+def learn_encoder(
+    template: TableEncoder | None, table: Any, labels: Any = None
+) -> TableEncoder:
     """Learn the columns of a table by the settings of an encoder, or the usual ones."""
     encoder = TableEncoder() if template is None else clone(template)
-    return encoder.fit(table)
+    return encoder.fit(table, labels)
 
 
-def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
-    """Turn raw rows into the matrix that a kind of estimator learns from."""
+def view_rows(view: str, encoder: TableEncoder, table: Any, labels: Any = None) -> Any:
+    """Turn raw rows into the matrix that a kind of estimator learns from.
+
+    Training rows come with their labels, so that none sees its own.
+    """
     check_choice("view", view, _VIEWS)
+    if labels is not None and view != "raw":
+        return encoder.training_rows(table, labels, view)
     return _VIEWS[view](encoder, table)
 
 
