@@ -178,11 +178,17 @@ def test_a_target_with_one_value(command):
 
 
 @pytest.mark.parametrize("command", [COMPARE, FIT, EVALUATE], ids=lambda c: c[0])
-def test_a_target_with_gaps(command):
+def test_a_target_with_gaps_for_the_strict(command):
     table(sick=[None, 0, 0, 1] * 10).write_csv("gaps.csv")
-    message = on(command, "gaps.csv")
+    message = on([*command, "--missing-target", "error"], "gaps.csv")
     assert "missing in 10 of 40 rows (row 1, 5, 9, 13, 17, ...)" in message
     assert "remove these rows" in message
+
+
+@LEARNING
+def test_a_target_that_is_missing_throughout(command):
+    table(sick=[None] * ROWS).write_csv("gaps.csv")
+    assert "missing in 40 of 40 rows" in on(command, "gaps.csv")
 
 
 @LEARNING
@@ -378,12 +384,12 @@ def test_a_picture_of_an_unknown_kind():
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--folds", "1"], "--folds"),
+        (["--folds", "1"], "at least 2 folds are needed"),
         (["--folds", "21"], "10 rows are positive, but 21 folds need 42"),
         (["--fpr-range", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1, got 0.5 0.5"),
         (["--fpr-range", "0", "2"], "need 0 <= LOW < HIGH <= 1"),
         (["--fpr-range", "nan", "1"], "need 0 <= LOW < HIGH <= 1"),
-        (["--models", "svm-auc,svm"], "there is no model 'svm'; choose from linear"),
+        (["--models", "svm-auc,svm"], "there is no model 'svm'; choose from auto"),
         (["--models", ""], "there is no model ''"),
         (["--seed", "-1"], "--seed"),
         (["--separator", "ab"], "separator must be one ASCII character"),

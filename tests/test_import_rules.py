@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "objectives": {"trees"},
     "structured": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
     "tables": {"metrics", "datasets"},
-    "comparison": {"metrics", "tables"},
+    "comparison": {"metrics", "tables", "datasets"},
     "auto": {"base", "metrics", "tables", "comparison", "linear", "trees"},
     "persistence": set(),
     "plots": {"metrics", "margin"},

@@ -33,8 +33,11 @@ def test_all_models_are_measured_on_the_same_folds():
         assert 0 <= result.measures["partial_auc"] <= 1
     pairs = {(test.model, test.baseline) for test in comparison.tests}
     assert pairs == {
-        (name, baseline) for name in compared_models() for baseline in BASELINES
-    } - {(baseline, baseline) for baseline in BASELINES}
+        (name, baseline)
+        for name in compared_models()
+        for baseline in set(BASELINES) & set(compared_models())
+        if name != baseline
+    }
     assert comparison.unit == "rows"
     by_name = {result.name: result.auc for result in comparison.results}
     for test in comparison.tests:
@@ -105,7 +108,7 @@ def test_warnings_of_a_model_become_notices():
     comparison = compare_models(
         table, labels, [Grumbler()], n_folds=2, progress=news.append
     )
-    assert comparison.notices == ("Grumbler: I am tired.",)
+    assert [str(notice) for notice in comparison.notices] == ["Grumbler: I am tired."]
     assert [line.split(" AUC")[0] for line in news] == [
         "fold 1/2 Grumbler",
         "fold 2/2 Grumbler",

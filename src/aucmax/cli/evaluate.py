@@ -7,21 +7,23 @@ from typing import Any
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, QueryChoice, Source, split_target
+from aucmax.cli.data import Data, QueryChoice, RowColumns, Source, split_target
 from aucmax.cli.figures import draw_curves
-from aucmax.cli.fit import target_record
 from aucmax.cli.options import (
     data_argument,
     force_option,
     metric_option,
+    missing_target_option,
     model_argument,
     output_path,
     query_options,
     range_options,
+    weight_option,
 )
 from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
 from aucmax.cli.program import Command, NothingRankedError
 from aucmax.cli.score import load_model, text_columns
+from aucmax.cli.training import target_record
 
 __all__ = ["evaluate"]
 
@@ -46,7 +48,9 @@ At the model's threshold:
     metavar="COLUMN",
     help="Column with the true values [default: the target of training].",
 )
+@missing_target_option
 @query_options
+@weight_option
 @range_options
 @metric_option
 @click.option("--figure", type=output_path, help="Where to draw the ROC curve.")
@@ -57,7 +61,9 @@ def evaluate(
     model: Path,
     data: Source,
     target: str | None,
+    missing_target: str,
     queries: QueryChoice,
+    weight: str | None,
     ranges: dict[str, Any],
     metric: str | None,
     figure: Path | None,
@@ -79,7 +85,11 @@ def evaluate(
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, data.path])
     fitted = load_model(model)
-    test = _split(data.read(text_columns(fitted)), data, fitted, target, queries)
+    rows = data.read(text_columns(fitted))
+    test = _split(rows, data, fitted, target, queries, RowColumns(weight))
+    if missing_target == "drop":
+        test = test.without_gaps()
+        console.note_rows_left_out(test)
     truth = test.match(fitted)
     scores = fitted.decision_function(test.rows)
     aim = choose_aim(truth, metric, **(ranges or trained_ranges(fitted)))
@@ -113,11 +123,16 @@ def evaluate(
 
 
 def _split(
-    rows: Data, data: Source, model: Any, target: str | None, queries: QueryChoice
+    rows: Data,
+    data: Source,
+    model: Any,
+    target: str | None,
+    queries: QueryChoice,
+    row_columns: RowColumns,
 ) -> Data:
     """Take off target and queries: the columns of training, unless others are named."""
     if rows.labels is not None:
-        return split_target(rows, data, target, (), queries)
+        return split_target(rows, data, target, (), queries, row_columns)
     column = queries.column or (None if queries.is_off else model.query_column)
     if queries.column is None and column not in (None, *rows.rows.columns):
         raise click.ClickException(
@@ -125,7 +140,8 @@ def _split(
             "training; name another with --qid, or rank all rows together with "
             "--no-qid."
         )
-    return split_target(rows, data, target or model.target, (), QueryChoice(column))
+    wanted = target or model.target
+    return split_target(rows, data, wanted, (), QueryChoice(column), row_columns)
 
 
 def _interval(summary: Any) -> list[float] | None:

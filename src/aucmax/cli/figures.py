@@ -24,7 +24,7 @@ def draw_curves(
     whole = (0.0, 1.0)
     has_part = not target.is_graded and (aim.fpr_range, aim.tpr_range) != (whole, whole)
     drawn = plots.roc_curve(
-        target.relevant, scores, sample_weight=target.query_weights, ax=_new_axes()
+        target.relevant, scores, sample_weight=target.curve_weights, ax=_new_axes()
     )
     curves = [
         replace(

@@ -1,23 +1,28 @@
 """Arguments and options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
 
-from aucmax.cli.data import QueryChoice, Source
+from aucmax.cli.data import QueryChoice, RowColumns, Source
 
 __all__ = [
     "data_argument",
     "force_option",
+    "limit_parameters",
     "metric_option",
+    "missing_target_option",
     "model_argument",
     "output_path",
     "query_options",
     "range_options",
+    "row_options",
     "target_options",
+    "time_limit_option",
+    "weight_option",
 ]
 
 Command: TypeAlias = Callable[..., None]
@@ -104,6 +109,72 @@ def query_options(command: Command) -> Command:
         command(*args, queries=QueryChoice(qid, no_qid), **options)
 
     return wrapped
+
+
+def weight_option(command: Command) -> Command:
+    """Add ``--weight``."""
+    return click.option(
+        "--weight",
+        metavar="COLUMN",
+        help="Column with what each row counts, in training and in all measures.",
+    )(command)
+
+
+def row_options(command: Command) -> Command:
+    """Add ``--weight``, ``--groups`` and ``--time``; the command gets `row_columns`."""
+
+    @weight_option
+    @click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column that names the group of each row, such as the patient: no group "
+        "is divided between training and test.",
+    )
+    @click.option(
+        "--time",
+        metavar="COLUMN",
+        help="Column with the time of each row, dates or numbers: models learn from "
+        "the past and are tested on what came after.",
+    )
+    @wraps(command)
+    def wrapped(
+        *args: Any,
+        weight: str | None,
+        groups: str | None,
+        time: str | None,
+        **options: Any,
+    ) -> None:
+        command(*args, row_columns=RowColumns(weight, groups, time), **options)
+
+    return wrapped
+
+
+time_limit_option = click.option(
+    "--time-limit",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="The most seconds for a fit of auto [default: 60].",
+)
+
+
+def limit_parameters(
+    models: Collection[str], time_limit: float | None
+) -> dict[str, Any]:
+    """Return the parameters of auto; a limit without it is refused."""
+    if time_limit is None:
+        return {}
+    if "auto" not in models:
+        raise click.UsageError("--time-limit concerns the model auto alone.")
+    return {"time_limit": time_limit}
+
+
+missing_target_option = click.option(
+    "--missing-target",
+    type=click.Choice(["drop", "error"]),
+    default="drop",
+    show_default=True,
+    help="What to do with rows without a target: leave them out, or refuse the file.",
+)
 
 
 def _check_range(

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from aucmax.comparison.folds import choose_folds
     from aucmax.comparison.judges import Summary, summarise_scores
     from aucmax.comparison.measures import has_constant_scores
+    from aucmax.comparison.parameters import parse_parameters
     from aucmax.comparison.results import Comparison, ModelResult, VersusBaseline
+    from aucmax.comparison.splits import find_notices
 
 _HOME = {
     "MEASURES": "aim",
@@ -35,7 +37,9 @@ _HOME = {
     "choose_aim": "aim",
     "choose_folds": "folds",
     "compare_models": "cross_validation",
+    "find_notices": "splits",
     "has_constant_scores": "measures",
+    "parse_parameters": "parameters",
     "summarise_scores": "judges",
 }
 
@@ -54,7 +58,9 @@ __all__ = [
     "choose_folds",
     "compare_models",
     "compared_models",
+    "find_notices",
     "has_constant_scores",
+    "parse_parameters",
     "summarise_scores",
     "table_model",
     "trained_ranges",

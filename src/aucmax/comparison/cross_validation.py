@@ -45,12 +45,20 @@ from typing import Any
 import numpy as np
 
 from aucmax.comparison.aim import MEASURES, choose_aim
-from aucmax.comparison.folds import choose_folds, split_folds
 from aucmax.comparison.judges import Fold, compare_folds, summarise_folds
 from aucmax.comparison.models import BASELINES, compared_models, name_models
 from aucmax.comparison.results import Comparison, ModelResult, VersusBaseline
+from aucmax.comparison.splits import Splits
 from aucmax.exceptions import OneClassQueryWarning
-from aucmax.tables import TableEncoder, TableModel, Target, as_table, encode_target
+from aucmax.tables import (
+    TableEncoder,
+    TableModel,
+    TableNotice,
+    Target,
+    as_table,
+    describe_rows,
+    encode_target,
+)
 from aucmax.tables.table_model import (
     check_rows,
     fit_estimator,
@@ -71,6 +79,10 @@ def compare_models(
     models: Sequence[Any] | None = None,
     *,
     qid: Any = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    times: Any = None,
+    test: tuple[Any, Any] | None = None,
     baselines: Sequence[str] | None = None,
     n_folds: int | None = None,
     metric: str | None = None,
@@ -107,12 +119,23 @@ def compare_models(
         :func:`aucmax.comparison.compared_models`.
     qid : array-like of shape (rows,), optional
         The query of each row, unless `y` is a target, which has its own.
+    sample_weight : array-like of shape (rows,), optional
+        What each row counts, in training and in all measures.
+    groups : array-like of shape (rows,), optional
+        Rows of one group, such as one patient, are in one fold.
+    times : array-like of shape (rows,), optional
+        Numbers or dates: each fold is later than the rows that its models learn from.
+    test : pair (table, target), optional
+        Other rows: then models are fitted to all of `X` and tested on these, and there
+        are no folds. The target is a :class:`~aucmax.tables.Target`, or values that
+        `y` has, too.
     baselines : sequence of str, optional
         Names of the models that the others are tested against; by default those among
         :data:`aucmax.comparison.models.BASELINES`.
     n_folds : int, optional
         Number of folds; each needs two rows of either class, or a query with both. By
-        default 5, or fewer if a class is small or queries are few.
+        default 5, or fewer if a class is small, queries or groups are few, or times
+        allow no more.
     metric : str, optional
         What decides: a key of :data:`aucmax.comparison.MEASURES`. By default the
         partial AUC if a range is given, else the AUC, or the MAUC of more than two
@@ -146,27 +169,38 @@ def compare_models(
     """
     if models is None:
         has_range = fpr_range is not None or tpr_range is not None
-        models = compared_models(metric == "partial_auc" or has_range)
+        has_queries = qid is not None or getattr(y, "queries", None) is not None
+        models = compared_models(metric == "partial_auc" or has_range, has_queries)
     learns_levels = any(m.levels == "learn" for m in name_models(models).values())
     target = encode_target(y, allow_levels=learns_levels, qid=qid)
+    target = describe_rows(
+        target, sample_weight=sample_weight, groups=groups, times=times
+    )
     aim = choose_aim(target, metric, fpr_range, tpr_range)
     named = name_models(models, aim.ranges)
     baselines = _choose_baselines(baselines, named)
     table = as_table(X)
     check_rows(table, target)
-    n_folds = choose_folds(target, n_folds)
+    if test is None:
+        splits = Splits.of_folds(table, target, n_folds, random_state)
+    else:
+        splits = Splits.of_two_tables(table, target, *test)
+    notices = dict.fromkeys(splits.check())
     folds: list[Fold] = []
-    notices: dict[str, None] = {}
-    for train, test in split_folds(target, n_folds, random_state):
-        fold = Fold(test, target.take(test), aim)
+    for train, tested in splits.folds:
+        known = splits.target.take(train)
+        fold = Fold(tested, splits.target.take(tested), aim)
         folds.append(fold)
-        encode = _encodings(table[train], table[test], target.take(train).relevant)
+        encode = _encodings(splits.table[train], splits.table[tested], known.relevant)
         for name, model in named.items():
             with _warnings_to(notices, name):
-                _fit_and_score(name, model, encode, target.take(train), fold)
+                _fit_and_score(name, model, encode, known, fold)
             if progress is not None:
-                progress(f"fold {len(folds)}/{n_folds} {_news(fold, name)}")
-    return _sum_up(folds, baselines, target, tuple(notices))
+                where = (
+                    f"fold {len(folds)}/{len(splits.folds)} " if test is None else ""
+                )
+                progress(where + _news(fold, name))
+    return _sum_up(folds, baselines, splits, tuple(notices))
 
 
 def _news(fold: Fold, name: str) -> str:
@@ -217,7 +251,7 @@ def _fit_and_score(
 
 
 @contextmanager
-def _warnings_to(notices: dict[str, None], name: str) -> Iterator[None]:
+def _warnings_to(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
     """Note what a model warns of, once, in place of its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -226,14 +260,15 @@ def _warnings_to(notices: dict[str, None], name: str) -> Iterator[None]:
         yield
     for warning in caught:
         if issubclass(warning.category, UserWarning | RuntimeWarning):
-            notices[f"{name}: {str(warning.message).splitlines()[0]}"] = None
+            text = f"{name}: {str(warning.message).splitlines()[0]}"
+            notices[TableNotice("model", text)] = None
 
 
 def _sum_up(
     folds: Sequence[Fold],
     baselines: Sequence[str],
-    target: Target,
-    notices: tuple[str, ...],
+    splits: Splits,
+    notices: tuple[TableNotice, ...],
 ) -> Comparison:
     results = [_result(folds, name, name in baselines) for name in folds[0].scores]
     ranked = [result.name for result in results if result.problem is None]
@@ -246,14 +281,15 @@ def _sum_up(
                 tests.append(
                     VersusBaseline(name, baseline, difference, low, high, p_value)
                 )
-    order = np.argsort(np.concatenate([fold.rows for fold in folds]))
+    rows = np.concatenate([fold.rows for fold in folds])
+    order = np.argsort(rows)
     sound = [result for result in results if result.problem is None]
     best = max(sound, key=lambda result: result.main).name if sound else None
     return Comparison(
         results=tuple(results),
         tests=tuple(tests),
         best=best,
-        target=target,
+        target=splits.target.take(rows[order]),
         unit=folds[0].unit,
         positions={
             name: np.concatenate([f.target.positions(f.scores[name]) for f in folds])[
@@ -262,6 +298,7 @@ def _sum_up(
             for name in ranked
         },
         n_folds=len(folds),
+        scheme=splits.scheme,
         aim=folds[0].aim,
         notices=notices,
     )

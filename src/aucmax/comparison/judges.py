@@ -99,7 +99,13 @@ def summarise_folds(folds: Sequence[Fold], name: str) -> Summary:
     if folds[0].unit == "rows":
         weights, n_pairs = _weights(folds)
         areas = [
-            auc_interval(f.target.labels, f.scores[name], **f.aim.ranges) for f in folds
+            auc_interval(
+                f.target.labels,
+                f.scores[name],
+                sample_weight=f.target.weights,
+                **f.aim.ranges,
+            )
+            for f in folds
         ]
         measures = {key: float(weights @ value) for key, value in values.items()}
         estimate = pool_aucs(areas, weights, n_pairs)
@@ -115,7 +121,11 @@ def compare_folds(folds: Sequence[Fold], name: str, baseline: str) -> TwoSidedTe
     if folds[0].unit == "rows":
         differences = [
             compare_auc(
-                f.target.labels, f.scores[name], f.scores[baseline], **f.aim.ranges
+                f.target.labels,
+                f.scores[name],
+                f.scores[baseline],
+                sample_weight=f.target.weights,
+                **f.aim.ranges,
             )
             for f in folds
         ]
@@ -134,10 +144,15 @@ def _joined(folds: Sequence[Fold], name: str, key: str) -> Floats:
 def _weights(folds: Sequence[Fold]) -> tuple[Floats, int]:
     """Share of the pairs in each fold, and how many disjoint pairs count in all."""
     sizes = np.array([(f.target.n_positive, f.target.n_negative) for f in folds], float)
-    pairs = sizes.prod(axis=1)
+    pairs = np.array([_class_weights(fold.target).prod() for fold in folds])
     low_high = [folds[0].aim.ranges.get(k, WHOLE) for k in ("tpr_range", "fpr_range")]
     n_pairs = (sizes * np.diff(low_high, axis=1).T).min(axis=1).sum()
     return pairs / pairs.sum(), max(int(n_pairs), 1)
+
+
+def _class_weights(target: Target) -> Floats:
+    """Sum of the weights of the negative and the positive rows."""
+    return np.bincount(target.relevant, target.weights, minlength=2).astype(float)
 
 
 def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> Summary:

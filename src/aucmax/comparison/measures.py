@@ -65,7 +65,8 @@ def _by_query(metric: Metric, name: str, target: Target, scores: Floats) -> Floa
     values = np.full(len(target.blocks), np.nan)
     for k, rows in enumerate(target.blocks):
         if labels[rows].min() < labels[rows].max():
-            values[k] = metric(labels[rows], scores[rows])
+            weights = target.weights_of(rows)
+            values[k] = metric(labels[rows], scores[rows], sample_weight=weights)
     return values
 
 

@@ -31,11 +31,11 @@ class ModelChoice:
     per_row : dict
         Parameters given for one training row: they are multiplied by the number of
         rows. A risk that is a mean needs this to be penalised like one that is a sum.
-    view : {"linear", "trees"}
-        Scaled one-hot matrix, or gaps and category codes as they are.
+    view : {"linear", "trees", "raw"}
+        Scaled one-hot matrix, or gaps and category codes as they are, or the table.
     is_baseline : bool
         Whether other models are tested against it.
-    compared : {"always", "ranges", "on request"}
+    compared : {"always", "ranges", "queries", "on request"}
         When a comparison has it without naming it; "ranges" is when a part of the ROC
         curve decides.
     ranges : tuple of str
@@ -58,10 +58,11 @@ _LAMBDAMART = partial(ModelChoice, "aucmax.trees:LambdaMART", view="trees")
 _AUCSVC = partial(ModelChoice, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
 _RANGES = ("fpr_range", "tpr_range")
 
-#: The models that have a name. The linear one chooses its settings by folds inside;
-#: all others have fixed ones: their own defaults, but for C = rows / 10 of AUCSVC,
-#: chosen once on public tables.
+#: The models that have a name. The first tries many and combines them, and the linear
+#: one chooses its settings, both by folds inside. All others have fixed ones: their own
+#: defaults, but for C = rows / 10 of AUCSVC, chosen once on public tables.
 MODELS: dict[str, ModelChoice] = {
+    "auto": ModelChoice("aucmax.auto:AutoRanker", view="raw", ranges=_RANGES),
     "linear": ModelChoice(
         "aucmax.linear:LinearRankerCV",
         {"standardize": False},  # the columns of a table are on one scale already
@@ -79,6 +80,13 @@ MODELS: dict[str, ModelChoice] = {
         view="trees",
         is_baseline=True,
         compared="always",
+    ),
+    "lambdarank": ModelChoice(
+        "aucmax.trees:LambdaRankBaseline",
+        view="trees",
+        is_baseline=True,
+        compared="queries",
+        learns_levels=True,
     ),
     "lambdamart": _LAMBDAMART({"objective": "logistic"}, compared="always"),
     "lambdamart-auc": _LAMBDAMART({"objective": "auc"}),
@@ -101,19 +109,25 @@ BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
 LEVEL_MODELS = tuple(name for name, choice in MODELS.items() if choice.learns_levels)
 
 
-def compared_models(by_part: bool = False) -> tuple[str, ...]:
+def compared_models(
+    by_part: bool = False, has_queries: bool = False
+) -> tuple[str, ...]:
     """Name the models that are compared unless others are named.
 
     Parameters
     ----------
     by_part : bool, default=False
         Whether a part of the ROC curve decides.
+    has_queries : bool, default=False
+        Whether rows are ranked within queries.
 
     Returns
     -------
     tuple of str
     """
-    wanted = {"always", "ranges"} if by_part else {"always"}
+    wanted = {"always"}
+    wanted |= {"ranges"} if by_part else set()
+    wanted |= {"queries"} if has_queries else set()
     return tuple(name for name, model in MODELS.items() if model.compared in wanted)
 
 
@@ -121,6 +135,7 @@ def table_model(
     name: str,
     *,
     ranges: Mapping[str, tuple[float, float]] | None = None,
+    parameters: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Any:
     """Make an unfitted :class:`aucmax.tables.TableModel` from the list of models.
@@ -132,6 +147,8 @@ def table_model(
     ranges : mapping of str to pair of float, optional
         The part of the ROC curve to train for, if the model can: ``fpr_range``,
         ``tpr_range``.
+    parameters : mapping of str to object, optional
+        Parameters of the estimator to set.
     **settings
         Further parameters of the table model; `levels` is "learn" for a model that can,
         unless given.
@@ -149,10 +166,14 @@ def table_model(
     choice = MODELS[name]
     module, class_name = choice.home.split(":")
     part = {key: ends for key, ends in (ranges or {}).items() if key in choice.ranges}
+    chosen = dict(parameters or {})
+    per_row = {key: v for key, v in choice.per_row.items() if key not in chosen}
     settings.setdefault("levels", "learn" if choice.learns_levels else None)
     return TableModel(
-        getattr(import_module(module), class_name)(**{**choice.settings, **part}),
-        per_row=choice.per_row or None,
+        getattr(import_module(module), class_name)(
+            **{**choice.settings, **part, **chosen}
+        ),
+        per_row=per_row or None,
         view=choice.view,
         name=name,
         **settings,

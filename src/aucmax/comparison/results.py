@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax.comparison.aim import MEASURES, Aim
-from aucmax.tables import Target
+from aucmax.tables import TableNotice, Target
 
 __all__ = ["Comparison", "ModelResult", "VersusBaseline"]
 
@@ -100,6 +100,15 @@ class VersusBaseline:
         return f"{word} {p}"
 
 
+# how a sentence goes on after "over"
+_SCHEMES = {
+    "folds": "{folds}",
+    "groups": "{folds} of whole groups",
+    "times": "{folds}, each later than what its models learned from",
+    "test": "the test rows",
+}
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """Models side by side on the same folds; printed, it is a table.
@@ -114,7 +123,7 @@ class Comparison:
         The model with the highest main measure, the first of several; None if all have
         constant scores.
     target : Target
-        What was ranked.
+        What was ranked: the rows that were tested.
     unit : {"rows", "queries", "folds"}
         What intervals and tests take for independent.
     positions : dict of str to ndarray of shape (rows,)
@@ -123,10 +132,14 @@ class Comparison:
         scores have none.
     n_folds : int
         Number of folds.
+    scheme : {"folds", "groups", "times", "test"}
+        How rows were divided: at random, by groups, by time, or into a table to learn
+        from and one to test on.
     aim : Aim
         What decides, and the part of the ROC curve.
-    notices : tuple of str
-        Warnings of the models.
+    notices : tuple of TableNotice
+        What to look at before the numbers are believed: probable leaks and the like
+        (:func:`aucmax.tables.check_table`), and warnings of the models.
     """
 
     results: tuple[ModelResult, ...]
@@ -136,8 +149,9 @@ class Comparison:
     unit: str
     positions: dict[str, NDArray[np.float64]]
     n_folds: int
+    scheme: str
     aim: Aim
-    notices: tuple[str, ...]
+    notices: tuple[TableNotice, ...]
 
     @property
     def metric(self) -> str:
@@ -150,7 +164,8 @@ class Comparison:
         return tuple(result for result in self.results if result.problem is None)
 
     def __repr__(self) -> str:
-        models = f"Comparison of {len(self.results)} models over {self.n_folds} folds"
+        where = "on other rows" if self.scheme == "test" else f"over {self._folds}"
+        models = f"Comparison of {len(self.results)} models {where}"
         if self.best is None:
             return f"{models}: all have constant scores"
         best = max(result.main for result in self.ranked)
@@ -169,6 +184,7 @@ class Comparison:
         return {
             **self.target.to_dict(),
             "folds": self.n_folds,
+            "scheme": self.scheme,
             "fpr_range": list(self.aim.fpr_range),
             "tpr_range": list(self.aim.tpr_range),
             "metric": self.metric,
@@ -176,7 +192,12 @@ class Comparison:
             "best": self.best,
             "models": [result._record() for result in self.results],
             "tests": [{**asdict(t), "verdict": t.verdict} for t in self.tests],
+            "notices": [notice.to_dict() for notice in self.notices],
         }
+
+    @property
+    def _folds(self) -> str:
+        return f"{self.n_folds} fold{'s' if self.n_folds > 1 else ''}"
 
     def _table(self) -> list[str]:
         """Lines of a table, columns after the first aligned to the right."""
@@ -198,11 +219,12 @@ class Comparison:
 
     def _explanation(self) -> list[str]:
         """Say what the numbers are."""
-        over = f"{self.n_folds} folds"
+        over = _SCHEMES[self.scheme].format(folds=self._folds)
         if self.unit == "queries":
             over = f"{self.target.n_usable_queries} queries in {over}"
+        weighted = "" if self.target.weights is None else " of weighted rows"
         lines = [
-            f"AUC and partial AUC over {over}; 1 is perfect. Seconds per fit."
+            f"AUC and partial AUC{weighted} over {over}; 1 is perfect. Seconds per fit."
             if self.unit == "rows"
             else f"Means over {over}, intervals by Student's t; seconds per fit."
         ]

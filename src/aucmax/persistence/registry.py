@@ -14,6 +14,7 @@ REGISTRY: dict[str, tuple[str, str]] = {
     "GraphRanker": ("aucmax.structured", "GraphRanker"),
     "KernelLogistic": ("aucmax.auto.kernel_logistic", "KernelLogistic"),
     "LambdaMART": ("aucmax.trees", "LambdaMART"),
+    "LambdaRankBaseline": ("aucmax.trees", "LambdaRankBaseline"),
     "LevelSumRanker": ("aucmax.linear", "LevelSumRanker"),
     "LinearRankerCV": ("aucmax.linear", "LinearRankerCV"),
     "LightGBMBaseline": ("aucmax.trees", "LightGBMBaseline"),

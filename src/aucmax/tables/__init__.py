@@ -7,7 +7,7 @@ from aucmax.tables.grading import Grading
 from aucmax.tables.moments import read_moments
 from aucmax.tables.table_model import TableModel
 from aucmax.tables.target import Target
-from aucmax.tables.target_encoding import encode_target, match_target
+from aucmax.tables.target_encoding import describe_rows, encode_target, match_target
 
 __all__ = [
     "Grading",
@@ -17,6 +17,7 @@ __all__ = [
     "Target",
     "as_table",
     "check_table",
+    "describe_rows",
     "encode_target",
     "match_target",
     "read_moments",

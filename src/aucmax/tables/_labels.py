@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-__all__ = ["as_series", "counts", "list_counts", "refuse_gaps"]
+__all__ = ["as_series", "check_length", "counts", "list_counts", "refuse_gaps"]
 
 
 def as_series(values: Any, name: str) -> pl.Series:
@@ -27,6 +27,12 @@ def as_series(values: Any, name: str) -> pl.Series:
     if len(series) == 0:
         raise ValueError(f"{name} is empty: there are no rows.")
     return series
+
+
+def check_length(values: Any, name: str, n_rows: int) -> None:
+    """Refuse a column with another number of rows than the target."""
+    if len(values) != n_rows:
+        raise ValueError(f"{name} has {len(values)} rows, but the target has {n_rows}.")
 
 
 def refuse_gaps(series: pl.Series, name: str, remedy: str) -> None:

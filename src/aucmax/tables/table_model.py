@@ -1,5 +1,6 @@
 """A model together with the preparation of its table: raw rows in, scores out."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -282,7 +283,8 @@ def fit_estimator(
 ) -> Any:
     """Fit a copy of a model's estimator to rows that are encoded already.
 
-    Queries and categories go to those estimators that take them.
+    Queries, weights, groups, times and categories go to those estimators that take
+    them; one that takes no weights learns from all rows alike, with a warning.
     """
     n_rows = target.labels.size
     scaled = (model.per_row or {}).items()
@@ -290,12 +292,23 @@ def fit_estimator(
     if model.view == "trees" and "categorical_features" in model.estimator.get_params():
         settings["categorical_features"] = encoder.categorical_features_
     estimator = clone(model.estimator).set_params(**settings)
-    takes_queries = target.queries is not None and has_fit_parameter(estimator, "qid")
-    return estimator.fit(
-        matrix,
-        target.labels if model.levels == "learn" else target.relevant,
-        **({"qid": target.queries} if takes_queries else {}),
-    )
+    known = {
+        "qid": target.queries,
+        "sample_weight": target.weights,
+        "groups": target.groups,
+        "times": target.times,
+    }
+    known = {name: values for name, values in known.items() if values is not None}
+    taken = {n: v for n, v in known.items() if has_fit_parameter(estimator, n)}
+    if "sample_weight" in known.keys() - taken.keys():
+        warnings.warn(
+            f"{type(estimator).__name__} takes no weights: it learns from all rows "
+            "alike.",
+            UserWarning,
+            stacklevel=2,
+        )
+    labels = target.labels if model.levels == "learn" else target.relevant
+    return estimator.fit(matrix, labels, **taken)
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
