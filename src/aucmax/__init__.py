@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         structured,
         tables,
     )
+    from aucmax.auto import AutoRanker
     from aucmax.boosting import RankBoost, SoftRankBoost
     from aucmax.linear import AUCSVC, LevelSumRanker, LinearRankerCV
     from aucmax.margin import MarginRanker
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AUCSVC": "aucmax.linear",
+    "AutoRanker": "aucmax.auto",
     "GraphRanker": "aucmax.structured",
     "LambdaMART": "aucmax.trees",
     "LevelSumRanker": "aucmax.linear",
@@ -51,6 +53,7 @@ _MODULES = (
 
 __all__ = [
     "AUCSVC",
+    "AutoRanker",
     "GraphRanker",
     "LambdaMART",
     "LevelSumRanker",

@@ -98,7 +98,9 @@ def test_a_table_model_brings_its_settings():
     assert comparison.results[0].name == "mine"
     with pytest.raises(TooManyValuesError, match="use a model that learns levels"):
         compare_models(X, levels, [LambdaMART(objective="ordinal")])
-    with pytest.raises(ValueError, match="view must be one of 'linear', 'trees', got"):
+    with pytest.raises(
+        ValueError, match="view must be one of 'linear', 'trees', 'raw'"
+    ):
         compare_models(X, LABELS, [TableModel(AUCSVC(), view="stars")])
 
 
@@ -144,6 +146,6 @@ def test_a_pipeline_goes_by_its_last_step():
 
 
 def test_c_grows_with_the_rows():
-    assert pytest.approx(16) == table_model("aucsvc").fit(X, LABELS).estimator_.C
+    assert pytest.approx(16) == table_model("svm-auc").fit(X, LABELS).estimator_.C
     assert table_model("logistic").fit(X, LABELS).estimator_.C == 1
     assert {table_model(name).name for name in MODELS} == set(MODELS)

@@ -13,12 +13,13 @@ from aucmax import metrics
 from aucmax.structured import grid_edges
 
 PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "estimators.md"
-ORDER = ["X", "y", "sample_weight", "qid", "groups", "eval_set"]
+ORDER = ["X", "y", "sample_weight", "qid", "groups", "times", "eval_set"]
 STOPPING = [
     "tol",
     "max_iter",
     "n_estimators",
     "max_time",
+    "time_limit",
     "n_iter_no_change",
     "validation_fraction",
 ]
@@ -39,6 +40,7 @@ def rows_of_the_table():
 TABLE = list(rows_of_the_table())
 NAMES = [row.id for row in TABLE]
 QUICK = {
+    "AutoRanker": {"models": ["logistic regression", "kernel"], "folds": 2},
     "LinearRankerCV": {"C_values": (1.0,), "cv": 2},
     "MarginRanker": {"formulation": "adaptive"},  # the one with a history
     "RankBoost": {"n_estimators": 5},
@@ -166,8 +168,9 @@ def test_a_fit_that_is_interrupted_leaves_the_model_as_it_was(name):
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "LevelSumRanker"])
 def test_parameters_are_checked_in_fit_and_not_before(name):
-    model = clone(make(name).set_params(max_time="soon"))
-    with pytest.raises(ValueError, match="max_time"):
+    limit = "time_limit" if name == "AutoRanker" else "max_time"
+    model = clone(make(name).set_params(**{limit: "soon"}))
+    with pytest.raises(ValueError, match=limit):
         model.fit(*data(name))
 
 

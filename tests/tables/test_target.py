@@ -38,9 +38,9 @@ def test_positions_are_taken_within_queries_which_then_count_alike():
     scores = np.array([1, 2, 2, 8, 9, 7, 6, 5.0])
     places = target.positions(scores)
     assert places.tolist() == [0.25, 0.75, 0.75, 2 / 3, 5 / 6, 0.5, 1 / 6, 0.5]
-    weights = target.query_weights
+    weights = target.curve_weights
     assert weights.tolist() == pytest.approx([0.5, 1, 0.5, 1, *[1 / 3] * 3, 0])
-    assert encode_target([0, 1]).query_weights is None
+    assert encode_target([0, 1]).curve_weights is None
 
 
 def test_the_roc_curve_of_positions_has_about_the_mean_auc():
@@ -52,7 +52,7 @@ def test_the_roc_curve_of_positions_has_about_the_mean_auc():
     area = metrics.roc_auc_score(
         target.labels,
         target.positions(scores),
-        sample_weight=target.query_weights,
+        sample_weight=target.curve_weights,
     )
     assert area == pytest.approx(
         metrics.roc_auc_score(labels, scores, qid=queries), abs=0.02

@@ -1,25 +1,32 @@
 """``aucmax compare``: find the model that ranks these rows best."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, QueryChoice, Source, split_target
+from aucmax.cli.data import Data, QueryChoice, RowColumns, Source, split_target
 from aucmax.cli.figures import draw_curves
-from aucmax.cli.fit import describe_columns, fit_model, target_record
 from aucmax.cli.options import (
     data_argument,
     force_option,
-    fpr_range_option,
+    limit_parameters,
+    metric_option,
+    missing_target_option,
     output_path,
     query_options,
+    range_options,
+    row_options,
     target_options,
+    time_limit_option,
 )
 from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
-from aucmax.cli.program import Command
-from aucmax.comparison import COMPARED, MODELS
+from aucmax.cli.program import Command, NothingRankedError
+from aucmax.cli.training import describe_columns, fit_model, target_record
+from aucmax.comparison import MODELS, compared_models
 
 __all__ = ["Plan", "compare", "run_comparison"]
 
@@ -27,17 +34,37 @@ __all__ = ["Plan", "compare", "run_comparison"]
 class Plan(NamedTuple):
     """What to compare, how, and where the results go."""
 
-    models: tuple[str, ...]
+    models: tuple[str, ...] | None
     n_folds: int | None
-    fpr_range: tuple[float, float]
+    ranges: dict[str, Any]
+    metric: str | None
     seed: int
     positive: str | None
     model_file: Path | None
     figure: Path | None
     force: bool
+    test: Data | None = None
+    auto: Mapping[str, Any] = MappingProxyType({})  # parameters of the model auto
+
+    def models_for(self, data: Data) -> tuple[str, ...]:
+        """Return the models named, or those that suit the data."""
+        by_part = self.metric == "partial_auc" or bool(self.ranges)
+        return self.models or compared_models(by_part, data.queries is not None)
+
+    def model(self, name: str, aim: Any) -> Any:
+        """Return what to compare under a name: auto has a limit of its own."""
+        from aucmax.comparison import table_model
+
+        if name != "auto":
+            return name
+        return table_model(name, ranges=aim.ranges, parameters=self.auto)
 
 
-def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
+def _parse_models(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    if value is None:
+        return None
     names = tuple(dict.fromkeys(name.strip() for name in value.split(",")))
     for name in names:
         if name not in MODELS:
@@ -53,29 +80,43 @@ def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[st
     examples=[
         "aucmax compare patients.csv --target sick",
         "aucmax compare patients.csv --target outcome --positive died --drop key",
-        "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models aucsvc,logistic",
-        "aucmax compare clicks.csv --target clicked --qid search",
-        "aucmax compare letor.svm --models lambdamart-mauc,lambdamart,lightgbm",
+        "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models linear,logistic",
+        "aucmax compare visits.csv --target sick --groups patient --weight cost",
+        "aucmax compare loans.csv --target default --time granted",
+        "aucmax compare known.csv --target sick --test others.csv",
+        "aucmax compare patients.csv --target sick --models auto,linear,lightgbm",
+        "aucmax compare clicks.csv --target clicked --qid search --metric ndcg",
     ],
 )
 @target_options
+@missing_target_option
 @query_options
+@row_options
+@click.option(
+    "--test",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Other rows, of the format of DATA: models learn from all of DATA and are "
+    "tested on these.",
+)
 @click.option(
     "--models",
-    default=",".join(COMPARED),
-    show_default=True,
     metavar="NAMES",
     callback=_parse_models,
-    help=f"Models to compare, separated by commas: {', '.join(MODELS)}.",
+    help=f"Models to compare, separated by commas: {', '.join(MODELS)} [default: "
+    f"{','.join(compared_models())}; with a range lambdamart-pauc, too, with queries "
+    "lambdarank, too].",
 )
+@time_limit_option
 @click.option(
     "--folds",
-    type=click.IntRange(min=2),
+    type=click.IntRange(min=1),
     metavar="NUMBER",
-    help="Number of folds [default: 5, or fewer if a class is small or queries are "
-    "few].",
+    help="Number of folds [default: 5, or fewer if a class is small, or queries or "
+    "groups are few].",
 )
-@fpr_range_option
+@range_options
+@metric_option
 @click.option(
     "--seed",
     type=click.IntRange(min=0, max=2**32 - 1),
@@ -109,10 +150,15 @@ def compare(
     target: str | None,
     positive: str | None,
     drop: tuple[str, ...],
+    missing_target: str,
     queries: QueryChoice,
-    models: tuple[str, ...],
+    row_columns: RowColumns,
+    test: Path | None,
+    models: tuple[str, ...] | None,
+    time_limit: float | None,
     folds: int | None,
-    fpr_range: tuple[float, float],
+    ranges: dict[str, Any],
+    metric: str | None,
     seed: int,
     output_dir: Path,
     model_out: Path | None,
@@ -125,13 +171,17 @@ def compare(
 
     Prints for each model the AUC with its 95% interval, the partial AUC, the seconds
     per fit, and whether it beats each baseline by DeLong's test. Saves the best
-    model, fitted to all rows, and a picture of the ROC curves.
+    model, fitted to all rows, and a picture of the ROC curves. With a range, models
+    that can are trained for it, and its partial AUC decides.
+
+    Notes tell of columns that look like leaks or identifiers, and of rows that have
+    copies in other folds.
 
     With queries (--qid, or qid: in an svmlight file) no query is divided between folds,
     and AUC, interval and test are over queries. A target with more than two levels of
     relevance (0, 1, 2, ...) needs a model that learns levels among --models:
-    lambdamart-mauc or lambdamart-ordinal. The others then learn which rows are above
-    the lowest level, and all are compared by MAUC.
+    lambdarank, lambdamart-mauc or lambdamart-ordinal. The others then learn which rows
+    are above the lowest level, and all are compared by MAUC.
     """
     if not no_save:
         model_out = model_out or output_dir / f"{data.stem}.aucmax"
@@ -139,61 +189,107 @@ def compare(
     elif model_out or figure:
         raise click.UsageError("--no-save contradicts --model-out and --figure.")
     check_ending(figure, PICTURES)
-    check_outputs([model_out, figure], force, [data.path])
-    rows = split_target(data.read(), data, target, drop, queries)
-    plan = Plan(models, folds, fpr_range, seed, positive, model_out, figure, force)
-    console.give(run_comparison(rows, plan, console))
+    check_outputs([model_out, figure], force, filter(None, [data.path, test]))
+    if test is not None and (folds or row_columns.groups or row_columns.time):
+        raise click.UsageError(
+            "--test keeps rows aside already; leave out --folds, --groups and --time."
+        )
+    known = split_target(data.read(), data, target, drop, queries, row_columns)
+    other = None
+    if test is not None:
+        source = data._replace(path=test)
+        rows = source.read(known.text_columns)
+        other = split_target(rows, source, target, drop, queries, row_columns)
+    if missing_target == "drop":
+        known, other = known.without_gaps(), other and other.without_gaps()
+        for part in filter(None, [known, other]):
+            console.note_rows_left_out(part)
+    plan = Plan(
+        models,
+        folds,
+        ranges,
+        metric,
+        seed,
+        positive,
+        model_out,
+        figure,
+        force,
+        other,
+        limit_parameters(models or (), time_limit),
+    )
+    console.give(run_comparison(known, plan, console))
 
 
 def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
-    from aucmax.comparison import choose_folds, compare_models
+    from aucmax.comparison import choose_aim, choose_folds, compare_models
     from aucmax.tables import TableEncoder
 
-    target = data.encode(plan.models, plan.positive)
-    n_folds = choose_folds(target, plan.n_folds)
-    encoder = TableEncoder().fit(data.rows)
-    console.say(f"{data.describe(target)}, {n_folds} folds")
+    models = plan.models_for(data)
+    target = data.encode(models, plan.positive)
+    aim = choose_aim(target, plan.metric, **plan.ranges)
+    if plan.test is None:
+        n_folds = choose_folds(target, plan.n_folds, plan.seed)
+        where, test = f"{n_folds} fold{'s' if n_folds > 1 else ''}", None
+        title = "Cross-validating"
+    else:
+        truth = plan.test.match_values(target.grading)
+        n_folds, test = 1, (plan.test.rows, truth)
+        where = f"tested on {plan.test.n_rows} others"
+        title = f"Testing on {plan.test.n_rows} rows"
+    encoder = TableEncoder().fit(data.rows, target.relevant)
+    console.say(f"{data.describe(target)}, {where}")
     describe_columns(encoder, console)
-    with console.progress("Cross-validating", n_folds * len(plan.models)) as step:
+    with console.progress(title, n_folds * len(models)) as step:
         comparison = compare_models(
             data.rows,
             target,
-            plan.models,
+            [plan.model(name, aim) for name in models],
             n_folds=n_folds,
-            fpr_range=plan.fpr_range,
+            test=test,
+            metric=plan.metric,
+            **plan.ranges,
             random_state=plan.seed,
             progress=step,
         )
     for notice in comparison.notices:
-        console.note(notice)
+        if not encoder.dropped_.keys() & set(notice.columns):
+            console.note(str(notice))
     console.say(f"\n{comparison}\n")
     record = {
         **comparison.to_dict(),
         **target_record(data, target),
+        "test_rows": comparison.target.labels.size,
         "dropped_columns": encoder.dropped_,
     }
-    return {**record, **_save_results(comparison, data, plan, console)}
+    return {**record, **_save_results(comparison, data, target, plan, console)}
 
 
 def _save_results(
-    comparison: Any, data: Data, plan: Plan, console: Console
+    comparison: Any, data: Data, target: Any, plan: Plan, console: Console
 ) -> dict[str, Any]:
     import aucmax
 
+    if comparison.best is None:
+        raise NothingRankedError(
+            "no model ranks these rows: all of them have constant scores, so nothing "
+            "is saved. Check that the columns tell anything about the target, or try "
+            "others with --models."
+        )
     saved: dict[str, Any] = {"model_file": None, "figure": None}
     if plan.figure is not None:
         figure = draw_curves(
             comparison.target,
             comparison.positions,
-            comparison.results,
-            comparison.fpr_range,
+            comparison.ranked,
+            comparison.aim,
         )
         save_figure(figure, plan.figure, plan.force)
         console.say(f"ROC curves: {plan.figure}")
         saved["figure"] = str(plan.figure)
     if plan.model_file is not None:
-        model = fit_model(comparison.best, data, comparison.target, console)
+        auto = dict(plan.auto) if comparison.best == "auto" else None
+        model = fit_model(comparison.best, data, target, comparison.aim, console, auto)
         aucmax.save(model, plan.model_file, overwrite=plan.force)
         console.say(
             f"Best model: {plan.model_file} ({comparison.best}, fitted to all rows)"

@@ -36,16 +36,25 @@ class Console:
         if not self.is_quiet:
             click.echo(f"note: {text}", err=True)
 
+    def note_rows_left_out(self, data: Any) -> None:
+        """Say how many rows have no target, if any."""
+        if data.n_left_out:
+            n_all = data.n_rows + data.n_left_out
+            self.note(
+                f"{data.target_name} is missing in {data.n_left_out} of {n_all} rows: "
+                "they are left out (--missing-target error refuses them)"
+            )
+
     def give(self, record: dict[str, Any]) -> None:
         """Print the result as JSON, if that is wanted."""
         if self.as_json:
             click.echo(json.dumps(record, indent=2, allow_nan=False))
 
     @contextmanager
-    def progress(self, title: str, n_steps: int) -> Iterator[Callable[[str], None]]:
-        """Give a function to call with a line of news after each step."""
+    def progress(self, title: str, n_steps: int) -> Iterator[Callable[..., None]]:
+        """Give a function to call with a line of news after a step, or so many."""
         if self.is_quiet:
-            yield lambda _: None
+            yield lambda *_: None
         elif sys.stderr.isatty():
             with click.progressbar(
                 length=n_steps,
@@ -59,10 +68,10 @@ class Console:
                 width=20,
                 file=sys.stderr,
             ) as bar:
-                yield lambda news: bar.update(1, news)
+                yield lambda news, n=1: bar.update(n, news)
         else:
             click.echo(f"{title} ...", err=True)
-            yield lambda news: click.echo(f"  {news}", err=True)
+            yield lambda news, *_: click.echo(f"  {news}", err=True)
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:

@@ -9,7 +9,25 @@ import click
 
 from aucmax.exceptions import TooManyValuesError
 
-__all__ = ["Data", "QueryChoice", "Source", "require_column", "split_target"]
+__all__ = [
+    "Data",
+    "QueryChoice",
+    "RowColumns",
+    "Source",
+    "require_column",
+    "split_target",
+]
+
+
+class RowColumns(NamedTuple):
+    """Columns that say something of rows: what they count, and where they belong."""
+
+    weight: str | None = None
+    groups: str | None = None
+    time: str | None = None
+
+
+_NO_COLUMNS = RowColumns()
 
 
 @dataclass(frozen=True)
@@ -21,6 +39,11 @@ class Data:
     target: str | None = None  # its name; svmlight files have none
     queries: Any = None
     query_column: str | None = None  # likewise
+    weights: Any = None
+    groups: Any = None
+    times: Any = None
+    row_columns: RowColumns = _NO_COLUMNS
+    n_left_out: int = 0  # rows without a target
 
     @property
     def n_rows(self) -> int:
@@ -32,6 +55,15 @@ class Data:
         if self.labels is None:
             return dict(zip(self.rows.columns, self.rows.get_columns(), strict=True))
         return {} if self.queries is None else {"qid": self.queries}
+
+    @property
+    def text_columns(self) -> list[str]:
+        """Names of the columns that hold texts."""
+        import polars as pl
+
+        if not isinstance(self.rows, pl.DataFrame):
+            return []
+        return [s.name for s in self.rows.iter_columns() if s.dtype == pl.String]
 
     @property
     def target_name(self) -> str:
@@ -49,7 +81,7 @@ class Data:
         from aucmax.tables import encode_target
 
         try:
-            return encode_target(
+            target = encode_target(
                 self.labels,
                 positive,
                 name=self.target_name,
@@ -65,18 +97,57 @@ class Data:
                     f"; if they are levels of relevance, have {learners} learn them"
                 )
             raise click.ClickException(f"{error.problem}. {advice}.") from error
+        return self._describe_rows(target)
 
     def match(self, model: Any) -> Any:
         """Return the target by what its values meant when a model was fitted."""
+        return self.match_values(model.grading_)
+
+    def match_values(self, grading: Any) -> Any:
+        """Return the target by what its values mean elsewhere."""
         from aucmax.tables import match_target
 
-        return match_target(
+        target = match_target(
             self.labels,
-            model.grading_,
+            grading,
             name=self.target_name,
             qid=self.queries,
             qid_name=self.query_name,
         )
+        return self._describe_rows(target)
+
+    def _describe_rows(self, target: Any) -> Any:
+        from aucmax.tables import describe_rows
+
+        weight, groups, time = (f"column {name!r}" for name in self.row_columns)
+        return describe_rows(
+            target,
+            sample_weight=self.weights,
+            groups=self.groups,
+            times=self.times,
+            names={"sample_weight": weight, "groups": groups, "times": time},
+        )
+
+    def without_gaps(self) -> "Data":
+        """Leave out the rows without a target."""
+        import polars as pl
+
+        if not isinstance(self.labels, pl.Series):
+            return self
+        gaps = self.labels.is_null()
+        if self.labels.dtype == pl.String:
+            gaps |= (self.labels.str.strip_chars() == "").fill_null(True)
+        elif self.labels.dtype.is_float():
+            gaps |= self.labels.is_nan().fill_null(True)
+        if not gaps.any() or gaps.all():
+            return self  # a target without any value is refused later
+        columns = ("rows", "labels", "queries", "weights", "groups", "times")
+        values = {name: getattr(self, name) for name in columns}
+        kept: dict[str, Any] = {
+            name: column if column is None else column.filter(~gaps)
+            for name, column in values.items()
+        }
+        return replace(self, n_left_out=int(gaps.sum()), **kept)
 
     def describe(self, target: Any) -> str:
         """Say how many rows and queries there are, and what is positive."""
@@ -148,8 +219,9 @@ def split_target(
     target: str | None,
     drop: Sequence[str],
     queries: QueryChoice,
+    row_columns: RowColumns = _NO_COLUMNS,
 ) -> Data:
-    """Take the target, the queries and the columns to leave out off a table."""
+    """Take the target, the queries and other columns that are no features off."""
     from aucmax.datasets import near_names
 
     if data.labels is not None:
@@ -159,6 +231,11 @@ def split_target(
                 "the target, qid: names its query, and columns have no names; leave "
                 "out --target, --qid and --drop."
             )
+        if any(row_columns):
+            raise click.UsageError(
+                f"{source.path} is an svmlight file, whose columns have no names; "
+                "--weight, --groups and --time need a table."
+            )
         return replace(data, queries=None) if queries.is_off else data
     columns = data.rows.columns
     if target is None:
@@ -167,20 +244,44 @@ def split_target(
             f"{near_names('', columns)}"
         )
     query = None if queries.is_off else queries.column
-    for name in filter(None, (target, query, *drop)):
+    for name in filter(None, (target, query, *row_columns, *drop)):
         require_column(name, columns, source.path)
-    if target in drop:
-        raise click.UsageError(f"{target!r} is the target; it cannot be dropped.")
-    if target == query:
-        raise click.UsageError(f"{target!r} is the target; it cannot be --qid as well.")
-    unused = {target, query, *drop} - {None}
+    roles = {
+        "the target": target,
+        "--qid": query,
+        "--weight": row_columns.weight,
+        "--groups": row_columns.groups,
+        "--time": row_columns.time,
+    }
+    _refuse_two_roles(roles, drop)
+    weights, groups, times = (
+        None if name is None else data.rows[name] for name in row_columns
+    )
     return Data(
-        data.rows.drop(unused),
+        data.rows.drop({*roles.values(), *drop} - {None}),
         data.rows[target],
         target,
         None if query is None else data.rows[query],
         query,
+        weights,
+        groups,
+        times,
+        row_columns,
     )
+
+
+def _refuse_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None:
+    taken: dict[str, str] = {}
+    for role, name in roles.items():
+        if name is None:
+            continue
+        if name in drop:
+            raise click.UsageError(f"{name!r} is {role}; it cannot be dropped.")
+        if name in taken:
+            raise click.UsageError(
+                f"{name!r} is {taken[name]}; it cannot be {role} as well."
+            )
+        taken[name] = role
 
 
 def require_column(name: str, columns: Sequence[str], path: Path) -> None:

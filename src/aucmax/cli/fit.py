@@ -1,25 +1,30 @@
 """``aucmax fit``: learn one model from a file and save it."""
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, QueryChoice, Source, split_target
+from aucmax.cli.data import QueryChoice, RowColumns, Source, split_target
 from aucmax.cli.options import (
     data_argument,
     force_option,
+    limit_parameters,
+    missing_target_option,
     output_path,
     query_options,
+    range_options,
+    row_options,
     target_options,
+    time_limit_option,
 )
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
+from aucmax.cli.training import auto_record, fit_model, note_findings, target_record
 from aucmax.comparison import MODELS
 
-__all__ = ["fit", "fit_model", "target_record"]
+__all__ = ["fit"]
 
 
 @click.command(
@@ -28,20 +33,32 @@ __all__ = ["fit", "fit_model", "target_record"]
     examples=[
         "aucmax fit patients.csv --target sick --output sick.aucmax",
         "aucmax fit patients.csv --target outcome --positive died -o m.aucmax",
-        "aucmax fit a9a.svm.gz --output a9a.aucmax",
+        "aucmax fit a9a.svm.gz --fpr-range 0 0.05 --output a9a.aucmax",
         "aucmax fit clicks.csv --target clicked --qid search -o clicks.aucmax",
+        "aucmax fit a.csv --target y --model svm-auc --set C=10 -o m.aucmax",
     ],
 )
 @target_options
+@missing_target_option
 @query_options
+@row_options
 @click.option(
     "--model",
     type=click.Choice(list(MODELS)),
-    default=next(iter(MODELS)),
+    default="auto",
     show_default=True,
     metavar="NAME",
-    help=f"Model to fit: {', '.join(MODELS)}.",
+    help=f"Model to fit: {', '.join(MODELS)}; auto tries many and combines the best.",
 )
+@time_limit_option
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Parameter of the model, such as n_estimators=500; may be repeated.",
+)
+@range_options
 @click.option(
     "--output", "-o", type=output_path, required=True, help="Where to save the model."
 )
@@ -53,71 +70,76 @@ def fit(
     target: str | None,
     positive: str | None,
     drop: tuple[str, ...],
+    missing_target: str,
     queries: QueryChoice,
+    row_columns: RowColumns,
     model: str,
+    time_limit: float | None,
+    settings: tuple[str, ...],
+    ranges: dict[str, Any],
     output: Path,
     force: bool,
     console: Console,
 ) -> None:
     """Fit a model to DATA and save it with the preparation of its columns.
 
-    With queries, the linear models, aucsvc, pauc and all kinds of lambdamart learn to
-    rank the rows of each query; the other models learn from all rows together.
+    Without --model it tries many models for a minute (--time-limit), combines those
+    that help each other, and says how well the result will rank new rows. Ctrl-C ends
+    the search, and keeps what has been found.
+
+    A range of the ROC curve is what auto, linear, svm-pauc and lambdamart-pauc are
+    trained for; the last takes --fpr-range alone. With queries, the linear model, both
+    svm and all kinds of lambdamart learn to rank the rows of each query; the other
+    models learn from all rows together.
     """
     import aucmax
+    from aucmax.comparison import choose_aim, parse_parameters, table_model
 
     check_outputs([output], force, [data.path])
-    training = split_target(data.read(), data, target, drop, queries)
+    estimator = table_model(model).estimator
+    parameters = parse_parameters(estimator, settings, model)
+    parameters |= limit_parameters([model], time_limit)
+    _refuse_unused(estimator, model, row_columns)
+    training = split_target(data.read(), data, target, drop, queries, row_columns)
+    if missing_target == "drop":
+        training = training.without_gaps()
+        console.note_rows_left_out(training)
     goal = training.encode([model], positive)
-    fitted = fit_model(model, training, goal, console)
+    aim = choose_aim(goal, **ranges)
+    if unused := aim.ranges.keys() & ranges.keys() - set(MODELS[model].ranges):
+        options = " and ".join(f"--{name.replace('_', '-')}" for name in sorted(unused))
+        raise click.UsageError(
+            f"{model} cannot be trained for a part of the ROC curve by {options}; "
+            "--model linear can."
+        )
+    fitted = fit_model(model, training, goal, aim, console, parameters)
     aucmax.save(fitted, output, overwrite=force)
+    notices = note_findings(training, goal, fitted.encoder_, console)
+    console.say(f"Fitted {model} on {training.describe(goal)}.")
     record = {
         "model": model,
         **target_record(training, goal),
+        **auto_record(fitted, console),
+        "notices": notices,
         "dropped_columns": fitted.encoder_.dropped_,
+        **{name: list(ends) for name, ends in aim.ranges.items()},
+        "parameters": parameters,
         "model_file": str(output),
     }
-    console.say(f"Fitted {model} on {training.describe(goal)}.")
     console.say(f"Saved to {output}. Next: aucmax evaluate {output} OTHER-DATA")
     console.give(record)
 
 
-def fit_model(name: str, training: Data, goal: Any, console: Console) -> Any:
-    """Fit a model by name; tell what became of the columns."""
-    from aucmax.comparison import table_model
-    from aucmax.exceptions import OneClassQueryWarning
+def _refuse_unused(estimator: Any, model: str, row_columns: RowColumns) -> None:
+    """Refuse groups and times for a model that makes no folds of its own."""
+    from sklearn.utils.validation import has_fit_parameter
 
-    model = table_model(
-        name,
-        levels="learn" if MODELS[name].learns_levels else "relevant",
-        target=training.target,
-        query_column=training.query_column,
-    )
-    title = f"Fitting {name} to {training.n_rows} rows"
-    with console.progress(title, 1) as step, warnings.catch_warnings():
-        # the user is told how many queries have both classes
-        warnings.simplefilter("ignore", OneClassQueryWarning)
-        model.fit(training.rows, goal)
-        step("done")
-    scores = model.decision_function(training.rows)
-    if scores.max() == scores.min():
-        raise click.ClickException(
-            f"{name} gives all {training.n_rows} rows the same score, so it ranks "
-            "nothing and is not saved. Use --model linear or --model lambdamart, or "
-            "check that the columns tell anything about the target."
-        )
-    describe_columns(model.encoder_, console)
-    return model
-
-
-def describe_columns(encoder: Any, console: Console) -> None:
-    """Note the columns that are left out or need a word."""
-    for name, reason in encoder.dropped_.items():
-        console.note(f"column {name!r} is left out: {reason}")
-    for notice in encoder.notices_:
-        console.note(notice)
-
-
-def target_record(data: Data, target: Any) -> dict[str, Any]:
-    """Facts about what is ranked, for JSON."""
-    return {**target.to_dict(), "target": data.target, "qid": data.query_column}
+    for option, name, column in (
+        ("--groups", "groups", row_columns.groups),
+        ("--time", "times", row_columns.time),
+    ):
+        if column is not None and not has_fit_parameter(estimator, name):
+            raise click.UsageError(
+                f"{model} makes no folds inside that {option} could change; --model "
+                "auto does. Leave the column out of the features with --drop."
+            )

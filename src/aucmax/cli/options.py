@@ -1,25 +1,32 @@
 """Arguments and options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
 
-from aucmax.cli.data import QueryChoice, Source
+from aucmax.cli.data import QueryChoice, RowColumns, Source
 
 __all__ = [
     "data_argument",
     "force_option",
-    "fpr_range_option",
+    "limit_parameters",
+    "metric_option",
+    "missing_target_option",
     "model_argument",
     "output_path",
     "query_options",
+    "range_options",
+    "row_options",
     "target_options",
+    "time_limit_option",
+    "weight_option",
 ]
 
 Command: TypeAlias = Callable[..., None]
+Range: TypeAlias = tuple[float, float] | None
 
 output_path = click.Path(path_type=Path)
 model_argument = click.argument("model", type=click.Path(path_type=Path))
@@ -104,22 +111,111 @@ def query_options(command: Command) -> Command:
     return wrapped
 
 
-def _check_fpr_range(
-    _: click.Context, __: click.Parameter, value: tuple[float, float]
-) -> tuple[float, float]:
+def weight_option(command: Command) -> Command:
+    """Add ``--weight``."""
+    return click.option(
+        "--weight",
+        metavar="COLUMN",
+        help="Column with what each row counts, in training and in all measures.",
+    )(command)
+
+
+def row_options(command: Command) -> Command:
+    """Add ``--weight``, ``--groups`` and ``--time``; the command gets `row_columns`."""
+
+    @weight_option
+    @click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column that names the group of each row, such as the patient: no group "
+        "is divided between training and test.",
+    )
+    @click.option(
+        "--time",
+        metavar="COLUMN",
+        help="Column with the time of each row, dates or numbers: models learn from "
+        "the past and are tested on what came after.",
+    )
+    @wraps(command)
+    def wrapped(
+        *args: Any,
+        weight: str | None,
+        groups: str | None,
+        time: str | None,
+        **options: Any,
+    ) -> None:
+        command(*args, row_columns=RowColumns(weight, groups, time), **options)
+
+    return wrapped
+
+
+time_limit_option = click.option(
+    "--time-limit",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="The most seconds for a fit of auto [default: 60].",
+)
+
+
+def limit_parameters(
+    models: Collection[str], time_limit: float | None
+) -> dict[str, Any]:
+    """Return the parameters of auto; a limit without it is refused."""
+    if time_limit is None:
+        return {}
+    if "auto" not in models:
+        raise click.UsageError("--time-limit concerns the model auto alone.")
+    return {"time_limit": time_limit}
+
+
+missing_target_option = click.option(
+    "--missing-target",
+    type=click.Choice(["drop", "error"]),
+    default="drop",
+    show_default=True,
+    help="What to do with rows without a target: leave them out, or refuse the file.",
+)
+
+
+def _check_range(
+    _: click.Context, __: click.Parameter, value: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    if value is None:
+        return None
     low, high = value
     if not 0 <= low < high <= 1:
         raise click.BadParameter(f"need 0 <= LOW < HIGH <= 1, got {low:g} {high:g}.")
     return value
 
 
-fpr_range_option = click.option(
-    "--fpr-range",
-    nargs=2,
-    type=float,
-    default=(0.0, 0.1),
-    show_default=True,
-    metavar="LOW HIGH",
-    callback=_check_fpr_range,
-    help="Range of false-positive rates for the partial AUC.",
+def _range_option(name: str, help: str) -> Callable[[Command], Command]:
+    return click.option(
+        name, nargs=2, type=float, metavar="LOW HIGH", callback=_check_range, help=help
+    )
+
+
+def range_options(command: Command) -> Command:
+    """Add ``--fpr-range`` and ``--tpr-range``; the command gets `ranges`."""
+
+    @_range_option(
+        "--fpr-range",
+        "Range of false-positive rates that counts, such as 0 0.1 for the top of the "
+        "list: by its partial AUC models are trained, chosen and tested.",
+    )
+    @_range_option("--tpr-range", "Range of true-positive rates that counts, likewise.")
+    @wraps(command)
+    def wrapped(*args: Any, fpr_range: Range, tpr_range: Range, **options: Any) -> None:
+        ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+        given = {name: ends for name, ends in ranges.items() if ends is not None}
+        command(*args, ranges=given, **options)
+
+    return wrapped
+
+
+metric_option = click.option(
+    "--metric",
+    metavar="NAME",
+    help="What decides, and has interval and test: auc, partial_auc; with levels of "
+    "relevance mauc, ordinal_auc; with queries ndcg, map [default: partial_auc if "
+    "there is a range, else auc, or mauc].",
 )

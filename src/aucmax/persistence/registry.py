@@ -9,9 +9,12 @@ __all__ = ["REGISTRY", "RETIRED", "find_class", "public_name"]
 #: public name in the file -> (module, name in that module), imported when needed
 REGISTRY: dict[str, tuple[str, str]] = {
     "AUCSVC": ("aucmax.linear", "AUCSVC"),
+    "AutoRanker": ("aucmax.auto", "AutoRanker"),
     "Certificate": ("aucmax.margin", "Certificate"),
     "GraphRanker": ("aucmax.structured", "GraphRanker"),
+    "KernelLogistic": ("aucmax.auto.kernel_logistic", "KernelLogistic"),
     "LambdaMART": ("aucmax.trees", "LambdaMART"),
+    "LambdaRankBaseline": ("aucmax.trees", "LambdaRankBaseline"),
     "LevelSumRanker": ("aucmax.linear", "LevelSumRanker"),
     "LinearRankerCV": ("aucmax.linear", "LinearRankerCV"),
     "LightGBMBaseline": ("aucmax.trees", "LightGBMBaseline"),

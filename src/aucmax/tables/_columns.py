@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from aucmax.tables import _cells, _scaling
+from aucmax.tables._target_mean import TargetMean
 
 __all__ = [
     "Category",
@@ -210,7 +211,7 @@ class Date:
             yield from column.trees(values)
 
 
-Column: TypeAlias = Number | Category | Date
+Column: TypeAlias = Number | Category | Date | TargetMean
 
 # what the fields of a column may hold, by their types; anything else would be taken for
 # a count or a name, and may come from a file
@@ -223,10 +224,16 @@ _CHECKS: dict[Any, Callable[[Any], bool]] = {
         and all(type(text) is str for text in value)
         and len(set(value)) == len(value)
     ),
+    list[float]: lambda value: (
+        type(value) is list
+        and all(type(one) is float and math.isfinite(one) for one in value)
+    ),
     str | None: lambda value: value is None or value in _cells.REGIONAL_DATE_FORMATS,
 }
 
-_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Number, Category, Date)}
+_KINDS: dict[str, type[Column]] = {
+    kind.kind: kind for kind in (Number, Category, Date, TargetMean)
+}
 
 
 def as_plain(column: Column) -> dict[str, Any]:
@@ -245,7 +252,7 @@ def restore(plain: dict[str, Any]) -> Column:
     return column
 
 
-def parts_of(column: Column) -> list[Number | Category]:
+def parts_of(column: Column) -> list[Number | Category | TargetMean]:
     """Return the column itself, or the parts of a date: one column each for trees."""
     return list(column._learned().values()) if isinstance(column, Date) else [column]
 

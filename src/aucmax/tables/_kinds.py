@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from aucmax.tables import _cells
 from aucmax.tables._columns import Category, Column, Date, Number, refuse_infinities
 
-__all__ = ["Verdict", "learn_column"]
+__all__ = ["Verdict", "has_many_words", "learn_column", "regional_format"]
 
 # below this many rows "all values differ" says nothing
 _FEW_ROWS = 20
@@ -34,6 +34,15 @@ class Verdict(NamedTuple):
     column: Column | None
     reason: str = ""
     notes: tuple[str, ...] = ()
+
+
+def has_many_words(column: Column, max_categories: int) -> bool:
+    """Whether a column of words has more of them than it may have indicators."""
+    return (
+        isinstance(column, Category)
+        and column.has_other
+        and len(column.categories) == max_categories
+    )
 
 
 def learn_column(series: pl.Series, max_categories: int, min_frequency: int) -> Verdict:
@@ -63,7 +72,7 @@ def _learn_written_values(series: pl.Series) -> Verdict | None:
             numbers = _cells.numbers(series, decimal_comma)
             if numbers.is_mostly_read:
                 return _learn_number(series, numbers, decimal_comma)
-    regional = _regional_format(sample)
+    regional = regional_format(sample)
     if _cells.dates(sample, regional).share_read > _PROMISING:
         dates = _cells.dates(series, regional)
         if dates.is_mostly_read:
@@ -75,6 +84,8 @@ def _learn_number(
     series: pl.Series, cells: _cells.Cells, decimal_comma: bool
 ) -> Verdict:
     values = cells.values
+    if np.isnan(values).all():
+        return Verdict(None, "it is empty")
     refuse_infinities(series.name, values)
     if (values == values[0]).all():
         return Verdict(None, f"it is {series[0]} in every row")
@@ -95,7 +106,7 @@ def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
     )
 
 
-def _regional_format(series: pl.Series) -> str | None:
+def regional_format(series: pl.Series) -> str | None:
     """Return the first regional date format that reads the most cells, if any does."""
     sample = _cells.texts(series).drop_nulls().unique(maintain_order=True)
     counts = {

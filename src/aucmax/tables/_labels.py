@@ -8,7 +8,7 @@ import polars as pl
 from aucmax._forks import require_polars_threads
 from aucmax._validation import reject_unreadable
 
-__all__ = ["as_series", "counts", "list_counts", "refuse_gaps"]
+__all__ = ["as_series", "check_length", "counts", "list_counts", "refuse_gaps"]
 
 
 def as_series(values: Any, name: str) -> pl.Series:
@@ -32,6 +32,12 @@ def as_series(values: Any, name: str) -> pl.Series:
     if len(series) == 0:
         raise ValueError(f"{name} is empty: there are no rows.")
     return series
+
+
+def check_length(values: Any, name: str, n_rows: int) -> None:
+    """Refuse a column with another number of rows than the target."""
+    if len(values) != n_rows:
+        raise ValueError(f"{name} has {len(values)} rows, but the target has {n_rows}.")
 
 
 def refuse_gaps(series: pl.Series, name: str, remedy: str) -> None:

@@ -15,6 +15,7 @@ from aucmax._parameters import check_integer
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import _sparse
 from aucmax.tables._assembly import assemble_dense, assemble_sparse
+from aucmax.tables._cells import texts
 from aucmax.tables._columns import (
     Category,
     Column,
@@ -24,7 +25,8 @@ from aucmax.tables._columns import (
     restore,
 )
 from aucmax.tables._frames import as_table, pick_columns
-from aucmax.tables._kinds import learn_column
+from aucmax.tables._kinds import has_many_words, learn_column
+from aucmax.tables._target_mean import TargetMean
 
 __all__ = ["TableEncoder"]
 
@@ -48,7 +50,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     - **categories** otherwise: one indicator column for each of the `max_categories`
       most frequent texts that occur in at least `min_frequency` rows, one for all
       others, one for gaps. A text never seen in training counts as "other", or has
-      no indicator at all if training had no others.
+      no indicator at all if training had no others. Where more than one kind of text
+      has no indicator of its own, and :meth:`fit` is given labels, one more column has
+      the share of positives among the rows of each text.
 
     Empty and constant columns, texts that nearly all differ (names, keys), and
     counters of the rows are left out; ``dropped_`` tells why. Stray words in a column
@@ -102,14 +106,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.min_frequency = min_frequency
 
     def fit(self, X: Any, y: Any = None) -> "TableEncoder":
-        """Learn the columns of a table.
+        """Learn the columns of a table; of texts of many kinds more, with labels.
 
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
             The training rows.
-        y : None
-            Ignored.
+        y : array-like of shape (rows,), optional
+            Two distinct labels; the second in sorted order is positive. Other targets
+            are ignored.
 
         Returns
         -------
@@ -124,10 +129,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 "there must be at least one of each."
             )
         with unchanged_on_failure(self):
-            self._learn(table)
+            self._learn(table, _two_labels(y))
         return self
 
-    def _learn(self, table: pl.DataFrame | sparse.csr_array) -> None:
+    def _learn(
+        self,
+        table: pl.DataFrame | sparse.csr_array,
+        labels: NDArray[np.int64] | None,
+    ) -> None:
         self.columns_: list[dict[str, Any]] = []
         self.dropped_: dict[str, str] = {}
         self.notices_: list[str] = []
@@ -137,11 +146,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.categorical_features_: list[int] = []
         self.n_features_in_: int = table.shape[1]
         if isinstance(table, pl.DataFrame):
-            self._learn_columns(table)
+            self._learn_columns(table, labels)
         else:
             self.scales_ = _sparse.learn_scales(table)
 
-    def _learn_columns(self, frame: pl.DataFrame) -> None:
+    def _learn_columns(
+        self, frame: pl.DataFrame, labels: NDArray[np.int64] | None
+    ) -> None:
         self.feature_names_in_ = np.array(frame.columns)
         for series in frame.iter_columns():
             column, reason, notes = learn_column(
@@ -151,6 +162,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 self.dropped_[series.name] = reason
             else:
                 self.columns_.append(as_plain(column))
+                if labels is not None and has_many_words(column, self.max_categories):
+                    words = texts(series)
+                    mean = TargetMean.learn(series.name, words, labels)
+                    self.columns_.append(as_plain(mean))
             self.notices_.extend(notes)
         if not self.columns_:
             reasons = "; ".join(f"{n!r}: {r}" for n, r in self.dropped_.items())
@@ -158,6 +173,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.categorical_features_ = [
             i for i, part in enumerate(self._parts()) if isinstance(part, Category)
         ]
+
+    def select(self, X: Any) -> pl.DataFrame | sparse.csr_array:
+        """Return raw rows with the columns in use, in the order of training.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, as in :meth:`transform`.
+
+        Returns
+        -------
+        polars.DataFrame or csr_array
+        """
+        check_is_fitted(self)
+        return self._frame(X) if self.scales_ is None else self._sparse_rows(X)
 
     def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
         """Turn raw rows into the matrix for linear models.
@@ -172,6 +202,52 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         matrix : ndarray or csr_array of shape (rows, n_features_out)
             Finite numbers without gaps.
         """
+        return self._linear_rows(X)
+
+    def training_rows(self, X: Any, y: Any, view: str) -> Any:
+        """Return the matrix of the training rows, where no row sees its own label.
+
+        It differs from that of new rows in the shares of positives among texts of many
+        kinds: each row has that of other rows.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            The rows that the encoder was fitted to.
+        y : array-like of shape (rows,)
+            Their labels.
+        view : {"linear", "trees"}
+            As of :meth:`transform`, or of :meth:`transform_for_trees`.
+
+        Returns
+        -------
+        ndarray or csr_array
+        """
+        rows = self._linear_rows if view == "linear" else self._tree_rows
+        return rows(X, _two_labels(y))
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Learn the columns, and return the matrix of these rows for linear models.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            The training rows.
+        y : array-like of shape (rows,), optional
+            As in :meth:`fit`.
+        **fit_params
+            None.
+
+        Returns
+        -------
+        matrix : ndarray or csr_array of shape (rows, n_features_out)
+            As of :meth:`training_rows`.
+        """
+        return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
+
+    def _linear_rows(
+        self, X: Any, labels: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64] | sparse.csr_array:
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.scale(self._sparse_rows(X), self.scales_)
@@ -179,7 +255,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         blocks = (
             block
             for column in self._learned()
-            for block in column.linear(frame[column.name])
+            for block in (
+                column.crossed(frame[column.name], labels)
+                if labels is not None and isinstance(column, TargetMean)
+                else column.linear(frame[column.name])
+            )
         )
         shape = frame.height, len(self.get_feature_names_out())
         assemble = assemble_sparse if self._is_sparse(shape[1]) else assemble_dense
@@ -201,6 +281,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         matrix : ndarray or csr_array of shape (rows, n_columns)
             ``categorical_features_`` are the columns with category codes.
         """
+        return self._tree_rows(X)
+
+    def _tree_rows(
+        self, X: Any, labels: NDArray[np.int64] | None = None
+    ) -> NDArray[np.float64] | sparse.csr_array:
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.to_unit_scale(self._sparse_rows(X), self.scales_)
@@ -208,7 +293,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         blocks = [
             block
             for column in self._learned()
-            for block in column.trees(frame[column.name])
+            for block in (
+                column.crossed(frame[column.name], labels)
+                if labels is not None and isinstance(column, TargetMean)
+                else column.trees(frame[column.name])
+            )
         ]
         return np.column_stack(blocks)
 
@@ -233,7 +322,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _learned(self) -> Iterator[Column]:
         return map(restore, self.columns_)
 
-    def _parts(self) -> Iterator[Number | Category]:
+    def _parts(self) -> Iterator[Number | Category | TargetMean]:
         return (part for column in self._learned() for part in parts_of(column))
 
     def _is_sparse(self, width: int) -> bool:
@@ -248,7 +337,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 "the encoder was fitted on a table with named columns, got a sparse "
                 "matrix; give it the same kind of table."
             )
-        return pick_columns(table, [column["name"] for column in self.columns_])
+        # a column of texts may be in use twice
+        names = dict.fromkeys(column["name"] for column in self.columns_)
+        return pick_columns(table, list(names))
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
         table = as_table(X)
@@ -297,3 +388,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _two_labels(y: Any) -> NDArray[np.int64] | None:
+    """Return 1 for the second of two labels and 0 for the first; None for others."""
+    if y is None:
+        return None
+    values, codes = np.unique(np.asarray(y), return_inverse=True)
+    return codes.astype(np.int64) if values.size == 2 else None

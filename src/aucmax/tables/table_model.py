@@ -1,5 +1,6 @@
 """A model together with the preparation of its table: raw rows in, scores out."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = ["TableModel", "fit_estimator", "learn_encoder", "score_rows", "view_r
 _VIEWS = {
     "linear": TableEncoder.transform,
     "trees": TableEncoder.transform_for_trees,
+    "raw": TableEncoder.select,
 }
 
 _LEVELS = (None, "learn", "relevant")
@@ -38,9 +40,10 @@ class TableModel(ClassifierMixin, BaseEstimator):
         How columns are learned; the default encoder if not given.
     per_row : dict, optional
         Parameters of the estimator that are multiplied by the number of training rows.
-    view : {"linear", "trees"}, default="linear"
+    view : {"linear", "trees", "raw"}, default="linear"
         Which matrix of the encoder the estimator learns from. One that has a parameter
-        ``categorical_features`` is told which columns of "trees" hold categories.
+        ``categorical_features`` is told which columns of "trees" hold categories;
+        "raw" is the table itself, for one that learns columns by itself.
     positive : optional
         The target value to rank on top; :func:`aucmax.tables.encode_target` says which
         one it is without a choice.
@@ -127,8 +130,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
             qid=qid,
         )
         check_rows(table, target)
-        encoder = learn_encoder(self.encoder, table)
-        matrix = view_rows(self.view, encoder, table)
+        encoder = learn_encoder(self.encoder, table, target.relevant)
+        matrix = view_rows(self.view, encoder, table, target.relevant)
         fitted = {
             "encoder_": encoder,
             "estimator_": fit_estimator(self, encoder, matrix, target),
@@ -261,15 +264,22 @@ def check_rows(table: Any, target: Target) -> None:
         )
 
 
-def learn_encoder(template: TableEncoder | None, table: Any) -> TableEncoder:
+def learn_encoder(
+    template: TableEncoder | None, table: Any, labels: Any = None
+) -> TableEncoder:
     """Learn the columns of a table by the settings of an encoder, or the usual ones."""
     encoder = TableEncoder() if template is None else clone(template)
-    return encoder.fit(table)
+    return encoder.fit(table, labels)
 
 
-def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
-    """Turn raw rows into the matrix that a kind of estimator learns from."""
+def view_rows(view: str, encoder: TableEncoder, table: Any, labels: Any = None) -> Any:
+    """Turn raw rows into the matrix that a kind of estimator learns from.
+
+    Training rows come with their labels, so that none sees its own.
+    """
     check_choice("view", view, _VIEWS)
+    if labels is not None and view != "raw":
+        return encoder.training_rows(table, labels, view)
     return _VIEWS[view](encoder, table)
 
 
@@ -278,7 +288,8 @@ def fit_estimator(
 ) -> Any:
     """Fit a copy of a model's estimator to rows that are encoded already.
 
-    Queries and categories go to those estimators that take them.
+    Queries, weights, groups, times and categories go to those estimators that take
+    them; one that takes no weights learns from all rows alike, with a warning.
     """
     n_rows = target.labels.size
     scaled = (model.per_row or {}).items()
@@ -286,12 +297,23 @@ def fit_estimator(
     if model.view == "trees" and "categorical_features" in model.estimator.get_params():
         settings["categorical_features"] = encoder.categorical_features_
     estimator = clone(model.estimator).set_params(**settings)
-    takes_queries = target.queries is not None and has_fit_parameter(estimator, "qid")
-    return estimator.fit(
-        matrix,
-        target.labels if model.levels == "learn" else target.relevant,
-        **({"qid": target.queries} if takes_queries else {}),
-    )
+    known = {
+        "qid": target.queries,
+        "sample_weight": target.weights,
+        "groups": target.groups,
+        "times": target.times,
+    }
+    known = {name: values for name, values in known.items() if values is not None}
+    taken = {n: v for n, v in known.items() if has_fit_parameter(estimator, n)}
+    if "sample_weight" in known.keys() - taken.keys():
+        warnings.warn(
+            f"{type(estimator).__name__} takes no weights: it learns from all rows "
+            "alike.",
+            UserWarning,
+            stacklevel=2,
+        )
+    labels = target.labels if model.levels == "learn" else target.relevant
+    return estimator.fit(matrix, labels, **taken)
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""What is to be ranked: the level of each row, and the query it belongs to."""
+"""What is to be ranked: the level of each row, its query, and what it counts."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from aucmax.tables.grading import Grading
 
 __all__ = ["Target"]
+
+# what a target may know of each row, besides its level
+_OF_ROWS = ("queries", "weights", "groups", "times")
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,21 @@ class Target:
         What the values of the column mean.
     queries : ndarray of int64 of shape (rows,), or None
         Number of the query of each row; None if all rows are ranked together.
+    weights : ndarray of float64 of shape (rows,), or None
+        What each row counts, above 0; None if all count alike.
+    groups : ndarray of int64 of shape (rows,), or None
+        Number of the group of each row: rows of one group are never divided between
+        training and test.
+    times : ndarray of float64 of shape (rows,), or None
+        When each row was: models are tested on later rows than they learn from.
     """
 
     labels: NDArray[np.int64]
     grading: Grading
     queries: NDArray[np.int64] | None = None
+    weights: NDArray[np.float64] | None = None
+    groups: NDArray[np.int64] | None = None
+    times: NDArray[np.float64] | None = None
 
     @property
     def relevant(self) -> NDArray[np.int64]:
@@ -91,8 +104,52 @@ class Target:
         -------
         Target
         """
-        queries = None if self.queries is None else self.queries[rows]
-        return replace(self, labels=self.labels[rows], queries=queries)
+        values = {name: getattr(self, name) for name in _OF_ROWS}
+        kept: dict[str, Any] = {
+            name: None if value is None else value[rows]
+            for name, value in values.items()
+        }
+        return replace(self, labels=self.labels[rows], **kept)
+
+    def followed_by(self, other: "Target") -> "Target":
+        """Return the target of these rows and others; their queries are different ones.
+
+        Parameters
+        ----------
+        other : Target
+            Of the same kind: with queries and weights if these have them.
+
+        Returns
+        -------
+        Target
+        """
+        joined: dict[str, Any] = {}
+        for name in _OF_ROWS:
+            first, second = getattr(self, name), getattr(other, name)
+            if name in ("queries", "weights") and (first is None) != (second is None):
+                raise ValueError(f"both kinds of rows must have {name}, or neither.")
+            if first is None or second is None:
+                joined[name] = None
+            elif name in ("queries", "groups"):
+                joined[name] = np.concatenate([first, second + first.max() + 1])
+            else:
+                joined[name] = np.concatenate([first, second])
+        labels = np.concatenate([self.labels, other.labels])
+        return replace(self, labels=labels, **joined)
+
+    def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
+        """Return the weights of some of the rows; None if all count alike.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Their numbers.
+
+        Returns
+        -------
+        ndarray of float64, or None
+        """
+        return None if self.weights is None else self.weights[rows]
 
     def positions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Share of the negatives of its query that each row outranks.
@@ -111,31 +168,34 @@ class Target:
         """
         shares = np.full(scores.size, 0.5)
         relevant = self.relevant
+        weights = np.ones(scores.size) if self.weights is None else self.weights
         for rows in self.blocks:
-            negatives = np.sort(scores[rows][relevant[rows] == 0])
+            negatives = rows[relevant[rows] == 0]
             if negatives.size:
-                below = np.searchsorted(negatives, scores[rows], side="left")
-                up_to = np.searchsorted(negatives, scores[rows], side="right")
-                shares[rows] = (below + up_to) / (2 * negatives.size)
+                negatives = negatives[np.argsort(scores[negatives], kind="stable")]
+                totals = np.concatenate([[0.0], np.cumsum(weights[negatives])])
+                ranked = scores[negatives]
+                below = totals[np.searchsorted(ranked, scores[rows], side="left")]
+                up_to = totals[np.searchsorted(ranked, scores[rows], side="right")]
+                shares[rows] = (below + up_to) / (2 * totals[-1])
         return shares
 
     @property
-    def query_weights(self) -> NDArray[np.float64] | None:
+    def curve_weights(self) -> NDArray[np.float64] | None:
         """Weights of rows by which each query with both classes counts alike.
 
         A ROC curve over positions with these weights is about the mean of the curves
-        of the queries. None without queries.
+        of the queries. Without queries they are the weights of the rows.
         """
         if self.queries is None:
-            return None
+            return self.weights
         relevant = self.relevant
+        own = np.ones(relevant.size) if self.weights is None else self.weights
         weights = np.zeros(relevant.size)
         for rows in self.blocks:
-            n_positive = int(relevant[rows].sum())
-            n_negative = rows.size - n_positive
-            if n_positive and n_negative:
-                shares = np.array([1 / n_negative, 1 / n_positive])
-                weights[rows] = shares[relevant[rows]]
+            totals = np.bincount(relevant[rows], own[rows], minlength=2)
+            if totals.all():
+                weights[rows] = own[rows] / totals[relevant[rows]]
         return weights
 
     def to_dict(self) -> dict[str, Any]:

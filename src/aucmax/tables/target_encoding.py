@@ -1,5 +1,7 @@
 """From the values of a column to a target: two classes, or levels of relevance."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,11 +9,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
-from aucmax.tables._labels import as_series, counts, list_counts, refuse_gaps
+from aucmax.tables._labels import (
+    as_series,
+    check_length,
+    counts,
+    list_counts,
+    refuse_gaps,
+)
 from aucmax.tables.grading import Grading, as_text
+from aucmax.tables.moments import read_moments
 from aucmax.tables.target import Target
 
-__all__ = ["encode_target", "match_target"]
+__all__ = ["describe_rows", "encode_target", "match_target"]
 
 _POSITIVE_WORDS = frozenset(
     {"1", "true", "t", "yes", "y", "positive", "pos", "+", "+1", "case", "event"}
@@ -28,6 +37,8 @@ def encode_target(
     qid_name: str = "qid",
 ) -> Target:
     """Turn a column into 0 and 1, or into levels of relevance.
+
+    :func:`describe_rows` adds weights, groups and times.
 
     Parameters
     ----------
@@ -144,6 +155,89 @@ def match_target(
     return _target(series, grading, name, qid, qid_name)
 
 
+def describe_rows(
+    target: Target,
+    *,
+    sample_weight: Any = None,
+    groups: Any = None,
+    times: Any = None,
+    names: Mapping[str, str] | None = None,
+) -> Target:
+    """Add to a target what else is known of its rows.
+
+    Parameters
+    ----------
+    target : Target
+        What is ranked.
+    sample_weight : polars.Series or array-like of shape (rows,), optional
+        What each row counts: numbers above 0.
+    groups : polars.Series or array-like of shape (rows,), optional
+        The group of each row, numbers or texts: such as the patient, if there are
+        several rows of one. Groups are never divided between training and test.
+    times : polars.Series or array-like of shape (rows,), optional
+        When each row was: numbers or dates.
+    names : mapping of str to str, optional
+        What messages call these, by the names of the parameters.
+
+    Returns
+    -------
+    Target
+
+    Raises
+    ------
+    ValueError
+        A value is missing or of no use: a weight that is not above 0, a time that
+        cannot be read, one group only, or as many groups as rows.
+    """
+    called = {name: name for name in ("sample_weight", "groups", "times")}
+    called |= names or {}
+    n_rows = target.labels.size
+    found: dict[str, Any] = {}
+    if sample_weight is not None:
+        found["weights"] = _weights(sample_weight, called["sample_weight"], n_rows)
+    if groups is not None:
+        found["groups"] = _groups(groups, called["groups"], n_rows)
+    if times is not None:
+        moments = read_moments(times, called["times"])
+        check_length(moments, called["times"], n_rows)
+        found["times"] = moments
+    return replace(target, **found)
+
+
+def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
+    series = as_series(values, name)
+    check_length(series, name, n_rows)
+    refuse_gaps(series, name, "fill in their weight")
+    if not series.dtype.is_numeric():
+        raise ValueError(f"{name} must hold numbers to be weights, got {series[0]!r}.")
+    weights = np.asarray(series.cast(pl.Float64).to_numpy(), dtype=np.float64)
+    is_wrong = ~((weights > 0) & np.isfinite(weights))
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        raise ValueError(
+            f"{name} must be finite and above 0 in every row to be a weight, but row "
+            f"{row + 1} has {weights[row]:g} ({int(is_wrong.sum())} such rows); remove "
+            "these rows or correct them."
+        )
+    return weights
+
+
+def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
+    groups = _numbered(values, name, n_rows, "group")
+    n_groups = int(groups.max()) + 1
+    if n_groups == 1:
+        raise ValueError(
+            f"{name} names one group only: at least two are needed, so that one can be "
+            "kept aside. Leave it out to divide the rows themselves."
+        )
+    if n_groups == n_rows:
+        raise ValueError(
+            f"{name} names another group in each of the {n_rows} rows, so it groups "
+            "nothing. Name what several rows share, or leave it out."
+        )
+    return groups
+
+
 def _target(
     series: pl.Series, grading: Grading, name: str, qid: Any, qid_name: str
 ) -> Target:
@@ -152,7 +246,7 @@ def _target(
     labels = series.replace_strict(distinct, meant, return_dtype=pl.Int64).to_numpy()
     if qid is None:
         return Target(labels, grading)
-    target = Target(labels, grading, _query_numbers(qid, qid_name, labels.size))
+    target = Target(labels, grading, _numbered(qid, qid_name, labels.size, "query"))
     if target.n_usable_queries == 0:
         raise NotEnoughClassesError(
             f"none of the {target.n_queries} queries of {qid_name} has rows with "
@@ -162,11 +256,10 @@ def _target(
     return target
 
 
-def _query_numbers(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
+def _numbered(values: Any, name: str, n_rows: int, what: str) -> NDArray[np.int64]:
     series = as_series(values, name)
-    if len(series) != n_rows:
-        raise ValueError(f"{name} has {len(series)} rows, but the target has {n_rows}.")
-    refuse_gaps(series, name, "fill in their query")
+    check_length(series, name, n_rows)
+    refuse_gaps(series, name, f"fill in their {what}")
     return np.asarray(series.rank("dense").to_numpy(), dtype=np.int64) - 1
 
 

@@ -1,13 +1,14 @@
 """Gradient-boosted trees as a yardstick: LightGBM with its binary objective."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._validation import FloatArray, check_binary_labels
+from aucmax._features import check_two_labels
+from aucmax._validation import FloatArray
 from aucmax.base import BinaryRanker
 from aucmax.trees.booster import (
     REPEATABLE,
@@ -21,7 +22,7 @@ __all__ = ["LightGBMBaseline"]
 
 
 class LightGBMBaseline(BinaryRanker):
-    """LightGBM's trees with the log loss and its own defaults, as a baseline to beat.
+    """LightGBM's trees with the log loss: by its own defaults, a baseline to beat.
 
     Gaps and categories are used as they are, without imputation or one-hot columns.
 
@@ -36,6 +37,12 @@ class LightGBMBaseline(BinaryRanker):
         fair, and more of them stall when other programs use the cores.
     random_state : int, default=0
         Seed.
+    params : dict, default=None
+        Further parameters of LightGBM, by its own names; ``{"boosting": "rf"}`` with a
+        bagging fraction is a forest.
+    callback : callable, default=None
+        Called with the number of trees after each; what it raises ends the fit. Not
+        stored by :func:`aucmax.save`.
 
     Attributes
     ----------
@@ -47,19 +54,25 @@ class LightGBMBaseline(BinaryRanker):
         Number of columns at training.
     """
 
+    _unsaved_params = ("callback",)
+
     def __init__(
         self,
         n_estimators: int = 100,
         categorical_features: Sequence[int] = (),
         n_jobs: int = 1,
         random_state: int = 0,
+        params: Mapping[str, Any] | None = None,
+        callback: Callable[[int], object] | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.params = params
+        self.callback = callback
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
         Parameters
@@ -69,6 +82,8 @@ class LightGBMBaseline(BinaryRanker):
         y : array-like of shape (n_rows,)
             Two distinct labels; the second of them in sorted order is the positive
             class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
 
         Returns
         -------
@@ -77,15 +92,19 @@ class LightGBMBaseline(BinaryRanker):
         """
         import lightgbm
 
-        classes, labels = check_binary_labels(y, "y")
+        classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         parameters = {
             "objective": "binary",
             "num_threads": n_threads(self.n_jobs),
             "seed": self.random_state,
             **REPEATABLE,
+            **(self.params or {}),
         }
         rows = new_dataset(parameters, X, labels, self.categorical_features)
-        booster = lightgbm.train(parameters, rows, num_boost_round=self.n_estimators)
+        rows.set_weight(weight)
+        booster = lightgbm.train(
+            parameters, rows, num_boost_round=self.n_estimators, callbacks=[self._tell]
+        )
         self.classes_ = classes
         self.n_features_in_ = int(X.shape[1])
         self.model_text_: str = booster.model_to_string()
@@ -113,6 +132,11 @@ class LightGBMBaseline(BinaryRanker):
         if X.shape[0] == 0:
             return np.empty(0)
         return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
+
+    def _tell(self, environment: Any) -> None:
+        """Pass on LightGBM's news of a tree."""
+        if self.callback is not None:
+            self.callback(environment.iteration + 1)
 
     def _check_state(self) -> None:
         """Refuse a loaded state that LightGBM's parser must not see."""

@@ -1,0 +1,368 @@
+"""The best ranking that a table allows: many models, one combination, one number."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._fitted_state import replace_state, unchanged_on_failure
+from aucmax._parameters import check_choice, check_integer, check_range
+from aucmax._progress import reporter
+from aucmax._threshold import balanced_threshold
+from aucmax._validation import FloatArray
+from aucmax.auto.candidates import Setting, choose_candidates
+from aucmax.auto.combiners import Ranked
+from aucmax.auto.ensemble import combine
+from aucmax.auto.estimate import WHOLE, estimate
+from aucmax.auto.input_table import read_rows, read_table
+from aucmax.auto.leaderboard import board, summarise
+from aucmax.auto.out_of_fold import TrainingTable
+from aucmax.auto.plan import plan_folds
+from aucmax.auto.rank_scale import to_logits
+from aucmax.auto.search import AutoProgress, search
+from aucmax.base import BinaryRanker
+from aucmax.exceptions import ModelFileError
+from aucmax.tables.table_model import score_rows, view_rows
+
+__all__ = ["AutoRanker"]
+
+METRICS = ("auc", "partial_auc")
+
+
+class AutoRanker(BinaryRanker):
+    """Try many models, combine the good ones, and say how well the result ranks.
+
+    Takes raw tables (text, gaps, dates) as well as arrays and sparse matrices. Every
+    candidate is fitted to the same folds, with columns learned anew in each. The rows
+    that it has not seen get the logit of their rank within the fold, and a combination
+    with few, non-negative weights is learned from these. It is chosen by a second
+    level of cross-validation, one standard error toward the simpler. New rows are
+    scored by the models of all folds, on the scale of the rows kept aside.
+
+    The estimate is not the out-of-fold value of the winner, which is too high: each
+    block of rows is scored by a combination that was chosen, and whose weights were
+    learned, on the other blocks.
+
+    The second of the two labels in sorted order is the positive class.
+
+    Parameters
+    ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve that counts.
+    metric : {None, "auc", "partial_auc"}, default=None
+        What to call it; by default, by the ranges. With "partial_auc" and no range, it
+        is the first tenth of the false positive rates.
+    time_limit : float or None, default=60.0
+        The most seconds for a fit. Candidates that cannot be done in time are left out;
+        None tries all of them.
+    models : "default" or sequence, default="default"
+        Names of candidates (:data:`aucmax.auto.CANDIDATES`), estimators, and pairs
+        ``(name, estimator)``. An estimator learns from the scaled, one-hot encoded
+        table, or from gaps and category codes if it has a parameter
+        ``categorical_features``.
+    folds : int, default=5
+        Number of folds; fewer are used if a class is small, and past 20,000 rows.
+    random_state : int, default=0
+        How rows are dealt to folds, and the seed of the models.
+    n_jobs : int, default=1
+        Threads; 0 or -1 takes all cores.
+    callback : callable, default=None
+        Called with an :class:`~aucmax.auto.AutoProgress` before each candidate and at
+        the end; a true answer ends the search. Not stored by :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write these to standard output.
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        The models of the combination with their shares, the largest first.
+    combiner_ : str
+        Which combination was chosen.
+    estimate_ : dict of str to float
+        "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
+        95% interval; NaN where there is none.
+    notices_ : list of str
+        What a user should know about the data and the search.
+    members_ : list of dict
+        The models of the combination: "name", "weight", "view", and for each fold a
+        model and the scale of its scores.
+    encoders_ : list of TableEncoder
+        The columns, as learned in each fold.
+    board_ : dict of lists
+        What :meth:`leaderboard` shows.
+    threshold_ : float
+        Combined score of the best balanced accuracy, which `decision_function`
+        subtracts.
+    n_rows_, n_positive_, n_folds_ : int
+        Training rows, those that were positive, and folds.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns, if they are all strings.
+
+    See Also
+    --------
+    LinearRankerCV : The linear model that chooses itself.
+    LambdaMART : Trees for the AUC.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from aucmax import AutoRanker
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AutoRanker(models=["logistic regression", "boosted trees"])
+    >>> model = model.fit(X[:300], y[:300])
+    >>> model.score(X[300:], y[300:]) > 0.99
+    True
+    """
+
+    _unsaved_params = ("callback",)
+
+    def __init__(
+        self,
+        *,
+        fpr_range: Sequence[float] = (0.0, 1.0),
+        tpr_range: Sequence[float] = (0.0, 1.0),
+        metric: str | None = None,
+        time_limit: float | None = 60.0,
+        models: Any = "default",
+        folds: int = 5,
+        random_state: int = 0,
+        n_jobs: int = 1,
+        callback: Callable[[AutoProgress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.tpr_range = tpr_range
+        self.metric = metric
+        self.time_limit = time_limit
+        self.models = models
+        self.folds = folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+    ) -> Self:
+        """Try the candidates, and combine them.
+
+        Ctrl-C keeps what is done by then, if anything is.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+        y : array-like of shape (n_rows,)
+            Two distinct labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row. The metric is then the mean over queries, and a query
+            is in one fold.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are in one fold.
+        times : array-like of shape (n_rows,), default=None
+            Numbers or dates. Models are then checked on rows later than those that they
+            have learned from.
+
+        Returns
+        -------
+        self : AutoRanker
+            The fitted model.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            given = read_rows(
+                self, X, y, sample_weight, qid=qid, groups=groups, times=times
+            )
+            plan = plan_folds(
+                given.labels,
+                self.folds,
+                self.random_state,
+                queries=given.queries,
+                groups=given.groups,
+                moments=given.moments,
+            )
+            rows = TrainingTable(given, plan)
+            setting = self._setting(given.table, plan.folds[0][0].size)
+            found = search(
+                choose_candidates(self.models, setting),
+                rows,
+                setting,
+                self.time_limit,
+                reporter(self),
+            )
+            ranked = rows.ranked(
+                np.column_stack([one.logits for one in found.fitted]), setting.part
+            )
+            ensemble = combine(ranked, plan.blocks)
+            members: list[dict[str, Any]] = [
+                {
+                    "name": one.candidate.name,
+                    "weight": float(share),
+                    "view": one.candidate.view,
+                    "models": one.models,
+                    "scales": one.scales,
+                }
+                for one, share in zip(found.fitted, ensemble.weights, strict=True)
+                if share > 0.0
+            ]
+            members.sort(key=lambda member: -member["weight"])
+            replace_state(
+                self,
+                {
+                    "classes_": given.classes,
+                    "members_": members,
+                    "encoders_": rows.encoders,
+                    "weights_": {one["name"]: one["weight"] for one in members},
+                    "combiner_": ensemble.combiner,
+                    "estimate_": self._estimate(ranked, ensemble.honest_scores),
+                    "board_": board(found.fitted, ranked, ensemble),
+                    "notices_": [
+                        *plan.notices,
+                        *rows.encoders[0].notices_,
+                        *found.notices,
+                    ],
+                    "threshold_": balanced_threshold(
+                        ensemble.scores, ranked.labels, ranked.weight
+                    ),
+                    "n_rows_": given.n_rows,
+                    "n_positive_": int(np.count_nonzero(given.labels)),
+                    "n_folds_": len(plan.folds),
+                },
+            )
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
+        check_is_fitted(self, "members_")
+        table = read_table(self, X, fitting=False)
+        scores: FloatArray = np.zeros(table.shape[0])
+        for fold, encoder in enumerate(self.encoders_):
+            for view in sorted({member["view"] for member in self.members_}):
+                matrix = view_rows(view, encoder, table)
+                for member in self.members_:
+                    if member["view"] == view:
+                        found = score_rows(member["models"][fold], matrix)
+                        logits = to_logits(found, member["scales"][fold])
+                        scores += member["weight"] * logits
+        return scores / len(self.encoders_) - float(self.threshold_)
+
+    def leaderboard(self) -> Any:
+        """Return how every candidate did on the folds, the best first.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns "model", "metric" with its 95% interval "low" and "high", "p_value"
+            of the paired test against the best single model, "weight" in the
+            combination, and "seconds". The combination itself is the first row, by its
+            honest estimate.
+        """
+        import polars as pl
+
+        check_is_fitted(self, "members_")
+        return pl.DataFrame(self.board_)
+
+    def summary(self) -> str:
+        """Say in words what was tried, what came of it, and how well it ranks.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self, "members_")
+        return summarise(self)
+
+    def _part_of_the_curve(self) -> dict[str, Any]:
+        fpr_range = check_range("fpr_range", self.fpr_range)
+        tpr_range = check_range("tpr_range", self.tpr_range)
+        if self.metric == "partial_auc" and fpr_range == tpr_range == (0.0, 1.0):
+            fpr_range = (0.0, 0.1)
+        return {"fpr_range": fpr_range, "tpr_range": tpr_range}
+
+    def _setting(self, table: Any, n_rows: int) -> Setting:
+        return Setting(
+            n_rows=n_rows,
+            n_columns=table.shape[1],
+            is_sparse=not hasattr(table, "columns"),
+            part=self._part_of_the_curve(),
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+
+    def _estimate(self, ranked: Ranked, scores: FloatArray) -> dict[str, float]:
+        part = ranked.part if ranked.part != WHOLE else _FIRST_TENTH
+        record: dict[str, float] = {}
+        for name, ranges in (("auc", WHOLE), ("partial_auc", part)):
+            found = estimate(ranked, scores, ranges)
+            record |= {
+                name: float(found.value),
+                f"{name}_low": float(found.low),
+                f"{name}_high": float(found.high),
+            }
+        return record
+
+    def _check_parameters(self) -> None:
+        part = self._part_of_the_curve()
+        if self.metric is not None:
+            check_choice("metric", self.metric, METRICS)
+        if self.metric == "auc" and part != WHOLE:
+            raise ValueError(
+                f"metric='auc' contradicts fpr_range={self.fpr_range!r} and tpr_range="
+                f"{self.tpr_range!r}: it is the whole curve. Leave out metric, or the "
+                "ranges."
+            )
+        limit = self.time_limit
+        is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and limit >= 0.0):
+            raise ValueError(f"time_limit must be None or seconds, got {limit!r}.")
+        check_integer("folds", self.folds)
+        if self.folds < 2:
+            raise ValueError(f"folds must be at least 2, got {self.folds!r}.")
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left."""
+        if not hasattr(self, "members_"):
+            return
+        n_folds = len(self.encoders_)
+        for member in self.members_:
+            is_sound = len(member["models"]) == len(member["scales"]) == n_folds
+            is_sound &= all(scale.shape[0] == 2 for scale in member["scales"])
+            if not is_sound or member["weight"] <= 0.0:
+                raise ModelFileError("the models of the combination are incomplete")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+_FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}

@@ -1,0 +1,192 @@
+"""The models that AutoRanker tries: one table, one line each, the most useful first."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from aucmax.auto.kernel_logistic import KernelLogistic
+from aucmax.linear import LinearRankerCV
+from aucmax.trees import LambdaMART, LightGBMBaseline
+
+__all__ = ["CANDIDATES", "Candidate", "Setting", "choose_candidates"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a candidate should know of the task before it is made.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        Training rows of a fold, and columns of the table.
+    is_sparse : bool
+        Whether the table is a sparse matrix.
+    part : dict
+        `fpr_range` and `tpr_range`, the part of the curve that counts.
+    n_jobs, random_state : int
+        Threads, and the seed.
+    """
+
+    n_rows: int
+    n_columns: int
+    is_sparse: bool
+    part: dict[str, Any]
+    n_jobs: int
+    random_state: int
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a part of the curve counts, not all of it."""
+        return set(self.part.values()) != {(0.0, 1.0)}
+
+
+def _always(setting: Setting) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model to try.
+
+    Attributes
+    ----------
+    name : str
+        What it is called.
+    make : callable
+        Returns the estimator, unfitted, for a setting.
+    view : {"linear", "trees"}
+        Scaled one-hot matrix, or gaps and category codes as they are.
+    suits : callable
+        Whether it is worth its time in a setting.
+    most_rows : int
+        It learns from so many rows at most, drawn at random.
+    """
+
+    name: str
+    make: Callable[[Setting], Any]
+    view: str = "linear"
+    suits: Callable[[Setting], bool] = _always
+    most_rows: int = 10**9
+
+
+def _trees(name: str, n_estimators: int, **params: Any) -> Candidate:
+    def make(setting: Setting) -> Any:
+        return LightGBMBaseline(
+            n_estimators,
+            n_jobs=setting.n_jobs,
+            random_state=setting.random_state,
+            params=params,
+        )
+
+    return Candidate(name, make, "trees")
+
+
+def _logistic(setting: Setting) -> Any:
+    return LogisticRegression(max_iter=200, tol=1e-3)
+
+
+def _linear(setting: Setting) -> Any:
+    return LinearRankerCV(
+        **setting.part, C_values=(0.1, 1.0), random_state=setting.random_state
+    )
+
+
+def _kernel(setting: Setting) -> Any:
+    return KernelLogistic(random_state=setting.random_state)
+
+
+def _pairs(setting: Setting) -> Any:
+    fpr_range = setting.part["fpr_range"]
+    is_early = fpr_range[0] == 0.0 and fpr_range[1] < 1.0
+    return LambdaMART(
+        "pauc" if is_early else "logistic",
+        fpr_range=fpr_range if is_early else (0.0, 0.1),
+        learning_rate=0.04,
+        n_jobs=setting.n_jobs,
+        random_state=setting.random_state,
+    )
+
+
+_FOREST = {
+    "boosting": "rf",
+    "bagging_freq": 1,
+    "feature_fraction_bynode": 0.3,
+    "num_leaves": 512,
+    "min_data_in_leaf": 2,
+    "min_sum_hessian_in_leaf": 0.0,
+}
+
+#: The models in the order in which they are tried.
+CANDIDATES: tuple[Candidate, ...] = (
+    Candidate("logistic regression", _logistic, most_rows=200_000),
+    _trees(
+        "boosted trees",
+        300,
+        learning_rate=0.04,
+        num_leaves=15,
+        min_data_in_leaf=5,
+        lambda_l2=3.0,
+        feature_fraction=0.7,
+    ),
+    Candidate("kernel", _kernel, most_rows=20_000),
+    _trees("forest", 100, bagging_fraction=0.632, **_FOREST),
+    Candidate("trees of pairs", _pairs, "trees"),
+    Candidate("linear", _linear, most_rows=10_000),
+)
+_BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}
+
+
+def choose_candidates(models: Any, setting: Setting) -> list[Candidate]:
+    """Return the candidates for a setting: the default ones, or those asked for.
+
+    Raises ValueError or TypeError for what is no model, and for two of one name.
+    """
+    if isinstance(models, str):
+        if models != "default":
+            raise ValueError(
+                f"models must be 'default' or a list of names and estimators, got "
+                f"{models!r}; put one model into a list, too."
+            )
+        return [candidate for candidate in CANDIDATES if candidate.suits(setting)]
+    if not isinstance(models, Sequence) or len(models) == 0:
+        raise ValueError(f"models must name at least one model, got {models!r}.")
+    found = [_as_candidate(model) for model in models]
+    names = [candidate.name for candidate in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"two models have the name {name!r}; give one of them another: "
+                '("another name", estimator).'
+            )
+    return found
+
+
+def _as_candidate(model: Any) -> Candidate:
+    if isinstance(model, str):
+        if model not in _BY_NAME:
+            raise ValueError(
+                f"there is no model {model!r}; choose from {', '.join(_BY_NAME)}."
+            )
+        return _BY_NAME[model]
+    name, estimator = (
+        model
+        if isinstance(model, tuple) and len(model) == 2
+        else (type(model).__name__, model)
+    )
+    if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
+        raise TypeError(
+            "a model is a name, an estimator, or a pair (name, estimator), got "
+            f"{model!r}."
+        )
+    is_tree = "categorical_features" in estimator.get_params()
+    return Candidate(
+        name, partial(_copy, estimator), view="trees" if is_tree else "linear"
+    )
+
+
+def _copy(estimator: Any, setting: Setting) -> Any:
+    return clone(estimator)

@@ -1,0 +1,78 @@
+"""Choose how the models are combined, and estimate honestly what comes of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucmax._validation import FloatArray, IntArray
+from aucmax.auto.combiners import COMBINERS, Combiner, Ranked
+
+__all__ = ["Ensemble", "combine"]
+
+# A more complex combination must be better by so many standard errors.
+_STANDARD_ERRORS = 1.0
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Weights of the models, and scores by weights that have not seen the row.
+
+    Attributes
+    ----------
+    combiner : str
+        Name of the combination that was chosen.
+    weights : ndarray of shape (n_models,)
+        Non-negative, with sum one.
+    scores : ndarray of shape (n_rows,)
+        Combined scores of the rows kept aside.
+    honest_scores : ndarray of shape (n_rows,)
+        The same, where the combination that scores a block was chosen and its weights
+        learned on the other blocks.
+    """
+
+    combiner: str
+    weights: FloatArray
+    scores: FloatArray
+    honest_scores: FloatArray
+
+
+def combine(ranked: Ranked, blocks: Sequence[IntArray]) -> Ensemble:
+    """Choose a combination by cross-validation over blocks, and score rows honestly."""
+    name = _choose(ranked, blocks)
+    weights = COMBINERS[name](ranked)
+    honest = np.zeros(ranked.labels.size)
+    for k, block in enumerate(blocks):
+        others = [other for j, other in enumerate(blocks) if j != k]
+        known = np.concatenate(others) if others else block
+        chosen = _choose(ranked, others)
+        honest[block] = ranked.logits[block] @ COMBINERS[chosen](ranked.take(known))
+    return Ensemble(name, weights, ranked.logits @ weights, honest)
+
+
+def _choose(ranked: Ranked, blocks: Sequence[IntArray]) -> str:
+    """Return the best combination, one standard error toward the simpler."""
+    if ranked.logits.shape[1] == 1 or len(blocks) < 2:
+        return next(iter(COMBINERS))
+    values = {
+        name: _by_block(ranked, combiner, blocks)
+        for name, combiner in COMBINERS.items()
+    }
+    best = max(values, key=lambda name: values[name].mean())
+    for name, value in values.items():
+        behind = values[best] - value
+        error = behind.std(ddof=1) / np.sqrt(behind.size)
+        if behind.mean() <= _STANDARD_ERRORS * error:
+            return name
+    return best
+
+
+def _by_block(ranked: Ranked, combiner: Combiner, blocks: Sequence[Any]) -> FloatArray:
+    """Measure each block with weights from the others."""
+    values = []
+    for k, block in enumerate(blocks):
+        known = np.concatenate([b for j, b in enumerate(blocks) if j != k])
+        held = ranked.take(block)
+        values.append(held.measure(held.logits @ combiner(ranked.take(known))))
+    return np.array(values)

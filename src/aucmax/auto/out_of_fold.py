@@ -1,0 +1,186 @@
+"""Fit a model to each fold, and score the rows that it has not seen."""
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import has_fit_parameter
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.auto.candidates import Candidate, Setting
+from aucmax.auto.combiners import Ranked
+from aucmax.auto.input_table import GivenRows
+from aucmax.auto.plan import Plan
+from aucmax.auto.rank_scale import learn_scale, rank_logits
+from aucmax.tables import TableEncoder
+from aucmax.tables.table_model import score_rows, view_rows
+
+__all__ = ["FittedCandidate", "TimeUpError", "TrainingTable", "fit_out_of_fold"]
+
+
+class TimeUpError(Exception):
+    """There is no time left for this candidate."""
+
+
+@dataclass(frozen=True)
+class FittedCandidate:
+    """What a candidate has left: a model per fold, and scores of rows kept aside.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        What was fitted.
+    models : list of estimators
+        One per fold.
+    scales : list of ndarray
+        The scale of each model's scores; see :mod:`aucmax.auto.rank_scale`.
+    scores : ndarray of shape (n_test_rows,)
+        Scores of the test rows, in the order of the plan.
+    logits : ndarray of shape (n_test_rows,)
+        Logits of their ranks within the fold.
+    seconds : float
+        Time of all fits and scores.
+    """
+
+    candidate: Candidate
+    models: list[Any]
+    scales: list[FloatArray]
+    scores: FloatArray
+    logits: FloatArray
+    seconds: float
+
+
+@dataclass
+class TrainingTable:
+    """The rows to learn from, and their matrices for each fold and kind of model.
+
+    Encoders are learned from the training rows of their fold alone.
+    """
+
+    given: GivenRows
+    plan: Plan
+    encoders: list[TableEncoder] = field(default_factory=list)
+    _matrices: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
+
+    def ranked(self, logits: FloatArray, part: dict[str, Any]) -> Ranked:
+        """Return the test rows with logits of their ranks, one column per model."""
+        given, rows = self.given, self.plan.rows
+        return Ranked(
+            logits,
+            given.labels[rows],
+            self.plan.fold_of_row,
+            None if given.weight is None else given.weight[rows],
+            None if given.queries is None else given.queries[rows],
+            part,
+        )
+
+    def encoder(self, fold: int) -> TableEncoder:
+        """Return the encoder of a fold."""
+        while len(self.encoders) <= fold:
+            train, _ = self.plan.folds[len(self.encoders)]
+            table, labels = self.given.table[train], self.given.labels[train]
+            self.encoders.append(TableEncoder().fit(table, labels))
+        return self.encoders[fold]
+
+    def matrices(self, fold: int, view: str) -> tuple[Any, Any]:
+        """Return the training and the test rows of a fold, as a view has them.
+
+        Those of one view are kept for the next candidate.
+        """
+        if (fold, view) not in self._matrices:
+            for known in list(self._matrices):
+                if known[1] != view:
+                    del self._matrices[known]
+            encoder = self.encoder(fold)
+            train, test = self.plan.folds[fold]
+            self._matrices[fold, view] = (
+                view_rows(
+                    view, encoder, self.given.table[train], self.given.labels[train]
+                ),
+                view_rows(view, encoder, self.given.table[test]),
+            )
+        return self._matrices[fold, view]
+
+
+def fit_out_of_fold(
+    candidate: Candidate,
+    rows: TrainingTable,
+    setting: Setting,
+    check_time: Callable[..., None],
+) -> FittedCandidate:
+    """Fit a candidate to each fold.
+
+    `check_time` is called between fits, and within those that allow it; it raises
+    :class:`TimeUpError` to end them.
+    """
+    start = time.perf_counter()
+    models, scales, scores, logits = [], [], [], []
+    for fold, (train, _) in enumerate(rows.plan.folds):
+        known, new = rows.matrices(fold, candidate.view)
+        check_time()
+        model = _fit(candidate, rows, setting, fold, known, train, check_time)
+        found = score_rows(model, new)
+        models.append(model)
+        scales.append(learn_scale(found))
+        scores.append(found)
+        logits.append(rank_logits(found))
+    return FittedCandidate(
+        candidate,
+        models,
+        scales,
+        np.concatenate(scores),
+        np.concatenate(logits),
+        time.perf_counter() - start,
+    )
+
+
+def _fit(
+    candidate: Candidate,
+    rows: TrainingTable,
+    setting: Setting,
+    fold: int,
+    matrix: Any,
+    train: IntArray,
+    check_time: Callable[..., None],
+) -> Any:
+    model = candidate.make(setting)
+    parameters = model.get_params(deep=False)
+    if candidate.view == "trees" and "categorical_features" in parameters:
+        columns = rows.encoder(fold).categorical_features_
+        model.set_params(categorical_features=columns)
+    extra: dict[str, Any] = {}
+    if rows.given.weight is not None and has_fit_parameter(model, "sample_weight"):
+        extra["sample_weight"] = rows.given.weight[train]
+    if rows.given.queries is not None and has_fit_parameter(model, "qid"):
+        extra["qid"] = rows.given.queries[train]
+    labels = rows.given.labels[train]
+    if train.size > candidate.most_rows:
+        kept = _some_rows(labels, candidate.most_rows, setting.random_state)
+        matrix, labels = matrix[kept], labels[kept]
+        extra = {name: values[kept] for name, values in extra.items()}
+    can_be_stopped = "callback" in parameters
+    if can_be_stopped:
+        model.set_params(callback=check_time)
+    with warnings.catch_warnings():
+        # candidates may fail to converge, or have nothing to learn: ranks will tell
+        warnings.simplefilter("ignore")
+        model.fit(matrix, labels.astype(np.int64), **extra)
+    if can_be_stopped:
+        model.set_params(callback=None)
+    return model
+
+
+def _some_rows(labels: BoolArray, n_wanted: int, random_state: int) -> IntArray:
+    """Draw rows: all of the rarer class if they fit into half, others at random."""
+    draw = np.random.default_rng(random_state)
+    positives, negatives = np.flatnonzero(labels), np.flatnonzero(~labels)
+    rare, common = sorted((positives, negatives), key=len)
+    n_rare = min(rare.size, max(n_wanted // 2, 1))
+    kept = [
+        draw.choice(rare, n_rare, replace=False),
+        draw.choice(common, n_wanted - n_rare, replace=False),
+    ]
+    return np.sort(np.concatenate(kept))

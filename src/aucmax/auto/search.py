@@ -1,0 +1,175 @@
+"""Candidates one after the other, as long as there is time."""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from aucmax.auto.candidates import Candidate, Setting
+from aucmax.auto.out_of_fold import (
+    FittedCandidate,
+    TimeUpError,
+    TrainingTable,
+    fit_out_of_fold,
+)
+
+__all__ = ["AutoProgress", "Found", "search"]
+
+# Share of the time that is left for combining the models.
+_TIME_TO_COMBINE = 0.05
+
+
+class AutoProgress(NamedTuple):
+    """Where a search stands; what a callback receives before each candidate.
+
+    Attributes
+    ----------
+    candidate : str
+        What is tried next; "combination" at the end.
+    n_done, n_candidates : int
+        Candidates that are done, and all.
+    best : str
+        The best so far; empty at the start.
+    score : float
+        Its metric over the folds; NaN at the start.
+    seconds : float
+        Time since the start.
+    time_limit : float or None
+        The most seconds.
+    """
+
+    candidate: str
+    n_done: int
+    n_candidates: int
+    best: str
+    score: float
+    seconds: float
+    time_limit: float | None
+
+    def __str__(self) -> str:
+        best = f", best so far {self.score:.4f} by {self.best}" if self.best else ""
+        return (
+            f"{self.n_done} of {self.n_candidates} done in {self.seconds:.1f} s{best}; "
+            f"next: {self.candidate}"
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """The candidates that were fitted, and what became of the others."""
+
+    fitted: list[FittedCandidate]
+    notices: list[str]
+
+
+def search(
+    candidates: Sequence[Candidate],
+    rows: TrainingTable,
+    setting: Setting,
+    time_limit: float | None,
+    report: Callable[[AutoProgress], object] | None,
+) -> Found:
+    """Fit candidates until there are no more, the time is up, or someone says stop.
+
+    The first is fitted whatever time it takes, so that there is a model at the end. A
+    candidate that is not done when the time is up is dropped; Ctrl-C drops the current
+    one and ends the search, unless nothing is done yet.
+    """
+    state = _Search(rows, setting, len(candidates), time_limit, report)
+    for candidate in candidates:
+        if state.is_stopped:
+            break
+        state.attempt(candidate, is_last=candidate is candidates[-1])
+    state.tell("combination")
+    if state.late:
+        late = ", ".join(state.late)
+        state.notices.append(
+            f"there was no time for {late}; allow more than time_limit={time_limit:g} "
+            "seconds to try them"
+        )
+        if len(state.fitted) == 1:
+            warnings.warn(
+                f"time_limit={time_limit:g} seconds were enough for one model only, "
+                f"{state.best!r}; allow more to get a better one.",
+                UserWarning,
+                stacklevel=3,
+            )
+    return Found(state.fitted, state.notices)
+
+
+class _Search:
+    """Candidates that are done, and the clock."""
+
+    def __init__(
+        self,
+        rows: TrainingTable,
+        setting: Setting,
+        n_candidates: int,
+        time_limit: float | None,
+        report: Callable[[AutoProgress], object] | None,
+    ) -> None:
+        self.fitted: list[FittedCandidate] = []
+        self.notices: list[str] = []
+        self.late: list[str] = []
+        self.best, self.score = "", float("nan")
+        self.is_stopped = False
+        self._rows, self._setting, self._report = rows, setting, report
+        self._n_candidates, self._time_limit = n_candidates, time_limit
+        self._start = time.perf_counter()
+
+    def attempt(self, candidate: Candidate, *, is_last: bool) -> None:
+        """Fit one candidate, or note why not."""
+        try:
+            self._check_time()
+            if self.tell(candidate.name):
+                self.notices.append("the search was ended by the callback")
+                self.is_stopped = bool(self.fitted)
+            if not self.is_stopped:
+                self._keep(
+                    fit_out_of_fold(
+                        candidate, self._rows, self._setting, self._check_time
+                    )
+                )
+        except TimeUpError:
+            self.late.append(candidate.name)
+        except KeyboardInterrupt:
+            if not self.fitted:
+                raise
+            self.is_stopped = True
+            self.notices.append(
+                f"interrupted at {candidate.name!r}; what was done before is kept"
+            )
+        except (ValueError, ArithmeticError) as error:
+            if is_last and not self.fitted:
+                raise
+            self.notices.append(f"{candidate.name}: {str(error).splitlines()[0]}")
+
+    def tell(self, what: str) -> bool:
+        """Report where the search stands; return whether it should stop."""
+        if self._report is None:
+            return False
+        news = AutoProgress(
+            what,
+            len(self.fitted),
+            self._n_candidates,
+            self.best,
+            self.score,
+            time.perf_counter() - self._start,
+            self._time_limit,
+        )
+        return bool(self._report(news))
+
+    def _check_time(self, *_: Any) -> None:
+        if self._time_limit is None or not self.fitted:
+            return
+        end = self._time_limit * (1.0 - _TIME_TO_COMBINE)
+        if time.perf_counter() - self._start > end:
+            raise TimeUpError
+
+    def _keep(self, found: FittedCandidate) -> None:
+        self.fitted.append(found)
+        ranked = self._rows.ranked(found.logits[:, None], self._setting.part)
+        value = ranked.measure(found.logits)
+        if not value <= self.score:
+            self.best, self.score = found.candidate.name, value

@@ -1,0 +1,146 @@
+"""Fit one model by its name, with news for the user, and tell what it is."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from aucmax.cli.console import Console
+from aucmax.cli.data import Data
+from aucmax.cli.program import NothingRankedError
+from aucmax.comparison import MODELS
+
+__all__ = [
+    "auto_record",
+    "describe_columns",
+    "fit_model",
+    "note_findings",
+    "target_record",
+]
+
+
+def fit_model(
+    name: str,
+    training: Data,
+    goal: Any,
+    aim: Any,
+    console: Console,
+    parameters: dict[str, Any] | None = None,
+) -> Any:
+    """Fit a model by name; tell what became of the columns."""
+    from aucmax.comparison import has_constant_scores, table_model
+    from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
+
+    model = table_model(
+        name,
+        ranges=aim.ranges,
+        parameters=parameters,
+        levels="learn" if MODELS[name].learns_levels else "relevant",
+        target=training.target,
+        query_column=training.query_column,
+    )
+    title = f"Fitting {name} to {training.n_rows} rows"
+    with _progress(model.estimator, title, console), warnings.catch_warnings():
+        # the user is told how many queries have both classes
+        warnings.simplefilter("ignore", OneClassQueryWarning)
+        # an error says so below, in terms of this program
+        warnings.simplefilter("ignore", ConstantScoresWarning)
+        model.fit(training.rows, goal)
+    if has_constant_scores(goal, model.decision_function(training.rows)):
+        raise NothingRankedError(
+            f"{name} gives all {training.n_rows} rows the same score"
+            f"{'' if goal.queries is None else ' within each query'}, so it ranks "
+            f"nothing and is not saved. {_advice(name)}"
+        )
+    describe_columns(model.encoder_, console)
+    return model
+
+
+@contextmanager
+def _progress(estimator: Any, title: str, console: Console) -> Iterator[None]:
+    """Show that a fit goes on; of a search with a time limit, what it is trying."""
+    time_limit = getattr(estimator, "time_limit", None)
+    if time_limit is None:
+        with console.progress(title, 1) as step:
+            yield
+            step("done")
+        return
+    with console.progress(f"{title}, up to {time_limit:g} s", int(time_limit)) as step:
+        estimator.set_params(callback=_seconds(step, int(time_limit)))
+        yield
+        step("done")
+
+
+def _seconds(step: Callable[..., None], most: int) -> Callable[[Any], None]:
+    """Turn the news of a search into seconds of a progress bar."""
+    shown = 0
+
+    def tell(news: Any) -> None:
+        nonlocal shown
+        best = f", best so far {news.score:.4f} by {news.best}" if news.best else ""
+        passed = min(int(news.seconds), most)
+        step(f"{news.candidate}{best}", passed - shown)
+        shown = passed
+
+    return tell
+
+
+def _advice(name: str) -> str:
+    """Say what to try in place of a model that ranks nothing."""
+    others = [other for other in ("linear", "lambdamart") if other != name]
+    advice = (
+        f"Try --model {' or --model '.join(others)}, or check that the columns tell "
+        "anything about the target."
+    )
+    if name == "svm-pauc":
+        return (
+            "Where the classes overlap, the hinge of a narrow range is smallest "
+            f"without any weights. {advice}"
+        )
+    return advice
+
+
+def describe_columns(encoder: Any, console: Console) -> None:
+    """Note the columns that are left out or need a word."""
+    for name, reason in encoder.dropped_.items():
+        console.note(f"column {name!r} is left out: {reason}")
+    for notice in encoder.notices_:
+        console.note(notice)
+
+
+def note_findings(training: Data, goal: Any, encoder: Any, console: Console) -> Any:
+    """Look for leaks and the like on the usual folds; tell and return what is found."""
+    from aucmax.comparison import find_notices
+
+    notices = find_notices(training.rows, goal)
+    for notice in notices:
+        if not encoder.dropped_.keys() & set(notice.columns):
+            console.note(str(notice))
+    return [notice.to_dict() for notice in notices]
+
+
+def auto_record(model: Any, console: Console) -> dict[str, Any]:
+    """Say what a search has found, and return it for JSON; nothing of other models."""
+    found = model.estimator_
+    if not hasattr(found, "leaderboard"):
+        return {}
+    console.say(found.summary())
+    board = found.leaderboard().fill_nan(None)
+    estimate = {k: None if v != v else v for k, v in found.estimate_.items()}
+    return {
+        "combination": found.weights_,
+        "estimate": estimate,
+        "leaderboard": board.to_dicts(),
+        "search_notices": list(found.notices_),
+    }
+
+
+def target_record(data: Data, target: Any) -> dict[str, Any]:
+    """Facts about what is ranked, for JSON."""
+    return {
+        **target.to_dict(),
+        "target": data.target,
+        "qid": data.query_column,
+        **data.row_columns._asdict(),
+        "rows_without_target": data.n_left_out,
+    }

@@ -1,0 +1,265 @@
+"""Weights, groups, times, test files, parameters and data checks, as one types them."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import aucmax
+from aucmax.cli import main
+from aucmax.metrics import roc_auc_score
+
+ROWS = 240
+FAST = ["--models", "svm-auc,logistic", "--no-save"]
+
+
+def run(*arguments: object, exit_code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == exit_code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def read_json(*arguments: object) -> dict:
+    return json.loads(run(*arguments, "--json", "--quiet").stdout)
+
+
+def refuse(*arguments: object) -> str:
+    result = run(*arguments, exit_code=2)
+    assert result.stdout == ""
+    assert not Path("new.aucmax").exists()
+    return result.stderr
+
+
+def visits(seed: int = 0, **columns: object) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    dose = rng.normal(size=ROWS)
+    usual = {
+        "patient": [f"patient {k}" for k in rng.integers(0, 50, ROWS)],
+        "day": [f"2024-{1 + i // 28:02d}-{1 + i % 28:02d}" for i in range(ROWS)],
+        "cost": rng.uniform(1, 9, ROWS).round(2),
+        "dose": dose,
+        "ward": rng.choice(["red", "green"], ROWS),
+        "sick": (dose + rng.normal(size=ROWS) > 0.7).astype(int),
+    }
+    return pl.DataFrame({**usual, **columns})
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    visits().write_csv("visits.csv")
+    visits(1).write_csv("others.csv")
+
+
+COMPARE = ["compare", "visits.csv", "--target", "sick", *FAST]
+FIT = ["fit", "visits.csv", "--target", "sick", "-o", "new.aucmax"]
+
+
+def test_groups_are_no_feature_and_are_kept_together():
+    result = run(*COMPARE, "--groups", "patient")
+    assert "5 folds of whole groups" in result.stdout
+    record = read_json(*COMPARE, "--groups", "patient")
+    assert (record["scheme"], record["groups"]) == ("groups", "patient")
+    assert record["test_rows"] == ROWS
+
+
+def test_the_past_is_learned_from_and_what_came_after_is_tested():
+    record = read_json(*COMPARE, "--time", "day", "--folds", 3)
+    assert (record["scheme"], record["folds"], record["time"]) == ("times", 3, "day")
+    assert record["rows"] == ROWS
+    assert 0.6 * ROWS < record["test_rows"] < ROWS
+    assert "later than what its models learned" in run(*COMPARE, "--time", "day").stdout
+
+
+def test_weights_count_and_are_no_feature():
+    plain, weighted = read_json(*COMPARE), read_json(*COMPARE, "--weight", "cost")
+    assert plain["models"][0]["auc"] != weighted["models"][0]["auc"]
+    run(*FIT, "--weight", "cost", "--model", "logistic")
+    model = aucmax.load("new.aucmax")
+    assert "cost" not in [column["name"] for column in model.encoder_.columns_]
+    record = read_json("evaluate", "new.aucmax", "others.csv", "--weight", "cost")
+    other = visits(1)
+    expected = roc_auc_score(
+        other["sick"], model.decision_function(other), sample_weight=other["cost"]
+    )
+    assert record["auc"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_another_file_is_tested_and_the_best_model_saved():
+    options = ["compare", "visits.csv", "--target", "sick", "--test", "others.csv"]
+    options += ["--models", "svm-auc,logistic", "--drop", "patient", "--drop", "day"]
+    result = run(*options)
+    assert "tested on 240 others" in result.stdout
+    assert "over the test rows" in result.stdout
+    assert sorted(os.listdir())[-2:] == ["visits.aucmax", "visits.csv"]
+    record = read_json(*options, "--no-save")
+    best = {model["name"]: model["auc"] for model in record["models"]}[record["best"]]
+    evaluated = read_json("evaluate", "visits.aucmax", "others.csv")
+    assert best == pytest.approx(evaluated["auc"], abs=1e-12)
+
+
+def test_a_test_file_leaves_no_folds():
+    message = refuse(*COMPARE, "--test", "others.csv", "--folds", 3)
+    assert "--test keeps rows aside already" in message
+    assert "no such file" in refuse(*COMPARE, "--test", "othrs.csv")
+
+
+@pytest.mark.parametrize("command", [COMPARE, FIT], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--weight", "costs"],
+            "visits.csv has no column 'costs'. Did you mean 'cost'",
+        ),
+        (["--weight", "ward"], "column 'ward' must hold numbers to be weights"),
+        (["--weight", "dose"], "column 'dose' must be finite and above 0"),
+        (["--groups", "sick"], "'sick' is the target; it cannot be --groups as well"),
+        (["--weight", "cost", "--groups", "cost"], "'cost' is --weight; it cannot be"),
+        (["--weight", "cost", "--drop", "cost"], "'cost' is --weight; it cannot be dr"),
+        (["--groups", "dose"], "column 'dose' names another group in each of the 240"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_columns_that_make_no_sense(command, options, message):
+    assert message in refuse(*command, *options)
+
+
+def test_one_group_and_times_that_cannot_be_read():
+    visits(clinic=["a"] * ROWS, when=["soon"] * ROWS).write_csv("visits.csv")
+    assert "column 'clinic' names one group only" in refuse(
+        *COMPARE, "--groups", "clinic"
+    )
+    message = refuse(*COMPARE, "--time", "when")
+    assert "column 'when' must be a number or a date in every row" in message
+    message = refuse(*COMPARE, "--time", "day", "--groups", "patient")
+    assert "times cannot be combined with groups" in message
+
+
+def test_svmlight_files_have_no_columns_to_name():
+    Path("rows.svm").write_text("1 1:0.5\n0 2:1\n" * 20)
+    message = refuse("compare", "rows.svm", "--weight", "cost", "--no-save")
+    assert "whose columns have no names; --weight, --groups and --time" in message
+
+
+def test_rows_without_a_target_are_left_out_with_a_note():
+    sick = [None if i % 10 == 0 else s for i, s in enumerate(visits()["sick"])]
+    visits(sick=sick).write_csv("visits.csv")
+    result = run(*COMPARE, "--weight", "cost", "--groups", "patient")
+    left_out = "column 'sick' is missing in 24 of 240 rows: they are left out"
+    assert left_out in result.stderr
+    assert "216 rows, " in result.stdout
+    record = read_json(*FIT, "--model", "logistic")
+    assert (record["rows"], record["rows_without_target"]) == (216, 24)
+    evaluated = run("evaluate", "new.aucmax", "visits.csv")
+    assert left_out in evaluated.stderr
+    words = pl.Series(sick).cast(pl.String).fill_null(" ")
+    visits(sick=words).write_csv("visits.csv")
+    assert left_out in run(*COMPARE).stderr
+
+
+def test_parameters_are_set_and_checked():
+    record = read_json(*FIT, "--model", "svm-auc", "--set", "C=3", "--set", "tol=1e-3")
+    assert record["parameters"] == {"C": 3.0, "tol": 0.001}
+    assert aucmax.load("new.aucmax").estimator_.C == 3.0
+    os.remove("new.aucmax")
+    message = refuse(*FIT, "--model", "svm-auc", "--set", "c=3")
+    assert "svm-auc has no parameter 'c'" in message
+    assert "Its parameters are " in message
+    message = refuse(*FIT, "--model", "lambdamart", "--set", "n_estimators=many")
+    assert "n_estimators is a whole number, got 'many'" in message
+    # what only the model can know, it says
+    assert "penalty" in refuse(*FIT, "--model", "svm-auc", "--set", "penalty=l7")
+
+
+def test_a_planted_leak_an_identifier_and_few_positives_are_told():
+    sick = np.zeros(ROWS, dtype=int)
+    sick[:: ROWS // 20] = 1
+    rng = np.random.default_rng(0)
+    table = visits(
+        sick=sick, bill=sick * 9 + rng.random(ROWS), case=rng.permutation(ROWS)
+    )
+    table.write_csv("visits.csv")
+    result = run(*COMPARE)
+    assert (
+        "note: column 'bill' alone ranks the target almost perfectly" in result.stderr
+    )
+    assert "note: column 'case' is different in every row" in result.stderr
+    assert "note: 20 positive rows are few for 5 folds" in result.stderr
+    found = {n["kind"]: n["columns"] for n in read_json(*COMPARE)["notices"]}
+    assert found["leak"] == ["bill"]
+    assert found["identifier"] == ["case"]
+    assert "few positives" in found
+
+
+def test_clean_data_raise_no_alarm():
+    assert read_json(*COMPARE, "--drop", "patient")["notices"] == []
+
+
+def test_lambdarank_is_the_baseline_of_queries():
+    table = visits(search=[f"search {i // 12}" for i in range(ROWS)])
+    table.drop("patient", "day").write_csv("visits.csv")
+    options = ["compare", "visits.csv", "--target", "sick", "--qid", "search"]
+    options += ["--models", "logistic,lambdarank", "--no-save"]
+    record = read_json(*options, "--metric", "ndcg")
+    assert record["metric"] == "ndcg"
+    logistic, ranker = record["models"]
+    assert ranker["is_baseline"]
+    assert ranker["low"] < ranker["ndcg"] < ranker["high"]
+    tests = {(t["model"], t["baseline"]): t["difference"] for t in record["tests"]}
+    assert tests["logistic", "lambdarank"] == pytest.approx(
+        logistic["ndcg"] - ranker["ndcg"]
+    )
+    text = run(*options).stdout
+    assert "NDCG@10" in text
+    assert "MAP" in text
+
+
+AUTO = ["--time-limit", "2", "--set", "folds=2"]
+
+
+def test_fit_without_a_model_tries_many_and_says_how_well_they_rank():
+    result = run(*FIT, *AUTO, "--drop", "patient", "--drop", "day")
+    assert "Fitting auto to 240 rows, up to 2 s" in result.stderr
+    assert "logistic regression" in result.stderr
+    assert "AUC of new rows: 0." in result.stdout
+    assert "Combination (" in result.stdout
+    scores = run("score", "new.aucmax", "others.csv").stdout.splitlines()
+    assert scores[0] == "score,prediction"
+    assert len(scores) == ROWS + 1
+    record = read_json("evaluate", "new.aucmax", "others.csv")
+    assert (record["model"], record["auc"] > 0.6) == ("auto", True)
+
+
+def test_the_search_is_recorded_and_trained_for_the_range():
+    record = read_json(*FIT, *AUTO, "--fpr-range", 0, 0.2, "--groups", "patient")
+    assert sum(record["combination"].values()) == pytest.approx(1)
+    estimate = record["estimate"]
+    assert estimate["partial_auc_low"] < estimate["partial_auc"]
+    assert record["leaderboard"][0]["model"] == "combination"
+    assert record["fpr_range"] == [0, 0.2]
+    evaluated = read_json("evaluate", "new.aucmax", "others.csv")
+    assert (evaluated["metric"], evaluated["fpr_range"]) == ("partial_auc", [0, 0.2])
+
+
+def test_auto_is_compared_like_any_other():
+    options = ["compare", "visits.csv", "--target", "sick", "--models", "auto,logistic"]
+    options += ["--folds", "2", "--time-limit", "2", "--drop", "patient", "--no-save"]
+    record = read_json(*options)
+    auto, _ = record["models"]
+    assert auto["low"] < auto["auc"] < auto["high"]
+    assert [test["model"] for test in record["tests"]] == ["auto"]
+
+
+def test_options_of_auto_for_other_models():
+    message = refuse(*FIT, "--model", "linear", "--time-limit", 5)
+    assert "--time-limit concerns the model auto alone" in message
+    message = refuse(*FIT, "--model", "lightgbm", "--groups", "patient")
+    assert "lightgbm makes no folds inside that --groups could change" in message
+    message = refuse(*FIT, "--model", "linear", "--time", "day")
+    assert "linear makes no folds inside that --time could change" in message
