@@ -12,12 +12,12 @@ from click.testing import CliRunner, Result
 
 import aucmax
 from aucmax.cli import main
-from aucmax.comparison import COMPARED
+from aucmax.comparison import compared_models
 from aucmax.datasets import load_demo
 from aucmax.metrics import roc_auc_score
 
 ROWS = 300
-FAST = ["--models", "aucsvc,logistic", "--folds", "3"]
+FAST = ["--models", "svm-auc,logistic", "--folds", "3"]
 
 
 def run(*arguments: object, exit_code: int = 0) -> Result:
@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     visits(1).write_csv(folder / "new.csv")
     run(
         "fit", folder / "visits.csv", "--target", "outcome", "--output",
-        folder / "m.aucmax",
+        folder / "m.aucmax", "--model", "svm-auc",
     )  # fmt: skip
     return folder
 
@@ -79,7 +79,7 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     fewer = load_demo().tail(1400)
     monkeypatch.setattr("aucmax.datasets.load_demo", lambda: fewer)
     first = run("demo", "--quiet")
-    for name in COMPARED:
+    for name in compared_models():
         assert name in first.stdout
     files = {"machines.csv", "new-machines.csv", "machines.aucmax", "machines-roc.png"}
     assert set(os.listdir("aucmax-demo")) == files
@@ -93,7 +93,7 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
         if line.startswith("  aucmax score"):
             assert run(*words[1 : words.index("|")]).stdout.startswith("score,")
     again = json.loads(run("demo", "--quiet", "--json").stdout)
-    assert again["best"] in COMPARED
+    assert again["best"] in compared_models()
     assert Path(again["new_data_file"]).exists()
 
 
@@ -114,13 +114,14 @@ def test_compare_as_json_prints_nothing_else(folder, inside):
         "--fpr-range", 0, 0.2, "--model-out", "best.aucmax", "--figure", "roc.svg",
     )  # fmt: skip
     record = json.loads(result.stdout)
-    assert [model["name"] for model in record["models"]] == ["aucsvc", "logistic"]
+    assert [model["name"] for model in record["models"]] == ["svm-auc", "logistic"]
+    assert record["metric"] == "partial_auc"
     for model in record["models"]:
-        assert 0.5 < model["low"] < model["auc"] < model["high"] < 1
-        assert 0 < model["partial_auc"] < 1
+        assert 0 < model["low"] < model["partial_auc"] < model["high"] < 1
+        assert 0.5 < model["auc"] < 1
         assert model["seconds"] > 0
     (test,) = record["tests"]
-    assert (test["model"], test["baseline"]) == ("aucsvc", "logistic")
+    assert (test["model"], test["baseline"]) == ("svm-auc", "logistic")
     assert test["verdict"] in {"beats", "loses", "no difference"}
     assert record["fpr_range"] == [0.0, 0.2]
     assert (record["positive"], record["negative"]) == ("ill", "well")

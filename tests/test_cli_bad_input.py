@@ -1,5 +1,6 @@
 """Whatever is wrong: one clear message, exit code 2, no traceback, no file."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -382,7 +383,7 @@ def test_a_picture_of_an_unknown_kind():
         (["--fpr-range", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1, got 0.5 0.5"),
         (["--fpr-range", "0", "2"], "need 0 <= LOW < HIGH <= 1"),
         (["--fpr-range", "nan", "1"], "need 0 <= LOW < HIGH <= 1"),
-        (["--models", "aucsvc,svm"], "there is no model 'svm'; choose from aucsvc"),
+        (["--models", "svm-auc,svm"], "there is no model 'svm'; choose from linear"),
         (["--models", ""], "there is no model ''"),
         (["--seed", "-1"], "--seed"),
         (["--separator", "ab"], "separator must be one ASCII character"),
@@ -421,18 +422,96 @@ def test_a_fault_of_our_own_has_exit_code_1_and_a_way_to_report_it(monkeypatch):
     assert "Traceback" not in result.stderr
 
 
-def test_a_model_that_ranks_nothing_is_not_saved(tmp_path, monkeypatch):
-    # in a range where the classes overlap much, weights of 0 have the smallest hinge
-    monkeypatch.chdir(tmp_path)
+def overlapping_classes() -> None:
+    """Write a table on which weights of 0 have the smallest hinge of a narrow range."""
     rng = np.random.default_rng(0)
     target = rng.random(600) < 0.3
     table = pl.DataFrame({"a": rng.normal(size=600) + 0.3 * target, "target": target})
     table.write_csv("overlap.csv")
-    arguments = ["fit", "overlap.csv", "--target", "target", "-o", "m.aucmax"]
-    result = CliRunner().invoke(main, [*arguments, "--model", "pauc"])
-    assert result.exit_code == 2
-    assert "pauc gives all 600 rows the same score" in result.stderr
+
+
+def test_a_model_that_ranks_nothing_is_not_saved():
+    overlapping_classes()
+    arguments = ["fit", "overlap.csv", "--target", "target", "-o", "m.aucmax", "--json"]
+    arguments += ["--fpr-range", "0", "0.1"]
+    result = CliRunner().invoke(main, [*arguments, "--model", "svm-pauc"])
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert "svm-pauc gives all 600 rows the same score" in result.stderr
     assert "--model linear" in result.stderr
     assert not Path("m.aucmax").exists()
-    result = CliRunner().invoke(main, [*arguments, "--model", "linear-pauc"])
+    # the advice is good
+    result = CliRunner().invoke(main, [*arguments, "--model", "linear"])
     assert result.exit_code == 0, result.output
+
+
+def test_a_model_that_ranks_nothing_has_no_numbers_in_a_comparison():
+    overlapping_classes()
+    arguments = ["compare", "overlap.csv", "--target", "target", "--folds", "3"]
+    arguments += ["--fpr-range", "0", "0.1", "--models", "svm-pauc,logistic"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 0, result.output
+    row = next(r for r in result.stdout.splitlines() if r.startswith("svm-pauc "))
+    assert row.split()[1:5] == ["constant", "scores", "-", row.split()[4]]
+    assert "svm-pauc: constant scores on 3 of 3 folds." in result.stdout
+    assert "svm-pauc constant scores" in result.stderr
+    record = json.loads(
+        CliRunner().invoke(main, [*arguments, "--json", "--no-save"]).stdout
+    )
+    collapsed, logistic = record["models"]
+    assert collapsed["problem"] == "constant scores on 3 of 3 folds"
+    for key in ("auc", "partial_auc", "low", "high"):
+        assert collapsed[key] is None
+        assert logistic[key] > 0
+    assert (record["best"], record["tests"]) == ("logistic", [])
+
+
+def test_a_comparison_in_which_no_model_ranks_saves_nothing():
+    overlapping_classes()
+    arguments = ["compare", "overlap.csv", "--target", "target", "--folds", "2"]
+    result = CliRunner().invoke(main, [*arguments, "--models", "svm-pauc"])
+    assert result.exit_code == 1
+    assert "no model ranks these rows" in result.stderr
+    assert not Path("overlap.aucmax").exists()
+    assert not Path("overlap-roc.png").exists()
+
+
+def test_a_model_that_ranks_nothing_on_other_rows_is_not_measured():
+    table(age=[50.0] * ROWS, sex=["F"] * ROWS).write_csv("alike.csv")
+    result = CliRunner().invoke(main, ["evaluate", "good.aucmax", "alike.csv"])
+    assert result.exit_code == 1
+    assert "gives all 40 rows of alike.csv the same score" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--model", "lightgbm"], "lightgbm cannot be trained for a part of the ROC"),
+        (["--model", "lambdamart-pauc", "--tpr-range", "0.5", "1"], "by --tpr-range;"),
+    ],
+    ids=["no range", "one range"],
+)
+def test_a_range_that_a_model_cannot_be_trained_for(options, expected):
+    message = on([*FIT, "--fpr-range", "0", "0.1", *options], "good.csv")
+    assert expected in message
+    assert "--model linear can" in message
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--metric", "accuracy"], "'accuracy' is unknown; with two classes without"),
+        (["--metric", "ndcg"], "'ndcg' is no metric for two classes without queries"),
+        (["--tpr-range", "1", "0"], "need 0 <= LOW < HIGH <= 1, got 1 0"),
+    ],
+    ids=str,
+)
+def test_metrics_that_make_no_sense(options, expected):
+    assert expected in on([*COMPARE, *options], "good.csv")
+
+
+def test_a_range_of_levels():
+    table(sick=[0, 1, 2, 3] * 10).write_csv("levels.csv")
+    options = ["--models", "lambdamart-mauc", "--fpr-range", "0", "0.1"]
+    message = on([*COMPARE, *options], "levels.csv")
+    assert "a range is a part of the ROC curve of two classes" in message

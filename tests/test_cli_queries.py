@@ -15,7 +15,7 @@ from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_scor
 
 N_QUERIES, SIZE = 30, 10
 CSV = ["--target", "clicked", "--qid", "search"]
-FAST = ["--models", "aucsvc,logistic", "--folds", "3", "-q"]
+FAST = ["--models", "svm-auc,logistic", "--folds", "3", "-q"]
 LEVELS = ["--models", "lambdamart-mauc,lambdamart,logistic", "--folds", "3", "-q"]
 
 
@@ -72,7 +72,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         searches(seed).drop("stars").write_csv(folder / f"{name}.csv")
         searches(seed).drop("clicked").write_csv(folder / f"{name}-stars.csv")
         (folder / f"{name}.svm").write_text(as_svmlight(searches(seed)))
-    run("fit", folder / "known.csv", *CSV, "-o", folder / "m.aucmax")
+    run(
+        "fit", folder / "known.csv", *CSV, "--model", "svm-auc", "-o",
+        folder / "m.aucmax",
+    )  # fmt: skip
     run(
         "fit", folder / "known.svm", "--model", "lambdamart-mauc", "-o",
         folder / "levels.aucmax",
@@ -101,7 +104,7 @@ def test_compare_ranks_within_queries(folder, inside):
     assert "DeLong" not in result.stdout
     assert result.stderr == ""
     model = aucmax.load("known.aucmax")
-    assert (model.name, model.query_column) == ("aucsvc", "search")
+    assert (model.name, model.query_column) == ("svm-auc", "search")
     assert [column["name"] for column in model.encoder_.columns_] == ["x", "z"]
     assert Path("known-roc.png").stat().st_size > 10_000
 

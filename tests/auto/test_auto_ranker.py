@@ -173,6 +173,17 @@ def test_intervals_cover_the_truth():
     assert n_covered >= 16
 
 
+def test_a_leak_is_noticed():
+    frame, y = raw_table()
+    leak = (y == "yes") + 0.1 * np.random.default_rng(0).random(300)
+    model = auto(models=["logistic regression"])
+    model.fit(frame.with_columns(bill=leak, key=pl.Series(range(300))), y)
+    notices = " ".join(model.notices_)
+    assert "'bill' alone ranks the target almost perfectly" in notices
+    assert "'key' is different in every row" in notices
+    assert "'bill' alone" in model.summary()
+
+
 def test_few_rows_and_few_positives():
     X, y = rows(100)
     few = np.flatnonzero(y)[5:]

@@ -34,7 +34,7 @@ def test_wide_and_sparse_tables_have_candidates_that_suit_them():
     assert names("default") == [one.name for one in CANDIDATES]
     assert "additive" not in names("default", is_sparse=True)
     wide = names("default", is_sparse=True, n_columns=100_000)
-    assert wide == ["logistic regression", "linear"]
+    assert wide == ["logistic regression", "boosted trees", "kernel", "linear"]
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.name)

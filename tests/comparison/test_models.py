@@ -146,6 +146,6 @@ def test_a_pipeline_goes_by_its_last_step():
 
 
 def test_c_grows_with_the_rows():
-    assert pytest.approx(16) == table_model("aucsvc").fit(X, LABELS).estimator_.C
+    assert pytest.approx(16) == table_model("svm-auc").fit(X, LABELS).estimator_.C
     assert table_model("logistic").fit(X, LABELS).estimator_.C == 1
     assert {table_model(name).name for name in MODELS} == set(MODELS)

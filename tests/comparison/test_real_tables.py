@@ -25,12 +25,12 @@ def test_compare_reaches_the_reported_auc_on_a_table(name, real_data, tmp_path):
     path = real_data / f"{name}/{name}.csv.gz"
     out = run(
         "compare", path, "--target", "target", "--json", "--quiet", "--output-dir",
-        tmp_path, "--models", "aucsvc,logistic",
+        tmp_path, "--models", "svm-auc,logistic",
     )  # fmt: skip
     record = json.loads(out)
     aucs = {model["name"]: model["auc"] for model in record["models"]}
     assert aucs["logistic"] >= REPORTED[name] - 0.001
-    assert aucs["aucsvc"] >= REPORTED[name] - 0.003
+    assert aucs["svm-auc"] >= REPORTED[name] - 0.003
     assert Path(record["figure"]).stat().st_size > 10_000
     scores = run("score", record["model_file"], path).splitlines()
     assert len(scores) == record["rows"] + 1
@@ -68,10 +68,10 @@ def test_queries_of_a_ranking_collection_are_learned_and_measured(real_data, tmp
 def test_models_of_levels_and_of_classes_are_compared_within_queries(real_data):
     out = run(
         "compare", real_data / "mq2008/S1.svm.gz", "--no-save", "--json", "--quiet",
-        "--models", "lambdamart-ordinal,aucsvc,lightgbm", "--folds", "3",
+        "--models", "lambdamart-ordinal,svm-auc,lightgbm", "--folds", "3",
     )  # fmt: skip
     record = json.loads(out)
     assert (record["metric"], record["usable_queries"]) == ("mauc", 105)
     maucs = {model["name"]: model["mauc"] for model in record["models"]}
     # learning within queries pays
-    assert min(maucs["lambdamart-ordinal"], maucs["aucsvc"]) > maucs["lightgbm"]
+    assert min(maucs["lambdamart-ordinal"], maucs["svm-auc"]) > maucs["lightgbm"]

@@ -3,14 +3,14 @@ import json
 import numpy as np
 import pytest
 
-from aucmax.comparison import compare_models, summarise_scores
+from aucmax.comparison import Aim, compare_models, summarise_scores
 from aucmax.metrics import auc_interval, partial_auc_score
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 2))
 LABELS = (X[:, 0] + 0.5 * RNG.normal(size=120) > 0.5).astype(int)
-MODELS = ["aucsvc", "logistic"]
+MODELS = ["svm-auc", "logistic"]
 
 
 def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are():
@@ -20,11 +20,11 @@ def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are():
     assert header.endswith("vs logistic")
     assert set(rule) == {"─"}
     assert len({len(line) for line in (header, rule, aucsvc, logistic)}) == 1
-    assert aucsvc.split()[:2] == ["aucsvc", f"{comparison.results[0].auc:.4f}"]
+    assert aucsvc.split()[:2] == ["svm-auc", f"{comparison.results[0].auc:.4f}"]
     assert logistic.endswith(" -")
     assert blank == ""
     assert "AUC and partial AUC over 2 folds" in explanation[0]
-    assert "DeLong's paired test" in explanation[1]
+    assert "a paired test of the AUC (DeLong)" in explanation[1]
     best = max(result.auc for result in comparison.results)
     assert repr(comparison) == (
         f"Comparison of 2 models over 2 folds: best is {comparison.best!r}, AUC "
@@ -60,7 +60,7 @@ def test_the_record_is_made_of_simple_values():
 
 
 def test_one_ranking_is_measured_like_a_fold():
-    summary = summarise_scores(encode_target(LABELS), X[:, 0], (0, 0.3))
+    summary = summarise_scores(encode_target(LABELS), X[:, 0], Aim("auc", (0, 0.3)))
     known = auc_interval(LABELS, X[:, 0])
     assert (summary.measures["auc"], summary.low, summary.high) == pytest.approx(
         (known.auc, known.low, known.high)

@@ -120,7 +120,7 @@ def graded(
 
 
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.OneClassQueryWarning")
-@pytest.mark.parametrize("name", ["aucsvc", *LAMBDAMART])
+@pytest.mark.parametrize("name", ["svm-auc", *LAMBDAMART])
 def test_models_that_can_learn_within_queries_do(name):
     table, levels, queries = graded()
     relevant = (levels > 0).astype(int)
@@ -183,7 +183,7 @@ def test_an_unfitted_model_says_so():
 
 def test_an_unknown_name_is_refused_with_those_there_are():
     with pytest.raises(
-        ValueError, match="no model 'svm'; choose from aucsvc, logistic"
+        ValueError, match="no model 'svm'; choose from linear, logistic"
     ):
         table_model("svm")
 

@@ -1,5 +1,6 @@
 """The best ranking that a table allows: many models, one combination, one number."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from aucmax.auto.rank_scale import to_logits
 from aucmax.auto.search import AutoProgress, search
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import ModelFileError
+from aucmax.tables import check_table
 from aucmax.tables.table_model import score_rows, view_rows
 
 __all__ = ["AutoRanker"]
@@ -185,6 +187,7 @@ class AutoRanker(BinaryRanker):
         self : AutoRanker
             The fitted model.
         """
+        start = time.perf_counter()
         with unchanged_on_failure(self):
             self._check_parameters()
             given = read_rows(
@@ -198,6 +201,7 @@ class AutoRanker(BinaryRanker):
                 groups=given.groups,
                 moments=given.moments,
             )
+            hidden = check_table(given.table, given.labels, plan.folds)
             rows = TrainingTable(given, plan)
             setting = self._setting(given.table, plan.folds[0][0].size)
             found = search(
@@ -206,6 +210,7 @@ class AutoRanker(BinaryRanker):
                 setting,
                 self.time_limit,
                 reporter(self),
+                start,
             )
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in found.fitted]), setting.part
@@ -235,6 +240,7 @@ class AutoRanker(BinaryRanker):
                     "board_": board(found.fitted, ranked, ensemble),
                     "notices_": [
                         *plan.notices,
+                        *map(str, hidden),
                         *rows.encoders[0].notices_,
                         *found.notices,
                     ],

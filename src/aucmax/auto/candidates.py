@@ -75,17 +75,23 @@ class Candidate:
 
 
 def _trees(
-    name: str, n_estimators: int, most_rows: int = 10**9, **params: Any
+    name: str,
+    n_estimators: int,
+    most_rows: int = 10**9,
+    *,
+    even_if_wide: bool = False,
+    **params: Any,
 ) -> Candidate:
     def make(setting: Setting) -> Any:
         return LightGBMBaseline(
-            n_estimators,
+            n_estimators if _is_not_very_wide(setting) else n_estimators // 3,
             n_jobs=setting.n_jobs,
             random_state=setting.random_state,
             params=params,
         )
 
-    return Candidate(name, make, "trees", _is_not_very_wide, most_rows)
+    suits = _always if even_if_wide else _is_not_very_wide
+    return Candidate(name, make, "trees", suits, most_rows)
 
 
 def _is_narrow(setting: Setting) -> bool:
@@ -126,7 +132,7 @@ def _pairs(setting: Setting) -> Any:
     )
 
 
-_FOREST = {
+_FOREST: dict[str, Any] = {
     "boosting": "rf",
     "bagging_freq": 1,
     "feature_fraction_bynode": 0.3,
@@ -141,13 +147,14 @@ CANDIDATES: tuple[Candidate, ...] = (
     _trees(
         "boosted trees",
         300,
+        even_if_wide=True,
         learning_rate=0.04,
         num_leaves=15,
         min_data_in_leaf=5,
         lambda_l2=3.0,
         feature_fraction=0.7,
     ),
-    Candidate("kernel", _kernel, suits=_is_not_very_wide, most_rows=20_000),
+    Candidate("kernel", _kernel, most_rows=20_000),
     _trees("forest", 100, 50_000, bagging_fraction=0.632, **_FOREST),
     Candidate("additive", _additive, suits=_is_narrow, most_rows=50_000),
     _trees(

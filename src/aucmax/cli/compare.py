@@ -12,14 +12,15 @@ from aucmax.cli.fit import describe_columns, fit_model, target_record
 from aucmax.cli.options import (
     data_argument,
     force_option,
-    fpr_range_option,
+    metric_option,
     output_path,
     query_options,
+    range_options,
     target_options,
 )
 from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
-from aucmax.cli.program import Command
-from aucmax.comparison import COMPARED, MODELS
+from aucmax.cli.program import Command, NothingRankedError
+from aucmax.comparison import MODELS, compared_models
 
 __all__ = ["Plan", "compare", "run_comparison"]
 
@@ -29,7 +30,8 @@ class Plan(NamedTuple):
 
     models: tuple[str, ...]
     n_folds: int | None
-    fpr_range: tuple[float, float]
+    ranges: dict[str, Any]
+    metric: str | None
     seed: int
     positive: str | None
     model_file: Path | None
@@ -37,7 +39,11 @@ class Plan(NamedTuple):
     force: bool
 
 
-def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
+def _parse_models(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> tuple[str, ...] | None:
+    if value is None:
+        return None
     names = tuple(dict.fromkeys(name.strip() for name in value.split(",")))
     for name in names:
         if name not in MODELS:
@@ -53,7 +59,7 @@ def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[st
     examples=[
         "aucmax compare patients.csv --target sick",
         "aucmax compare patients.csv --target outcome --positive died --drop key",
-        "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models aucsvc,logistic",
+        "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models linear,logistic",
         "aucmax compare clicks.csv --target clicked --qid search",
         "aucmax compare letor.svm --models lambdamart-mauc,lambdamart,lightgbm",
     ],
@@ -62,11 +68,10 @@ def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[st
 @query_options
 @click.option(
     "--models",
-    default=",".join(COMPARED),
-    show_default=True,
     metavar="NAMES",
     callback=_parse_models,
-    help=f"Models to compare, separated by commas: {', '.join(MODELS)}.",
+    help=f"Models to compare, separated by commas: {', '.join(MODELS)} [default: "
+    f"{','.join(compared_models())}; with a range lambdamart-pauc, too].",
 )
 @click.option(
     "--folds",
@@ -75,7 +80,8 @@ def _parse_models(_: click.Context, __: click.Parameter, value: str) -> tuple[st
     help="Number of folds [default: 5, or fewer if a class is small or queries are "
     "few].",
 )
-@fpr_range_option
+@range_options
+@metric_option
 @click.option(
     "--seed",
     type=click.IntRange(min=0, max=2**32 - 1),
@@ -110,9 +116,10 @@ def compare(
     positive: str | None,
     drop: tuple[str, ...],
     queries: QueryChoice,
-    models: tuple[str, ...],
+    models: tuple[str, ...] | None,
     folds: int | None,
-    fpr_range: tuple[float, float],
+    ranges: dict[str, Any],
+    metric: str | None,
     seed: int,
     output_dir: Path,
     model_out: Path | None,
@@ -125,7 +132,8 @@ def compare(
 
     Prints for each model the AUC with its 95% interval, the partial AUC, the seconds
     per fit, and whether it beats each baseline by DeLong's test. Saves the best
-    model, fitted to all rows, and a picture of the ROC curves.
+    model, fitted to all rows, and a picture of the ROC curves. With a range, models
+    that can are trained for it, and its partial AUC decides.
 
     With queries (--qid, or qid: in an svmlight file) no query is divided between folds,
     and AUC, interval and test are over queries. A target with more than two levels of
@@ -141,16 +149,18 @@ def compare(
     check_ending(figure, PICTURES)
     check_outputs([model_out, figure], force, [data.path])
     rows = split_target(data.read(), data, target, drop, queries)
-    plan = Plan(models, folds, fpr_range, seed, positive, model_out, figure, force)
+    models = models or compared_models(metric == "partial_auc" or bool(ranges))
+    plan = Plan(models, folds, ranges, metric, seed, positive, model_out, figure, force)
     console.give(run_comparison(rows, plan, console))
 
 
 def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
-    from aucmax.comparison import choose_folds, compare_models
+    from aucmax.comparison import choose_aim, choose_folds, compare_models
     from aucmax.tables import TableEncoder
 
     target = data.encode(plan.models, plan.positive)
+    choose_aim(target, plan.metric, **plan.ranges)  # refuses before anything is said
     n_folds = choose_folds(target, plan.n_folds)
     encoder = TableEncoder().fit(data.rows)
     console.say(f"{data.describe(target)}, {n_folds} folds")
@@ -161,7 +171,8 @@ def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
             target,
             plan.models,
             n_folds=n_folds,
-            fpr_range=plan.fpr_range,
+            metric=plan.metric,
+            **plan.ranges,
             random_state=plan.seed,
             progress=step,
         )
@@ -181,19 +192,27 @@ def _save_results(
 ) -> dict[str, Any]:
     import aucmax
 
+    if comparison.best is None:
+        raise NothingRankedError(
+            "no model ranks these rows: all of them have constant scores, so nothing "
+            "is saved. Check that the columns tell anything about the target, or try "
+            "others with --models."
+        )
     saved: dict[str, Any] = {"model_file": None, "figure": None}
     if plan.figure is not None:
         figure = draw_curves(
             comparison.target,
             comparison.positions,
-            comparison.results,
-            comparison.fpr_range,
+            comparison.ranked,
+            comparison.aim,
         )
         save_figure(figure, plan.figure, plan.force)
         console.say(f"ROC curves: {plan.figure}")
         saved["figure"] = str(plan.figure)
     if plan.model_file is not None:
-        model = fit_model(comparison.best, data, comparison.target, console)
+        model = fit_model(
+            comparison.best, data, comparison.target, comparison.aim, console
+        )
         aucmax.save(model, plan.model_file, overwrite=plan.force)
         console.say(
             f"Best model: {plan.model_file} ({comparison.best}, fitted to all rows)"

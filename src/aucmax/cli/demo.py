@@ -1,16 +1,17 @@
 """``aucmax demo``: a comparison on data that come with the package."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from aucmax.cli.compare import Plan, run_comparison
 from aucmax.cli.console import Console, with_console
 from aucmax.cli.data import Data
-from aucmax.cli.options import fpr_range_option
+from aucmax.cli.options import range_options
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
-from aucmax.comparison import COMPARED
+from aucmax.comparison import compared_models
 
 __all__ = ["demo"]
 
@@ -35,9 +36,9 @@ _N_NEW = 1000
     show_default=True,
     help="Folder for the results; files of an earlier demo there are replaced.",
 )
-@fpr_range_option
+@range_options
 @with_console
-def demo(output_dir: Path, fpr_range: tuple[float, float], console: Console) -> None:
+def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     """Compare the models on a simulated table of machines, few of which fail.
 
     Nothing is downloaded. The table, a picture of the ROC curves and the best model
@@ -59,9 +60,10 @@ def demo(output_dir: Path, fpr_range: tuple[float, float], console: Console) -> 
     console.say("A simulated table: which of these machines will fail?")
     data = Data(known.drop(_TARGET), known[_TARGET], _TARGET)
     plan = Plan(
-        models=COMPARED,
+        models=compared_models(bool(ranges)),
         n_folds=5,
-        fpr_range=fpr_range,
+        ranges=ranges,
+        metric=None,
         seed=0,
         positive="1",
         model_file=files["model"],

@@ -13,13 +13,14 @@ from aucmax.cli.fit import target_record
 from aucmax.cli.options import (
     data_argument,
     force_option,
-    fpr_range_option,
+    metric_option,
     model_argument,
     output_path,
     query_options,
+    range_options,
 )
 from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
-from aucmax.cli.program import Command
+from aucmax.cli.program import Command, NothingRankedError
 from aucmax.cli.score import load_model, text_columns
 
 __all__ = ["evaluate"]
@@ -46,7 +47,8 @@ At the model's threshold:
     help="Column with the true values [default: the target of training].",
 )
 @query_options
-@fpr_range_option
+@range_options
+@metric_option
 @click.option("--figure", type=output_path, help="Where to draw the ROC curve.")
 @force_option
 @data_argument
@@ -56,7 +58,8 @@ def evaluate(
     data: Source,
     target: str | None,
     queries: QueryChoice,
-    fpr_range: tuple[float, float],
+    ranges: dict[str, Any],
+    metric: str | None,
     figure: Path | None,
     force: bool,
     console: Console,
@@ -64,13 +67,14 @@ def evaluate(
     """Measure how well MODEL ranks the rows of DATA, whose target is known.
 
     Prints the AUC with its 95% interval (DeLong), the partial AUC, and the errors at
-    the model's threshold. Use rows that the model was not fitted to.
+    the model's threshold. Use rows that the model was not fitted to. With a range, or
+    if the model was trained for one, the partial AUC comes first and has the interval.
 
     A model that was fitted with --qid is measured within queries, given by the same
     column unless another is named: means over the queries that have both classes. One
     that was fitted to more than two levels is measured by MAUC and ordinal AUC.
     """
-    from aucmax.comparison import summarise_scores
+    from aucmax.comparison import choose_aim, summarise_scores, trained_ranges
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, data.path])
@@ -78,22 +82,31 @@ def evaluate(
     test = _split(data.read(text_columns(fitted)), data, fitted, target, queries)
     truth = test.match(fitted)
     scores = fitted.decision_function(test.rows)
-    summary = summarise_scores(truth, scores, fpr_range)
+    aim = choose_aim(truth, metric, **(ranges or trained_ranges(fitted)))
+    summary = summarise_scores(truth, scores, aim)
+    if summary.n_constant:
+        raise NothingRankedError(
+            f"{model} gives all {test.n_rows} rows of {data.path} the same score"
+            f"{'' if truth.queries is None else ' within each query'}, so it ranks "
+            "nothing there. Check that the columns are those of training."
+        )
     errors = _count_errors(fitted, test, truth)
     record = {
         "model": fitted.name,
         **target_record(test, truth),
         **summary.measures,
-        f"{next(iter(summary.measures))}_interval": _interval(summary),
-        "fpr_range": list(fpr_range),
+        f"{aim.metric}_interval": _interval(summary),
+        "metric": aim.metric,
+        "fpr_range": list(aim.fpr_range),
+        "tpr_range": list(aim.tpr_range),
         **errors,
     }
     if figure is not None:
         positions = {fitted.name or "the model": truth.positions(scores)}
-        save_figure(draw_curves(truth, positions, [summary], fpr_range), figure, force)
+        save_figure(draw_curves(truth, positions, [summary], aim), figure, force)
         record["figure"] = str(figure)
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
-    _print_measures(summary, truth, fpr_range, console)
+    _print_measures(summary, truth, aim, console)
     if errors:
         console.say(_ERRORS.format(**errors))
     console.give(record)
@@ -132,22 +145,25 @@ def _count_errors(model: Any, test: Data, truth: Any) -> dict[str, int]:
     }
 
 
-def _print_measures(
-    summary: Any, truth: Any, fpr_range: tuple[float, float], console: Console
-) -> None:
+def _print_measures(summary: Any, truth: Any, aim: Any, console: Console) -> None:
     from aucmax.comparison import MEASURES
 
-    low, high = fpr_range
+    relevant = "rows above the lowest level" if truth.is_graded else None
     meanings = {
-        "auc": "rows above the lowest level" if truth.is_graded else None,
-        "partial_auc": f"false-positive rates {low:g} to {high:g}; 1 for a perfect "
-        "ranking",
+        "auc": relevant,
+        "partial_auc": f"{aim.part_in_words}; 1 for a perfect ranking",
         "mauc": "each level above 0 against all other rows",
         "ordinal_auc": "pairs of different levels in order; 1 for a perfect ranking",
+        "ndcg": "of the first 10 rows of each query",
+        "map": relevant,
     }
     if ends := _interval(summary):
-        main = next(iter(summary.measures))
-        meanings[main] = f"95% interval {ends[0]:.4f} to {ends[1]:.4f}"
+        interval = f"95% interval {ends[0]:.4f} to {ends[1]:.4f}"
+        meanings[aim.metric] = (
+            f"{interval}; {meanings[aim.metric]}"
+            if aim.metric == "partial_auc"
+            else interval
+        )
     for name, value in summary.measures.items():
         remark = f"  ({meanings[name]})" if meanings[name] else ""
         console.say(f"{MEASURES[name]:<12} {value:.4f}{remark}")

@@ -12,7 +12,7 @@ def draw_curves(
     target: Any,
     scores: dict[str, Any],
     results: Sequence[Any],
-    fpr_range: tuple[float, float],
+    aim: Any,
 ) -> Any:
     """Draw the ROC curves of models, by their names, and return the figure.
 
@@ -21,7 +21,8 @@ def draw_curves(
     """
     from aucmax import plots
 
-    has_part = fpr_range != (0.0, 1.0) and not target.is_graded
+    whole = (0.0, 1.0)
+    has_part = not target.is_graded and (aim.fpr_range, aim.tpr_range) != (whole, whole)
     drawn = plots.roc_curve(
         target.relevant, scores, sample_weight=target.query_weights, ax=_new_axes()
     )
@@ -29,19 +30,21 @@ def draw_curves(
         replace(
             curve,
             auc=result.measures["auc"],
-            interval=_interval(curve, result),
+            interval=_interval(curve, result) if aim.metric == "auc" else None,
             partial_auc=result.measures["partial_auc"] if has_part else None,
         )
         for curve, result in zip(drawn.curves, results, strict=True)
     ]
-    display = plots.ROCCurveDisplay(curves, fpr_range=fpr_range if has_part else None)
+    display = plots.ROCCurveDisplay(
+        curves, fpr_range=aim.fpr_range if has_part else None
+    )
     return display.plot(_new_axes()).figure_
 
 
 def _interval(curve: Any, result: Any) -> Any:
-    """Interval of the AUC, which has one where it is the main measure."""
+    """Interval of the AUC, where it is the main measure."""
     auc = result.measures["auc"]
-    if "mauc" in result.measures or isnan(result.low):
+    if isnan(result.low):
         return None
     return replace(curve.interval, auc=auc, low=result.low, high=result.high)
 

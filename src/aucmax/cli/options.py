@@ -12,14 +12,16 @@ from aucmax.cli.data import QueryChoice, Source
 __all__ = [
     "data_argument",
     "force_option",
-    "fpr_range_option",
+    "metric_option",
     "model_argument",
     "output_path",
     "query_options",
+    "range_options",
     "target_options",
 ]
 
 Command: TypeAlias = Callable[..., None]
+Range: TypeAlias = tuple[float, float] | None
 
 output_path = click.Path(path_type=Path)
 model_argument = click.argument("model", type=click.Path(path_type=Path))
@@ -104,22 +106,45 @@ def query_options(command: Command) -> Command:
     return wrapped
 
 
-def _check_fpr_range(
-    _: click.Context, __: click.Parameter, value: tuple[float, float]
-) -> tuple[float, float]:
+def _check_range(
+    _: click.Context, __: click.Parameter, value: tuple[float, float] | None
+) -> tuple[float, float] | None:
+    if value is None:
+        return None
     low, high = value
     if not 0 <= low < high <= 1:
         raise click.BadParameter(f"need 0 <= LOW < HIGH <= 1, got {low:g} {high:g}.")
     return value
 
 
-fpr_range_option = click.option(
-    "--fpr-range",
-    nargs=2,
-    type=float,
-    default=(0.0, 0.1),
-    show_default=True,
-    metavar="LOW HIGH",
-    callback=_check_fpr_range,
-    help="Range of false-positive rates for the partial AUC.",
+def _range_option(name: str, help: str) -> Callable[[Command], Command]:
+    return click.option(
+        name, nargs=2, type=float, metavar="LOW HIGH", callback=_check_range, help=help
+    )
+
+
+def range_options(command: Command) -> Command:
+    """Add ``--fpr-range`` and ``--tpr-range``; the command gets `ranges`."""
+
+    @_range_option(
+        "--fpr-range",
+        "Range of false-positive rates that counts, such as 0 0.1 for the top of the "
+        "list: by its partial AUC models are trained, chosen and tested.",
+    )
+    @_range_option("--tpr-range", "Range of true-positive rates that counts, likewise.")
+    @wraps(command)
+    def wrapped(*args: Any, fpr_range: Range, tpr_range: Range, **options: Any) -> None:
+        ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+        given = {name: ends for name, ends in ranges.items() if ends is not None}
+        command(*args, ranges=given, **options)
+
+    return wrapped
+
+
+metric_option = click.option(
+    "--metric",
+    metavar="NAME",
+    help="What decides, and has interval and test: auc, partial_auc; with levels of "
+    "relevance mauc, ordinal_auc; with queries ndcg, map [default: partial_auc if "
+    "there is a range, else auc, or mauc].",
 )

@@ -8,13 +8,17 @@ from typing import Any, NoReturn
 
 import click
 
-__all__ = ["Command", "Program", "remember_debug"]
+__all__ = ["Command", "NothingRankedError", "Program", "remember_debug"]
 
 BAD_INPUT = 2
-FAULT = 1
+FAULT = NO_RESULT = 1
 INTERRUPTED = 130
 # what a program killed by SIGPIPE leaves behind, as `cat` and `grep` do
 READER_GONE = 141
+
+
+class NothingRankedError(click.ClickException):
+    """A model gives all rows the same score: no fault of ours, and of no use."""
 
 
 class Command(click.Command):
@@ -36,7 +40,8 @@ class Program(Command, click.Group):
     """A group of commands that never shows a traceback for bad input.
 
     Errors in data, files or arguments end with exit code 2 and a message on the
-    error stream, Ctrl-C with 130, anything unexpected with 1 and a way to report it.
+    error stream, Ctrl-C with 130, a model that ranks nothing with 1, and so does
+    anything unexpected, with a way to report it.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,7 +80,7 @@ class Program(Command, click.Group):
             return INTERRUPTED
         if isinstance(error, click.ClickException):
             error.show()
-            return BAD_INPUT
+            return NO_RESULT if isinstance(error, NothingRankedError) else BAD_INPUT
         message = _explain(error)
         if message is not None:
             click.echo(f"Error: {message}", err=True)

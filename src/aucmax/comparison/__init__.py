@@ -9,46 +9,55 @@ from typing import TYPE_CHECKING, Any
 
 from aucmax.comparison.models import (
     BASELINES,
-    COMPARED,
     LEVEL_MODELS,
     MODELS,
     ModelChoice,
+    compared_models,
     table_model,
+    trained_ranges,
 )
 
 if TYPE_CHECKING:
+    from aucmax.comparison.aim import MEASURES, Aim, choose_aim
     from aucmax.comparison.cross_validation import compare_models
     from aucmax.comparison.folds import choose_folds
     from aucmax.comparison.judges import Summary, summarise_scores
-    from aucmax.comparison.measures import MEASURES
+    from aucmax.comparison.measures import has_constant_scores
     from aucmax.comparison.results import Comparison, ModelResult, VersusBaseline
 
 _HOME = {
-    "MEASURES": "measures",
+    "MEASURES": "aim",
+    "Aim": "aim",
     "Comparison": "results",
     "ModelResult": "results",
     "Summary": "judges",
     "VersusBaseline": "results",
+    "choose_aim": "aim",
     "choose_folds": "folds",
     "compare_models": "cross_validation",
+    "has_constant_scores": "measures",
     "summarise_scores": "judges",
 }
 
 __all__ = [
     "BASELINES",
-    "COMPARED",
     "LEVEL_MODELS",
     "MEASURES",
     "MODELS",
+    "Aim",
     "Comparison",
     "ModelChoice",
     "ModelResult",
     "Summary",
     "VersusBaseline",
+    "choose_aim",
     "choose_folds",
     "compare_models",
+    "compared_models",
+    "has_constant_scores",
     "summarise_scores",
     "table_model",
+    "trained_ranges",
 ]
 
 

@@ -9,9 +9,10 @@ compared within their fold. With :math:`A_k` the AUC on the :math:`k`-th test fo
           \operatorname{var}(\hat A) = \sum_k w_k^2 \operatorname{var}(A_k)
 
 is the share of pairs ordered correctly among all pairs within a fold, and its
-variance with DeLong's for each fold [1]_. The difference of two models is treated
-alike, with the paired variance of DeLong in each fold; the test refers
-:math:`z = \hat D / \operatorname{sd}(\hat D)` to the normal distribution. The
+variance with DeLong's for each fold [1]_. The partial AUC of a range is pooled alike,
+with the variance that :func:`aucmax.metrics.auc_interval` has for it. The difference of
+two models is treated alike, with the paired variance of DeLong in each fold; the test
+refers :math:`z = \hat D / \operatorname{sd}(\hat D)` to the normal distribution. The
 cross-validated AUC with a variance from the influence of each test row, fold by fold,
 is the estimator of LeDell, Petersen and van der Laan [2]_.
 
@@ -43,11 +44,10 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._parameters import check_range
+from aucmax.comparison.aim import MEASURES, choose_aim
 from aucmax.comparison.folds import choose_folds, split_folds
 from aucmax.comparison.judges import Fold, compare_folds, summarise_folds
-from aucmax.comparison.measures import MEASURES
-from aucmax.comparison.models import BASELINES, COMPARED, name_models
+from aucmax.comparison.models import BASELINES, compared_models, name_models
 from aucmax.comparison.results import Comparison, ModelResult, VersusBaseline
 from aucmax.exceptions import OneClassQueryWarning
 from aucmax.tables import TableEncoder, TableModel, Target, as_table, encode_target
@@ -68,12 +68,14 @@ Encode = Callable[[TableEncoder | None, str], tuple[TableEncoder, Any, Any]]
 def compare_models(
     X: Any,
     y: Any,
-    models: Sequence[Any] = COMPARED,
+    models: Sequence[Any] | None = None,
     *,
     qid: Any = None,
     baselines: Sequence[str] | None = None,
     n_folds: int | None = None,
-    fpr_range: tuple[float, float] = (0.0, 0.1),
+    metric: str | None = None,
+    fpr_range: Sequence[float] | None = None,
+    tpr_range: Sequence[float] | None = None,
     random_state: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
@@ -83,6 +85,10 @@ def compare_models(
     that can learn within queries do; the others learn all rows together. With more than
     two levels, models that do not learn levels learn which rows are above the lowest.
 
+    A range is what models with a name are trained for, if they can, and what all are
+    chosen and tested by. A model whose scores are constant on a test fold ranks nothing
+    there: it gets no numbers, and its result says so.
+
     Parameters
     ----------
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
@@ -91,13 +97,14 @@ def compare_models(
         What is to be ranked. :func:`aucmax.tables.encode_target` makes a target, and
         says which of two values is the positive one without a choice. More than two
         values are levels of relevance if one of the models learns levels.
-    models : sequence, default=COMPARED
+    models : sequence, optional
         Names from :data:`aucmax.comparison.models.MODELS`, estimators, and pairs
         ``(name, estimator)`` of a classifier with ``decision_function`` or
         ``predict_proba``; none is changed. An estimator learns from the scaled, one-hot
         encoded table, or from gaps and category codes if it has a parameter
         ``categorical_features``; a :class:`~aucmax.tables.TableModel` says so itself.
-        Without a name it goes by that of its class.
+        Without a name it goes by that of its class. By default
+        :func:`aucmax.comparison.compared_models`.
     qid : array-like of shape (rows,), optional
         The query of each row, unless `y` is a target, which has its own.
     baselines : sequence of str, optional
@@ -106,8 +113,13 @@ def compare_models(
     n_folds : int, optional
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small or queries are few.
-    fpr_range : tuple of float, default=(0, 0.1)
-        Range of the partial AUC.
+    metric : str, optional
+        What decides: a key of :data:`aucmax.comparison.MEASURES`. By default the
+        partial AUC if a range is given, else the AUC, or the MAUC of more than two
+        levels.
+    fpr_range, tpr_range : pair of float, optional
+        The part of the ROC curve that counts. If none is given, the partial AUC of
+        false-positive rates up to 0.1 is shown beside the AUC.
     random_state : int, default=0
         Decides how rows, or queries, are dealt to the folds.
     progress : callable, optional
@@ -126,36 +138,43 @@ def compare_models(
     >>> comparison = compare_models(
     ...     machines.drop("failed"),
     ...     machines["failed"],
-    ...     ["aucsvc", "logistic", ("naive Bayes", GaussianNB())],
+    ...     ["linear", "logistic", ("naive Bayes", GaussianNB())],
     ...     n_folds=3,
     ... )
     >>> comparison
-    Comparison of 3 models over 3 folds: best is 'aucsvc', AUC 0.8598
+    Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8568
     """
-    named = name_models(models)
+    if models is None:
+        has_range = fpr_range is not None or tpr_range is not None
+        models = compared_models(metric == "partial_auc" or has_range)
+    learns_levels = any(m.levels == "learn" for m in name_models(models).values())
+    target = encode_target(y, allow_levels=learns_levels, qid=qid)
+    aim = choose_aim(target, metric, fpr_range, tpr_range)
+    named = name_models(models, aim.ranges)
     baselines = _choose_baselines(baselines, named)
     table = as_table(X)
-    learns_levels = any(model.levels == "learn" for model in named.values())
-    target = encode_target(y, allow_levels=learns_levels, qid=qid)
     check_rows(table, target)
-    fpr_range = check_range("fpr_range", fpr_range)
     n_folds = choose_folds(target, n_folds)
     folds: list[Fold] = []
     notices: dict[str, None] = {}
     for train, test in split_folds(target, n_folds, random_state):
-        fold = Fold(test, target.take(test), fpr_range)
+        fold = Fold(test, target.take(test), aim)
         folds.append(fold)
         encode = _encodings(table[train], table[test], target.take(train).relevant)
         for name, model in named.items():
             with _warnings_to(notices, name):
                 _fit_and_score(name, model, encode, target.take(train), fold)
             if progress is not None:
-                measured, value = fold.main(name)
-                progress(
-                    f"fold {len(folds)}/{n_folds} {name} {MEASURES[measured]} "
-                    f"{value:.4f} {fold.seconds[name]:.2f} s"
-                )
+                progress(f"fold {len(folds)}/{n_folds} {_news(fold, name)}")
     return _sum_up(folds, baselines, target, tuple(notices))
+
+
+def _news(fold: Fold, name: str) -> str:
+    value = fold.main(name)
+    measured = f"{MEASURES[fold.aim.metric]} {value:.4f}"
+    if np.isnan(value):
+        measured = "constant scores"
+    return f"{name} {measured} {fold.seconds[name]:.2f} s"
 
 
 def _choose_baselines(wanted: Sequence[str] | None, named: Models) -> list[str]:
@@ -216,34 +235,50 @@ def _sum_up(
     target: Target,
     notices: tuple[str, ...],
 ) -> Comparison:
-    names = folds[0].scores
-    results = []
-    for name in names:
-        measures, low, high, of_folds = summarise_folds(folds, name)
-        seconds = float(np.median([fold.seconds[name] for fold in folds]))
-        is_baseline = name in baselines
-        results.append(
-            ModelResult(name, is_baseline, measures, low, high, seconds, of_folds)
-        )
-    pairs = [(a, b) for a in names for b in baselines if a != b]
+    results = [_result(folds, name, name in baselines) for name in folds[0].scores]
+    ranked = [result.name for result in results if result.problem is None]
     tests = []
-    for name, baseline in pairs:
-        difference, low, high, _, p_value = compare_folds(folds, name, baseline)
-        tests.append(VersusBaseline(name, baseline, difference, low, high, p_value))
+    for name in ranked:
+        for baseline in baselines:
+            if baseline in ranked and baseline != name:
+                test = compare_folds(folds, name, baseline)
+                difference, low, high, _, p_value = test
+                tests.append(
+                    VersusBaseline(name, baseline, difference, low, high, p_value)
+                )
     order = np.argsort(np.concatenate([fold.rows for fold in folds]))
+    sound = [result for result in results if result.problem is None]
+    best = max(sound, key=lambda result: result.main).name if sound else None
     return Comparison(
         results=tuple(results),
         tests=tuple(tests),
-        best=max(results, key=lambda result: result.main).name,
+        best=best,
         target=target,
         unit=folds[0].unit,
         positions={
             name: np.concatenate([f.target.positions(f.scores[name]) for f in folds])[
                 order
             ]
-            for name in names
+            for name in ranked
         },
         n_folds=len(folds),
-        fpr_range=folds[0].fpr_range,
+        aim=folds[0].aim,
         notices=notices,
+    )
+
+
+def _result(folds: Sequence[Fold], name: str, is_baseline: bool) -> ModelResult:
+    summary = summarise_folds(folds, name)
+    problem = None
+    if summary.n_constant:
+        problem = f"constant scores on {summary.n_constant} of {len(folds)} folds"
+    return ModelResult(
+        name,
+        is_baseline,
+        summary.measures,
+        summary.low,
+        summary.high,
+        float(np.median([fold.seconds[name] for fold in folds])),
+        summary.folds,
+        problem,
     )

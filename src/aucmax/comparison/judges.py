@@ -1,8 +1,9 @@
 """From the test folds of a comparison to one estimate per model, and to tests.
 
-Two classes in one ranking go by rows: DeLong's variance of each fold, pooled. With
-queries there is one value per query: means, and Student's t over the queries. So it is
-with more than two levels, where each fold is a query if there are none.
+Two classes in one ranking go by rows: the variances of each fold, pooled, DeLong's for
+the AUC and that of its influence function for a part of it. With queries there is one
+value per query: means, and Student's t over the queries. So it is with more than two
+levels, where each fold is a query if there are none.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.comparison.measures import measure
+from aucmax.comparison.aim import WHOLE, Aim, choose_aim
+from aucmax.comparison.measures import has_constant_scores, measure
 from aucmax.comparison.pooling import (
     mean_interval,
     paired_test,
@@ -34,7 +36,7 @@ class Fold:
 
     rows: NDArray[np.intp]
     target: Target
-    fpr_range: tuple[float, float]
+    aim: Aim
     scores: dict[str, Floats] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     measures: dict[str, dict[str, Floats]] = field(default_factory=dict)
@@ -43,12 +45,17 @@ class Fold:
         """Take the scores of a model, and measure them."""
         self.scores[name] = scores
         self.seconds[name] = seconds
-        self.measures[name] = measure(self.target, scores, self.fpr_range)
+        self.measures[name] = measure(self.target, scores, self.aim)
 
-    def main(self, name: str) -> tuple[str, float]:
-        """Return the name of the main measure, and its mean over the queries."""
-        measured, values = next(iter(self.measures[name].items()))
-        return measured, float(values.mean())
+    def is_constant(self, name: str) -> bool:
+        """Whether the scores of a model rank nothing."""
+        return has_constant_scores(self.target, self.scores[name])
+
+    def main(self, name: str) -> float:
+        """Mean of the main measure over the queries; NaN if the scores are constant."""
+        if self.is_constant(name):
+            return np.nan
+        return float(np.nanmean(self.measures[name][self.aim.metric]))
 
     @property
     def unit(self) -> str:
@@ -64,11 +71,12 @@ class Summary(NamedTuple):
     Attributes
     ----------
     measures : dict of str to float
-        The main measure first.
+        The main measure first. All are NaN if the scores are constant on a fold: then
+        they rank nothing, and no number says so well.
     low, high : float
         95% interval of the main measure; NaN if there is none.
     folds : tuple of float
-        The main measure on each fold.
+        The main measure on each fold; NaN where the scores are constant.
     """
 
     measures: dict[str, float]
@@ -76,19 +84,29 @@ class Summary(NamedTuple):
     high: float
     folds: tuple[float, ...]
 
+    @property
+    def n_constant(self) -> int:
+        """Number of folds on which the scores are constant."""
+        return int(np.isnan(self.folds).sum())
+
 
 def summarise_folds(folds: Sequence[Fold], name: str) -> Summary:
     """Measure a model over all folds."""
+    of_folds = tuple(fold.main(name) for fold in folds)
     values = {key: _joined(folds, name, key) for key in folds[0].measures[name]}
+    if np.isnan(of_folds).any():
+        return Summary(dict.fromkeys(values, np.nan), np.nan, np.nan, of_folds)
     if folds[0].unit == "rows":
         weights, n_pairs = _weights(folds)
-        aucs = [auc_interval(f.target.labels, f.scores[name]) for f in folds]
+        areas = [
+            auc_interval(f.target.labels, f.scores[name], **f.aim.ranges) for f in folds
+        ]
         measures = {key: float(weights @ value) for key, value in values.items()}
-        estimate = pool_aucs(aucs, weights, n_pairs)
+        estimate = pool_aucs(areas, weights, n_pairs)
     else:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
-        estimate = mean_interval(next(iter(values.values())))
-    of_folds = tuple(fold.main(name)[1] for fold in folds)
+        main = values[folds[0].aim.metric]
+        estimate = mean_interval(main[~np.isnan(main)])
     return Summary(measures, estimate.low, estimate.high, of_folds)
 
 
@@ -96,12 +114,17 @@ def compare_folds(folds: Sequence[Fold], name: str, baseline: str) -> TwoSidedTe
     """Test a model against another, on both sides."""
     if folds[0].unit == "rows":
         differences = [
-            compare_auc(fold.target.labels, fold.scores[name], fold.scores[baseline])
-            for fold in folds
+            compare_auc(
+                f.target.labels, f.scores[name], f.scores[baseline], **f.aim.ranges
+            )
+            for f in folds
         ]
         return pool_differences(differences, *_weights(folds))
-    main, _ = folds[0].main(name)
-    return paired_test(_joined(folds, name, main), _joined(folds, baseline, main))
+    values, others = (
+        _joined(folds, one, folds[0].aim.metric) for one in (name, baseline)
+    )
+    is_known = ~np.isnan(values)
+    return paired_test(values[is_known], others[is_known])
 
 
 def _joined(folds: Sequence[Fold], name: str, key: str) -> Floats:
@@ -109,15 +132,15 @@ def _joined(folds: Sequence[Fold], name: str, key: str) -> Floats:
 
 
 def _weights(folds: Sequence[Fold]) -> tuple[Floats, int]:
-    """Share of the pairs in each fold, and the number of disjoint pairs in all."""
+    """Share of the pairs in each fold, and how many disjoint pairs count in all."""
     sizes = np.array([(f.target.n_positive, f.target.n_negative) for f in folds], float)
     pairs = sizes.prod(axis=1)
-    return pairs / pairs.sum(), int(sizes.min(axis=1).sum())
+    low_high = [folds[0].aim.ranges.get(k, WHOLE) for k in ("tpr_range", "fpr_range")]
+    n_pairs = (sizes * np.diff(low_high, axis=1).T).min(axis=1).sum()
+    return pairs / pairs.sum(), max(int(n_pairs), 1)
 
 
-def summarise_scores(
-    target: Target, scores: Floats, fpr_range: tuple[float, float] = (0.0, 0.1)
-) -> Summary:
+def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> Summary:
     """Measure one ranking of rows, as a comparison measures its folds.
 
     Parameters
@@ -126,13 +149,14 @@ def summarise_scores(
         What is ranked.
     scores : ndarray of shape (rows,)
         Higher scores rank higher.
-    fpr_range : tuple of float, default=(0, 0.1)
-        Range of the partial AUC.
+    aim : Aim, optional
+        What comes first and has the interval; by default the AUC, or the MAUC of more
+        than two levels. :func:`aucmax.comparison.choose_aim` makes others.
 
     Returns
     -------
     Summary
     """
-    fold = Fold(np.arange(scores.size), target, fpr_range)
+    fold = Fold(np.arange(scores.size), target, aim or choose_aim(target))
     fold.add("", scores)
     return summarise_folds([fold], "")

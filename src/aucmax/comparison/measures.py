@@ -7,32 +7,28 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax.comparison.aim import Aim, measures_of
 from aucmax.metrics import (
+    mean_average_precision,
     multiclass_auc_score,
+    ndcg_score,
     ordinal_auc_score,
     partial_auc_score,
     roc_auc_score,
 )
 from aucmax.tables import Target
 
-__all__ = ["MEASURES", "measure"]
+__all__ = ["has_constant_scores", "measure"]
 
 Floats = NDArray[np.float64]
-Metric: TypeAlias = Callable[[NDArray[np.int64], Floats], float]
+Metric: TypeAlias = Callable[..., float]
 
-#: Name of each measure in records, and what it is called in texts.
-MEASURES = {
-    "auc": "AUC",
-    "partial_auc": "partial AUC",
-    "mauc": "MAUC",
-    "ordinal_auc": "ordinal AUC",
-}
+# they tell all levels apart; the others see the lowest and the rest
+_OF_LEVELS = {"mauc", "ordinal_auc", "ndcg"}
 
 
-def measure(
-    target: Target, scores: Floats, fpr_range: tuple[float, float]
-) -> dict[str, Floats]:
-    """Measure each query that has rows of two levels; the main measure comes first.
+def measure(target: Target, scores: Floats, aim: Aim) -> dict[str, Floats]:
+    """Measure each query that has rows of two levels; what is aimed at comes first.
 
     Parameters
     ----------
@@ -40,32 +36,51 @@ def measure(
         What is ranked; without queries all rows are one.
     scores : ndarray of shape (rows,)
         Higher scores rank higher.
-    fpr_range : tuple of float
-        Range of the partial AUC.
+    aim : Aim
+        What comes first, and the part of the ROC curve.
 
     Returns
     -------
     measures : dict of str to ndarray of shape (queries,)
-        Two classes: ``auc`` and ``partial_auc``. More levels: ``mauc``,
-        ``ordinal_auc``, and ``auc`` of the rows above the lowest level, which is NaN
-        for a query that has no row of the lowest.
+        Those of :func:`aucmax.comparison.aim.measures_of`. With more than two levels
+        ``auc`` and ``map`` are of the rows above the lowest, and NaN for a query that
+        has no row of the lowest.
     """
-    partial_auc = partial(partial_auc_score, fpr_range=fpr_range)
-    metrics: dict[str, Metric] = (
-        {"mauc": multiclass_auc_score, "ordinal_auc": ordinal_auc_score}
-        if target.is_graded
-        else {"auc": roc_auc_score, "partial_auc": partial_auc}
-    )
-    measured = {
-        name: np.array([metric(target.labels[q], scores[q]) for q in target.blocks])
-        for name, metric in metrics.items()
+    metrics: dict[str, Metric] = {
+        "auc": roc_auc_score,
+        "partial_auc": partial(
+            partial_auc_score, fpr_range=aim.fpr_range, tpr_range=aim.tpr_range
+        ),
+        "mauc": multiclass_auc_score,
+        "ordinal_auc": ordinal_auc_score,
+        "ndcg": partial(ndcg_score, k=10),
+        "map": mean_average_precision,
     }
-    if target.is_graded:
-        relevant = target.relevant
-        measured["auc"] = np.array(
-            [
-                np.nan if relevant[q].all() else roc_auc_score(relevant[q], scores[q])
-                for q in target.blocks
-            ]
-        )
-    return measured
+    names = sorted(measures_of(target), key=lambda name: name != aim.metric)
+    return {name: _by_query(metrics[name], name, target, scores) for name in names}
+
+
+def _by_query(metric: Metric, name: str, target: Target, scores: Floats) -> Floats:
+    labels = target.labels if name in _OF_LEVELS else target.relevant
+    values = np.full(len(target.blocks), np.nan)
+    for k, rows in enumerate(target.blocks):
+        if labels[rows].min() < labels[rows].max():
+            values[k] = metric(labels[rows], scores[rows])
+    return values
+
+
+def has_constant_scores(target: Target, scores: Floats) -> bool:
+    """Say whether scores rank nothing: all rows of every query have the same one.
+
+    Parameters
+    ----------
+    target : Target
+        What is ranked.
+    scores : ndarray of shape (rows,)
+        The scores.
+
+    Returns
+    -------
+    bool
+    """
+    return all(np.ptp(scores[rows]) == 0 for rows in target.blocks)

@@ -1,6 +1,6 @@
 """The models that can be compared: those with a name, one line each, and others."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -8,12 +8,13 @@ from typing import Any
 
 __all__ = [
     "BASELINES",
-    "COMPARED",
     "LEVEL_MODELS",
     "MODELS",
     "ModelChoice",
+    "compared_models",
     "name_models",
     "table_model",
+    "trained_ranges",
 ]
 
 
@@ -34,8 +35,11 @@ class ModelChoice:
         Scaled one-hot matrix, or gaps and category codes as they are.
     is_baseline : bool
         Whether other models are tested against it.
-    on_request : bool
-        Whether a comparison leaves it out unless it is named.
+    compared : {"always", "ranges", "on request"}
+        When a comparison has it without naming it; "ranges" is when a part of the ROC
+        curve decides.
+    ranges : tuple of str
+        Its parameters for the part of the ROC curve that counts.
     learns_levels : bool
         Whether it learns more than two levels of relevance.
     """
@@ -45,59 +49,89 @@ class ModelChoice:
     per_row: dict[str, float] = field(default_factory=dict)
     view: str = "linear"
     is_baseline: bool = False
-    on_request: bool = False
+    compared: str = "on request"
+    ranges: tuple[str, ...] = ()
     learns_levels: bool = False
 
 
-_LAMBDAMART = partial(
-    ModelChoice, "aucmax.trees:LambdaMART", view="trees", on_request=True
-)
+_LAMBDAMART = partial(ModelChoice, "aucmax.trees:LambdaMART", view="trees")
 _AUCSVC = partial(ModelChoice, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
+_RANGES = ("fpr_range", "tpr_range")
 
-#: The models that have a name. Settings are fixed, none is tuned: LogisticRegression
-#: and LightGBM have their own defaults; C = rows / 10 was chosen once for AUCSVC, on
-#: public tables. The others have their own defaults; the linear ones choose by folds.
+#: The models that have a name. The linear one chooses its settings by folds inside;
+#: all others have fixed ones: their own defaults, but for C = rows / 10 of AUCSVC,
+#: chosen once on public tables.
 MODELS: dict[str, ModelChoice] = {
-    "aucsvc": _AUCSVC(),
+    "linear": ModelChoice(
+        "aucmax.linear:LinearRankerCV",
+        {"standardize": False},  # the columns of a table are on one scale already
+        compared="always",
+        ranges=_RANGES,
+    ),
     "logistic": ModelChoice(
-        "sklearn.linear_model:LogisticRegression", {"max_iter": 1000}, is_baseline=True
+        "sklearn.linear_model:LogisticRegression",
+        {"max_iter": 1000},
+        is_baseline=True,
+        compared="always",
     ),
     "lightgbm": ModelChoice(
-        "aucmax.trees:LightGBMBaseline", view="trees", is_baseline=True
+        "aucmax.trees:LightGBMBaseline",
+        view="trees",
+        is_baseline=True,
+        compared="always",
     ),
-    "lambdamart": _LAMBDAMART({"objective": "logistic"}, on_request=False),
+    "lambdamart": _LAMBDAMART({"objective": "logistic"}, compared="always"),
     "lambdamart-auc": _LAMBDAMART({"objective": "auc"}),
-    "lambdamart-pauc": _LAMBDAMART({"objective": "pauc", "fpr_range": (0.0, 0.1)}),
+    "lambdamart-pauc": _LAMBDAMART(
+        {"objective": "pauc", "fpr_range": (0.0, 0.1)},
+        compared="ranges",
+        ranges=("fpr_range",),
+    ),
     "lambdamart-mauc": _LAMBDAMART({"objective": "mauc"}, learns_levels=True),
     "lambdamart-ordinal": _LAMBDAMART({"objective": "ordinal"}, learns_levels=True),
-    "margin": ModelChoice(
-        "aucmax.margin:MarginRanker",
-        {"hypotheses": "stumps"},
-        on_request=True,
-    ),
-    "rankboost": ModelChoice("aucmax.boosting:RankBoost", on_request=True),
-    "pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, on_request=True),
-    "linear": ModelChoice("aucmax.linear:LinearRankerCV", on_request=True),
-    "linear-pauc": ModelChoice(
-        "aucmax.linear:LinearRankerCV", {"fpr_range": (0.0, 0.1)}, on_request=True
-    ),
+    "svm-auc": _AUCSVC(),
+    "svm-pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, ranges=_RANGES),
+    "margin": ModelChoice("aucmax.margin:MarginRanker", {"hypotheses": "stumps"}),
+    "rankboost": ModelChoice("aucmax.boosting:RankBoost"),
 }
 
-#: Names of the models that are compared unless others are named.
-COMPARED = tuple(name for name, choice in MODELS.items() if not choice.on_request)
 #: Names of the models that others are tested against.
 BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
 #: Names of the models that learn more than two levels of relevance.
 LEVEL_MODELS = tuple(name for name, choice in MODELS.items() if choice.learns_levels)
 
 
-def table_model(name: str, **settings: Any) -> Any:
+def compared_models(by_part: bool = False) -> tuple[str, ...]:
+    """Name the models that are compared unless others are named.
+
+    Parameters
+    ----------
+    by_part : bool, default=False
+        Whether a part of the ROC curve decides.
+
+    Returns
+    -------
+    tuple of str
+    """
+    wanted = {"always", "ranges"} if by_part else {"always"}
+    return tuple(name for name, model in MODELS.items() if model.compared in wanted)
+
+
+def table_model(
+    name: str,
+    *,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    **settings: Any,
+) -> Any:
     """Make an unfitted :class:`aucmax.tables.TableModel` from the list of models.
 
     Parameters
     ----------
     name : str
         A key of :data:`MODELS`.
+    ranges : mapping of str to pair of float, optional
+        The part of the ROC curve to train for, if the model can: ``fpr_range``,
+        ``tpr_range``.
     **settings
         Further parameters of the table model; `levels` is "learn" for a model that can,
         unless given.
@@ -114,9 +148,10 @@ def table_model(name: str, **settings: Any) -> Any:
         raise ValueError(f"there is no model {name!r}; choose from {known}.")
     choice = MODELS[name]
     module, class_name = choice.home.split(":")
+    part = {key: ends for key, ends in (ranges or {}).items() if key in choice.ranges}
     settings.setdefault("levels", "learn" if choice.learns_levels else None)
     return TableModel(
-        getattr(import_module(module), class_name)(**choice.settings),
+        getattr(import_module(module), class_name)(**{**choice.settings, **part}),
         per_row=choice.per_row or None,
         view=choice.view,
         name=name,
@@ -124,15 +159,38 @@ def table_model(name: str, **settings: Any) -> Any:
     )
 
 
-def name_models(models: Sequence[Any]) -> dict[str, Any]:
-    """Return an unfitted table model for each name, estimator or pair, by its name."""
+def trained_ranges(model: Any) -> dict[str, Any]:
+    """Return the part of the ROC curve that a model of the list was trained for.
+
+    Parameters
+    ----------
+    model : TableModel
+        A fitted one.
+
+    Returns
+    -------
+    dict of str to pair of float
+        Empty if that is all of the curve, or not known.
+    """
+    names = MODELS[model.name].ranges if model.name in MODELS else ()
+    ranges = {name: tuple(getattr(model.estimator_, name)) for name in names}
+    return {name: ends for name, ends in ranges.items() if ends != (0.0, 1.0)}
+
+
+def name_models(
+    models: Sequence[Any], ranges: Mapping[str, tuple[float, float]] | None = None
+) -> dict[str, Any]:
+    """Return an unfitted table model for each name, estimator or pair, by its name.
+
+    Models of the list are to be trained for the part of the ROC curve, if they can.
+    """
     if isinstance(models, str) or len(models) == 0:
         raise ValueError(f"give a list of at least one model, got {models!r}.")
     named: dict[str, Any] = {}
     for model in models:
         is_pair = isinstance(model, tuple) and len(model) == 2
         name, choice = model if is_pair else (None, model)
-        found = _as_table_model(choice)
+        found = _as_table_model(choice, ranges)
         name = name or found.name or _class_name(found.estimator)
         if name in named:
             raise ValueError(
@@ -143,11 +201,13 @@ def name_models(models: Sequence[Any]) -> dict[str, Any]:
     return named
 
 
-def _as_table_model(model: Any) -> Any:
+def _as_table_model(
+    model: Any, ranges: Mapping[str, tuple[float, float]] | None
+) -> Any:
     from aucmax.tables import TableModel
 
     if isinstance(model, str):
-        return table_model(model)
+        return table_model(model, ranges=ranges)
     if isinstance(model, TableModel):
         return model
     if isinstance(model, type) or not hasattr(model, "get_params"):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.comparison.measures import MEASURES
+from aucmax.comparison.aim import MEASURES, Aim
 from aucmax.tables import Target
 
 __all__ = ["Comparison", "ModelResult", "VersusBaseline"]
@@ -25,13 +25,16 @@ class ModelResult:
     measures : dict of str to float
         Cross-validated, the main measure first: ``auc`` and ``partial_auc``; with more
         than two levels ``mauc``, ``ordinal_auc``, and ``auc`` of all rows above the
-        lowest level.
+        lowest level; with queries ``ndcg`` and ``map``, too. All are NaN where
+        `problem` says why.
     low, high : float
-        95% interval of the main measure.
+        95% interval of the main measure; NaN if there is none.
     seconds : float
         Median seconds of a fit, the preparation of the table not counted.
     folds : tuple of float
-        The main measure on each test fold.
+        The main measure on each test fold; NaN where the scores were constant.
+    problem : str or None
+        Why it has no measures: constant scores, which rank nothing.
     """
 
     name: str
@@ -41,6 +44,7 @@ class ModelResult:
     high: float
     seconds: float
     folds: tuple[float, ...]
+    problem: str | None = None
 
     @property
     def main(self) -> float:
@@ -56,8 +60,10 @@ class ModelResult:
         """Return the fields as simple values, each measure under its name."""
         record = asdict(self)
         measures = record.pop("measures")
-        folds = record.pop("folds")
-        return {**record, **measures, f"fold_{next(iter(measures))}s": list(folds)}
+        folds = [_finite(value) for value in record.pop("folds")]
+        values = {**record, **measures, "low": self.low, "high": self.high}
+        record = {key: _finite(value) for key, value in values.items()}
+        return {**record, f"fold_{next(iter(measures))}s": folds}
 
 
 @dataclass(frozen=True)
@@ -104,44 +110,51 @@ class Comparison:
         In the order in which the models were given.
     tests : tuple of VersusBaseline
         Every model against every other baseline.
-    best : str
-        The model with the highest main measure; the first of several.
+    best : str or None
+        The model with the highest main measure, the first of several; None if all have
+        constant scores.
     target : Target
         What was ranked.
     unit : {"rows", "queries", "folds"}
         What intervals and tests take for independent.
     positions : dict of str to ndarray of shape (rows,)
         For each model the share of negatives of its fold, or query, that a row
-        outranks: unlike the scores, comparable between folds.
+        outranks: unlike the scores, comparable between folds. Models with constant
+        scores have none.
     n_folds : int
         Number of folds.
-    fpr_range : tuple of float
-        Range of the partial AUC.
+    aim : Aim
+        What decides, and the part of the ROC curve.
     notices : tuple of str
         Warnings of the models.
     """
 
     results: tuple[ModelResult, ...]
     tests: tuple[VersusBaseline, ...]
-    best: str
+    best: str | None
     target: Target
     unit: str
     positions: dict[str, NDArray[np.float64]]
     n_folds: int
-    fpr_range: tuple[float, float]
+    aim: Aim
     notices: tuple[str, ...]
 
     @property
     def metric(self) -> str:
         """The measure by which models are compared."""
-        return next(iter(self.results[0].measures))
+        return self.aim.metric
+
+    @property
+    def ranked(self) -> tuple[ModelResult, ...]:
+        """The models that rank: all without a problem."""
+        return tuple(result for result in self.results if result.problem is None)
 
     def __repr__(self) -> str:
-        best = max(result.main for result in self.results)
-        return (
-            f"Comparison of {len(self.results)} models over {self.n_folds} folds: best "
-            f"is {self.best!r}, {MEASURES[self.metric]} {best:.4f}"
-        )
+        models = f"Comparison of {len(self.results)} models over {self.n_folds} folds"
+        if self.best is None:
+            return f"{models}: all have constant scores"
+        best = max(result.main for result in self.ranked)
+        return f"{models}: best is {self.best!r}, {MEASURES[self.metric]} {best:.4f}"
 
     def __str__(self) -> str:
         return "\n".join([*self._table(), "", *self._explanation()])
@@ -156,7 +169,8 @@ class Comparison:
         return {
             **self.target.to_dict(),
             "folds": self.n_folds,
-            "fpr_range": list(self.fpr_range),
+            "fpr_range": list(self.aim.fpr_range),
+            "tpr_range": list(self.aim.tpr_range),
             "metric": self.metric,
             "unit": self.unit,
             "best": self.best,
@@ -168,14 +182,15 @@ class Comparison:
         """Lines of a table, columns after the first aligned to the right."""
         baselines = [result.name for result in self.results if result.is_baseline]
         against = {(test.model, test.baseline): str(test) for test in self.tests}
-        low, high = self.fpr_range
-        titles = {**MEASURES, "partial_auc": f"pAUC {low:g}-{high:g}"}
+        titles = {**MEASURES, "partial_auc": f"pAUC {self.aim.part}"}
         main, *others = (titles[name] for name in self.results[0].measures)
         header = ["model", main, "95% interval", *others, "seconds"]
         rows = [[*header, *(f"vs {name}" for name in baselines)]]
         for result in self.results:
-            main, *others = (f"{value:.4f}" for value in result.measures.values())
+            main, *others = (_shown(value) for value in result.measures.values())
             interval = f"{result.low:.3f}-{result.high:.3f}"
+            if result.problem is not None:
+                main, interval = "constant", "scores"
             seconds = f"{result.seconds:.{3 if result.seconds < 1 else 1}f}"
             tests = (against.get((result.name, other), "-") for other in baselines)
             rows.append([result.name, main, interval, *others, seconds, *tests])
@@ -191,11 +206,15 @@ class Comparison:
             if self.unit == "rows"
             else f"Means over {over}, intervals by Student's t; seconds per fit."
         ]
+        if self.metric == "partial_auc":
+            part = self.aim.part_in_words
+            lines.append(f"Models are chosen and tested by the mean over {part}.")
         if self.tests:
-            test = "DeLong's paired test"
+            test = f"a paired test of the {MEASURES[self.metric]} (DeLong)"
             if self.unit != "rows":
                 test = f"Student's t of the paired differences over {self.unit}"
             lines.append(f"p by {test}: beats or loses if p < 0.05, else even.")
+        lines += [f"{r.name}: {r.problem}." for r in self.results if r.problem]
         if self.target.is_graded:
             lines += [
                 "MAUC: each level above 0 against all other rows, below 1 at its best;",
@@ -203,6 +222,15 @@ class Comparison:
                 "lowest level.",
             ]
         return lines
+
+
+def _finite(value: Any) -> Any:
+    """Return a value for JSON, which has no NaN."""
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _shown(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.4f}"
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:

@@ -1,6 +1,7 @@
 """Tables as people have them: columns turned into numbers, targets into labels."""
 
 from aucmax.tables._frames import as_table
+from aucmax.tables.checks import TableNotice, check_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.moments import read_moments
@@ -12,8 +13,10 @@ __all__ = [
     "Grading",
     "TableEncoder",
     "TableModel",
+    "TableNotice",
     "Target",
     "as_table",
+    "check_table",
     "encode_target",
     "match_target",
     "read_moments",
