@@ -1,5 +1,6 @@
 """The best ranking that a table allows: many models, one combination, one number."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from aucmax.auto.rank_scale import to_logits
 from aucmax.auto.search import AutoProgress, search
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import ModelFileError
+from aucmax.tables import check_table
 from aucmax.tables.table_model import score_rows, view_rows
 
 __all__ = ["AutoRanker"]
@@ -38,9 +40,10 @@ class AutoRanker(BinaryRanker):
     Takes raw tables (text, gaps, dates) as well as arrays and sparse matrices. Every
     candidate is fitted to the same folds, with columns learned anew in each. The rows
     that it has not seen get the logit of their rank within the fold, and a combination
-    with few, non-negative weights is learned from these. It is chosen by a second
-    level of cross-validation, one standard error toward the simpler. New rows are
-    scored by the models of all folds, on the scale of the rows kept aside.
+    with few, non-negative weights is learned from these, by logistic regression. A
+    second level of cross-validation replaces it by the best single model where that is
+    clearly better. New rows are scored by the models of all folds, on the scale of the
+    rows kept aside.
 
     The estimate is not the out-of-fold value of the winner, which is too high: each
     block of rows is scored by a combination that was chosen, and whose weights were
@@ -87,10 +90,10 @@ class AutoRanker(BinaryRanker):
     notices_ : list of str
         What a user should know about the data and the search.
     members_ : list of dict
-        The models of the combination: "name", "weight", "view", and for each fold a
-        model and the scale of its scores.
+        The models of the combination: "name", "weight", "view", and for each fold that
+        scores a model and the scale of its scores. With `times`, the last fold scores.
     encoders_ : list of TableEncoder
-        The columns, as learned in each fold.
+        The columns, as learned in these folds.
     board_ : dict of lists
         What :meth:`leaderboard` shows.
     threshold_ : float
@@ -184,6 +187,7 @@ class AutoRanker(BinaryRanker):
         self : AutoRanker
             The fitted model.
         """
+        start = time.perf_counter()
         with unchanged_on_failure(self):
             self._check_parameters()
             given = read_rows(
@@ -197,6 +201,7 @@ class AutoRanker(BinaryRanker):
                 groups=given.groups,
                 moments=given.moments,
             )
+            hidden = check_table(given.table, given.labels, plan.folds)
             rows = TrainingTable(given, plan)
             setting = self._setting(given.table, plan.folds[0][0].size)
             found = search(
@@ -205,6 +210,7 @@ class AutoRanker(BinaryRanker):
                 setting,
                 self.time_limit,
                 reporter(self),
+                start,
             )
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in found.fitted]), setting.part
@@ -215,8 +221,8 @@ class AutoRanker(BinaryRanker):
                     "name": one.candidate.name,
                     "weight": float(share),
                     "view": one.candidate.view,
-                    "models": one.models,
-                    "scales": one.scales,
+                    "models": [one.models[k] for k in plan.scoring],
+                    "scales": [one.scales[k] for k in plan.scoring],
                 }
                 for one, share in zip(found.fitted, ensemble.weights, strict=True)
                 if share > 0.0
@@ -227,13 +233,14 @@ class AutoRanker(BinaryRanker):
                 {
                     "classes_": given.classes,
                     "members_": members,
-                    "encoders_": rows.encoders,
+                    "encoders_": [rows.encoders[k] for k in plan.scoring],
                     "weights_": {one["name"]: one["weight"] for one in members},
                     "combiner_": ensemble.combiner,
                     "estimate_": self._estimate(ranked, ensemble.honest_scores),
                     "board_": board(found.fitted, ranked, ensemble),
                     "notices_": [
                         *plan.notices,
+                        *map(str, hidden),
                         *rows.encoders[0].notices_,
                         *found.notices,
                     ],

@@ -8,6 +8,7 @@ from typing import Any
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
+from aucmax.auto.additive_logistic import AdditiveLogistic
 from aucmax.auto.kernel_logistic import KernelLogistic
 from aucmax.linear import LinearRankerCV
 from aucmax.trees import LambdaMART, LightGBMBaseline
@@ -73,16 +74,32 @@ class Candidate:
     most_rows: int = 10**9
 
 
-def _trees(name: str, n_estimators: int, **params: Any) -> Candidate:
+def _trees(
+    name: str,
+    n_estimators: int,
+    most_rows: int = 10**9,
+    *,
+    even_if_wide: bool = False,
+    **params: Any,
+) -> Candidate:
     def make(setting: Setting) -> Any:
         return LightGBMBaseline(
-            n_estimators,
+            n_estimators if _is_not_very_wide(setting) else n_estimators // 3,
             n_jobs=setting.n_jobs,
             random_state=setting.random_state,
             params=params,
         )
 
-    return Candidate(name, make, "trees")
+    suits = _always if even_if_wide else _is_not_very_wide
+    return Candidate(name, make, "trees", suits, most_rows)
+
+
+def _is_narrow(setting: Setting) -> bool:
+    return not setting.is_sparse and setting.n_columns <= 300
+
+
+def _is_not_very_wide(setting: Setting) -> bool:
+    return setting.n_columns <= 20_000
 
 
 def _logistic(setting: Setting) -> Any:
@@ -99,6 +116,10 @@ def _kernel(setting: Setting) -> Any:
     return KernelLogistic(random_state=setting.random_state)
 
 
+def _additive(setting: Setting) -> Any:
+    return AdditiveLogistic()
+
+
 def _pairs(setting: Setting) -> Any:
     fpr_range = setting.part["fpr_range"]
     is_early = fpr_range[0] == 0.0 and fpr_range[1] < 1.0
@@ -111,7 +132,7 @@ def _pairs(setting: Setting) -> Any:
     )
 
 
-_FOREST = {
+_FOREST: dict[str, Any] = {
     "boosting": "rf",
     "bagging_freq": 1,
     "feature_fraction_bynode": 0.3,
@@ -126,6 +147,7 @@ CANDIDATES: tuple[Candidate, ...] = (
     _trees(
         "boosted trees",
         300,
+        even_if_wide=True,
         learning_rate=0.04,
         num_leaves=15,
         min_data_in_leaf=5,
@@ -133,8 +155,42 @@ CANDIDATES: tuple[Candidate, ...] = (
         feature_fraction=0.7,
     ),
     Candidate("kernel", _kernel, most_rows=20_000),
-    _trees("forest", 100, bagging_fraction=0.632, **_FOREST),
-    Candidate("trees of pairs", _pairs, "trees"),
+    _trees("forest", 100, 50_000, bagging_fraction=0.632, **_FOREST),
+    Candidate("additive", _additive, suits=_is_narrow, most_rows=50_000),
+    _trees(
+        "shallow trees",
+        300,
+        learning_rate=0.05,
+        num_leaves=4,
+        min_data_in_leaf=5,
+        lambda_l2=1.0,
+        feature_fraction=0.5,
+    ),
+    _trees(
+        "random boosted trees",
+        300,
+        learning_rate=0.05,
+        num_leaves=15,
+        min_data_in_leaf=5,
+        lambda_l2=1.0,
+        feature_fraction=0.7,
+        extra_trees=True,
+    ),
+    _trees(
+        "large boosted trees",
+        400,
+        learning_rate=0.02,
+        num_leaves=31,
+        min_data_in_leaf=3,
+        lambda_l2=1.0,
+        feature_fraction=0.5,
+        bagging_fraction=0.8,
+        bagging_freq=1,
+    ),
+    _trees(
+        "random forest", 100, 50_000, bagging_fraction=0.9, extra_trees=True, **_FOREST
+    ),
+    Candidate("trees of pairs", _pairs, "trees", _is_not_very_wide),
     Candidate("linear", _linear, most_rows=10_000),
 )
 _BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}

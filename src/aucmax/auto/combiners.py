@@ -16,14 +16,12 @@ from scipy.special import expit
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.metrics import partial_auc_score
 
-__all__ = ["COMBINERS", "Combiner", "Ranked", "best_single", "greedy", "stacked"]
+__all__ = ["COMBINERS", "Combiner", "Ranked", "best_single", "stacked"]
 
 # Weight of the squared weights in the mean log loss; the prototype's best.
 _SHRINKAGE = 3e-4
 # Models with a smaller share than this are left out of a stack.
 _LEAST_SHARE = 0.02
-# Models that the greedy combination adds, one by one.
-_GREEDY_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -98,24 +96,6 @@ def best_single(ranked: Ranked) -> FloatArray:
     return np.asarray(np.eye(n_models)[int(np.argmax(values))])
 
 
-def greedy(ranked: Ranked) -> FloatArray:
-    """Add one model at a time, the one that the metric of the sum gains most from.
-
-    A model may be added again. The best sum on the way is kept (Caruana et al. 2004).
-    """
-    n_models = ranked.logits.shape[1]
-    counts, best_counts = np.zeros(n_models), np.zeros(n_models)
-    total, best = np.zeros(ranked.labels.size), -np.inf
-    for _ in range(_GREEDY_STEPS):
-        values = [ranked.measure(total + z) for z in ranked.logits.T]
-        added = int(np.argmax(values))
-        counts[added] += 1.0
-        total = total + ranked.logits[:, added]
-        if values[added] > best:
-            best, best_counts = values[added], counts.copy()
-    return np.asarray(best_counts / best_counts.sum())
-
-
 def stacked(ranked: Ranked) -> FloatArray:
     """Weights of a logistic regression on the logits, none of them negative.
 
@@ -166,9 +146,8 @@ def _non_negative_logistic(ranked: Ranked, models: Any) -> FloatArray:
     return weights
 
 
-#: The combinations that are tried, the simplest first.
+#: The combinations that are compared, the preferred one first.
 COMBINERS: dict[str, Combiner] = {
-    "best single model": best_single,
     "stack": stacked,
-    "greedy": greedy,
+    "best single model": best_single,
 }

@@ -30,6 +30,9 @@ class Plan:
     blocks : list of ndarray
         Positions within `rows`: the weights that score a block are learned on the
         others.
+    scoring : list of int
+        The folds whose models score new rows: by time the last one alone, since the
+        others have seen less.
     notices : list of str
         What a user should know.
     """
@@ -38,6 +41,7 @@ class Plan:
     rows: IntArray
     fold_of_row: IntArray
     blocks: list[IntArray]
+    scoring: list[int]
     notices: list[str]
 
 
@@ -82,7 +86,8 @@ def plan_folds(
     rows = np.concatenate(tests)
     unit_of_row = None if moments is not None or unit is None else unit[rows]
     blocks = _blocks(labels[rows], fold_of_row, unit_of_row, n_folds, random_state)
-    return Plan(folds, rows, fold_of_row, blocks, notices)
+    scoring = list(range(len(folds)))[0 if moments is None else -1 :]
+    return Plan(folds, rows, fold_of_row, blocks, scoring, notices)
 
 
 def _fewer_folds(labels: BoolArray, n_folds: int, notices: list[str]) -> int:

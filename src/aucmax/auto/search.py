@@ -69,14 +69,17 @@ def search(
     setting: Setting,
     time_limit: float | None,
     report: Callable[[AutoProgress], object] | None,
+    start: float | None = None,
 ) -> Found:
     """Fit candidates until there are no more, the time is up, or someone says stop.
 
     The first is fitted whatever time it takes, so that there is a model at the end. A
     candidate that is not done when the time is up is dropped; Ctrl-C drops the current
-    one and ends the search, unless nothing is done yet.
+    one and ends the search, unless nothing is done yet. The clock runs from `start`, as
+    of ``time.perf_counter``, or from now.
     """
-    state = _Search(rows, setting, len(candidates), time_limit, report)
+    start = time.perf_counter() if start is None else start
+    state = _Search(rows, setting, len(candidates), time_limit, report, start)
     for candidate in candidates:
         if state.is_stopped:
             break
@@ -108,6 +111,7 @@ class _Search:
         n_candidates: int,
         time_limit: float | None,
         report: Callable[[AutoProgress], object] | None,
+        start: float,
     ) -> None:
         self.fitted: list[FittedCandidate] = []
         self.notices: list[str] = []
@@ -116,7 +120,7 @@ class _Search:
         self.is_stopped = False
         self._rows, self._setting, self._report = rows, setting, report
         self._n_candidates, self._time_limit = n_candidates, time_limit
-        self._start = time.perf_counter()
+        self._start = start
 
     def attempt(self, candidate: Candidate, *, is_last: bool) -> None:
         """Fit one candidate, or note why not."""

@@ -9,6 +9,7 @@ __all__ = ["REGISTRY", "RETIRED", "find_class", "public_name"]
 #: public name in the file -> (module, name in that module), imported when needed
 REGISTRY: dict[str, tuple[str, str]] = {
     "AUCSVC": ("aucmax.linear", "AUCSVC"),
+    "AdditiveLogistic": ("aucmax.auto.additive_logistic", "AdditiveLogistic"),
     "AutoRanker": ("aucmax.auto", "AutoRanker"),
     "Certificate": ("aucmax.margin", "Certificate"),
     "GraphRanker": ("aucmax.structured", "GraphRanker"),

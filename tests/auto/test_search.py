@@ -1,0 +1,94 @@
+import time
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+from aucmax.auto.candidates import Candidate, choose_candidates
+from aucmax.auto.search import search
+from auto.test_out_of_fold import SETTING, Recorder, training_table
+
+
+class Slow(Recorder):
+    def fit(self, X, y):
+        time.sleep(0.05)
+        return super().fit(X, y)
+
+
+class Broken(Recorder):
+    def fit(self, X, y):
+        raise ValueError("cannot learn\nthis")
+
+
+class Interrupted(Recorder):
+    def fit(self, X, y):
+        raise KeyboardInterrupt
+
+
+def run(*models, time_limit=None, report=None):
+    candidates = choose_candidates(list(models), SETTING)
+    return search(candidates, training_table(), SETTING, time_limit, report)
+
+
+def names(found):
+    return [one.candidate.name for one in found.fitted]
+
+
+def test_every_candidate_has_its_turn_and_is_reported():
+    news = []
+    found = run(LogisticRegression(), GaussianNB(), report=news.append)
+    assert names(found) == ["LogisticRegression", "GaussianNB"]
+    assert [one.candidate for one in news] == [*names(found), "combination"]
+    assert [one.n_done for one in news] == [0, 1, 2]
+    assert news[0].best == ""
+    assert np.isnan(news[0].score)
+    assert news[1].best == "LogisticRegression"
+    assert 0.6 < news[1].score <= news[2].score
+    assert "1 of 2 done" in str(news[1])
+    assert "best so far 0." in str(news[1])
+
+
+def test_the_first_is_fitted_whatever_time_it_takes():
+    with pytest.warns(UserWarning, match="enough for one model only, 'Slow'"):
+        found = run(Slow(), GaussianNB(), time_limit=0.01)
+    assert names(found) == ["Slow"]
+    assert "there was no time for GaussianNB" in found.notices[0]
+
+
+def test_a_candidate_that_is_not_done_in_time_is_dropped():
+    models = [(str(k), Slow()) for k in range(50)]
+    start = time.perf_counter()
+    found = run(*models, time_limit=1.0)
+    assert 1 < len(found.fitted) < 50
+    assert time.perf_counter() - start < 2.0
+    assert "there was no time for" in found.notices[0]
+
+
+def test_a_candidate_that_fails_is_noted():
+    found = run(Broken(), GaussianNB())
+    assert names(found) == ["GaussianNB"]
+    assert found.notices == ["Broken: cannot learn"]
+    with pytest.raises(ValueError, match="cannot learn"):
+        run(Broken())
+
+
+def test_an_interrupt_keeps_what_is_done():
+    found = run(GaussianNB(), Interrupted(), LogisticRegression())
+    assert names(found) == ["GaussianNB"]
+    assert "interrupted at 'Interrupted'" in found.notices[0]
+    with pytest.raises(KeyboardInterrupt):
+        run(Interrupted(), GaussianNB())
+
+
+def test_the_callback_may_end_the_search():
+    found = run(GaussianNB(), Slow(), report=lambda news: news.n_done == 1)
+    assert names(found) == ["GaussianNB"]
+    assert found.notices == ["the search was ended by the callback"]
+
+
+def test_candidates_are_compared_by_the_part_that_counts():
+    candidates = [Candidate("first", lambda _: Recorder())]
+    news = []
+    search(candidates, training_table(), SETTING, None, news.append)
+    assert news[-1].best == "first"
