@@ -2,6 +2,8 @@
 
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,13 +24,19 @@ from benchmarks.papers.tables.methods import (
 )
 from benchmarks.papers.tasks import Task
 
-SECONDS = 30.0
+SECONDS = 20.0
 # candidates of AutoRanker were chosen on the split of seed 0
 SEED = 1
 EARLY = {"fpr_range": (0.0, 0.1)}
 OURS = "AutoRanker"
 HINDSIGHT = tuple(SINGLE)[:4]
-PARTS = {"single": SINGLE, "automatic": AUTOMATIC, "tuned": TUNED}
+PARTS = {
+    "single": SINGLE,
+    "AutoRanker": {OURS: AUTOMATIC[OURS]},
+    "FLAML": {"FLAML": AUTOMATIC["FLAML"]},
+    "AutoGluon": {"AutoGluon": AUTOMATIC["AutoGluon"]},
+    "tuned": TUNED,
+}
 
 
 @dataclass
@@ -40,7 +48,7 @@ class Result:
     auc, partial_auc : float
         The whole curve, and its first tenth of false positive rates.
     seconds : float
-        Of fitting and scoring.
+        Of the processor, for fitting and scoring.
     ranks, labels : list
         Of the test rows, for paired tests.
     """
@@ -57,11 +65,34 @@ class Result:
         return f"{self.auc:.4f} {self.partial_auc:.4f} {self.seconds:.1f} s"
 
 
+@contextmanager
+def clocks_of_the_process() -> Iterator[None]:
+    """Let all clocks count the seconds that this process computes, not those it waits.
+
+    So a time limit is the same on a machine that others use, too.
+    """
+    names = ("time", "perf_counter", "monotonic")
+    before = {name: getattr(time, name) for name in names}
+    origin = time.process_time()
+    for name, clock in before.items():
+        ticks = partial(_ticks, clock() - origin)
+        setattr(time, name, ticks)
+    try:
+        yield
+    finally:
+        for name, clock in before.items():
+            setattr(time, name, clock)
+
+
+def _ticks(offset: float) -> float:
+    return offset + time.process_time()
+
+
 def run_method(table: str, method: str, seed: int = SEED) -> Result:
     """Fit a method to a table, and rank its test rows."""
     data = split(table, seed)
-    start = time.perf_counter()
-    with warnings.catch_warnings():
+    start = time.process_time()
+    with warnings.catch_warnings(), clocks_of_the_process():
         warnings.simplefilter("ignore")
         try:
             scores = METHODS[method](data, SECONDS)
@@ -69,7 +100,7 @@ def run_method(table: str, method: str, seed: int = SEED) -> Result:
             # what others say when there is no model yet
             print(f"{method} has no model of {table} in time: {error}")
             return Result(table, method, np.nan, np.nan, SECONDS, [], [])
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     return Result(
         table,
         method,
