@@ -9,7 +9,10 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import aucmax
+from aucmax.auto.additive_logistic import AdditiveLogistic
+from aucmax.auto.kernel_logistic import KernelLogistic
 from aucmax.tables import TableEncoder, TableModel
+from aucmax.trees import LambdaMART, LambdaRankBaseline
 from aucmax.trees.lightgbm_baseline import LightGBMBaseline
 from structured.ranker_samples import graphs_of
 
@@ -30,6 +33,18 @@ GRAPHS, NODE_LABELS = graphs_of(0)
 
 #: name -> (unfitted model, training rows, labels)
 MODELS = {
+    "additive_logistic": (AdditiveLogistic(n_ramps=3), X, Y),
+    "auto_ranker": (
+        aucmax.AutoRanker(
+            models=["logistic regression", "kernel", LambdaMART(n_estimators=3)],
+            folds=2,
+            time_limit=None,
+        ),
+        TABLE,
+        Y,
+    ),
+    "kernel_logistic": (KernelLogistic(n_landmarks=5), X, Y),
+    "lambdarank_baseline": (LambdaRankBaseline(n_estimators=3), X, LEVELS),
     "auc_svc": (aucmax.AUCSVC(), X, Y),
     "auc_svc_sigmoid": (aucmax.AUCSVC(loss="sigmoid"), X, Y),
     "level_sum_ranker": (aucmax.LevelSumRanker(), X, LEVELS),

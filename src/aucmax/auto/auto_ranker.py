@@ -269,16 +269,8 @@ class AutoRanker(BinaryRanker):
         """
         check_is_fitted(self, "members_")
         table = read_table(self, X, fitting=False)
-        scores: FloatArray = np.zeros(table.shape[0])
-        for fold, encoder in enumerate(self.encoders_):
-            for view in sorted({member["view"] for member in self.members_}):
-                matrix = view_rows(view, encoder, table)
-                for member in self.members_:
-                    if member["view"] == view:
-                        found = score_rows(member["models"][fold], matrix)
-                        logits = to_logits(found, member["scales"][fold])
-                        scores += member["weight"] * logits
-        return scores / len(self.encoders_) - float(self.threshold_)
+        scores = self._combined([table] * len(self.encoders_))
+        return scores - float(self.threshold_)
 
     def leaderboard(self) -> Any:
         """Return how every candidate did on the folds, the best first.
@@ -353,16 +345,35 @@ class AutoRanker(BinaryRanker):
         if self.folds < 2:
             raise ValueError(f"folds must be at least 2, got {self.folds!r}.")
 
+    def _combined(self, tables: Sequence[Any]) -> FloatArray:
+        """Score rows by the members of each fold, which have a table each."""
+        scores: FloatArray = np.zeros(tables[0].shape[0])
+        for fold, (encoder, table) in enumerate(
+            zip(self.encoders_, tables, strict=True)
+        ):
+            for view in sorted({member["view"] for member in self.members_}):
+                matrix = view_rows(view, encoder, table)
+                for member in self.members_:
+                    if member["view"] == view:
+                        found = score_rows(member["models"][fold], matrix)
+                        logits = to_logits(found, member["scales"][fold])
+                        scores += member["weight"] * logits
+        return scores / len(tables)
+
     def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
+        """Refuse a loaded state that no fit could have left: try it on a row."""
         if not hasattr(self, "members_"):
             return
-        n_folds = len(self.encoders_)
-        for member in self.members_:
-            is_sound = len(member["models"]) == len(member["scales"]) == n_folds
-            is_sound &= all(scale.shape[0] == 2 for scale in member["scales"])
-            if not is_sound or member["weight"] <= 0.0:
-                raise ModelFileError("the models of the combination are incomplete")
+        try:
+            n_folds = len(self.encoders_)
+            for member in self.members_:
+                if len(member["models"]) != n_folds or len(member["scales"]) != n_folds:
+                    raise ValueError(f"{member['name']!r} lacks a fold")
+            empty = [encoder.sample_row() for encoder in self.encoders_]
+            if not np.isfinite(self._combined(empty)).all():
+                raise ValueError("a score is not finite")
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the combination is damaged: {error}") from error
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -21,6 +21,8 @@ Check: TypeAlias = Callable[[Any, Mapping[str, Any]], str | None]
 
 _LARGEST_COUNT = 2**53  # beyond it float64 skips whole numbers
 _LABELS = "biufUO"
+_MEMBER = {"name", "weight", "view", "models", "scales"}
+_VIEWS = ("linear", "trees")
 
 
 def check_attributes(name: str, state: Mapping[str, Any]) -> None:
@@ -151,6 +153,80 @@ def _scorer(value: Any, state: Mapping[str, Any]) -> str | None:
     return None if is_fitted else "a fitted model"
 
 
+def _members(value: Any, state: Mapping[str, Any]) -> str | None:
+    """Take the models of a combination, each with its share and its scales."""
+    if not isinstance(value, list) or not value:
+        return "a list of models"
+    for member in value:
+        if not isinstance(member, dict) or set(member) != _MEMBER:
+            return f"made of records of {sorted(_MEMBER)}"
+        if _finite(member["weight"], state) or not 0.0 < member["weight"] <= 1.0:
+            return "made of models with shares from 0 to 1"
+        if type(member["name"]) is not str or member["view"] not in _VIEWS:
+            return "made of models with names and views"
+        if not all(isinstance(member[key], list) for key in ("models", "scales")):
+            return "made of models and scales for each fold"
+        if not all(map(_can_score, member["models"])):
+            return "made of fitted models"
+        if not all(map(_is_rising, member["scales"])):
+            return "made of models with rising scales"
+    return None
+
+
+def _is_rising(scale: Any) -> bool:
+    """Whether scores and their logits both rise, or there is one of each."""
+    return (
+        isinstance(scale, np.ndarray)
+        and scale.dtype == np.float64
+        and scale.ndim == 2
+        and scale.shape[0] == 2
+        and scale.shape[1] > 0
+        and bool(np.isfinite(scale).all())
+        and bool((np.diff(scale) > 0.0).all())
+    )
+
+
+def _encoders(value: Any, state: Mapping[str, Any]) -> str | None:
+    is_list = isinstance(value, list) and len(value) > 0
+    if not is_list or any(type(one).__name__ != "TableEncoder" for one in value):
+        return "a list of encoders"
+    return None
+
+
+def _landmarks(value: Any, state: Mapping[str, Any]) -> str | None:
+    """Take rows, dense or sparse, one for each weight."""
+    shape: Any = getattr(value, "shape", ())
+    if len(shape) != 2 or shape[0] != _length("weights_", state):
+        return "one row for each weight"
+    if not isinstance(value, np.ndarray):
+        if getattr(value, "format", None) != "csr":
+            return "a matrix"
+        value = value.data
+    return _array("f", *value.shape)(value, state)
+
+
+def _knots(value: Any, state: Mapping[str, Any]) -> str | None:
+    weights: Any = state.get("weights_")
+    if not isinstance(weights, np.ndarray) or weights.ndim != 2:
+        return "in use with weights of two dimensions"
+    complaint = _array("f", *weights.shape)(value, state)
+    if complaint is None and (np.diff(value) < 0.0).any():
+        return "rising"
+    return complaint
+
+
+def _positive(value: Any, state: Mapping[str, Any]) -> str | None:
+    if _finite(value, state) is None and value > 0.0:
+        return None
+    return "a positive number"
+
+
+def _table_of_weights(value: Any, state: Mapping[str, Any]) -> str | None:
+    if not isinstance(value, np.ndarray) or value.ndim != 2:
+        return "of two dimensions"
+    return _array("f", *value.shape)(value, state)
+
+
 #: what attributes are, whichever class has them
 ATTRIBUTES: dict[str, Check] = {
     "n_features_in_": _count,
@@ -183,11 +259,17 @@ ATTRIBUTES: dict[str, Check] = {
     "encoder_": _record("TableEncoder"),
     "estimator_": _scorer,
     "estimators_": _all_of_one_width,
+    "encoders_": _encoders,
+    "members_": _members,
+    "landmarks_": _landmarks,
+    "gamma_": _positive,
+    "knots_": _knots,
     # for the reader alone
     "n_iter_": _count,
     "n_rounds_": _count,
     "n_graphs_": _count,
     "n_splits_": _count,
+    "n_folds_": _count,
     "n_skipped_": _count,
     "n_rows_": _count,
     "n_positive_": _count,
@@ -210,6 +292,9 @@ ATTRIBUTES: dict[str, Check] = {
     "starts_": _is(list),
     "best_params_": _is(dict),
     "cv_results_": _is(dict),
+    "estimate_": _is(dict),
+    "board_": _is(dict),
+    "combiner_": _is(str),
     # tables
     "values_": _array(_LABELS, "levels_"),
     "dropped_": _is(dict),
@@ -219,6 +304,8 @@ ATTRIBUTES: dict[str, Check] = {
 
 #: the few attributes that are something else in one class
 _SPECIAL: dict[tuple[str, str], Check] = {
+    ("AdditiveLogistic", "weights_"): _table_of_weights,
+    ("AutoRanker", "weights_"): _is(dict),
     ("GraphRanker", "coef_"): _array("f", 1, "n_node_features_in_"),
     ("LogisticRegression", "classes_"): _array(_LABELS, "classes_"),
     ("LogisticRegression", "coef_"): _sklearn_coef,
@@ -234,12 +321,18 @@ _SUM = ("n_features_in_", "classes_", "weights_", "directions_", "columns_")
 #: the attributes without which a fitted model of a class cannot score
 NEEDED: dict[str, tuple[str, ...]] = {
     "AUCSVC": _LINEAR,
+    "AdditiveLogistic": ("classes_", "knots_", "weights_"),
+    "AutoRanker": (
+        *("n_features_in_", "classes_", "members_", "encoders_", "threshold_"),
+    ),
     "Certificate": (),
     "GraphRanker": (
         *("n_node_features_in_", "n_edge_features_in_"),
         *("classes_", "coef_", "edge_coef_", "intercept_"),
     ),
+    "KernelLogistic": ("classes_", "landmarks_", "weights_", "gamma_"),
     "LambdaMART": ("n_features_in_", "model_text_", "categorical_features_", "n_iter_"),
+    "LambdaRankBaseline": ("n_features_in_", "model_text_"),
     "LevelSumRanker": ("n_features_in_", "levels_", "estimators_"),
     "LightGBMBaseline": ("n_features_in_", "classes_", "model_text_"),
     "LinearRankerCV": _LINEAR,
