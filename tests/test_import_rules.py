@@ -70,7 +70,7 @@ def test_imports_point_one_way(folder):
 
 def test_compiled_functions_call_those_of_their_own_file_only():
     # numba's disk cache does not notice a change in another file and runs old code
-    files = [path for path in SOURCE.rglob("*.py") if "njit" in path.read_text()]
+    files = [path for path in SOURCE.rglob("*.py") if "@njit" in path.read_text()]
     homes = {".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in files}
     assert {"_sorting", "risks._kernels"} <= homes
     offences = [

@@ -14,9 +14,9 @@ from aucmax._validation import (
     check_sample_weight,
     check_scores,
     first_positive_level,
-    reject_lazy_frame,
+    reject_unreadable,
 )
-from aucmax.exceptions import NotEnoughClassesError
+from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
 from aucmax.metrics import (
     auc_interval,
     mean_average_precision,
@@ -195,7 +195,7 @@ def test_large_integers_that_float64_holds_are_accepted():
         ([0, 0], "zero in every row"),
         ([1, np.nan], "row 1 is nan"),
         ([1, 2, 3], "sample_weight has 3 rows"),
-        ([1e308, 1e308], "sums to more than float64 holds"),
+        ([1e308, 1e-300], r"from 1e-300 in row 1 to 1e\+308, more than float64"),
     ],
 )
 def test_bad_weights_are_refused(weights, message):
@@ -262,8 +262,8 @@ def test_relevance_is_a_number_above_zero_or_the_larger_of_two_strings():
 
 
 def test_frames_with_rows_are_not_taken_for_lazy_ones():
-    reject_lazy_frame(pl.DataFrame({"a": [1]}), "X")
-    reject_lazy_frame(pd.DataFrame({"a": [1]}), "X")
+    reject_unreadable(pl.DataFrame({"a": [1]}), "X")
+    reject_unreadable(pd.DataFrame({"a": [1]}), "X")
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -326,3 +326,37 @@ def test_series_of_both_libraries_are_accepted():
     for series in (pd.Series, pl.Series):
         found = roc_auc_score(series(y), series(scores), sample_weight=series(y) + 1)
         assert found == 1.0
+
+
+@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-300, 1.0, 2.0**300, 2.0**1020])
+def test_weights_of_any_scale_keep_their_proportions(scale):
+    weights = np.array([1.0, 0.0, 3.0, 5.0])
+    checked = check_sample_weight(weights * scale, 4)
+    assert (checked / checked[0] == weights).all()
+    assert 2.0**-201 < checked.max() < 2.0**201
+
+
+def test_usual_weights_stay_as_they_are():
+    weights = np.array([1e-9, 2.0, 1e9])
+    assert check_sample_weight(weights, 3) is weights
+
+
+def test_short_floats_that_tie_rows_by_rounding_give_a_warning():
+    scores = 1e8 + 20.0 * np.random.default_rng(0).normal(size=100)
+    with pytest.warns(RoundedScoresWarning, match=r"y_score is of type float32.*100 "):
+        check_scores(scores.astype(np.float32))
+    with pytest.warns(RoundedScoresWarning, match="of type float16"):
+        check_scores(np.linspace(0.0, 1.0, 20_000, dtype=np.float16))
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        np.random.default_rng(0).normal(size=1000).astype(np.float32),
+        np.repeat(np.float16([0.0, 1.0]), 5000),  # ties that are meant
+        np.full(100, 1e8, dtype=np.float32),
+        np.array([3.0], dtype=np.float32),
+    ],
+)
+def test_short_floats_that_tell_rows_apart_pass_in_silence(scores):
+    check_scores(scores)

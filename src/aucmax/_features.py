@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
+from aucmax._sparse_structure import check_sparse_structure
 from aucmax._validation import (
     BoolArray,
     FloatArray,
@@ -16,7 +17,7 @@ from aucmax._validation import (
     check_class_weights,
     check_sample_weight,
     check_scores,
-    reject_lazy_frame,
+    reject_unreadable,
 )
 from aucmax.exceptions import NotEnoughClassesError
 
@@ -42,7 +43,9 @@ def check_features(
     first product with the data, which shows a NaN for free; see
     :func:`explain_non_finite`.
     """
-    reject_lazy_frame(X, "X")
+    reject_unreadable(X, "X")
+    _reject_dates(X)
+    check_sparse_structure(X)
     try:
         return validate_data(
             estimator,
@@ -169,7 +172,26 @@ def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None."
         )
+    reject_unreadable(y, "y")
     return np.asarray(column_or_1d(y, warn=True))
+
+
+def _reject_dates(X: Any) -> None:
+    """Refuse dates and spans of time, which numpy would count in an unknown unit."""
+    if not hasattr(X, "columns"):
+        columns = {"X": getattr(X, "dtype", None)}
+    else:
+        columns = {
+            f"column {name!r} of X": dtype
+            for name, dtype in zip(X.columns, X.dtypes, strict=True)
+        }
+    for name, dtype in columns.items():
+        is_temporal = getattr(dtype, "is_temporal", lambda: False)
+        if getattr(dtype, "kind", None) in ("m", "M") or is_temporal():
+            raise TypeError(
+                f"{name} holds dates or times ({dtype}). Turn them into numbers first, "
+                "for example days since some date."
+            )
 
 
 def _first_text_cell(X: Any) -> str | None:

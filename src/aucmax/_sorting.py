@@ -3,9 +3,9 @@
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from aucmax._compiled import njit
 from aucmax._validation import FloatArray
 
 __all__ = ["RowNumbers", "deal_out", "row_number_type", "sort_with_order"]

@@ -6,13 +6,14 @@ finite and of one type. Rows in messages are counted from 0.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax.exceptions import NotEnoughClassesError
+from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
 
 __all__ = [
     "BoolArray",
@@ -31,7 +32,7 @@ __all__ = [
     "check_scores",
     "first_positive_level",
     "labels_among",
-    "reject_lazy_frame",
+    "reject_unreadable",
 ]
 
 BoolArray: TypeAlias = NDArray[np.bool_]
@@ -44,6 +45,7 @@ class TooManyClassesError(ValueError):
 
 
 _LABEL_KINDS = "biufUSOT"
+_USUAL_EXPONENT = 200  # of two: weights in between multiply, and add up, as they are
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 
 
@@ -189,6 +191,8 @@ def check_scores(
     array = _one_dimensional(scores, name)
     _check_length(array, n_rows, name)
     numbers = _as_float64(array, name)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        _warn_of_rounding(array, name)
     if not np.isfinite(numbers).all():
         row = int(np.argmin(np.isfinite(numbers)))
         raise ValueError(
@@ -198,11 +202,27 @@ def check_scores(
     return numbers
 
 
+def _warn_of_rounding(array: NDArray[Any], name: str) -> None:
+    """Warn if a short float type has too few numbers to tell the rows apart."""
+    low, high = array.min(), array.max()
+    with np.errstate(all="ignore"):
+        n_numbers = float(high - low) / float(np.spacing(max(abs(low), abs(high))))
+    if not 0.0 < n_numbers < array.size or np.unique(array).size < n_numbers / 4.0:
+        return
+    warnings.warn(
+        f"{name} is of type {array.dtype}, which has about {max(n_numbers, 1.0):.0f} "
+        f"numbers between {low:g} and {high:g} for {array.size} rows: rows are tied by "
+        "rounding. Use float64, or subtract a constant before rounding.",
+        RoundedScoresWarning,
+        stacklevel=4,
+    )
+
+
 def check_score_matrix(
     scores: ArrayLike, n_rows: int, name: str = "y_score"
 ) -> FloatArray:
     """Return scores of several columns as a float64 matrix of finite numbers."""
-    reject_lazy_frame(scores, name)
+    reject_unreadable(scores, name)
     matrix = np.asarray(scores)
     if matrix.ndim != 2 or matrix.shape[0] != n_rows:
         raise ValueError(
@@ -216,7 +236,12 @@ def check_score_matrix(
 def check_sample_weight(
     sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
 ) -> FloatArray | None:
-    """Return nonnegative finite float64 weights with a positive finite sum, or None."""
+    """Return nonnegative finite float64 weights, some of them positive, or None.
+
+    Weights count by their proportions. Where they are so large or so small that
+    products of them would leave the range of floats, they are multiplied by a power of
+    two.
+    """
     if sample_weight is None:
         return None
     weights = check_scores(sample_weight, n_rows, name)
@@ -225,16 +250,21 @@ def check_sample_weight(
         raise ValueError(
             f"{name} must not be negative, but row {row} weighs {weights[row]:g}."
         )
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-    if total == 0:
+    largest = weights.max()
+    if largest == 0:
         raise ValueError(f"{name} is zero in every row; some weight must be positive.")
-    if not np.isfinite(total):
+    exponent = int(np.frexp(largest)[1])
+    if abs(exponent) <= _USUAL_EXPONENT:
+        return weights
+    scaled: FloatArray = np.ldexp(weights, -exponent)
+    lost = (scaled == 0.0) & (weights > 0.0)
+    if lost.any():
+        row = int(np.argmax(lost))
         raise ValueError(
-            f"{name} sums to more than float64 holds (largest weight "
-            f"{weights.max():g}). Divide all weights by a constant."
+            f"{name} ranges from {weights[row]:g} in row {row} to {largest:g}, more "
+            "than float64 can weigh against each other. Set such small weights to 0."
         )
-    return weights
+    return scaled
 
 
 def check_class_weights(
@@ -289,16 +319,19 @@ def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
     return Queries(np.array(numbers, dtype=np.int64), list(seen))
 
 
-def reject_lazy_frame(values: Any, name: str) -> None:
-    """Refuse a lazy frame, which holds a query plan and not yet any rows."""
+def reject_unreadable(values: Any, name: str) -> None:
+    """Refuse what numpy would misread: a lazy frame, or masked entries."""
     if any(base.__name__ == "LazyFrame" for base in type(values).__mro__):
         raise TypeError(
             f"{name} is a LazyFrame, which holds no rows yet: call collect() first."
         )
+    if np.ma.is_masked(values):
+        row = int(np.argwhere(np.ma.getmaskarray(values))[0, 0])
+        raise ValueError(f"{name} is masked in row {row}; drop or fill masked rows.")
 
 
 def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
-    reject_lazy_frame(values, name)
+    reject_unreadable(values, name)
     if values is None:
         raise TypeError(f"{name} is None; an array with one value per row is needed.")
     try:
@@ -317,9 +350,6 @@ def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
         )
     if array.size == 0:
         raise ValueError(f"{name} is empty; at least one row is needed.")
-    if isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
-        row = int(np.argmax(np.ma.getmaskarray(values)))
-        raise ValueError(f"{name} is masked in row {row}; drop or fill masked rows.")
     return array
 
 

@@ -6,11 +6,13 @@ __all__ = [
     "ConstantScoresWarning",
     "DataFileError",
     "DivergedWarning",
+    "ForkedProcessError",
     "IncompatibleError",
     "MarginWarning",
     "ModelFileError",
     "NotEnoughClassesError",
     "OneClassQueryWarning",
+    "RoundedScoresWarning",
     "TooManyValuesError",
 ]
 
@@ -44,6 +46,10 @@ class TooManyValuesError(ValueError):
 
 class IncompatibleError(TypeError):
     """Two parts do not fit together, such as a solver and a risk."""
+
+
+class ForkedProcessError(RuntimeError):
+    """A forked process lacks the threads that it would have to wait for."""
 
 
 class DataFileError(ValueError):
@@ -83,3 +89,7 @@ class MarginWarning(UserWarning):
 
 class OneClassQueryWarning(UserWarning):
     """Some queries have rows of one class only, and so no pairs to learn from."""
+
+
+class RoundedScoresWarning(UserWarning):
+    """Scores are of a type with too few digits: rows are tied by rounding."""

@@ -31,10 +31,14 @@ def test_names_differ():
 
 
 def test_wide_and_sparse_tables_have_candidates_that_suit_them():
-    assert names("default") == [one.name for one in CANDIDATES]
+    assert names("default", part=EARLY) == [one.name for one in CANDIDATES]
+    assert set(names("default", part=EARLY)) - set(names("default")) == {
+        "trees of pairs"
+    }
     assert "additive" not in names("default", is_sparse=True)
     wide = names("default", is_sparse=True, n_columns=100_000)
-    assert wide == ["logistic regression", "boosted trees", "kernel", "linear"]
+    kernels = ["kernel", "smooth kernel"]
+    assert wide == ["logistic regression", "boosted trees", *kernels, "linear"]
 
 
 @pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.name)

@@ -128,11 +128,11 @@ def test_a_metric_that_is_hardly_ever_defined_is_an_error():
 
 
 def test_bad_options_are_refused():
-    with pytest.raises(ValueError, match="n_resamples must be at least 2, got 1"):
+    with pytest.raises(ValueError, match="integer of at least 2, got 1"):
         bootstrap_interval(roc_auc_score, Y, SCORES, n_resamples=1)
     with pytest.raises(ValueError, match="confidence must lie"):
         bootstrap_interval(roc_auc_score, Y, SCORES, confidence=1.0)
-    with pytest.raises(ValueError, match="n_resamples must be at least 2, got 0"):
+    with pytest.raises(ValueError, match="integer of at least 2, got 0"):
         roc_band(Y, SCORES, n_resamples=0)
     with pytest.raises(ValueError, match="fpr must ascend"):
         roc_band(Y, SCORES, fpr=[0.5, 0.2])
@@ -207,3 +207,9 @@ def test_long_curves_are_merged_with_little_change():
     np.testing.assert_allclose(band.tpr, exact, atol=2e-3)
     assert (band.high - band.low)[1:3].max() < 0.05
     assert band.tpr[-1] == band.low[-1] == 1.0
+
+
+@pytest.mark.parametrize("count", [np.nan, np.inf, 2.5, "9", None])
+def test_a_number_of_draws_that_is_none_is_refused(count):
+    with pytest.raises(ValueError, match="n_resamples must be an integer"):
+        bootstrap_interval(roc_auc_score, [0, 1], [1.0, 2.0], n_resamples=count)

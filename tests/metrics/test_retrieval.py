@@ -229,3 +229,9 @@ def test_relevance_that_has_no_gain_is_refused():
     assert ndcg_score([0, 2000], [1, 2], gains="linear") == 1.0
     with pytest.raises(TypeError, match="y_true must hold real numbers"):
         ndcg_score(["a", "b"], [1, 2])
+
+
+def test_more_first_rows_than_any_data_have_are_all_of_them():
+    labels, scores = [1, 0, 1], [3.0, 2.0, 1.0]
+    assert precision_at_k(labels, scores, k=10**30) == pytest.approx(2 / 3)
+    assert ndcg_score(labels, scores, k=10**30) == ndcg_score(labels, scores)

@@ -166,3 +166,11 @@ def test_one_row_of_a_class_is_too_few(y, weights, name):
 def test_the_second_score_is_named_in_messages():
     with pytest.raises(ValueError, match="y_score_b has 3 rows"):
         compare_auc([0, 1], [1, 2], [1, 2, 3])
+
+
+@pytest.mark.parametrize("weight", [1e17, 1e300, 1e308])
+def test_an_interval_from_one_row_that_has_all_the_weight_is_refused(weight):
+    weights = np.ones(8)
+    weights[0] = weight
+    with pytest.raises(ValueError, match="one negative row with all the weight"):
+        auc_interval(np.arange(8) % 2, np.arange(8.0), sample_weight=weights)

@@ -78,3 +78,18 @@ def npy(
     """Make an array file by hand."""
     header = f"{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}\n"
     return magic + struct.pack("<H", len(header)) + header.encode() + data
+
+
+#: values that a file may hold where something else belongs
+ODD = [None, True, 0, -1, 3, 10**9, 1e300, "", "x", [], [[]], [1], {"tuple": []}]
+ODD += [{"dict": []}, {"float": "7ff8000000000000"}, {"int": hex(2**70)}]
+ODD += [{"numpy_str": "a"}, {"numpy": {"dtype": "<f8", "bytes": "00000000000000f0"}}]
+
+
+def places(tree):
+    """Yield each (container, key) of a JSON tree."""
+    keys = tree if isinstance(tree, dict) else range(len(tree))
+    for key in keys:
+        yield tree, key
+        if isinstance(tree[key], dict | list):
+            yield from places(tree[key])

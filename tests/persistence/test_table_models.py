@@ -12,7 +12,7 @@ from aucmax.comparison import MODELS, table_model
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
-from persistence.forgery import compact, forge, take_apart
+from persistence.forgery import ODD, compact, forge, places, take_apart
 
 RNG = np.random.default_rng(4)
 N = 300
@@ -76,21 +76,8 @@ def test_trees_of_another_type_are_refused():
     state = members["state.json"].replace(compact({"text": text}), b"5")
     assert state != members["state.json"]
     del members[text]
-    with pytest.raises(ModelFileError, match="no text"):
+    with pytest.raises(ModelFileError, match="model_text_ is not of type str"):
         _unpack(forge({**members, "state.json": state}, **{"class": "TableModel"}))
-
-
-ODD = [None, True, 0, -1, 1e300, "", "x", [], [[]], {"tuple": []}, {"dict": []}]
-ODD += [{"float": "7ff8000000000000"}, {"int": hex(2**70)}, {"numpy_str": "a"}]
-
-
-def places(tree):
-    """Yield each (container, key) of a JSON tree."""
-    keys = tree if isinstance(tree, dict) else range(len(tree))
-    for key in keys:
-        yield tree, key
-        if isinstance(tree[key], dict | list):
-            yield from places(tree[key])
 
 
 @pytest.mark.parametrize("home", sorted({choice.home for choice in MODELS.values()}))

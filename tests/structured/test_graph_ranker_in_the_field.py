@@ -108,7 +108,7 @@ def test_a_state_that_no_fit_leaves_is_not_saved(name, tmp_path):
     graphs, labels = graphs_of(3)
     model = GraphRanker().fit(graphs, labels)
     setattr(model, name, np.zeros(5))
-    with pytest.raises(ValueError, match="do not fit together"):
+    with pytest.raises(ValueError, match="but of shape"):
         aucmax.save(model, tmp_path / "model")
 
 

@@ -214,6 +214,13 @@ def test_monotone_constraints_hold():
     assert trees(by_number) == trees(model)
 
 
+def test_a_range_is_trained_up_to_three_times_its_end():
+    risk = OBJECTIVES["pauc"].risk(fpr_range=(0.05, 0.2))
+    assert risk.fpr_range == pytest.approx((0.05, 0.6))
+    assert OBJECTIVES["pauc"].risk(fpr_range=(0, 0.4)).fpr_range == (0, 1)
+    assert OBJECTIVES["auc"].risk(fpr_range=(0, 0.1)).fpr_range == (0, 1)
+
+
 def test_partial_auc_attends_to_its_range():
     X, y, _ = sample(0)
     texts = {

@@ -87,6 +87,38 @@ def test_params_that_lightgbm_does_not_have_are_refused():
             LambdaMART(params={"boosting_type": boosting}).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_bin", "63 linear_tree=true"),
+        ("max_bin", "63\nboosting=dart"),
+        ("max_bin", "boosting=dart"),
+        ("max_bin", ["63 linear_tree=true"]),
+        ("interaction_constraints", [["0 linear_tree=true"]]),
+        ("max_bin", {"a": 1}),
+        ("max_bin", None),
+        ("max_bin", b"63"),
+    ],
+)
+def test_no_value_of_params_brings_another_parameter_along(name, value):
+    X, y, _ = sample(0)
+    with pytest.raises(ValueError, match=f"params has {name}=.*a single word"):
+        LambdaMART(params={name: value}).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("machines", "workers", "num_machines", "machine_list_file", "tree_learner"),
+        *("forcedbins_filename", "forced_splits", "input_model", "valid", "config"),
+    ],
+)
+def test_params_open_no_file_and_no_connection(name):
+    X, y, _ = sample(0)
+    with pytest.raises(ValueError, match=f"'{name}', which concerns files or other"):
+        LambdaMART(params={name: 2}).fit(X, y)
+
+
 def test_what_lightgbm_itself_refuses_is_a_value_error():
     X, y, _ = sample(0)
     with pytest.raises(

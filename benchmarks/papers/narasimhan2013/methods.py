@@ -2,7 +2,8 @@
 
 Every method has the same number of candidates, so that tuning is equal: six weights C
 of the risk, six of logistic regression, three sizes of trees after two numbers of
-rounds, or three upper ends of the range with two C each.
+rounds, or three upper ends of the range with two C each. `LinearRankerCV` chooses by
+folds of its own, with other losses or among logistic regressions alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from aucmax import AUCSVC
+from aucmax import AUCSVC, LinearRankerCV
 
 C_VALUES = tuple(10.0**power for power in range(6))
 # of a sum over rows, not of a mean
 LOGISTIC_C = tuple(10.0**power for power in range(-3, 3))
 FEW_C = (10.0, 1000.0)
+SIGMOID_C = (100.0, 10_000.0)
 # nine candidates, to see what the ends of the six cost
 WIDE_C = tuple(10.0**power for power in range(-2, 7))
 WIDE_LOGISTIC_C = tuple(10.0**power for power in range(-4, 5))
@@ -31,6 +33,8 @@ MOST_SECONDS = 2.0  # for one of them
 TIGHT, LOOSE, FULL = "tight", "loose", "SVM-AUC"
 TUNED, REFINED, FROM_ZERO = "tight, end tuned", "tight, refined", "tight from 0"
 LOGISTIC, TREES = "logistic", "LightGBM"
+SIGMOID, CHOSEN = "sigmoid, end tuned", "LinearRankerCV"
+SAME_FOLDS = "logistic, folds of LinearRankerCV"
 WIDE = {name: f"{name}, nine" for name in (TIGHT, TUNED, FULL, LOGISTIC)}
 PENALTIES: dict[str, dict[str, Any]] = {
     "L2": {"penalty": "l2"},
@@ -111,12 +115,21 @@ def _from_zero(training: Training) -> list[Fitted]:
     return _svm(training, fpr_range=(0.0, training.fpr_range[1]))
 
 
-def _tuned(training: Training, C: Sequence[float] = FEW_C) -> list[Fitted]:
+def _tuned(
+    training: Training, C: Sequence[float] = FEW_C, **parameters: Any
+) -> list[Fitted]:
     found = []
     for end in ENDS:
-        machine = _machine(training, fpr_range=(0.0, end))
+        machine = _machine(training, fpr_range=(0.0, end), **parameters)
         found += _path(training, machine, C)
     return found
+
+
+def _chosen(training: Training, **parameters: Any) -> list[Fitted]:
+    model = LinearRankerCV(fpr_range=training.fpr_range, **parameters)
+    model.fit(training.X, training.y)
+    scores = model.decision_function(training.X_test)
+    return [Fitted(str(model.best_params_), scores)]
 
 
 def _sparse(training: Training, **parameters: Any) -> list[Fitted]:
@@ -172,6 +185,9 @@ METHODS: dict[str, Callable[[Training], list[Fitted]]] = {
     FROM_ZERO: _from_zero,
     LOGISTIC: _logistic,
     TREES: _trees,
+    SIGMOID: partial(_tuned, C=SIGMOID_C, loss="sigmoid"),
+    CHOSEN: _chosen,
+    SAME_FOLDS: partial(_chosen, losses=("logistic regression",)),
     WIDE[TIGHT]: partial(_svm, C=WIDE_C),
     WIDE[TUNED]: partial(_tuned, C=WIDE_FEW_C),
     WIDE[FULL]: partial(_svm, C=WIDE_C, fpr_range=(0.0, 1.0)),

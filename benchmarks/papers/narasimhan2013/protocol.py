@@ -117,10 +117,17 @@ def run_method(plan: Plan, method: str, number: int) -> Result:
             result.n_groups.append(one.n_groups)
             result.gap.append(one.gap)
             result.spread.append(bool(np.ptp(one.scores) > 0.0))
-        table = [
-            [plan.score(fold, one) for one in plan.fit(method, fold, INNER_TOLERANCE)]
-            for fold in inner
-        ]
-    result.valid = np.mean(table, axis=0).tolist()
+        result.valid = [0.0]
+        if len(result.candidates) > 1:
+            result.valid = _mean_scores(plan, method, inner)
     result.seconds = [time.perf_counter() - start]
     return result
+
+
+def _mean_scores(plan: Plan, method: str, folds: list[Split]) -> list[float]:
+    """Return the mean partial AUC of each candidate over the folds."""
+    table = [
+        [plan.score(fold, one) for one in plan.fit(method, fold, INNER_TOLERANCE)]
+        for fold in folds
+    ]
+    return [float(mean) for mean in np.mean(table, axis=0)]

@@ -15,7 +15,7 @@ from benchmarks.papers.narasimhan2013.slope import Slope, slope_of
 from benchmarks.papers.pages import Page
 from benchmarks.papers.tasks import Task
 
-EARLY, LATER = (0.0, 0.1), (0.05, 0.2)
+EARLY, LATER, WHOLE = (0.0, 0.1), (0.05, 0.2), (0.0, 1.0)
 N_SPLITS = 10
 FEWER_SPLITS = {"thrombin": 5, "a9a": 5, **dict.fromkeys(sets.TOPICS, 4)}
 RANGE_DATA = (
@@ -37,11 +37,20 @@ def plans() -> list[Plan]:
     wide = tuple(methods.WIDE.values())
     # wider grids where they do not take long
     small = [name for name in (*sets.TABLES, *sets.MANY_CLASSES) if name != "leukemia"]
+    chosen = (methods.CHOSEN, methods.SAME_FOLDS, LOGISTIC)
     every = tuple(methods.PENALTIES)
     single = tuple(name for name in every if name != "group")
     return [
         *(
             Plan("accuracy", data, main, FEWER_SPLITS.get(data, N_SPLITS), EARLY)
+            for data in sets.ALL_DATA
+        ),
+        *(
+            Plan(part, data, tried, FEWER_SPLITS.get(data, N_SPLITS), judged)
+            for part, tried, judged in (
+                ("bounded", (methods.SIGMOID, *chosen), EARLY),
+                ("whole curve", chosen, WHOLE),
+            )
             for data in sets.ALL_DATA
         ),
         *(Plan("grids", data, wide, N_SPLITS, EARLY) for data in small),
@@ -51,7 +60,7 @@ def plans() -> list[Plan]:
             for data in UNGROUPED
         ),
         *(Plan("sparsity", data, every, 3, EARLY) for data in GROUPED),
-        *(Plan("sparsity", data, every, 3, EARLY, (0.0, 1.0)) for data in GROUPED_FULL),
+        *(Plan("sparsity", data, every, 3, EARLY, WHOLE) for data in GROUPED_FULL),
     ]
 
 
@@ -108,7 +117,7 @@ def page(records: list[Any]) -> Page:
     """Return the tables and pictures for which there are records."""
     results = {
         part: PartialResults(some)
-        for part in ("accuracy", "grids", "range", "sparsity")
+        for part in made.PARTS
         if (some := [r for r in records if isinstance(r, Result) and r.part == part])
     }
     slopes = [one for one in records if isinstance(one, Slope)]

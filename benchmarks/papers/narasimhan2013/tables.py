@@ -8,12 +8,15 @@ import numpy as np
 
 from benchmarks.papers.narasimhan2013.data import load
 from benchmarks.papers.narasimhan2013.methods import (
+    CHOSEN,
     FROM_ZERO,
     FULL,
     LOGISTIC,
     LOOSE,
     PENALTIES,
     REFINED,
+    SAME_FOLDS,
+    SIGMOID,
     TIGHT,
     TOLERANCE,
     TREES,
@@ -45,8 +48,14 @@ PRINTED_SPARSE = {
 GAPS = (1e-1, 1e-2, 1e-3)
 
 
+#: of splits; there are slopes and races, too
+PARTS = ("accuracy", "bounded", "whole curve", "grids", "range", "sparsity")
 ACCURACY_PAIRS = [
     (ours, other) for ours in (TIGHT, TUNED) for other in (LOOSE, FULL, LOGISTIC, TREES)
+]
+BOUNDED_PAIRS = [
+    *((CHOSEN, other) for other in (SAME_FOLDS, LOGISTIC)),
+    (SIGMOID, LOGISTIC),
 ]
 GRIDS_PAIRS = [
     (WIDE[ours], WIDE[other]) for ours in (TIGHT, TUNED) for other in (FULL, LOGISTIC)
@@ -72,6 +81,12 @@ def all_tables(
         found["overlap"] = overlap(part, slopes)
         found["edges"] = edges(part)
         found["printed"] = printed(part)
+    for part in ("bounded", "whole curve"):
+        if part in results:
+            name = part.replace(" ", "_")
+            found[name] = scores(results[part])
+            found[f"{name}_less"] = paired(results[part], CHOSEN)
+            found[f"{name}_wins"] = wins(results[part], BOUNDED_PAIRS)
     if "grids" in results:
         found["grids"] = wide_scores(results["grids"])
         found["grids_wins"] = wins(results["grids"], GRIDS_PAIRS)
@@ -103,7 +118,10 @@ def sizes(results: PartialResults) -> Table:
 
 def scores(results: PartialResults) -> Table:
     """Show mean partial AUC; bold: the largest linear one, and trees if above it."""
-    order = (TIGHT, TUNED, REFINED, FROM_ZERO, LOOSE, FULL, LOGISTIC, TREES)
+    order = (
+        *(TIGHT, TUNED, REFINED, FROM_ZERO, LOOSE, FULL, SIGMOID, CHOSEN, SAME_FOLDS),
+        *(LOGISTIC, TREES),
+    )
     methods = [name for name in order if name in results.methods]
     table = {
         data: [results.mean(data, method) for method in methods]

@@ -102,6 +102,10 @@ def _is_not_very_wide(setting: Setting) -> bool:
     return setting.n_columns <= 20_000
 
 
+def _is_partial(setting: Setting) -> bool:
+    return setting.is_partial and _is_not_very_wide(setting)
+
+
 def _logistic(setting: Setting) -> Any:
     return LogisticRegression(max_iter=200, tol=1e-3)
 
@@ -112,8 +116,8 @@ def _linear(setting: Setting) -> Any:
     )
 
 
-def _kernel(setting: Setting) -> Any:
-    return KernelLogistic(random_state=setting.random_state)
+def _kernel(C: float, setting: Setting) -> Any:
+    return KernelLogistic(C=C, random_state=setting.random_state)
 
 
 def _additive(setting: Setting) -> Any:
@@ -154,7 +158,7 @@ CANDIDATES: tuple[Candidate, ...] = (
         lambda_l2=3.0,
         feature_fraction=0.7,
     ),
-    Candidate("kernel", _kernel, most_rows=20_000),
+    Candidate("kernel", partial(_kernel, 100.0), most_rows=20_000),
     _trees("forest", 100, 50_000, bagging_fraction=0.632, **_FOREST),
     Candidate("additive", _additive, suits=_is_narrow, most_rows=50_000),
     _trees(
@@ -187,10 +191,8 @@ CANDIDATES: tuple[Candidate, ...] = (
         bagging_fraction=0.8,
         bagging_freq=1,
     ),
-    _trees(
-        "random forest", 100, 50_000, bagging_fraction=0.9, extra_trees=True, **_FOREST
-    ),
-    Candidate("trees of pairs", _pairs, "trees", _is_not_very_wide),
+    Candidate("smooth kernel", partial(_kernel, 10.0), most_rows=20_000),
+    Candidate("trees of pairs", _pairs, "trees", _is_partial),
     Candidate("linear", _linear, most_rows=10_000),
 )
 _BY_NAME = {candidate.name: candidate for candidate in CANDIDATES}

@@ -14,7 +14,7 @@ from aucmax._validation import (
     FloatArray,
     IntArray,
     check_qid,
-    reject_lazy_frame,
+    reject_unreadable,
 )
 from aucmax.tables import as_table, read_moments
 
@@ -91,7 +91,7 @@ def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:
 
     Frames keep texts, dates and gaps. Arrays hold numbers, and NaN for gaps.
     """
-    reject_lazy_frame(X, "X")
+    reject_unreadable(X, "X")
     if hasattr(X, "columns") and hasattr(X, "shape"):
         if 0 in X.shape:
             raise ValueError(

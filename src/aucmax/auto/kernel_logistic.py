@@ -33,7 +33,7 @@ class KernelLogistic(BinaryRanker):
         The most landmarks.
     width : float, default=0.7
         Gamma times the variance of all columns together.
-    C : float, default=10.0
+    C : float, default=100.0
         Weight of the loss.
     random_state : int, default=0
         Which rows are landmarks.
@@ -54,7 +54,7 @@ class KernelLogistic(BinaryRanker):
         self,
         n_landmarks: int = 400,
         width: float = 0.7,
-        C: float = 10.0,
+        C: float = 100.0,
         random_state: int = 0,
     ) -> None:
         self.n_landmarks = n_landmarks

@@ -2,7 +2,7 @@
 
 import math
 
-from numba import njit
+from aucmax._compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -21,6 +21,7 @@ from aucmax._validation import (
     check_class_weights,
     check_sample_weight,
     labels_among,
+    reject_unreadable,
 )
 from aucmax.boosting.reweighting import Reweighting
 from aucmax.boosting.rounds import BoostingRounds, Validation
@@ -162,6 +163,7 @@ class BoostedRanker(HypothesisRanker):
                 "list. Leave it out."
             )
         X = check_features(self, self._table(X), fitting=False)
+        reject_unreadable(y, "y of eval_set")
         labels = labels_among(classes, column_or_1d(y), "y of eval_set")
         if labels.size != X.shape[0]:
             raise ValueError(

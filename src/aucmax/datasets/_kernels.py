@@ -7,7 +7,8 @@ a run of digits, blanks or comment bytes always meets the newline first.
 import math
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 # LLVM alone leaves calls in the inner loop, which then takes half as long again
 inlined = njit(cache=True, nogil=True, inline="always")

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aucmax._forks import require_polars_threads
 from aucmax.datasets.delimited import Layout, check_delimited
 from aucmax.datasets.names import near_names
 from aucmax.datasets.opening import (
@@ -107,6 +108,7 @@ def load_table(
     ...     load_table(path).rows()
     [(41, 'north'), (None, 'south')]
     """
+    require_polars_threads()
     require_file(path)
     kind = file_format(path) if format == "auto" else format
     if kind == "parquet":

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucmax._atomic import atomic_output
+from aucmax._forks import require_polars_threads
 from aucmax.datasets.opening import FORMATS, PathLike
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def save_table(
     OSError
         The file cannot be written, or exists and `overwrite` is False.
     """
+    require_polars_threads()
     kind = FORMATS.get(Path(path).suffix.lower())
     if kind != "parquet" and kind not in _SEPARATORS:
         raise ValueError(f"{path}: tables are written as .csv, .tsv or .parquet.")

@@ -1,7 +1,8 @@
 """Compiled sweeps over sorted columns, and products with matrices of bytes."""
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 TIE = 1e-9  # edges closer than this, relative to the larger, are equal up to rounding
 _LANES = 64  # sums side by side, which the processor can form at once

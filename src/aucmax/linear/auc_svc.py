@@ -405,17 +405,6 @@ class AUCSVC(BinaryRanker):
     def _part_of_the_curve(self) -> dict[str, Any]:
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
 
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if not hasattr(self, "coef_"):
-            return
-        if (
-            self.coef_.shape != (1, self.n_features_in_)
-            or self.intercept_.shape != (1,)
-            or self.classes_.shape != (2,)
-        ):
-            raise ValueError("coef_, intercept_ and classes_ do not fit together")
-
     @property
     def _convex_risk(self) -> PartialHinge:
         return PartialHinge(self.fpr_range, tpr_range=self.tpr_range, bound=self.bound)

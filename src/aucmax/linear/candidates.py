@@ -20,7 +20,7 @@ from aucmax.linear.objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
 from aucmax.linear.solver_choice import AutoSolver
 from aucmax.regularizers import L2
-from aucmax.risks import PartialHinge
+from aucmax.risks import PairSigmoid, PartialHinge, Risk, RiskOfRows
 from aucmax.solvers import Point, Start, StoppingRule
 from aucmax.solvers.descent import Descent, descend, pull_back
 
@@ -31,6 +31,8 @@ WHOLE: Range = (0.0, 1.0)
 
 # The relative gap of a hinge; the choice among candidates sees no smaller one.
 _TOL_OF_HINGES = 1e-2
+# The relative error of a sigmoid and its slope; a descent sees no smaller one.
+_ACCURACY_OF_SIGMOIDS = 1e-4
 # The most steps of a descent.
 _MOST_STEPS = 30
 # A step that gains less than this share of the value is idle and ends a descent.
@@ -103,10 +105,19 @@ class Rows:
 
     def objective(self, candidate: Candidate) -> LinearObjective:
         """Return what a loss over pairs minimises."""
-        partial = PartialHinge(candidate.fpr_range, tpr_range=candidate.tpr_range)
-        risk = LOSSES[candidate.loss](
-            partial, self.labels, self.sample_weight, self.queries
-        )
+        _, fpr_range, tpr_range, _ = candidate
+        if candidate.loss == "sigmoid":
+            pairs = PairSigmoid(
+                fpr_range, tpr_range=tpr_range, accuracy=_ACCURACY_OF_SIGMOIDS
+            )
+            risk: Risk = RiskOfRows(
+                pairs.prepare(self.labels, self.queries, self.sample_weight)
+            )
+        else:
+            part = PartialHinge(fpr_range, tpr_range=tpr_range)
+            risk = LOSSES[candidate.loss](
+                part, self.labels, self.sample_weight, self.queries
+            )
         C = candidate.C * self.labels.size
         return LinearObjective(self.X, self.labels, risk, C, self.sample_weight)
 

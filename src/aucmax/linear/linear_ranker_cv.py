@@ -38,7 +38,8 @@ from aucmax._validation import FloatArray, IntArray, check_qid
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
-from aucmax.metrics import partial_auc_score
+from aucmax.linear.row_space import RowSpace
+from aucmax.linear.search import Search, choose, measure_fold
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
 
@@ -51,8 +52,6 @@ _WIDER = (3.0,)
 _ENOUGH_ROWS = 2500
 # They are drawn so many times at most.
 _MOST_REPEATS = 5
-# Another loss must be better than logistic regression by so many standard errors.
-_STANDARD_ERRORS = 0.5
 
 
 class SearchProgress(NamedTuple):
@@ -111,15 +110,16 @@ class LinearRankerCV(BinaryRanker):
     losses : sequence of str, default=("logistic regression", "sigmoid")
         Which losses to compare: "logistic regression" (of rows), "hinge" and "sigmoid"
         (of pairs; see :class:`AUCSVC`).
-    C_values : sequence of float, default=(0.01, 0.1, 1.0, 10.0)
-        Weights of the loss per row; logistic regression is tried with a tenth of the
-        smallest and ten times the largest, too.
+    C_values : sequence of float, default=(0.1, 1.0, 10.0)
+        Weights of the loss per row; logistic regression is tried with a tenth and a
+        hundredth of the smallest and ten times the largest, too.
     cv : int, splitter or iterable, default=4
         Number of folds, a splitter of scikit-learn's, or the folds themselves. With a
         number, rows of one group or of one query are in one fold.
     standardize : bool, default=True
-        Whether columns of dense data are centred and brought to one scale inside;
-        sparse data are taken as they are.
+        Whether columns of dense data are centred and brought to one scale inside, but
+        for those of zeros and ones, whose scale stays. Sparse data are taken as they
+        are.
     max_time : float, default=None
         The most seconds for the folds. The choice is made by those that are done.
     n_jobs : int, default=1
@@ -188,7 +188,7 @@ class LinearRankerCV(BinaryRanker):
         tpr_range: Sequence[float] = WHOLE,
         metric: str | None = None,
         losses: Sequence[str] = ("logistic regression", "sigmoid"),
-        C_values: Sequence[float] = (0.01, 0.1, 1.0, 10.0),
+        C_values: Sequence[float] = (0.1, 1.0, 10.0),
         cv: Any = 4,
         standardize: bool = True,
         max_time: float | None = None,
@@ -245,14 +245,14 @@ class LinearRankerCV(BinaryRanker):
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             queries = None if qid is None else check_qid(qid, labels.size).codes
             scaled, centre, scale = self._standardized(X, weight)
-            rows = Rows(scaled, labels, weight, queries)
+            space = RowSpace.of(scaled)
+            rows = Rows(space.X, labels, weight, queries)
             candidates = self._candidates()
             search = self._search(rows, candidates, groups)
-            best = _choose(search.scores, candidates, search.share)
-            starts = [c for c in candidates if c.loss == "logistic regression"]
-            final = fit_candidates(rows, [*starts, candidates[best]])[-1]
+            best = choose(search.scores, candidates, search.share)
+            (final,) = fit_candidates(rows, [candidates[best]])
             scores = np.asarray(rows.X @ final.weights)
-            coef = final.weights / scale
+            coef = space.weights_of(final.weights) / scale
             threshold = balanced_threshold(scores, labels, weight)
             replace_state(
                 self,
@@ -328,7 +328,8 @@ class LinearRankerCV(BinaryRanker):
                 continue
             C_values = [float(C) for C in self.C_values]
             if loss == "logistic regression":
-                C_values = [min(C_values) / 10.0, *C_values, max(C_values) * 10.0]
+                least, most = min(C_values), max(C_values)
+                C_values = [least / 100.0, least / 10.0, *C_values, most * 10.0]
             # the hinge of a narrow range is often smallest where all scores tie
             trained = parts if loss == "sigmoid" else parts[:1]
             found += [Candidate(loss, *part, C) for part in trained for C in C_values]
@@ -351,16 +352,18 @@ class LinearRankerCV(BinaryRanker):
         centre = np.average(X.astype(np.float64, copy=False), axis=0, weights=weight)
         spread = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weight))
         scale = np.where(spread > 0.0, spread, 1.0)
+        # of a rare category, scaling would make a large number
+        scale[(matrix * matrix == matrix).all(axis=0)] = 1.0
         return (X - centre) / scale, centre, scale
 
     def _search(
         self, rows: Rows, candidates: Sequence[Candidate], groups: ArrayLike | None
-    ) -> "_Search":
+    ) -> Search:
         """Measure all candidates on the folds, until they or the time end."""
         folds = list(self._folds(rows, groups))
         report, start = reporter(self), time.perf_counter()
-        measure = partial(_measure, rows, candidates, self._part_of_the_curve())
-        search = _Search()
+        measure = partial(measure_fold, rows, candidates, self._part_of_the_curve())
+        search = Search()
         for fold in Parallel(self.n_jobs, return_as="generator")(
             delayed(measure)(*fold) for fold in folds
         ):
@@ -425,102 +428,6 @@ class LinearRankerCV(BinaryRanker):
             n_splits=self.cv, n_repeats=n_repeats, random_state=self.random_state
         )
 
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if hasattr(self, "coef_") and (
-            self.coef_.shape != (1, self.n_features_in_)
-            or self.intercept_.shape != (1,)
-            or self.classes_.shape != (2,)
-        ):
-            raise ValueError("coef_, intercept_ and classes_ do not fit together")
-
-
-class _Fold(NamedTuple):
-    scores: FloatArray
-    seconds: FloatArray
-    n_passes: FloatArray
-    share: float  # of test rows to training rows
-
-
-class _Search:
-    """What the folds have measured so far."""
-
-    def __init__(self) -> None:
-        self._folds: list[_Fold] = []
-
-    def __len__(self) -> int:
-        return len(self._folds)
-
-    def add(self, fold: _Fold) -> None:
-        """Take in one fold."""
-        self._folds.append(fold)
-
-    @property
-    def scores(self) -> FloatArray:
-        """The metric of each candidate, of shape (n_folds, n_candidates)."""
-        return np.array([fold.scores for fold in self._folds])
-
-    @property
-    def share(self) -> float:
-        """Test rows per training row, on average."""
-        return float(np.mean([fold.share for fold in self._folds]))
-
-    def results(self, candidates: Sequence[Candidate]) -> dict[str, Any]:
-        """Return the table that scikit-learn's searches have."""
-        scores = self.scores
-        mean = scores.mean(axis=0)
-        return {
-            "params": [candidate.params for candidate in candidates],
-            **{f"split{k}_test_score": row for k, row in enumerate(scores)},
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=0),
-            "rank_test_score": (mean[:, None] < mean[None, :]).sum(axis=1) + 1,
-            "mean_fit_time": np.mean([fold.seconds for fold in self._folds], axis=0),
-            "mean_n_passes": np.mean([fold.n_passes for fold in self._folds], axis=0),
-        }
-
 
 def _ranges(model: LinearRankerCV) -> list[tuple[str, Sequence[float]]]:
     return [("fpr_range", model.fpr_range), ("tpr_range", model.tpr_range)]
-
-
-def _measure(
-    rows: Rows,
-    candidates: Sequence[Candidate],
-    part: dict[str, Any],
-    train: IntArray,
-    test: IntArray,
-) -> _Fold:
-    """Fit all candidates to the training rows of a fold; measure them on the others."""
-    fitted = fit_candidates(rows.take(train), candidates)
-    held = rows.take(test)
-    weights = np.array([one.weights for one in fitted])
-    scores = np.ascontiguousarray(np.asarray(held.X @ weights.T).T)
-    values = [
-        partial_auc_score(
-            held.labels, s, sample_weight=held.sample_weight, qid=held.queries, **part
-        )
-        for s in scores
-    ]
-    return _Fold(
-        np.array(values),
-        np.array([one.seconds for one in fitted]),
-        np.array([one.n_passes for one in fitted]),
-        test.size / train.size,
-    )
-
-
-def _choose(scores: FloatArray, candidates: Sequence[Candidate], share: float) -> int:
-    """Return the best candidate, unless logistic regression is about as good."""
-    mean = scores.mean(axis=0)
-    best = int(mean.argmax())
-    simple = [k for k, c in enumerate(candidates) if c.loss == "logistic regression"]
-    if not simple or best in simple:
-        return best
-    simplest = simple[int(mean[simple].argmax())]
-    gain = scores[:, best] - scores[:, simplest]
-    n_folds = gain.size
-    if n_folds < 2:
-        return simplest
-    error = float(np.sqrt(gain.var(ddof=1) * (1.0 / n_folds + share)))
-    return best if gain.mean() > _STANDARD_ERRORS * error else simplest

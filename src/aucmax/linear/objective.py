@@ -43,6 +43,11 @@ class LinearObjective(RiskObjective):
         """Whether the risk has a gradient everywhere."""
         return bool(getattr(self.risk, "is_smooth", False))
 
+    @property
+    def relative_error(self) -> float:
+        """By how much the risk may be off, as a share of it."""
+        return float(getattr(self.risk, "relative_error", 0.0))
+
     def with_risk(self, risk: Risk) -> Self:
         """Return the same data under another risk; passes go on being counted."""
         other = copy.copy(self)

@@ -19,8 +19,6 @@ from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows
 from aucmax.margin._checks import check_class_rows, check_parameters, is_automatic
 from aucmax.margin._complaints import complaint
 from aucmax.margin.automatic_epsilon import choose_epsilon
-from aucmax.margin.certificate import Certificate
-from aucmax.margin.curve import MarginCurve
 from aucmax.margin.formulations import FORMULATIONS
 from aucmax.margin.hypothesis_sets import make_problem
 from aucmax.margin.problem import MarginProblem, MarginResult
@@ -395,15 +393,6 @@ class MarginRanker(HypothesisRanker):
         if FORMULATIONS[self.formulation].is_hard:
             return float(scores[labels].min() + scores[~labels].max()) / 2.0
         return balanced_threshold(scores, labels, problem.sample_weight)
-
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        super()._check_state()
-        known = getattr(self, "certificate_", None)
-        if hasattr(self, "weights_") and not isinstance(known, Certificate):
-            raise ValueError("certificate_ is no certificate")
-        if not isinstance(getattr(self, "curve_", None), MarginCurve | None):
-            raise ValueError("curve_ is no curve")
 
     def _hypothesis_names(self) -> list[str]:
         if not isinstance(self.hypotheses, str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import log
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -335,8 +336,10 @@ def _percentiles(samples: Any, confidence: float) -> Any:
 
 def _check_options(confidence: float, n_resamples: int) -> None:
     check_confidence(confidence)
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2, got {n_resamples!r}.")
+    if not isinstance(n_resamples, Integral) or n_resamples < 2:
+        raise ValueError(
+            f"n_resamples must be an integer of at least 2, got {n_resamples!r}."
+        )
 
 
 def _check_grid(fpr: ArrayLike) -> FloatArray:

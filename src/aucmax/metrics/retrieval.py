@@ -97,7 +97,7 @@ def precision_at_k(
     >>> precision_at_k([1, 0, 1, 0], [4, 3, 2, 1], k=2, sample_weight=[3, 1, 1, 1])
     0.75
     """
-    check_k(k)
+    k = check_k(k)
     check_choice("average", average, ("macro", "micro"))
     is_relevant = check_relevance(y_true, pos_label=pos_label)
     ranking, relevant = _check_ranking(is_relevant, y_score, sample_weight, qid)
@@ -240,7 +240,7 @@ def ndcg_score(
     """
     gain = _check_gains(y_true, gains)
     if k is not None:
-        check_k(k)
+        k = check_k(k)
     ranking, gain = _check_ranking(gain, y_score, sample_weight, qid)
     ideal = _rank(gain, ranking.queries)
     dcg = _discounted(ranking, gain, k)

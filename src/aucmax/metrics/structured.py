@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from aucmax._parameters import check_choice
-from aucmax._validation import FloatArray, check_binary_labels, reject_lazy_frame
+from aucmax._sparse_structure import check_sparse_structure
+from aucmax._validation import FloatArray, check_binary_labels, reject_unreadable
 from aucmax.metrics._bins import (
     Pieces,
     bin_starts,
@@ -234,7 +235,8 @@ def _areas_at_k(tied: Steps, k: int) -> FloatArray:
 
 def _check_subsets(subsets: Any, n_rows: int) -> Any:
     """Return the memberships as a sparse array of coordinates."""
-    reject_lazy_frame(subsets, "subsets")
+    reject_unreadable(subsets, "subsets")
+    check_sparse_structure(subsets, "subsets")
     is_sparse = sparse.issparse(subsets)
     try:
         # by rows first, which adds up entries that are given more than once

@@ -26,6 +26,8 @@ __all__ = [
     "membership_counts",
 ]
 
+_MOST_ROWS = 2**53  # of any data; more is all of them
+
 Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]
 
 
@@ -220,7 +222,7 @@ def counts_by_sums(
 
 def check_k(k: int) -> int:
     """Return the number of first rows that a measure looks at, if it is one."""
-    return _check_count(k, "k")
+    return min(_check_count(k, "k"), _MOST_ROWS)
 
 
 def check_bins(bins: Bins) -> int | NDArray[Any]:

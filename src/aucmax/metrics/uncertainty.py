@@ -201,6 +201,8 @@ def compare_auc(
     return AUCComparison(auc_a, auc_b, *test, error, confidence)
 
 
+_SMALLEST_REST = 1e-12  # of the weight of a class, for more than one row of it
+
 Weights = tuple[FloatArray | None, FloatArray | None]
 Box = tuple[float, float, float, float]
 
@@ -253,15 +255,23 @@ def _check_class_weights(task: RankingTask, box: Box) -> tuple[Weights, int]:
     n_positive = int(np.count_nonzero(task.is_positive))
     sizes = (n_positive, task.is_positive.size - n_positive)
     if weights[0] is not None and weights[1] is not None:
-        sizes = (int((weights[0] > 0).sum()), int((weights[1] > 0).sum()))
+        sizes = _n_counting(weights[0]), _n_counting(weights[1])
     if min(sizes) < 2:
         name = "positive" if sizes[0] < 2 else "negative"
         raise ValueError(
             f"DeLong's variance needs at least two rows of each class, but there is "
-            f"one {name} row. Use more rows."
+            f"one {name} row{' with all the weight' * (weights[0] is not None)}. Use "
+            "more rows."
         )
     n_pairs = min(sizes[0] * (box[3] - box[2]), sizes[1] * (box[1] - box[0]))
     return weights, max(int(n_pairs), 1)
+
+
+def _n_counting(weights: FloatArray) -> int:
+    """Count rows with weight; one that leaves nothing to the others is alone."""
+    share = weights / weights.sum()
+    is_alone = 1.0 - share @ share <= _SMALLEST_REST
+    return 1 if is_alone else int((weights > 0).sum())
 
 
 def check_confidence(confidence: float) -> None:

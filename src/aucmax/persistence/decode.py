@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from aucmax.exceptions import ModelFileError
+from aucmax.exceptions import ForkedProcessError, ModelFileError
 from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
 from aucmax.persistence.registry import RETIRED, find_class
+from aucmax.persistence.schema import check_attributes
 
 __all__ = ["LONGEST_RANGE", "Decoder"]
 
 LONGEST_RANGE = 1_000_000
 
-_HEX_INTEGER = re.compile(r"-?0x[1-9a-f][0-9a-f]*")
+# seeds have up to 128 bits; to print a number takes time quadratic in its length
+_HEX_INTEGER = re.compile(r"-?0x[1-9a-f][0-9a-f]{0,999}")
 _HEX_DOUBLE = re.compile(r"[0-9a-f]{16}")
 _PLAIN = (str, int, float, bool, type(None))
 
@@ -162,6 +164,7 @@ class Decoder:
         params = _without_retired(known, name, params)
         estimator = self._construct(cls, known, params, path)
         left_out = known | unsaved_attributes(cls)
+        fitted: dict[str, Any] = {}
         for attribute, tree in state.items():
             if attribute in left_out or not is_free_name(cls, attribute):
                 raise ModelFileError(
@@ -169,11 +172,13 @@ class Decoder:
                     f"{cls.__name__} does not allow",
                     self._version_hint(),
                 )
-            value = self.decode(tree, f"{path}.{attribute}")
-            try:
+            fitted[attribute] = self.decode(tree, f"{path}.{attribute}")
+        check_attributes(name, fitted)
+        try:
+            for attribute, value in fitted.items():
                 setattr(estimator, attribute, value)
-            except AttributeError as error:  # a frozen record
-                raise ModelFileError(f"{path} takes no attributes ({error})") from error
+        except AttributeError as error:  # a frozen record
+            raise ModelFileError(f"{path} takes no attributes ({error})") from error
         self._check_state(estimator, path)
         return estimator
 
@@ -218,7 +223,7 @@ class Decoder:
             return
         try:
             check()
-        except ModelFileError:
+        except (ForkedProcessError, ModelFileError):
             raise
         except Exception as error:
             # the state may be a stranger's: whatever the check trips over, it is wrong

@@ -2,7 +2,8 @@
 """Compiled sweeps over cells: which of their rows are in a range of ranks."""
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 
 @njit(cache=True, nogil=True)

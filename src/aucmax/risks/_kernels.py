@@ -1,7 +1,8 @@
 """Compiled sweeps over sorted scores."""
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -22,7 +22,8 @@ time, by hand: sums in a loop are not reordered by the compiler.
 from collections import namedtuple
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 #: rows in groups: where groups start, and one value a row (one weight for all: it is 1)
 Rows = namedtuple("Rows", "starts scores decays steps levels weights")

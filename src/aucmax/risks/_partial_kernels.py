@@ -2,7 +2,8 @@
 """Compiled sweeps over two sorted classes and the ranges of their ranks."""
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 
 @njit(cache=True, nogil=True)

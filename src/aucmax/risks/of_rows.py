@@ -8,6 +8,8 @@ __all__ = ["RiskOfRows"]
 
 
 class _Prepared(Protocol):
+    accuracy: float
+
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk and its gradient."""
 
@@ -29,6 +31,7 @@ class RiskOfRows:
 
     def __init__(self, prepared: _Prepared) -> None:
         self._prepared = prepared
+        self.relative_error = prepared.accuracy
 
     def value(
         self,

@@ -165,6 +165,7 @@ class PreparedSigmoid:
         check_positive("tau", risk.tau)
         if risk.tau < _SMALLEST_TAU:
             raise ValueError(f"tau must be at least 1e-300, got {risk.tau!r}.")
+        self.accuracy = float(risk.accuracy)
         is_positive = check_binary_labels(labels, "labels")[1]
         self._signs = np.where(is_positive, -1.0, 1.0) / float(risk.tau)
         # its slopes are our heights, its curvatures our slopes

@@ -47,6 +47,8 @@ class PreparedPairs:
 
     Attributes
     ----------
+    accuracy : float
+        Relative error of each pair's share, at most.
     n_rows : int
         Number of rows.
     n_queries : int
@@ -85,7 +87,7 @@ class PreparedPairs:
         self._is_ranked = bool(risk.rank_weighted)
         self._n_jobs = int(risk.n_jobs)
         self._table = risk.table
-        self._accuracy = float(risk.accuracy)
+        self.accuracy = float(risk.accuracy)
         self._width = width
         self._ranges = (
             check_range("fpr_range", risk.fpr_range),
@@ -242,7 +244,7 @@ class PreparedPairs:
         """Return the sums over all pairs of weight 1, if they need no sort."""
         if self._two_classes is None:
             return None
-        grid = Grid.cover(scores, self._width, self._accuracy)
+        grid = Grid.cover(scores, self._width, self.accuracy)
         if grid is None:
             return None
         rows = self._two_classes.at(scores)

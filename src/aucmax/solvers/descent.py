@@ -37,7 +37,7 @@ _SUFFICIENT_DECREASE = 1e-4  # share of the promised decrease that a step must b
 _STEEPEST_END = 0.9  # share of the slope at the start that may be left at its end
 _SMALLEST_TURN = 1e-12  # relative: below it, a change of slope is rounding
 _FIRST_STEP = 0.1  # length of the first step, relative to the start
-_MOST_DOUBLINGS = 12  # of a start, or halvings, for the best scale
+_MOST_SCALINGS = 6  # of a start by a factor of 4, for the best scale
 
 
 class WideObjective(Objective, Protocol):
@@ -46,6 +46,10 @@ class WideObjective(Objective, Protocol):
     @property
     def is_smooth(self) -> bool:
         """Whether the risk has a gradient everywhere."""
+
+    @property
+    def relative_error(self) -> float:
+        """By how much the risk may be off, as a share of it."""
 
     def scores_of(self, parameters: FloatArray) -> FloatArray:
         """Score each row of parameters: the forward half of a pass."""
@@ -104,16 +108,23 @@ class Descent:
         self._last = start.parameters
 
     def scale(self) -> None:
-        """Move along the ray from 0 while that leads down: no pass."""
-        for factor in (2.0, 0.5):
-            before = self.value
-            for _ in range(_MOST_DOUBLINGS):
-                if not self._has_moved_to(
-                    Point(factor * self.point.parameters, factor * self.point.scores)
-                ):
-                    break
-            if self.value < before:
-                break
+        """Move along the ray to the best scale, within a factor of 2: no pass."""
+        start = self.point
+        slope = slope_along(
+            start, start, self.support, self._objective, self._regularizer
+        )
+        factor = 4.0 if slope < 0.0 else 0.25
+        n_steps = 0
+        while n_steps < _MOST_SCALINGS and self._has_scaled(factor):
+            n_steps += 1
+        # the best scale is within a factor of 4, on one side where none was passed
+        if not self._has_scaled(factor**0.5) and n_steps:
+            self._has_scaled(factor**-0.5)
+
+    def _has_scaled(self, factor: float) -> bool:
+        """Multiply the parameters if that leads down."""
+        parameters, scores = self.point
+        return self._has_moved_to(Point(factor * parameters, factor * scores))
 
     def _has_moved_to(self, point: Point) -> bool:
         """Move to a point if it is allowed and lower."""
@@ -231,8 +242,9 @@ class DescentSolver:
     r"""Minimise a smooth convex risk and a quadratic regularizer by L-BFGS.
 
     An objective with the curvature :math:`\kappa` of its regularizer is nowhere more
-    than :math:`\|g\|^2 / (2 \kappa)` below its value where its gradient is g: that is
-    the certified gap. One pass per iteration; the line search needs sorts only.
+    than :math:`\|g\|^2 / (2 \kappa)` below its value where its gradient is g: that,
+    and what the risk may be off, is the certified gap. One pass per iteration; the line
+    search needs sorts only.
 
     Parameters
     ----------
@@ -273,6 +285,7 @@ class DescentSolver:
         while True:
             square = float(descent.gradient @ descent.gradient)
             gap = square / (2.0 * regularizer.curvature)
+            gap += objective.relative_error * abs(descent.value)
             is_done = watch.says_stop(objective, descent.value, descent.value - gap)
             if is_done or descent.gain == 0.0:  # no step leads further down
                 break

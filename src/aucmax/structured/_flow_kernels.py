@@ -21,7 +21,8 @@ SciPy's solver holds capacities in 32 bits, which is not enough to tell values a
 """
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 __all__ = ["adjacency", "fill_blocks", "split_into_blocks"]
 
@@ -30,9 +31,7 @@ _SMALLEST_PART = 0.1  # of a block, by a cut that is good enough
 _N_SWEEPS = 5  # over all edges, to begin with
 
 # for kernels that kernels alone call: without a way in from Python they compile faster
-_inner = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @njit(cache=True, nogil=True)

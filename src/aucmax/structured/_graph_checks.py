@@ -10,7 +10,7 @@ from aucmax._validation import (
     FloatArray,
     IntArray,
     check_scores,
-    reject_lazy_frame,
+    reject_unreadable,
 )
 
 __all__ = ["check_edge_weights", "check_edges", "check_table", "merge_edges"]
@@ -18,11 +18,9 @@ __all__ = ["check_edge_weights", "check_edges", "check_table", "merge_edges"]
 
 def check_table(values: Any, name: str) -> FloatArray:
     """Return a C-contiguous float64 matrix of finite numbers with a column."""
-    reject_lazy_frame(values, name)
+    reject_unreadable(values, name)
     if sparse.issparse(values):
         raise TypeError(f"{name} is sparse; a dense array is needed: call toarray().")
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} has masked cells; fill them first.")
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -105,7 +103,7 @@ def check_edge_weights(
 
 def _edge_array(values: Any) -> NDArray[Any]:
     """Return the edges as numbers of two columns."""
-    reject_lazy_frame(values, "edges")
+    reject_unreadable(values, "edges")
     if sparse.issparse(values):
         raise TypeError(
             "edges is a sparse matrix; Graph.from_adjacency(node_features, adjacency) "

@@ -9,7 +9,8 @@ that mixture. Weights from `first_bounded` on are not below 0.
 """
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 __all__ = ["ascend", "weights_at"]
 

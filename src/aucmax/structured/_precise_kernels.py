@@ -28,7 +28,8 @@ equal.
 """
 
 import numpy as np
-from numba import njit
+
+from aucmax._compiled import njit
 
 __all__ = ["forest_prox", "settle_blocks"]
 
@@ -37,9 +38,7 @@ _SPLITTER = 2.0**27 + 1.0  # halves the bits of a float
 _LINKED = np.dtype([("key", np.float64), ("child", np.int32), ("sibling", np.int32)])
 
 # for kernels that kernels alone call: without a way in from Python they compile faster
-_inner = njit(  # type: ignore[call-overload]
-    cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 @_inner

@@ -315,20 +315,6 @@ class GraphRanker(BaseEstimator):
         _, is_positive = check_labels(y, batch, self.classes_)
         return self._measure.mean_score(is_positive, scores, batch.graph_of_node)
 
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if not hasattr(self, "coef_"):
-            return
-        if (
-            self.coef_.shape != (1, self.n_node_features_in_)
-            or self.edge_coef_.shape != (1, self.n_edge_features_in_)
-            or self.intercept_.shape != (1,)
-            or self.classes_.shape != (2,)
-        ):
-            raise ValueError(
-                "coef_, edge_coef_, intercept_ and classes_ do not fit together"
-            )
-
     @property
     def _measure(self) -> Measure:
         return Measure(self.metric, self.bins, self.k)

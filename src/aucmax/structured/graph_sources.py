@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._sparse_structure import check_sparse_structure
 from aucmax._validation import (
     FloatArray,
     IntArray,
     check_qid,
     check_scores,
-    reject_lazy_frame,
+    reject_unreadable,
 )
 
 __all__ = [
@@ -69,6 +70,8 @@ def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
 
 def _square_matrix(adjacency: Any, n_nodes: int) -> Any:
     """Return the matrix in rows, float64, sorted, without stored zeros."""
+    check_sparse_structure(adjacency, "adjacency")
+    reject_unreadable(adjacency, "adjacency")
     if not sparse.issparse(adjacency):
         adjacency = np.asarray(adjacency)
     if adjacency.shape != (n_nodes, n_nodes):
@@ -271,7 +274,7 @@ def _features(frame: Any, names: list[str], table: str) -> FloatArray:
 
 
 def _column(frame: Any, name: str, table: str) -> NDArray[Any]:
-    reject_lazy_frame(frame, table)
+    reject_unreadable(frame, table)
     if not hasattr(frame, "columns"):
         raise TypeError(
             f"{table} must be a pandas or polars DataFrame, got a "

@@ -5,8 +5,9 @@ model (``linear``) and plain columns for trees (``trees``), and is a dictionary 
 simple values when saved.
 """
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -212,6 +213,24 @@ class Date:
 
 Column: TypeAlias = Number | Category | Date | TargetMean
 
+# what the fields of a column may hold, by their types; anything else would be taken for
+# a count or a name, and may come from a file
+_CHECKS: dict[Any, Callable[[Any], bool]] = {
+    bool: lambda value: type(value) is bool,
+    str: lambda value: type(value) is str,
+    float: lambda value: type(value) is float and math.isfinite(value),
+    list[str]: lambda value: (
+        type(value) is list
+        and all(type(text) is str for text in value)
+        and len(set(value)) == len(value)
+    ),
+    list[float]: lambda value: (
+        type(value) is list
+        and all(type(one) is float and math.isfinite(one) for one in value)
+    ),
+    str | None: lambda value: value is None or value in _cells.REGIONAL_DATE_FORMATS,
+}
+
 _KINDS: dict[str, type[Column]] = {
     kind.kind: kind for kind in (Number, Category, Date, TargetMean)
 }
@@ -223,9 +242,14 @@ def as_plain(column: Column) -> dict[str, Any]:
 
 
 def restore(plain: dict[str, Any]) -> Column:
-    """Rebuild a column from what :func:`as_plain` gave."""
-    fields = {key: value for key, value in plain.items() if key != "kind"}
-    return _KINDS[plain["kind"]](**fields)
+    """Rebuild a column from what :func:`as_plain` gave, perhaps through a file."""
+    values = {key: value for key, value in plain.items() if key != "kind"}
+    column = _KINDS[plain["kind"]](**values)
+    for part in fields(column):
+        value = getattr(column, part.name)
+        if part.type in _CHECKS and not _CHECKS[part.type](value):
+            raise ValueError(f"{part.name} of column {plain['name']!r} is {value!r}")
+    return column
 
 
 def parts_of(column: Column) -> list[Number | Category | TargetMean]:

@@ -7,6 +7,9 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from aucmax._forks import require_polars_threads
+from aucmax._sparse_structure import check_sparse_structure
+from aucmax._validation import reject_unreadable
 from aucmax.datasets import near_names
 from aucmax.tables._sparse import as_rows
 
@@ -27,9 +30,11 @@ def as_table(table: Any) -> pl.DataFrame | sparse.csr_array:
         CSR rows of float64 if it is a sparse matrix, which may hold neither infinities
         nor NaN. The order of rows and columns is kept.
     """
+    require_polars_threads()
     if isinstance(table, pl.DataFrame):
         return table
     if sparse.issparse(table):
+        check_sparse_structure(table, "the table")
         return as_rows(table)
     if isinstance(table, pl.LazyFrame):
         raise TypeError("got a polars LazyFrame; call collect() on it first.")
@@ -37,6 +42,7 @@ def as_table(table: Any) -> pl.DataFrame | sparse.csr_array:
         return pl.DataFrame(
             [_from_pandas(str(n), table.iloc[:, i]) for i, n in enumerate(table)]
         )
+    reject_unreadable(table, "the table")
     array = np.asarray(table)
     if array.ndim != 2:
         raise ValueError(

@@ -5,14 +5,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from aucmax._forks import require_polars_threads
+from aucmax._validation import reject_unreadable
+
 __all__ = ["as_series", "check_length", "counts", "list_counts", "refuse_gaps"]
 
 
 def as_series(values: Any, name: str) -> pl.Series:
     """Return a column of any kind as a series; NaN and empty texts are gaps."""
+    require_polars_threads()
     if isinstance(values, pl.Series):
         series = values
     else:
+        reject_unreadable(values, name)
         array = np.asarray(values)
         if array.ndim != 1:
             raise ValueError(

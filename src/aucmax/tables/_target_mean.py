@@ -36,6 +36,10 @@ class TargetMean:
     overall: float
     deviation: float
 
+    def __post_init__(self) -> None:
+        if len(self.words) != len(self.shares) or not self.deviation > 0.0:
+            raise ValueError("words, their shares and the deviation do not fit")
+
     @classmethod
     def learn(cls, name: str, words: pl.Series, labels: NDArray[Any]) -> Self:
         """Learn the share of each word; `labels` are 0 and 1, both of them."""

@@ -350,18 +350,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         return _sparse.fit_width(table, self.n_features_in_)
 
+    def sample_row(self) -> Any:
+        """Return one raw row without any value, to try the encoder on.
+
+        Returns
+        -------
+        DataFrame or csr_array of shape (1, n_features_in_)
+        """
+        if self.scales_ is None:
+            names = [column["name"] for column in self.columns_]
+            return pl.DataFrame({name: [None] for name in names})
+        for part in ("half_spread", "size"):
+            scale = self.scales_[part]
+            if scale.shape != (self.n_features_in_,) or not (scale > 0.0).all():
+                raise ValueError(f"the {part} of features is no positive number each")
+        return sparse.csr_array((1, self.n_features_in_))
+
     def _check_state(self) -> None:
         """Refuse a loaded state that no ``fit`` can have produced: try it on a row."""
         if not hasattr(self, "columns_"):
             return
         try:
-            if self.scales_ is None:
-                row: Any = pl.DataFrame({c["name"]: [None] for c in self.columns_})
-            else:
-                sizes = {scale.shape for scale in self.scales_.values()}
-                if sizes != {(self.n_features_in_,)}:
-                    raise ValueError("scales and features differ in number")
-                row = sparse.csr_array((1, self.n_features_in_))
+            row = self.sample_row()
             is_sound = bool(np.isfinite(self.transform(row).sum()))
             is_sound &= self.transform_for_trees(row).shape[1] > max(
                 self.categorical_features_, default=0

@@ -227,8 +227,13 @@ class TableModel(ClassifierMixin, BaseEstimator):
             raise ModelFileError(f"the model file has an unknown view {self.view!r}")
         if self.levels not in _LEVELS:
             raise ModelFileError(f"the model file has unknown levels {self.levels!r}")
-        if hasattr(self, "classes_") and not self._has_sound_grading():
+        if not hasattr(self, "classes_"):
+            return
+        if not self._has_sound_grading():
             raise ModelFileError("the model file does not name two classes")
+        matrix = self._matrix(self.encoder_.sample_row())
+        if matrix.shape[1] != self.estimator_.n_features_in_:
+            raise ModelFileError("the columns of the table do not fit the model")
 
     def _has_sound_grading(self) -> bool:
         try:

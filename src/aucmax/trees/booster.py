@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from aucmax._forks import has_lost_threads, note_threads
 from aucmax.exceptions import ModelFileError
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
 
 #: parameters of a silent model that does not depend on the number of threads
 REPEATABLE = {"deterministic": True, "force_row_wise": True, "verbosity": -1}
+
+_MOST_THREADS = 256
 
 # built boosters by estimator, with the text they were built from; not part of the
 # estimator's state, so that a saved or copied model holds text alone
@@ -58,14 +61,20 @@ def predict(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def n_threads(n_jobs: Any) -> int:
-    """Return how many threads the parameter `n_jobs` asks for; 0 and -1 are all."""
+    """Return how many threads the parameter `n_jobs` asks for; 0 and -1 are all.
+
+    There are never so many that the system may refuse them, and one alone in a process
+    that has lost the others by a fork: LightGBM would wait for them for ever.
+    """
     if n_jobs in (0, -1):
-        return os.cpu_count() or 1
+        n_jobs = os.cpu_count() or 1
     if not isinstance(n_jobs, Integral) or int(n_jobs) < 1:
         raise ValueError(
             f"n_jobs must be a number of threads, or 0 for all cores, got {n_jobs!r}."
         )
-    return int(n_jobs)
+    threads = 1 if has_lost_threads() else min(int(n_jobs), _MOST_THREADS)
+    note_threads(threads)
+    return threads
 
 
 def readable_by_lightgbm(X: Any) -> Any:

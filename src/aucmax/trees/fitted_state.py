@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from aucmax._threshold import balanced_threshold
-from aucmax.trees.booster import check_model_text
+from aucmax.trees.booster import check_model_text, n_threads
 from aucmax.trees.columns import TreeColumns
 from aucmax.trees.data import TrainingLabels, TreeRows
 from aucmax.trees.pair_objectives import find_objective
@@ -46,6 +46,7 @@ def check_fitted_state(estimator: Any) -> None:
     """Refuse a loaded state that no fit could have left."""
     n_features = estimator.n_features_in_
     check_model_text(estimator.model_text_, n_features)
+    n_threads(estimator.n_jobs)
     if find_objective(estimator.objective).labels == "two":
         is_number = isinstance(estimator.threshold_, float)
         if estimator.classes_.shape != (2,) or not is_number:

@@ -68,8 +68,8 @@ class LambdaMART(BinaryRanker):
     "logistic"  alike. Two classes.
     "auc"       by how many ranks its rows are apart: what the AUC would change by if
                 they were swapped (lambda-AUC). Two classes.
-    "pauc"      alike, but negatives outside of `fpr_range`, which is by descending
-                score, weigh `outside_weight` as much. Two classes.
+    "pauc"      alike, but negatives beyond three times the end of `fpr_range`, by
+                descending score, weigh `outside_weight` as much. Two classes.
     "mauc"      by what the multi-class AUC would change (lambda-MAUC). Levels.
     "ordinal"   alike. Levels.
     ==========  ====================================================================
@@ -86,11 +86,11 @@ class LambdaMART(BinaryRanker):
     objective : {"logistic", "auc", "pauc", "mauc", "ordinal"}, default="logistic"
         What a pair weighs.
     fpr_range : pair of float, default=(0.0, 0.1)
-        The range of false-positive rates, for "pauc" only.
-    outside_weight : float, default=0.1
-        What a negative outside of `fpr_range` weighs, compared with one inside, for
-        "pauc" only. With 0, trees are free to lift such rows above all others, and on
-        noisy data they do.
+        The range of false-positive rates that counts, for "pauc" only.
+    outside_weight : float, default=0.3
+        What a negative beyond three times the end of `fpr_range` weighs, compared with
+        one before that, for "pauc" only. With 0, trees are free to lift such rows above
+        all others, and on noisy data they do.
     n_estimators : int, default=300
         The most rounds.
     learning_rate : float, default=0.05

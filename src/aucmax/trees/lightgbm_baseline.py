@@ -142,3 +142,4 @@ class LightGBMBaseline(BinaryRanker):
         """Refuse a loaded state that LightGBM's parser must not see."""
         if hasattr(self, "model_text_"):
             check_model_text(self.model_text_, self.n_features_in_)
+            n_threads(self.n_jobs)

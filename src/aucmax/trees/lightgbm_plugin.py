@@ -37,8 +37,8 @@ def lightgbm(
         the others levels: whole numbers from 0.
     fpr_range : pair of float, default=(0.0, 0.1)
         Range of the false positive rate, for "pauc" alone.
-    outside_weight : float, default=0.1
-        What a negative outside of the range weighs, for "pauc" alone.
+    outside_weight : float, default=0.3
+        What a negative beyond three times the range weighs, for "pauc" alone.
     n_jobs : int, default=1
         Number of threads for gradients; the result does not depend on it.
 

@@ -1,6 +1,7 @@
 """LightGBM's parameters: ours by name, and all others passed through."""
 
 import difflib
+import re
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -27,6 +28,34 @@ _OURS = {
     "num_class": "there is one score per row",
     "linear_tree": "models of linear trees cannot be saved safely",
 }
+#: what concerns files or other machines, which a fit must not open by itself
+_OUTSIDE = frozenset(
+    [
+        "config",
+        "convert_model",
+        "convert_model_language",
+        "data",
+        "forcedbins_filename",
+        "forcedsplits_filename",
+        "input_model",
+        "local_listen_port",
+        "machine_list_filename",
+        "machines",
+        "num_machines",
+        "output_model",
+        "output_result",
+        "parser_config_file",
+        "pre_partition",
+        "save_binary",
+        "snapshot_freq",
+        "task",
+        "time_out",
+        "tree_learner",
+        "two_round",
+        "valid",
+    ]
+)
+_WORD = re.compile(r"[A-Za-z0-9_.+-]*")
 _BOOSTING = ("gbdt", "gbrt", "goss")
 # the most rows for which trees have so many leaves, and how many
 _LEAVES = ((50_000, 15), (500_000, 31), (np.inf, 63))
@@ -72,6 +101,16 @@ def merge_parameters(
             raise ValueError(_unknown(name, list(main_names)))
         if main in _OURS:
             raise ValueError(f"params cannot hold {name!r}: {_OURS[main]}.")
+        if main in _OUTSIDE:
+            raise ValueError(
+                f"params cannot hold {name!r}, which concerns files or other machines: "
+                "a fit reads the rows that it is given, on this one."
+            )
+        if not _is_plain(value):
+            raise ValueError(
+                f"params has {name}={value!r}; a value is a number, True or False, a "
+                "single word, or a list of these."
+            )
         if main in seen:
             raise ValueError(
                 f"params holds {name!r} and {seen[main]!r}, names of one parameter. "
@@ -85,6 +124,15 @@ def merge_parameters(
         seen[main] = name
         merged[main] = value
     return merged
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell values that cannot hold a second parameter: LightGBM reads one text."""
+    if isinstance(value, str):
+        return _WORD.fullmatch(value) is not None
+    if isinstance(value, list | tuple):
+        return all(_is_plain(part) for part in value)
+    return isinstance(value, Real | np.bool_)
 
 
 def _own_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:

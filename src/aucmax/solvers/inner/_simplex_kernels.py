@@ -17,7 +17,7 @@ each of which would become a function of its own, and small parts are inlined.
 
 import math
 
-from numba import njit
+from aucmax._compiled import njit
 
 # A difference below this share of its terms is rounding: four units in the last place.
 _LARGEST_ROUNDING_ERROR = 4.0 * 2.220446049250313e-16

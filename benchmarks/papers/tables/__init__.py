@@ -1,0 +1,1 @@
+"""AutoRanker against single models and two other automatic ones, at equal seconds."""

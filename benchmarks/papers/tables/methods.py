@@ -1,0 +1,184 @@
+"""What is compared: each method takes a split and the seconds, and scores test rows.
+
+FLAML, AutoGluon, CatBoost and XGBoost must be installed; aucmax needs none of them.
+"""
+
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from aucmax import AutoRanker
+from benchmarks.papers.tables.data import Split
+
+#: columns beyond which FLAML and AutoGluon, which want dense frames, are not run
+MOST_DENSE_COLUMNS = 10_000
+
+
+def _plain(data: Split) -> tuple[Any, Any]:
+    """Scaled, one-hot encoded, gaps at the median: what linear models need."""
+    from sklearn.compose import make_column_selector, make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+    if data.is_sparse:
+        scaler = MaxAbsScaler().fit(data.X)
+        return scaler.transform(data.X), scaler.transform(data.X_test)
+    numbers = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
+    words = OneHotEncoder(handle_unknown="ignore")
+    prepared = make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (words, make_column_selector(dtype_exclude="number")),
+    ).fit(data.X)
+    return prepared.transform(data.X), prepared.transform(data.X_test)
+
+
+def _with_categories(data: Split) -> tuple[Any, Any]:
+    """Texts as pandas categories, as LightGBM and XGBoost take them."""
+    if data.is_sparse:
+        return data.X, data.X_test
+    X, X_test = data.X.copy(), data.X_test.copy()
+    for name in X.select_dtypes(exclude="number"):
+        kinds = pd.CategoricalDtype(sorted(X[name].dropna().unique()))
+        X[name], X_test[name] = X[name].astype(kinds), X_test[name].astype(kinds)
+    return X, X_test
+
+
+def _dense(data: Split) -> tuple[pd.DataFrame, pd.DataFrame]:
+    if not data.is_sparse:
+        return data.X, data.X_test
+    names = [f"x{k}" for k in range(data.X.shape[1])]
+    return tuple(
+        pd.DataFrame(sparse.csr_matrix(X).toarray(), columns=names)
+        for X in (data.X, data.X_test)
+    )
+
+
+def logistic(data: Split, seconds: float, class_weight: Any = None) -> np.ndarray:
+    from sklearn.linear_model import LogisticRegression
+
+    X, X_test = _plain(data)
+    model = LogisticRegression(max_iter=1000, class_weight=class_weight)
+    return model.fit(X, data.y).decision_function(X_test)
+
+
+def balanced_logistic(data: Split, seconds: float) -> np.ndarray:
+    return logistic(data, seconds, "balanced")
+
+
+def lightgbm(data: Split, seconds: float) -> np.ndarray:
+    from lightgbm import LGBMClassifier
+
+    X, X_test = _with_categories(data)
+    if data.is_sparse:
+        X, X_test = X.astype(np.float64), X_test.astype(np.float64)
+    model = LGBMClassifier(n_jobs=1, verbosity=-1).fit(X, data.y)
+    return model.predict_proba(X_test)[:, 1]
+
+
+def xgboost(data: Split, seconds: float) -> np.ndarray:
+    from xgboost import XGBClassifier
+
+    X, X_test = _with_categories(data)
+    model = XGBClassifier(n_jobs=1, enable_categorical=True).fit(X, data.y)
+    return model.predict_proba(X_test)[:, 1]
+
+
+def catboost(data: Split, seconds: float) -> np.ndarray:
+    from catboost import CatBoostClassifier
+
+    X, X_test = data.X, data.X_test
+    words: list[str] = []
+    if not data.is_sparse:
+        words = list(X.select_dtypes(exclude="number"))
+        X, X_test = (
+            frame.assign(**{name: frame[name].fillna("").astype(str) for name in words})
+            for frame in (X, X_test)
+        )
+    model = CatBoostClassifier(
+        thread_count=1, verbose=0, allow_writing_files=False, cat_features=words
+    )
+    return model.fit(X, data.y).predict_proba(X_test)[:, 1]
+
+
+def flaml(data: Split, seconds: float, only: str | None = None) -> np.ndarray:
+    from flaml import AutoML
+
+    X, X_test = _dense(data)
+    model = AutoML()
+    model.fit(
+        X,
+        data.y,
+        task="classification",
+        metric="roc_auc",
+        time_budget=seconds,
+        n_jobs=1,
+        verbose=0,
+        seed=0,
+        **({"estimator_list": [only]} if only else {}),
+    )
+    return model.predict_proba(X_test)[:, 1]
+
+
+def tuned_lightgbm(data: Split, seconds: float) -> np.ndarray:
+    return flaml(data, seconds, "lgbm")
+
+
+def tuned_xgboost(data: Split, seconds: float) -> np.ndarray:
+    return flaml(data, seconds, "xgboost")
+
+
+def tuned_catboost(data: Split, seconds: float) -> np.ndarray:
+    return flaml(data, seconds, "catboost")
+
+
+def autogluon(data: Split, seconds: float) -> np.ndarray:
+    from autogluon.tabular import TabularPredictor
+
+    X, X_test = _dense(data)
+    with tempfile.TemporaryDirectory() as folder:
+        model = TabularPredictor(
+            "the target", eval_metric="roc_auc", path=folder, verbosity=0
+        )
+        model.fit(
+            X.assign(**{"the target": data.y}),
+            time_limit=seconds,
+            presets="best_quality",
+            num_cpus=1,
+            num_gpus=0,
+        )
+        return model.predict_proba(X_test)[1].to_numpy()
+
+
+def auto_ranker(data: Split, seconds: float) -> np.ndarray:
+    model = AutoRanker(time_limit=seconds)
+    return model.fit(data.X, data.y).decision_function(data.X_test)
+
+
+Method = Callable[[Split, float], np.ndarray]
+
+#: Library defaults, one fit each.
+SINGLE: dict[str, Method] = {
+    "logistic regression": logistic,
+    "balanced logistic regression": balanced_logistic,
+    "LightGBM": lightgbm,
+    "XGBoost": xgboost,
+    "CatBoost": catboost,
+}
+#: The same models, tuned by FLAML for as many seconds as the automatic ones have.
+TUNED: dict[str, Method] = {
+    "LightGBM, tuned": tuned_lightgbm,
+    "XGBoost, tuned": tuned_xgboost,
+    "CatBoost, tuned": tuned_catboost,
+}
+AUTOMATIC: dict[str, Method] = {
+    "AutoRanker": auto_ranker,
+    "FLAML": flaml,
+    "AutoGluon": autogluon,
+}
+METHODS = {**SINGLE, **AUTOMATIC, **TUNED}
+NEED_DENSE = ("FLAML", "AutoGluon", *TUNED)

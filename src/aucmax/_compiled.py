@@ -1,0 +1,75 @@
+"""Numba's ``njit``, for machines as well on which its cache has no place to be.
+
+Numba keeps compiled loops next to the source or in the user's cache folder, and raises
+an error at import if it can write to neither, as in a container with a read-only disk
+and no home. Then they are kept in a temporary folder that nobody else can write to, or
+if there is none, for the time of the process.
+"""
+
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numba
+
+__all__ = ["njit"]
+
+
+def njit(*args: Any, **options: Any) -> Any:
+    """Compile a function, as ``numba.njit`` does; the cache is never an obstacle."""
+    if args:
+        return _compile(args[0], options)
+    return lambda function: _compile(function, options)
+
+
+def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    try:
+        return numba.njit(**options)(function)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+    folder = _private_folder()
+    if folder is None:
+        return numba.njit(**{**options, "cache": False})(function)
+    settings: Any = numba.config
+    before = settings.CACHE_DIR
+    try:
+        # read while decorating, and never again
+        settings.CACHE_DIR = folder
+        return numba.njit(**options)(function)
+    finally:
+        settings.CACHE_DIR = before
+
+
+@cache
+def _private_folder() -> str | None:
+    """Return a temporary folder of this user's alone, or None; tell which."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    try:
+        folder = os.path.join(tempfile.gettempdir(), f"aucmax-compiled-{user}")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        status = os.lstat(folder)
+        # numba executes what it finds there
+        is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid in (user, 0)
+        if not is_ours or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            folder = tempfile.mkdtemp(prefix="aucmax-compiled-")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError:
+        _warn("compiled loops are kept for this process alone, which takes seconds")
+        return None
+    _warn(f"compiled loops are kept in {folder}")
+    return folder
+
+
+def _warn(what: str) -> None:
+    warnings.warn(
+        f"neither the folder of aucmax nor a cache folder can be written: {what}. Set "
+        "the environment variable NUMBA_CACHE_DIR to a folder that lasts.",
+        RuntimeWarning,
+        stacklevel=5,
+    )

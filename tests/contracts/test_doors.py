@@ -1,0 +1,96 @@
+"""What every estimator refuses, or takes alike, at its door."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from aucmax import (
+    AUCSVC,
+    LambdaMART,
+    LevelSumRanker,
+    LinearRankerCV,
+    MarginRanker,
+    RankBoost,
+    SoftRankBoost,
+)
+
+RNG = np.random.default_rng(0)
+N = 120
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] + RNG.normal(size=N) > 0).astype(int)
+ESTIMATORS = [
+    AUCSVC(),
+    AUCSVC(fpr_range=(0.0, 0.5)),
+    LevelSumRanker(),
+    LinearRankerCV(C_values=(1.0,), cv=2),
+    MarginRanker(),
+    RankBoost(n_estimators=20),
+    SoftRankBoost(n_estimators=20),
+    LambdaMART(n_estimators=5),
+]
+every_estimator = pytest.mark.parametrize(
+    "estimator", ESTIMATORS, ids=lambda estimator: repr(estimator)[:40]
+)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:stopped by max rounds")
+
+
+@every_estimator
+@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-550, 2.0**530, 2.0**1015])
+def test_weights_of_extreme_scales_count_like_usual_ones(estimator, scale):
+    # about 1, where it matters: to a penalty, more weight is more rows
+    weights = (1.0 + np.arange(N) % 3) / 4.0
+    expected = clone(estimator).fit(X, Y, sample_weight=weights)
+    model = clone(estimator).fit(X, Y, sample_weight=weights * scale)
+    np.testing.assert_allclose(
+        model.decision_function(X), expected.decision_function(X), rtol=1e-6, atol=1e-9
+    )
+
+
+@every_estimator
+def test_masked_entries_and_dates_are_refused(estimator):
+    hidden = np.ma.array(X, mask=np.arange(3 * N).reshape(N, 3) == 7)
+    with pytest.raises(ValueError, match="X is masked in row 2"):
+        clone(estimator).fit(hidden, Y)
+    with pytest.raises(ValueError, match="y is masked in row 4"):
+        clone(estimator).fit(X, np.ma.array(Y, mask=np.arange(N) == 4))
+    with pytest.raises(TypeError, match=r"X holds dates or times \(datetime64"):
+        clone(estimator).fit(X.astype("datetime64[s]"), Y)
+    days = pl.DataFrame({"a": X[:, 0], "day": pl.Series([0] * N).cast(pl.Date)})
+    with pytest.raises(TypeError, match="column 'day' of X holds dates or times"):
+        clone(estimator).fit(days, Y)
+    # a mask that hides nothing is no obstacle
+    clone(estimator).fit(np.ma.array(X, mask=False), Y)
+
+
+def damaged(kind, change):
+    matrix = sparse.random_array((N, 3), density=0.5, rng=1, format=kind)
+    change(matrix)
+    return matrix
+
+
+def set_entry(name, place, value):
+    def change(matrix):
+        getattr(matrix, name)[place] = value
+
+    return change
+
+
+@every_estimator
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_entry("indices", 5, 10**6),
+        set_entry("indices", 5, -7),
+        set_entry("indptr", -1, 10**6),
+        set_entry("indptr", 2, -1),
+        set_entry("indptr", 0, 3),
+    ],
+)
+def test_damaged_sparse_matrices_are_refused(estimator, kind, change):
+    with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
+        clone(estimator).fit(damaged(kind, change), Y)

@@ -1,0 +1,78 @@
+"""One small fitted model of every kind that can be saved, with rows to score."""
+
+import warnings
+from functools import cache
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+import aucmax
+from aucmax.tables import TableEncoder, TableModel
+from aucmax.trees.lightgbm_baseline import LightGBMBaseline
+from structured.ranker_samples import graphs_of
+
+N = 40
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(N, 3)).round(3)
+Y = np.array(["no", "yes"])[(X[:, 0] + 0.5 * X[:, 1] + RNG.normal(size=N) > 0) * 1]
+LEVELS = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
+TABLE = pl.DataFrame(
+    {
+        "size": X[:, 0],
+        "kind": RNG.choice(["red", "größe", "x=y"], N),
+        "day": [f"2024-{1 + k % 9:02d}-{1 + 3 * k % 25:02d}" for k in range(N)],
+        "gaps": [None if k % 5 == 0 else float(k % 7) for k in range(N)],
+    }
+)
+GRAPHS, NODE_LABELS = graphs_of(0)
+
+#: name -> (unfitted model, training rows, labels)
+MODELS = {
+    "auc_svc": (aucmax.AUCSVC(), X, Y),
+    "auc_svc_sigmoid": (aucmax.AUCSVC(loss="sigmoid"), X, Y),
+    "level_sum_ranker": (aucmax.LevelSumRanker(), X, LEVELS),
+    "linear_ranker_cv": (aucmax.LinearRankerCV(C_values=(1.0,), cv=2), X, Y),
+    "margin_ranker": (aucmax.MarginRanker(), X, Y),
+    "margin_ranker_global": (
+        aucmax.MarginRanker(formulation="global", hypotheses="stumps"),
+        X,
+        Y,
+    ),
+    "rank_boost": (aucmax.RankBoost(n_estimators=9), X, Y),
+    "soft_rank_boost": (aucmax.SoftRankBoost(n_estimators=9), X, Y),
+    "lambdamart": (aucmax.LambdaMART(n_estimators=3), X, Y),
+    "lambdamart_ordinal": (aucmax.LambdaMART("ordinal", n_estimators=3), X, LEVELS),
+    "lightgbm_baseline": (LightGBMBaseline(n_estimators=3), X, Y),
+    "logistic_regression": (LogisticRegression(), X, Y),
+    "graph_ranker": (aucmax.GraphRanker(), GRAPHS, NODE_LABELS),
+    "table_encoder": (TableEncoder(min_frequency=1), TABLE, None),
+    "table_encoder_sparse": (TableEncoder(), sparse.csr_array(X), None),
+    "table_model": (TableModel(LogisticRegression()), TABLE, Y),
+    "table_model_trees": (
+        TableModel(aucmax.LambdaMART(n_estimators=3), view="trees"),
+        TABLE,
+        Y,
+    ),
+}
+
+
+@cache
+def fitted(name):
+    """Return the model of a name, fitted once."""
+    model, rows, labels = MODELS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(rows, labels)
+
+
+def scores(name, model):
+    """Score the training rows by a model like that of the name, as one array."""
+    rows = MODELS[name][1]
+    if hasattr(model, "transform"):
+        matrix = model.transform(rows)
+        matrix = matrix.toarray() if sparse.issparse(matrix) else matrix
+        return np.nansum(matrix, axis=1)
+    found = model.decision_function(rows)
+    return np.concatenate(found) if isinstance(found, list) else found

@@ -1,0 +1,80 @@
+"""Where nothing can be written, everything still works."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import aucmax
+
+CALL = """
+import warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import aucmax.metrics, aucmax.structured
+    from aucmax._sorting import insertion_sort
+import numpy as np
+values = np.array([2.0, 3.0, 1.0])
+assert insertion_sort(np.arange(3), values, 9)
+print(values.tolist())
+print(*[w.message for w in caught if issubclass(w.category, RuntimeWarning)])
+"""
+
+
+@pytest.fixture(scope="module")
+def read_only_package(tmp_path_factory):
+    """Copy the package to where not even an administrator can add a cache."""
+    home = tmp_path_factory.mktemp("read_only")
+    package = home / "aucmax"
+    shutil.copytree(
+        Path(aucmax.__file__).parent,
+        package,
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    for folder, _, _ in os.walk(package):
+        (Path(folder) / "__pycache__").touch()
+    return home
+
+
+def run(package, temporary):
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "TMP", "TEMP")
+    }
+    environment |= {
+        "HOME": "/dev/null",
+        "PYTHONPATH": str(package),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TMPDIR": str(temporary),
+    }
+    result = subprocess.run(
+        [sys.executable, "-c", CALL],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=package,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="relies on HOME and TMPDIR")
+def test_without_a_cache_folder_loops_are_kept_in_a_temporary_one(
+    read_only_package, tmp_path
+):
+    values, message = run(read_only_package, tmp_path)
+    assert values == "[1.0, 2.0, 3.0]"
+    assert message.count("can be written") == 1
+    (folder,) = tmp_path.iterdir()
+    assert str(folder) in message
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert list(folder.rglob("*.nbi"))
+    # a folder that others may write to is not used: numba runs what it finds there
+    folder.chmod(0o777)
+    _, message = run(read_only_package, tmp_path)
+    assert f"kept in {folder}." not in message

@@ -1,0 +1,98 @@
+"""A forked process works, or says what to do; it never waits for ever."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+
+HEAD = """
+import os, signal, sys, traceback, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+import every_model
+
+def in_child(work):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)  # what hangs is killed
+        try:
+            work()
+            os._exit(0)
+        except BaseException as error:
+            print(type(error).__name__, error, flush=True)
+            os._exit(1)
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    print("ended with", status, flush=True)
+"""
+
+LINEAR = """
+models = ["auc_svc", "margin_ranker", "rank_boost", "soft_rank_boost", "graph_ranker"]
+for name in models:
+    model, rows, labels = every_model.MODELS[name]
+    every_model.fitted(name)
+    in_child(lambda: model.fit(rows, labels))
+    in_child(lambda: every_model.scores(name, model))
+"""
+
+TREES = """
+import aucmax
+X = np.random.default_rng(0).normal(size=(3000, 4))
+y = X[:, 0] > 0
+model = aucmax.LambdaMART(n_estimators=3, n_jobs=2).fit(X, y)
+expected = model.decision_function(X)
+
+def score():
+    assert (model.decision_function(X) == expected).all()
+
+def fit():
+    again = aucmax.LambdaMART(n_estimators=3, n_jobs=2).fit(X, y)
+    assert (again.decision_function(X) == expected).all()
+
+in_child(score)
+in_child(fit)
+in_child(lambda: in_child(fit))
+"""
+
+TABLES = """
+import tempfile, aucmax
+from aucmax.datasets import load_table
+model = every_model.fitted("table_model")
+model.decision_function(every_model.TABLE)
+with tempfile.TemporaryDirectory() as folder:
+    aucmax.save(model, folder + "/model.aucmax")
+    in_child(lambda: model.decision_function(every_model.TABLE))
+    in_child(lambda: aucmax.load(folder + "/model.aucmax"))
+    in_child(lambda: load_table(folder + "/a.csv"))
+"""
+
+
+def run(script):
+    result = subprocess.run(
+        [sys.executable, "-c", HEAD + script],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+def test_models_of_arrays_fit_and_score_in_a_forked_process():
+    assert run(LINEAR) == ["ended with 0"] * 10
+
+
+def test_trees_take_one_thread_where_the_others_were_lost():
+    assert run(TREES) == ["ended with 0"] * 4
+
+
+def test_a_process_forked_after_polars_was_used_is_told_what_to_do():
+    lines = run(TABLES)
+    assert lines[1::2] == ["ended with 1"] * 3
+    for line in lines[::2]:
+        assert line.startswith("ForkedProcessError")
+        assert "get_context('spawn')" in line
