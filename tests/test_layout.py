@@ -51,6 +51,7 @@ TESTED_TOGETHER = {
     "test_cli.py": "cli: compare, data, demo, evaluate, figures, fit, score",
     "test_cli_bad_input.py": "cli: options, outputs, program",
     "test_cli_process.py": "cli: console",
+    "test_cli_rows.py": "cli: training",
     "trees/test_booster_text.py": "trees: booster_tree",
     "trees/test_lambdamart.py": "trees: booster, fitted_state, pair_objectives, params",
     "trees/test_lambdamart_columns.py": "trees: columns, data, frames",

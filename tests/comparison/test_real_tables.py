@@ -7,6 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from aucmax.cli import main
+from aucmax.comparison import find_notices
+from aucmax.datasets import load_table
+from aucmax.tables import encode_target
 
 pytestmark = pytest.mark.real_data
 
@@ -38,13 +41,16 @@ def test_compare_reaches_the_reported_auc_on_a_table(name, real_data, tmp_path):
 
 def test_the_empty_column_of_sick_is_left_out(real_data, tmp_path):
     path = real_data / "sick/sick.csv.gz"
-    out = run("fit", path, "--target", "target", "-o", tmp_path / "m.aucmax", "--json")
+    out = run(
+        "fit", path, "--target", "target", "--model", "svm-auc", "--json", "-o",
+        tmp_path / "m.aucmax",
+    )  # fmt: skip
     assert json.loads(out)["dropped_columns"]["TBG"] == "it is empty"
 
 
 def test_a9a_is_learned_from_one_file_and_measured_on_another(real_data, tmp_path):
     model = tmp_path / "a9a.aucmax"
-    run("fit", real_data / "a9a/a9a_train.svm.gz", "-o", model)
+    run("fit", real_data / "a9a/a9a_train.svm.gz", "--model", "svm-auc", "-o", model)
     record = json.loads(
         run("evaluate", model, real_data / "a9a/a9a_test.svm.gz", "--json")
     )
@@ -75,3 +81,22 @@ def test_models_of_levels_and_of_classes_are_compared_within_queries(real_data):
     maucs = {model["name"]: model["mauc"] for model in record["models"]}
     # learning within queries pays
     assert min(maucs["lambdamart-ordinal"], maucs["svm-auc"]) > maucs["lightgbm"]
+
+
+def test_the_hinge_of_a_narrow_range_that_collapses_on_a9a_is_not_saved(
+    real_data, tmp_path
+):
+    arguments = ["fit", real_data / "a9a/a9a_train.svm.gz", "--model", "svm-pauc"]
+    arguments += ["--fpr-range", 0, 0.1, "-o", tmp_path / "m.aucmax", "--quiet"]
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == 1, result.output
+    assert "svm-pauc gives all 32561 rows the same score" in result.stderr
+    assert not (tmp_path / "m.aucmax").exists()
+
+
+@pytest.mark.parametrize("name", [*REPORTED, "spambase", "mammography", "ionosphere"])
+def test_public_tables_have_no_leak_and_no_identifier(name, real_data):
+    table = load_table(real_data / f"{name}/{name}.csv.gz")
+    target = encode_target(table["target"])
+    kinds = {notice.kind for notice in find_notices(table.drop("target"), target)}
+    assert kinds <= {"copies", "constant"}

@@ -119,7 +119,7 @@ def fit(
     record = {
         "model": model,
         **target_record(training, goal),
-        **auto_record(fitted, console),
+        **auto_record(fitted, notices, console),
         "notices": notices,
         "dropped_columns": fitted.encoder_.dropped_,
         **{name: list(ends) for name, ends in aim.ranges.items()},

@@ -1,7 +1,7 @@
 """Fit one model by its name, with news for the user, and tell what it is."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -68,7 +68,7 @@ def _progress(estimator: Any, title: str, console: Console) -> Iterator[None]:
     with console.progress(f"{title}, up to {time_limit:g} s", int(time_limit)) as step:
         estimator.set_params(callback=_seconds(step, int(time_limit)))
         yield
-        step("done")
+        step("done", 0)
 
 
 def _seconds(step: Callable[..., None], most: int) -> Callable[[Any], None]:
@@ -108,7 +108,9 @@ def describe_columns(encoder: Any, console: Console) -> None:
         console.note(notice)
 
 
-def note_findings(training: Data, goal: Any, encoder: Any, console: Console) -> Any:
+def note_findings(
+    training: Data, goal: Any, encoder: Any, console: Console
+) -> list[dict[str, Any]]:
     """Look for leaks and the like on the usual folds; tell and return what is found."""
     from aucmax.comparison import find_notices
 
@@ -119,12 +121,20 @@ def note_findings(training: Data, goal: Any, encoder: Any, console: Console) -> 
     return [notice.to_dict() for notice in notices]
 
 
-def auto_record(model: Any, console: Console) -> dict[str, Any]:
+def auto_record(
+    model: Any, findings: Sequence[dict[str, Any]], console: Console
+) -> dict[str, Any]:
     """Say what a search has found, and return it for JSON; nothing of other models."""
     found = model.estimator_
     if not hasattr(found, "leaderboard"):
         return {}
-    console.say(found.summary())
+    said = {*model.encoder_.notices_, *(finding["text"] for finding in findings)}
+    for notice in found.notices_:
+        if notice not in said:
+            console.note(notice)
+    lines = found.summary().splitlines()
+    # the first tells the rows, which are told already
+    console.say("\n".join(line for line in lines[1:] if line[:5] != "Note:"))
     board = found.leaderboard().fill_nan(None)
     estimate = {k: None if v != v else v for k, v in found.estimate_.items()}
     return {
