@@ -3,6 +3,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
+from aucmax.auto import out_of_fold
 from aucmax.auto.candidates import Candidate, Setting
 from aucmax.auto.estimate import WHOLE
 from aucmax.auto.input_table import GivenRows
@@ -101,9 +102,11 @@ def test_time_may_run_out_within_a_fit():
         fit_out_of_fold(Candidate("mine", record), training_table(), SETTING, stop)
 
 
-def test_matrices_of_one_view_are_kept():
+@pytest.mark.parametrize("is_large", [False, True])
+def test_matrices_are_kept_of_large_tables_those_of_one_view(monkeypatch, is_large):
+    monkeypatch.setattr(out_of_fold, "_MANY_CELLS", 1 if is_large else 10_000)
     rows = training_table()
     first = rows.matrices(0, "linear")
     assert rows.matrices(0, "linear") is first
     rows.matrices(0, "trees")
-    assert rows.matrices(0, "linear") is not first
+    assert (rows.matrices(0, "linear") is first) == (not is_large)

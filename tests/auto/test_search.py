@@ -5,8 +5,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from aucmax.auto import out_of_fold
 from aucmax.auto.candidates import Candidate, choose_candidates
 from aucmax.auto.search import search
+from aucmax.trees import LightGBMBaseline
 from auto.test_out_of_fold import SETTING, Recorder, training_table
 
 
@@ -85,6 +87,13 @@ def test_the_callback_may_end_the_search():
     found = run(GaussianNB(), Slow(), report=lambda news: news.n_done == 1)
     assert names(found) == ["GaussianNB"]
     assert found.notices == ["the search was ended by the callback"]
+
+
+def test_large_tables_are_encoded_view_by_view(monkeypatch):
+    monkeypatch.setattr(out_of_fold, "_MANY_CELLS", 1)
+    trees = LightGBMBaseline(n_estimators=3)
+    found = run(("a", GaussianNB()), ("b", trees), ("c", LogisticRegression()))
+    assert names(found) == ["a", "c", "b"]
 
 
 def test_candidates_are_compared_by_the_part_that_counts():

@@ -94,6 +94,8 @@ def _read(table: str) -> tuple[Any, np.ndarray]:
         return X, (y > 0).astype(int)
     frame = pd.read_csv(path)
     target = frame.pop("target")
+    # some libraries refuse some names
+    frame.columns = [f"x{k}" for k in range(frame.shape[1])]
     if positive is not None:
         target = target == sorted(set(target))[positive]
     return frame, target.to_numpy().astype(int)

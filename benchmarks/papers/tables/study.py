@@ -31,10 +31,11 @@ EARLY = {"fpr_range": (0.0, 0.1)}
 OURS = "AutoRanker"
 HINDSIGHT = tuple(SINGLE)[:4]
 PARTS = {
-    "single": SINGLE,
-    "AutoRanker": {OURS: AUTOMATIC[OURS]},
+    OURS: {OURS: AUTOMATIC[OURS]},
+    "single": {name: SINGLE[name] for name in HINDSIGHT},
     "FLAML": {"FLAML": AUTOMATIC["FLAML"]},
     "AutoGluon": {"AutoGluon": AUTOMATIC["AutoGluon"]},
+    "CatBoost": {"CatBoost": SINGLE["CatBoost"]},
     "tuned": TUNED,
 }
 

@@ -21,6 +21,10 @@ from aucmax.tables.table_model import score_rows, view_rows
 __all__ = ["FittedCandidate", "TimeUpError", "TrainingTable", "fit_out_of_fold"]
 
 
+# Cells of all folds' matrices beyond which those of one view are kept at a time.
+_MANY_CELLS = 20_000_000
+
+
 class TimeUpError(Exception):
     """There is no time left for this candidate."""
 
@@ -65,6 +69,12 @@ class TrainingTable:
     encoders: list[TableEncoder] = field(default_factory=list)
     _matrices: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
 
+    @property
+    def is_large(self) -> bool:
+        """Whether memory and time allow the matrices of one view only."""
+        n_rows, n_columns = self.given.table.shape
+        return bool(n_rows * n_columns * len(self.plan.folds) > _MANY_CELLS)
+
     def ranked(self, logits: FloatArray, part: dict[str, Any]) -> Ranked:
         """Return the test rows with logits of their ranks, one column per model."""
         given, rows = self.given, self.plan.rows
@@ -88,11 +98,11 @@ class TrainingTable:
     def matrices(self, fold: int, view: str) -> tuple[Any, Any]:
         """Return the training and the test rows of a fold, as a view has them.
 
-        Those of one view are kept for the next candidate.
+        They are kept for the next candidate; of a large table those of one view.
         """
         if (fold, view) not in self._matrices:
-            for known in list(self._matrices):
-                if known[1] != view:
+            if self.is_large:
+                for known in [one for one in self._matrices if one[1] != view]:
                     del self._matrices[known]
             encoder = self.encoder(fold)
             train, test = self.plan.folds[fold]

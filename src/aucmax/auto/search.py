@@ -79,6 +79,9 @@ def search(
     of ``time.perf_counter``, or from now.
     """
     start = time.perf_counter() if start is None else start
+    if rows.is_large:
+        # every change of view costs time
+        candidates = sorted(candidates, key=lambda candidate: candidate.view)
     state = _Search(rows, setting, len(candidates), time_limit, report, start)
     for candidate in candidates:
         if state.is_stopped:
