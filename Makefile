@@ -11,7 +11,7 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test style types tests coverage test-lowest lint bench docs dist clean
+.PHONY: demo test torture style types tests coverage test-lowest lint bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -43,6 +43,12 @@ coverage: $(VENV)/.test
 # allows; numba keeps its cache apart
 test-lowest: $(LOWEST)/.test
 	NUMBA_CACHE_DIR=$(abspath $(LOWEST))/numba $(LOWEST)/bin/python $(PYTEST) $(LOWEST_TESTS)
+
+# what docs/reliability.md promises, tried as often as it says there: about an hour
+torture: $(VENV)/.test
+	AUCMAX_TORTURE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/python $(PYTEST) \
+		tests/torture tests/persistence tests/metrics tests/risks tests/contracts \
+		tests/test_forks.py tests/test_compiled.py tests/trees/test_hostile_boosters.py
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

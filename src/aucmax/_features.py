@@ -56,10 +56,13 @@ def check_features(
             dtype=(np.float64, np.float32),
             ensure_all_finite=not fitting if finite is None else finite,
         )
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         place = _first_text_cell(X)
-        if place is None:
+        if place is None and "X" in str(error):
             raise
+        if place is None:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"X cannot be used. {error}") from error
         raise ValueError(
             f"X holds text: {place}. Encode it as numbers first, for example with "
             "scikit-learn's OneHotEncoder."
@@ -173,7 +176,11 @@ def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
             "None."
         )
     reject_unreadable(y, "y")
-    return np.asarray(column_or_1d(y, warn=True))
+    try:
+        return np.asarray(column_or_1d(y, warn=True))
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"y cannot be used. {error}") from error
 
 
 def _reject_dates(X: Any) -> None:

@@ -121,7 +121,8 @@ def bootstrap_interval(
     """
     _check_options(confidence, n_resamples)
     _, labels = check_levels(y_true)
-    check = check_scores if np.ndim(y_score) < 2 else check_score_matrix
+    is_matrix = len(getattr(y_score, "shape", ())) == 2 or _is_nested(y_score)
+    check = check_score_matrix if is_matrix else check_scores
     arrays: dict[str, NDArray[Any]] = {
         "y_true": np.asarray(y_true),
         "y_score": check(y_score, labels.size),
@@ -340,6 +341,14 @@ def _check_options(confidence: float, n_resamples: int) -> None:
         raise ValueError(
             f"n_resamples must be an integer of at least 2, got {n_resamples!r}."
         )
+
+
+def _is_nested(y_score: Any) -> bool:
+    """Tell lists of equally long lists, a matrix."""
+    try:
+        return isinstance(y_score, list | tuple) and np.ndim(y_score) == 2
+    except ValueError:
+        return False
 
 
 def _check_grid(fpr: ArrayLike) -> FloatArray:

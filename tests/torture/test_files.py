@@ -1,0 +1,39 @@
+"""Files of every estimator under attack: refused by one exception, or they score."""
+
+import random
+
+import numpy as np
+import pytest
+
+from aucmax.exceptions import ModelFileError
+from aucmax.persistence.model_file import _pack, _unpack
+from aucmax.persistence.registry import public_name
+from every_model import MODELS, fitted, scores
+from persistence.test_model_file_fuzz import MUTATIONS
+from persistence.test_schema import file_of, forge_values
+from torture.amount import times
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_damage_is_noticed(name):
+    model = fitted(name)
+    content, rng = _pack(model, public_name(type(model))), random.Random(name)
+    for _ in range(times(20, 3000)):
+        mutant = rng.choice(MUTATIONS)(content, rng)
+        if mutant != content:
+            with pytest.raises(ModelFileError):
+                _unpack(mutant)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_forger_gets_an_error_or_a_model_that_scores(name):
+    members, class_name = file_of(name)
+    rng, expected = random.Random(name + "forged"), scores(name, fitted(name))
+    for _ in range(times(20, 3000)):
+        try:
+            model = _unpack(forge_values(name, members, class_name, rng))
+        except ModelFileError:
+            continue
+        found = scores(name, model)
+        assert found.shape == expected.shape
+        assert found.dtype == np.float64
