@@ -26,6 +26,25 @@ def test_folds_are_compared_within_themselves():
     assert moved == pytest.approx(estimate(rows, scores, WHOLE))
 
 
+def test_folds_that_share_training_rows_have_a_wider_interval():
+    rows = ranked([1.0])
+    scores = rows.logits[:, 0]
+    of_folds = [
+        auc_interval(rows.labels[rows.folds == k], scores[rows.folds == k])
+        for k in range(3)
+    ]
+    pairs = [
+        np.prod(np.bincount(rows.labels[rows.folds == k].astype(int))) for k in range(3)
+    ]
+    errors = np.array([one.standard_error for one in of_folds])
+    independent = np.linalg.norm(errors * pairs / np.sum(pairs))
+    found = estimate(rows, scores, WHOLE)
+    logit = [np.log(x / (1 - x)) for x in (found.low, found.value, found.high)]
+    reach = (logit[2] - logit[0]) / 2 / 1.959964
+    error = reach * found.value * (1 - found.value)
+    assert error == pytest.approx(np.sqrt(1 + 2 / 3) * independent, rel=1e-3)
+
+
 def test_with_queries_it_is_the_mean_over_queries():
     queries = np.arange(600) // 60
     rows = ranked([1.0], n_folds=1, queries=queries)

@@ -1,5 +1,18 @@
-"""A metric over folds, with its interval and tests, from rows of one fold at a time."""
+r"""A metric over folds, with its interval and tests, from rows of one fold at a time.
 
+Models of different folds share most of their training rows, so that the values of K
+folds are not independent. With the correlation :math:`\rho = 1 / K` that Nadeau and
+Bengio suggest [1]_, the variance of their mean is :math:`1 + (K - 1) \rho` times that
+of independent folds, for which DeLong's variance of the test rows stands. Without the
+factor, intervals are too short: 70 of 80 held the truth on made-up tables.
+
+References
+----------
+.. [1] C. Nadeau, Y. Bengio. Inference for the generalization error. Machine Learning
+   52 (2003).
+"""
+
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +37,8 @@ WHOLE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 def estimate(ranked: Ranked, scores: FloatArray, part: dict[str, Any]) -> Estimate:
     """Return the area within a part of the curve, with its 95% interval.
 
-    DeLong's variance of each fold, the folds pooled by their pairs; with queries, the
-    mean over queries and Student's t. NaN where there is no interval.
+    DeLong's variance of each fold, the folds pooled by their pairs and correlated; with
+    queries, the mean over queries and Student's t. NaN where there is no interval.
     """
     if ranked.queries is not None:
         return mean_interval(_by_query(ranked, scores, part))
@@ -35,6 +48,11 @@ def estimate(ranked: Ranked, scores: FloatArray, part: dict[str, Any]) -> Estima
             found = [
                 auc_interval(held.labels, scores[rows], **part, **_weight(held))
                 for rows, held in parts
+            ]
+            # so many times wider than if folds were independent
+            wider = np.sqrt(1.0 + (len(parts) - 1) / len(parts))
+            found = [
+                replace(one, standard_error=wider * one.standard_error) for one in found
             ]
             return pool_aucs(found, weights, n_pairs)
         except ValueError:
