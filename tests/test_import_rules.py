@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "tables": {"metrics", "datasets"},
     "comparison": {"metrics", "tables"},
     "persistence": set(),
+    "torch": {"base", "risks", "metrics"},
     "plots": {"metrics", "margin"},
     "cli": {"comparison", "tables", "datasets", "metrics", "plots", "persistence"},
 }
@@ -118,6 +119,7 @@ def loaded_by(code: str, suspects: set[str]) -> list[str]:
 
 def test_import_aucmax_loads_nothing_heavy():
     heavy = {"sklearn", "scipy", "numba", "lightgbm", "matplotlib", "polars"}
+    heavy |= {"torch"}
     assert loaded_by("import aucmax", heavy) == []
 
 
@@ -125,4 +127,4 @@ def test_matplotlib_and_lightgbm_are_imported_where_used():
     code = (
         "import aucmax; aucmax.metrics, aucmax.plots, aucmax.AUCSVC, aucmax.LambdaMART"
     )
-    assert loaded_by(code, {"lightgbm", "matplotlib"}) == []
+    assert loaded_by(code, {"lightgbm", "matplotlib", "torch"}) == []

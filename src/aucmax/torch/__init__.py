@@ -1,0 +1,28 @@
+"""The library's risks as losses for PyTorch, exact over a batch, a bank or an epoch.
+
+Needs the extra ``aucmax[torch]``. Nothing else in the library loads PyTorch.
+"""
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "aucmax.torch needs PyTorch: pip install 'aucmax[torch]' (without a graphics "
+        "card, choose a CPU build of torch first, which is a tenth of the size)."
+    ) from error
+
+from aucmax.torch.losses import (
+    LambdaLoss,
+    PairHingeLoss,
+    PairLogisticLoss,
+    PairSigmoidLoss,
+    PartialAUCLoss,
+)
+
+__all__ = [
+    "LambdaLoss",
+    "PairHingeLoss",
+    "PairLogisticLoss",
+    "PairSigmoidLoss",
+    "PartialAUCLoss",
+]
