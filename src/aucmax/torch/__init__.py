@@ -11,6 +11,8 @@ except ImportError as error:
         "card, choose a CPU build of torch first, which is a tenth of the size)."
     ) from error
 
+from aucmax.torch.distributed import GatheredLoss
+from aucmax.torch.epoch import epoch_gradient
 from aucmax.torch.losses import (
     LambdaLoss,
     PairHingeLoss,
@@ -18,11 +20,20 @@ from aucmax.torch.losses import (
     PairSigmoidLoss,
     PartialAUCLoss,
 )
+from aucmax.torch.metrics import AUROC, PartialAUROC
+from aucmax.torch.sampler import ClassBalancedSampler
+from aucmax.torch.score_bank import ScoreBank
 
 __all__ = [
+    "AUROC",
+    "ClassBalancedSampler",
+    "GatheredLoss",
     "LambdaLoss",
     "PairHingeLoss",
     "PairLogisticLoss",
     "PairSigmoidLoss",
     "PartialAUCLoss",
+    "PartialAUROC",
+    "ScoreBank",
+    "epoch_gradient",
 ]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aucmax._validation import FloatArray, IntArray
 
-__all__ = ["Batch", "Column", "check_tensors"]
+__all__ = ["Batch", "Column", "check_finite", "check_tensors", "checked_labels"]
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,17 @@ class Batch:
         """Check a batch, once; errors name the row."""
         check_tensors(scores, labels)
         numbers = scores.detach().to("cpu", torch.float64).numpy()
-        if not np.isfinite(numbers).all():
-            place = np.argwhere(~np.isfinite(numbers))[0].tolist()
-            raise ValueError(
-                f"Logits must be finite, but {_where(place)} is "
-                f"{numbers[tuple(place)]} in call {loss.n_calls} of this loss. The "
-                "model has not been changed by this batch: lower the learning rate, "
-                "clip the gradients, or look at the inputs of this row."
-            )
+        check_finite(
+            numbers,
+            "Logits",
+            f" in call {loss.n_calls} of this loss. The model has not been changed by "
+            "this batch: lower the learning rate, clip the gradients, or look at the "
+            "inputs of this row",
+        )
         n_rows = numbers.shape[0]
         return cls(
             numbers.reshape(n_rows, -1),
-            _checked_labels(labels, loss.takes_levels).reshape(n_rows, -1),
+            checked_labels(labels, loss.takes_levels).reshape(n_rows, -1),
             _checked_weights(sample_weight, n_rows),
             _checked_qid(qid, n_rows),
             1e-12 if scores.dtype == torch.float64 else 1e-7,
@@ -102,6 +101,16 @@ def check_tensors(scores: Any, labels: Any) -> None:
         )
 
 
+def check_finite(numbers: NDArray[Any], name: str, advice: str) -> None:
+    """Refuse numbers that are not finite, by their row."""
+    if not np.isfinite(numbers).all():
+        place = np.argwhere(~np.isfinite(numbers))[0].tolist()
+        raise ValueError(
+            f"{name} must be finite, but {_where(place)} is {numbers[tuple(place)]}"
+            f"{advice}."
+        )
+
+
 def _advice(scores: Any, labels: Any) -> str:
     if scores.ndim == 2 and scores.shape[1] == 1 and labels.ndim == 1:
         return " Drop the last dimension: logits.squeeze(1)."
@@ -110,7 +119,7 @@ def _advice(scores: Any, labels: Any) -> str:
     return ""
 
 
-def _checked_labels(labels: Any, takes_levels: bool) -> NDArray[Any]:
+def checked_labels(labels: Any, takes_levels: bool) -> NDArray[Any]:
     """Return labels as booleans, as numbers if some are missing, or as levels."""
     found: NDArray[Any] = labels.detach().cpu().numpy()
     if labels.dtype in (torch.bfloat16, torch.float16):
