@@ -3,15 +3,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 LOWEST := $(VENV)-lowest
+TORCH := $(VENV)-torch
 PYTEST := -m pytest -n auto --dist worksteal
 LOWEST_TESTS := tests/contracts/test_estimators.py tests/test_cli.py tests/test_packaging.py \
 	$(addprefix tests/,datasets persistence plots tables trees)
+TORCH_BUILD ?= torch==2.13.0
+TORCH_TESTS := tests/pytorch tests/test_docs_code.py tests/test_docs_names.py \
+	tests/test_examples.py
 KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test torture style types tests coverage test-lowest lint bench docs dist clean
+.PHONY: demo test torture style types tests coverage test-lowest test-torch lint bench docs dist \
+	clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -50,6 +55,11 @@ torture: $(VENV)/.test
 		tests/torture tests/persistence tests/metrics tests/risks tests/contracts \
 		tests/test_forks.py tests/test_compiled.py tests/trees/test_hostile_boosters.py
 
+# what needs PyTorch, apart, since it is large: TORCH_BUILD names a CPU build
+test-torch: $(TORCH)/.test
+	NUMBA_CACHE_DIR=$(abspath $(TORCH))/numba $(TORCH)/bin/python $(PYTEST) \
+		-k 'torch or reference_lists' $(TORCH_TESTS)
+
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
@@ -61,7 +71,7 @@ dist: $(VENV)/.dist
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) $(LOWEST) dist docs/_build docs/auto_examples docs/reference/generated
+	rm -rf $(VENV) $(LOWEST) $(TORCH) dist docs/_build docs/auto_examples docs/reference/generated
 
 # uv takes seconds where pip takes a minute; pip serves machines on which uv does not work
 install = $(BIN)/uv pip install --quiet --system-certs --python $(1)/bin/python $(2) \
@@ -82,4 +92,11 @@ $(VENV)/.%: pyproject.toml | $(BIN)/python
 $(LOWEST)/.%: pyproject.toml requirements-lowest.txt | $(BIN)/python
 	$(PYTHON) -m venv --clear $(LOWEST)
 	$(call install,$(LOWEST),--constraint requirements-lowest.txt --editable '.[$*]')
+	touch $@
+
+# pip alone: uv would look past a build that is found on this machine
+$(TORCH)/.%: pyproject.toml | $(BIN)/python
+	$(PYTHON) -m venv --clear $(TORCH)
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check '$(TORCH_BUILD)'
+	$(call install,$(TORCH),--editable '.[torch,$*]')
 	touch $@

@@ -31,6 +31,9 @@ autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the class template lists them
 default_role = "literal"
+# PyTorch is an extra, and large: where it is missing, signatures and docstrings will do
+_has_torch = importlib.util.find_spec("torch") is not None
+autodoc_mock_imports = [] if _has_torch else ["torch"]
 
 
 def skip_routing_methods(app, what, name, obj, skip, options):
@@ -54,7 +57,7 @@ mathjax_path = "tex-svg.js"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "filename_pattern": r"plot_",
+    "filename_pattern": r"plot_" if _has_torch else r"plot_\d+_(?!torch)",
     "within_subsection_order": "gallery_order.by_number",
     "backreferences_dir": "reference/generated/backreferences",
     "doc_module": ("aucmax",),

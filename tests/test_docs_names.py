@@ -4,6 +4,7 @@ import inspect
 import re
 from dataclasses import is_dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,8 @@ MODULES = [
     "aucmax.tables",
     "aucmax.trees",
 ]
+if find_spec("torch") is not None:
+    MODULES.append("aucmax.torch")
 
 
 def public_names():

@@ -34,6 +34,7 @@ MAY_IMPORT = {
     "comparison": {"metrics", "tables", "datasets"},
     "auto": {"base", "metrics", "tables", "comparison", "linear", "trees"},
     "persistence": set(),
+    "torch": {"base", "risks", "metrics"},
     "plots": {"metrics", "margin"},
     "cli": {"comparison", "tables", "datasets", "metrics", "plots", "persistence"},
 }
@@ -119,6 +120,7 @@ def loaded_by(code: str, suspects: set[str]) -> list[str]:
 
 def test_import_aucmax_loads_nothing_heavy():
     heavy = {"sklearn", "scipy", "numba", "lightgbm", "matplotlib", "polars"}
+    heavy |= {"torch"}
     assert loaded_by("import aucmax", heavy) == []
 
 
@@ -126,4 +128,4 @@ def test_matplotlib_and_lightgbm_are_imported_where_used():
     code = (
         "import aucmax; aucmax.metrics, aucmax.plots, aucmax.AUCSVC, aucmax.LambdaMART"
     )
-    assert loaded_by(code, {"lightgbm", "matplotlib"}) == []
+    assert loaded_by(code, {"lightgbm", "matplotlib", "torch"}) == []

@@ -1,0 +1,89 @@
+"""
+A network for the AUC
+=====================
+
+A convolutional network learns to find the digit 8 among others, from images of which
+one in thirty is an 8. One line differs between the three runs: the loss.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+from sklearn.datasets import load_digits
+
+from aucmax import plots
+from aucmax.torch import (
+    ClassBalancedSampler,
+    PairLogisticLoss,
+    PartialAUCLoss,
+    PartialAUROC,
+)
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+
+# %%
+# Rare positives
+# --------------
+# Half of the images train, the other half judges. Of the 8s that train, most are left
+# out.
+images, digits = load_digits(return_X_y=True)
+X = torch.tensor(images, dtype=torch.float32).reshape(-1, 1, 8, 8) / 16.0
+y = torch.tensor(digits == 8).float()
+rng = np.random.default_rng(0)
+train, test = np.array_split(rng.permutation(len(X)), 2)
+eights = train[y[train].numpy() == 1]
+train = np.setdiff1d(train, eights[27:])
+print(f"{len(train)} images, {int(y[train].sum())} of them an 8")
+
+
+# %%
+# One loop, three losses
+# ----------------------
+# Every batch has four 8s, so that there are pairs in each.
+def trained(loss_of):
+    """Return the scores of the test images by a network trained for this loss."""
+    torch.manual_seed(1)
+    network = torch.nn.Sequential(
+        torch.nn.Conv2d(1, 16, 3, padding=1),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(256, 1),
+        torch.nn.Flatten(0),
+    )
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.003)
+    sampler = ClassBalancedSampler(y[train], batch_size=64, positive_share=1 / 16)
+    for epoch in range(15):
+        sampler.set_epoch(epoch)
+        for rows in sampler:
+            own = train[rows]
+            optimizer.zero_grad()
+            loss_of(network(X[own]), y[own]).backward()
+            optimizer.step()
+    with torch.no_grad():
+        return network(X[test])
+
+
+losses = {
+    "cross-entropy": torch.nn.BCEWithLogitsLoss(),
+    "all pairs": PairLogisticLoss(),
+    "first tenth of the negatives": PartialAUCLoss(fpr_range=(0, 0.1)),
+}
+scores = {name: trained(loss_of) for name, loss_of in losses.items()}
+
+# %%
+# The start of the curve
+# ----------------------
+# The partial AUC over the first tenth of the false positive rates, with its interval.
+# These images are few to judge by: look at the intervals before you choose.
+for name, found in scores.items():
+    metric = PartialAUROC(fpr_range=(0, 0.1))
+    metric.update(found, y[test])
+    print(f"{name}: {metric.interval()}")
+
+figure, axes = plt.subplots(figsize=(6, 5))
+curves = {name: found.numpy() for name, found in scores.items()}
+plots.roc_curve(y[test].numpy(), curves, fpr_range=(0, 0.1), confidence=None, ax=axes)
+axes.set(xlim=(0, 0.3), ylim=(0.5, 1))
+plt.show()

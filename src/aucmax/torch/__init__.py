@@ -1,0 +1,39 @@
+"""The library's risks as losses for PyTorch, exact over a batch, a bank or an epoch.
+
+Needs the extra ``aucmax[torch]``. Nothing else in the library loads PyTorch.
+"""
+
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "aucmax.torch needs PyTorch: pip install 'aucmax[torch]' (without a graphics "
+        "card, choose a CPU build of torch first, which is a tenth of the size)."
+    ) from error
+
+from aucmax.torch.distributed import GatheredLoss
+from aucmax.torch.epoch import epoch_gradient
+from aucmax.torch.losses import (
+    LambdaLoss,
+    PairHingeLoss,
+    PairLogisticLoss,
+    PairSigmoidLoss,
+    PartialAUCLoss,
+)
+from aucmax.torch.metrics import AUROC, PartialAUROC
+from aucmax.torch.sampler import ClassBalancedSampler
+from aucmax.torch.score_bank import ScoreBank
+
+__all__ = [
+    "AUROC",
+    "ClassBalancedSampler",
+    "GatheredLoss",
+    "LambdaLoss",
+    "PairHingeLoss",
+    "PairLogisticLoss",
+    "PairSigmoidLoss",
+    "PartialAUCLoss",
+    "PartialAUROC",
+    "ScoreBank",
+    "epoch_gradient",
+]

@@ -1,0 +1,176 @@
+"""The only door of the losses: a batch of tensors, checked, as NumPy arrays."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from aucmax._validation import FloatArray, IntArray
+
+__all__ = ["Batch", "Column", "check_finite", "check_tensors", "checked_labels"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What counts of one column: rows with a label, and with any weight."""
+
+    rows: IntArray | slice
+    scores: FloatArray
+    labels: NDArray[Any]
+    sample_weight: FloatArray | None
+    qid: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Scores of shape (n_rows, n_columns), and all that belongs to them."""
+
+    scores: FloatArray
+    labels: NDArray[Any]
+    sample_weight: FloatArray | None
+    qid: NDArray[Any] | None
+    accuracy: float
+
+    @classmethod
+    def of(
+        cls, scores: Any, labels: Any, sample_weight: Any, qid: Any, loss: Any
+    ) -> "Batch":
+        """Check a batch, once; errors name the row."""
+        check_tensors(scores, labels)
+        numbers = scores.detach().to("cpu", torch.float64).numpy()
+        check_finite(
+            numbers,
+            "Logits",
+            f" in call {loss.n_calls} of this loss. The model has not been changed by "
+            "this batch: lower the learning rate, clip the gradients, or look at the "
+            "inputs of this row",
+        )
+        n_rows = numbers.shape[0]
+        return cls(
+            numbers.reshape(n_rows, -1),
+            checked_labels(labels, loss.takes_levels).reshape(n_rows, -1),
+            _checked_weights(sample_weight, n_rows),
+            _checked_qid(qid, n_rows),
+            1e-12 if scores.dtype == torch.float64 else 1e-7,
+        )
+
+    def column(self, place: int) -> Column:
+        """Return the rows that count in a column."""
+        labels = self.labels[:, place]
+        keep = np.ones(labels.size, dtype=bool)
+        if labels.dtype.kind == "f":
+            keep = ~np.isnan(labels)
+        if self.sample_weight is not None:
+            keep &= self.sample_weight > 0.0
+        rows = slice(None) if keep.all() else np.flatnonzero(keep)
+        return Column(
+            rows,
+            np.ascontiguousarray(self.scores[rows, place]),
+            np.ascontiguousarray(labels[rows]),
+            None if self.sample_weight is None else self.sample_weight[rows],
+            None if self.qid is None else self.qid[rows],
+        )
+
+
+def check_tensors(scores: Any, labels: Any) -> None:
+    """Refuse tensors of kinds, shapes or devices that do not go together."""
+    for name, value in (("logits", scores), ("labels", labels)):
+        if not isinstance(value, torch.Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(value).__name__}.")
+    if not scores.is_floating_point():
+        raise TypeError(
+            f"Logits must be floating-point numbers, got {scores.dtype}. Are logits "
+            "and labels in the right order? loss(logits, labels)."
+        )
+    if scores.device != labels.device:
+        raise ValueError(
+            f"Logits are on {scores.device} and labels on {labels.device}; move the "
+            f"labels: labels.to({str(scores.device)!r})."
+        )
+    if scores.ndim not in (1, 2) or scores.shape != labels.shape:
+        raise ValueError(
+            f"Logits and labels must have the same shape, (n_rows,) or (n_rows, "
+            f"n_labels), got {tuple(scores.shape)} and {tuple(labels.shape)}."
+            f"{_advice(scores, labels)}"
+        )
+    if scores.numel() == 0:
+        raise ValueError(
+            f"The batch is empty: logits have shape {tuple(scores.shape)}."
+        )
+
+
+def check_finite(numbers: NDArray[Any], name: str, advice: str) -> None:
+    """Refuse numbers that are not finite, by their row."""
+    if not np.isfinite(numbers).all():
+        place = np.argwhere(~np.isfinite(numbers))[0].tolist()
+        raise ValueError(
+            f"{name} must be finite, but {_where(place)} is {numbers[tuple(place)]}"
+            f"{advice}."
+        )
+
+
+def _advice(scores: Any, labels: Any) -> str:
+    if scores.ndim == 2 and scores.shape[1] == 1 and labels.ndim == 1:
+        return " Drop the last dimension: logits.squeeze(1)."
+    if scores.ndim == 2 and scores.shape[1] == 2 and labels.ndim == 1:
+        return " Two logits per row rank by their difference: out[:, 1] - out[:, 0]."
+    return ""
+
+
+def checked_labels(labels: Any, takes_levels: bool) -> NDArray[Any]:
+    """Return labels as booleans, as numbers if some are missing, or as levels."""
+    found: NDArray[Any] = labels.detach().cpu().numpy()
+    if labels.dtype in (torch.bfloat16, torch.float16):
+        found = labels.detach().cpu().float().numpy()
+    if found.dtype == bool:
+        return found
+    missing = np.isnan(found) if found.dtype.kind == "f" else np.zeros(1, dtype=bool)
+    known = found == np.rint(found) if takes_levels else (found == 0) | (found == 1)
+    known &= found >= 0
+    if not (known | missing).all():
+        place = np.argwhere(~(known | missing))[0].tolist()
+        needed = "levels 0, 1, 2, ..." if takes_levels else "0 or 1"
+        raise ValueError(
+            f"Labels must be {needed} (or NaN where unknown), but {_where(place)} is "
+            f"{found[tuple(place)]:g}. Soft labels name no pairs of a positive and a "
+            "negative: round them, or give the certainty as sample_weight."
+        )
+    if missing.any():
+        return found.astype(np.float64)
+    return found.astype(np.int64) if takes_levels else found == 1
+
+
+def _checked_weights(weights: Any, n_rows: int) -> FloatArray | None:
+    if weights is None:
+        return None
+    found: FloatArray = (
+        torch.as_tensor(weights).detach().to("cpu", torch.float64).numpy()
+    )
+    if found.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_rows},), got {found.shape}."
+        )
+    if not (np.isfinite(found) & (found >= 0.0)).all():
+        row = int(np.argmin(np.isfinite(found) & (found >= 0.0)))
+        raise ValueError(
+            f"sample_weight must be finite and at least 0, but row {row} is "
+            f"{found[row]:g}."
+        )
+    return found
+
+
+def _checked_qid(qid: Any, n_rows: int) -> NDArray[Any] | None:
+    if qid is None:
+        return None
+    found = qid.detach().cpu().numpy() if isinstance(qid, torch.Tensor) else qid
+    found = np.asarray(found)
+    if found.shape != (n_rows,):
+        raise ValueError(f"qid must have shape ({n_rows},), got {found.shape}.")
+    return found
+
+
+def _where(place: list[int]) -> str:
+    row = f"row {place[0]}"
+    return row if len(place) == 1 else f"{row}, column {place[1]}"

@@ -1,0 +1,384 @@
+"""Losses over all pairs of a batch, equal to the risks of the library."""
+
+import inspect
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from aucmax._parameters import check_choice, check_positive, check_range
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, PerQuery
+from aucmax.torch._batch import Batch, Column
+from aucmax.torch._curvature import logistic_curvature_times
+from aucmax.torch._host_risk import evaluate
+
+__all__ = [
+    "LambdaLoss",
+    "PairHingeLoss",
+    "PairLogisticLoss",
+    "PairLoss",
+    "PairSigmoidLoss",
+    "PartialAUCLoss",
+]
+
+_LARGEST_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
+
+
+class PairLoss(torch.nn.Module):
+    """What all losses share: a risk of each column, and the mean over the columns.
+
+    Attributes
+    ----------
+    n_calls : int
+        How often the loss was computed.
+    n_without_pairs : int
+        How many of these batches had no pair of a positive and a negative. Their loss
+        is 0, with a gradient of 0.
+    """
+
+    takes_levels = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_calls = 0
+        self.n_without_pairs = 0
+
+    def forward(
+        self,
+        logits: torch.Tensor,
+        labels: torch.Tensor,
+        *,
+        sample_weight: Any = None,
+        qid: Any = None,
+    ) -> torch.Tensor:
+        """Return the loss of a batch.
+
+        Parameters
+        ----------
+        logits : tensor of shape (n_rows,) or (n_rows, n_labels)
+            Scores; for several labels the loss is the mean over the columns that have
+            rows of both classes. Numbers of half precision are summed in full.
+        labels : tensor of the same shape
+            0 or 1, of any type; NaN where a label is unknown.
+        sample_weight : tensor of shape (n_rows,), default=None
+            Row weights; a pair counts by the product.
+        qid : tensor of shape (n_rows,), default=None
+            The query of each row: pairs count within queries only, and the loss is the
+            mean over the queries that have rows of both classes.
+
+        Returns
+        -------
+        tensor
+            A number, of float64 if the logits are, else of float32.
+        """
+        self.n_calls += 1
+        value: torch.Tensor = evaluate(self, logits, labels, sample_weight, qid)
+        return value
+
+    def extra_repr(self) -> str:
+        """Return the parameters, for printing."""
+        names = inspect.signature(type(self)).parameters
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+
+    def _evaluate(self, batch: Batch) -> tuple[float, FloatArray]:
+        """Return the mean of the columns, and its gradient."""
+        gradient = np.zeros_like(batch.scores)
+        values = []
+        for place in range(batch.scores.shape[1]):
+            column = batch.column(place)
+            try:
+                self._check_classes(column)
+                value, slope = self._risk_of(column, batch.accuracy)
+            except NotEnoughClassesError:
+                continue
+            values.append(value)
+            gradient[column.rows, place] = slope
+        if not values:
+            self.n_without_pairs += 1
+            return 0.0, gradient
+        return float(np.mean(values)), gradient / len(values)
+
+    def _curvature_times(self, batch: Batch, vectors: FloatArray) -> FloatArray:
+        """Return the second derivatives times the vectors, where there are any."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has no second derivatives; PairLogisticLoss has."
+        )
+
+    @abstractmethod
+    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
+        """Return the risk of one column, and its gradient."""
+
+    def _check_classes(self, column: Column) -> None:
+        if column.labels.size == 0 or (column.labels == column.labels[0]).all():
+            raise NotEnoughClassesError("The rows are of one class.")
+
+
+class PairLogisticLoss(PairLoss):
+    r"""Mean logistic loss of all pairs of a positive and a negative of the batch.
+
+    .. math:: \frac{1}{pn} \sum_{i \in P} \sum_{j \in N} \log(1 + e^{-(s_i - s_j)})
+
+    Equal to :class:`aucmax.risks.PairLogistic`, in O(m) for a batch of m rows and
+    without a matrix of pairs. It can be differentiated twice.
+
+    See Also
+    --------
+    PairSigmoidLoss : Bounded, closer to the AUC itself.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from aucmax.torch import PairLogisticLoss
+    >>> logits = torch.tensor([2.0, 0.0, -1.0], requires_grad=True)
+    >>> loss = PairLogisticLoss()(logits, torch.tensor([1, 0, 0]))
+    >>> loss.backward()
+    >>> print(f"{loss.item():.4f}", logits.grad.numpy().round(4))
+    0.0878 [-0.0833  0.0596  0.0237]
+    """
+
+    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
+        """Return the risk of one column, and its gradient."""
+        return _logistic_risk(PairLogistic(accuracy=accuracy), column)
+
+    def _curvature_times(self, batch: Batch, vectors: FloatArray) -> FloatArray:
+        """Return the second derivatives times the vectors."""
+        product = np.zeros_like(vectors)
+        n_used = 0
+        for place in range(vectors.shape[1]):
+            column = batch.column(place)
+            try:
+                self._check_classes(column)
+                slope = logistic_curvature_times(
+                    PairLogistic(accuracy=batch.accuracy),
+                    column,
+                    vectors[column.rows, place],
+                )
+            except NotEnoughClassesError:
+                continue
+            n_used += 1
+            product[column.rows, place] = slope
+        return product / max(n_used, 1)
+
+
+class PairHingeLoss(PairLoss):
+    r"""Mean hinge of all pairs of a positive and a negative of the batch.
+
+    .. math:: \frac{1}{pn} \sum_{i \in P} \sum_{j \in N} \max(0, m - s_i + s_j)
+
+    Equal to :class:`aucmax.risks.PairHinge`. At a kink the inactive side is taken.
+
+    Parameters
+    ----------
+    margin : float, default=1.0
+        The margin m: pairs farther apart cost nothing.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from aucmax.torch import PairHingeLoss
+    >>> PairHingeLoss()(torch.tensor([0.5, 0.0, -1.0]), torch.tensor([1, 0, 0]))
+    tensor(0.2500)
+    """
+
+    def __init__(self, margin: float = 1.0) -> None:
+        super().__init__()
+        check_positive("margin", margin)
+        self.margin = margin
+
+    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
+        """Return the risk of one column, and its gradient."""
+        labels, weights = _as_bool(column), column.sample_weight
+        if column.qid is None:
+            risk = PairHinge(self.margin)
+            return risk.value_and_subgradient(column.scores, labels, weights)
+        value, slope = PerQuery(PartialHinge(), column.qid).value_and_subgradient(
+            column.scores / self.margin, labels, weights
+        )
+        return self.margin * value, slope
+
+
+class PairSigmoidLoss(PairLoss):
+    r"""Mean sigmoid of all pairs of a positive and a negative of the batch.
+
+    .. math:: \frac{1}{pn} \sum_{i \in P} \sum_{j \in N}
+              \sigma\Big(-\frac{s_i - s_j}{\tau}\Big)
+
+    Equal to :class:`aucmax.risks.PairSigmoid`: it tends to 1 - AUC as tau falls, and no
+    pair costs more than 1. Not convex: pairs that are far off have hardly any slope, so
+    a few epochs with another loss first may help.
+
+    Parameters
+    ----------
+    tau : float, default=1.0
+        The width of the sigmoid.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from aucmax.torch import PairSigmoidLoss
+    >>> PairSigmoidLoss()(torch.tensor([2.0, 0.0, 3.0]), torch.tensor([1, 0, 0]))
+    tensor(0.4251)
+    """
+
+    def __init__(self, tau: float = 1.0) -> None:
+        super().__init__()
+        check_positive("tau", tau)
+        self.tau = tau
+
+    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
+        """Return the risk of one column, and its gradient."""
+        return _sigmoid_risk(PairSigmoid(tau=self.tau, accuracy=accuracy), column)
+
+
+class PartialAUCLoss(PairLoss):
+    """Loss of the pairs in a part of the ROC curve of the batch.
+
+    Of the negatives, those with ranks in `fpr_range` count, by descending logit; of the
+    positives, those with ranks in `tpr_range`; rows at the ends count in part. The rows
+    that count are chosen anew for each batch, and held fixed in the gradient.
+
+    Parameters
+    ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        Lower and upper end, ``0 <= low < high <= 1``. A batch must have so many
+        negatives (positives) that the range covers one of them.
+    loss : {"sigmoid", "logistic", "hinge"}, default="sigmoid"
+        The loss of a pair: equal to :class:`aucmax.risks.PairSigmoid`,
+        :class:`~aucmax.risks.PairLogistic` or :class:`~aucmax.risks.PartialHinge` with
+        these ranges. The sigmoid is bounded, so that a few negatives far ahead do not
+        outvote all else.
+    tau : float, default=1.0
+        The width of the sigmoid.
+
+    See Also
+    --------
+    PartialAUROC : The partial AUC itself.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from aucmax.torch import PartialAUCLoss
+    >>> logits = torch.tensor([2.0, 1.5, 0.0, -1.0, -3.0])
+    >>> labels = torch.tensor([1, 0, 0, 0, 0])
+    >>> PartialAUCLoss(fpr_range=(0, 0.25))(logits, labels)
+    tensor(0.3775)
+    """
+
+    def __init__(
+        self,
+        fpr_range: Sequence[float] = (0.0, 1.0),
+        tpr_range: Sequence[float] = (0.0, 1.0),
+        *,
+        loss: str = "sigmoid",
+        tau: float = 1.0,
+    ) -> None:
+        super().__init__()
+        check_choice("loss", loss, ("sigmoid", "logistic", "hinge"))
+        check_positive("tau", tau)
+        self.fpr_range = check_range("fpr_range", fpr_range)
+        self.tpr_range = check_range("tpr_range", tpr_range)
+        self.loss, self.tau = loss, tau
+        self._ranges: dict[str, Any] = {
+            "fpr_range": self.fpr_range,
+            "tpr_range": self.tpr_range,
+        }
+        if loss == "hinge":
+            PartialHinge(**self._ranges).rank_box()  # not all ranges have a hinge
+
+    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
+        """Return the risk of one column, and its gradient."""
+        labels = _as_bool(column)
+        if column.qid is None:
+            self._check_sizes(labels)
+        if self.loss == "sigmoid":
+            risk = PairSigmoid(tau=self.tau, accuracy=accuracy, **self._ranges)
+            return _sigmoid_risk(risk, column)
+        if self.loss == "logistic":
+            return _logistic_risk(
+                PairLogistic(accuracy=accuracy, **self._ranges), column
+            )
+        hinge = PartialHinge(**self._ranges)
+        own = hinge if column.qid is None else PerQuery(hinge, column.qid)
+        return own.value_and_subgradient(column.scores, labels, column.sample_weight)
+
+    def _check_sizes(self, labels: BoolArray) -> None:
+        """Complain about a range that covers less than one row of its class."""
+        for name, rows, members in (
+            ("fpr_range", "negatives", ~labels),
+            ("tpr_range", "positives", labels),
+        ):
+            low, high = self._ranges[name]
+            n_rows = int(np.count_nonzero(members))
+            if (high - low) * n_rows >= 1.0 - _LARGEST_SHORTFALL_OF_A_ROW:
+                continue
+            needed = math.ceil((1.0 - _LARGEST_SHORTFALL_OF_A_ROW) / (high - low))
+            size = math.ceil(labels.size * needed / n_rows)
+            raise ValueError(
+                f"{name}={(low, high)!r} covers {(high - low) * n_rows:.3g} of the "
+                f"{n_rows} {rows} of this batch, and must cover at least one: it takes "
+                f"{needed} of them, a batch of about {size} rows. Take larger "
+                "batches, drop the last one if it is smaller, keep a ScoreBank, or "
+                "use epoch_gradient."
+            )
+
+
+class LambdaLoss(PairLoss):
+    r"""Logistic loss of pairs, each weighted by what swapping its rows would change.
+
+    .. math:: \sum_{y_i > y_j} v_{ij} \log(1 + e^{-(s_i - s_j)})
+
+    where :math:`v_{ij}` is the change of the AUC, or of the multi-class AUC, if the two
+    rows changed ranks: LambdaMART's loss. Equal to :class:`aucmax.risks.PairLogistic`
+    with ``rank_weighted=True``. Ranks are held fixed in the gradient.
+
+    Parameters
+    ----------
+    metric : {"auc", "mauc"}, default="auc"
+        What is changed. Labels for "mauc" are levels 0, 1, 2, ...
+
+    References
+    ----------
+    .. [1] S. Welleck. Efficient AUC optimization for information ranking applications.
+       ECIR 2016.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from aucmax.torch import LambdaLoss
+    >>> logits = torch.tensor([2.0, 0.0, -1.0], requires_grad=True)
+    >>> LambdaLoss("auc")(logits, torch.tensor([1, 0, 0])).backward()
+    >>> print(logits.grad.numpy().round(4))
+    [-0.107   0.0596  0.0474]
+    """
+
+    def __init__(self, metric: str = "auc") -> None:
+        super().__init__()
+        check_choice("metric", metric, ("auc", "mauc"))
+        self.metric = metric
+        self.takes_levels = metric == "mauc"
+
+    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
+        """Return the risk of one column, and its gradient."""
+        weights = "equal" if self.metric == "auc" else "mauc"
+        risk = PairLogistic(True, pair_weights=weights, accuracy=accuracy)
+        return _logistic_risk(risk, column)
+
+
+def _logistic_risk(risk: PairLogistic, column: Column) -> tuple[float, FloatArray]:
+    pairs = risk.prepare(column.labels, column.qid, column.sample_weight)
+    return pairs.value_and_gradient(column.scores)
+
+
+def _sigmoid_risk(risk: PairSigmoid, column: Column) -> tuple[float, FloatArray]:
+    return risk.value_and_gradient(
+        column.scores, column.labels, column.sample_weight, qid=column.qid
+    )
+
+
+def _as_bool(column: Column) -> BoolArray:
+    return np.asarray(column.labels == 1)

@@ -1,0 +1,65 @@
+"""Two processes find the gradient that one finds with all rows."""
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import torch.distributed as processes
+import torch.multiprocessing as multiprocessing
+
+from aucmax.torch import GatheredLoss, LambdaLoss, PairLogisticLoss, PairSigmoidLoss
+
+torch.set_num_threads(1)
+LOSSES = [PairLogisticLoss(), PairSigmoidLoss(), LambdaLoss()]
+CUT = 23  # the first process has so many rows, the second the rest
+
+
+def data():
+    generator = torch.Generator().manual_seed(0)
+    X = torch.randn(60, 3, generator=generator, dtype=torch.float64)
+    return X, (torch.arange(60) % 3 == 0).long(), torch.arange(60) % 4
+
+
+def network():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(3, 1), torch.nn.Flatten(0)).double()
+
+
+def gradients_of(loss, rows, wrap=lambda model: model, **options):
+    X, y, _ = data()
+    model = network()
+    wrapped = wrap(model)  # without it, gradients are not averaged
+    loss(wrapped(X[rows]), y[rows], **options).backward()
+    return torch.cat([one.grad.ravel() for one in model.parameters()])
+
+
+def work(rank, folder):
+    torch.set_num_threads(1)
+    processes.init_process_group(
+        "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2
+    )
+    rows = slice(CUT) if rank == 0 else slice(CUT, None)
+    wrap = torch.nn.parallel.DistributedDataParallel
+    found = [gradients_of(GatheredLoss(loss), rows, wrap) for loss in LOSSES]
+    qid = data()[2][rows]
+    found.append(gradients_of(GatheredLoss(LOSSES[0]), rows, wrap, qid=qid))
+    torch.save(found, f"{folder}/{rank}.pt")
+    processes.destroy_process_group()
+
+
+def test_gradients_of_two_processes_are_those_of_one(tmp_path):
+    multiprocessing.spawn(work, (str(tmp_path),), nprocs=2)
+    every = slice(None)
+    expected = [gradients_of(loss, every) for loss in LOSSES]
+    expected.append(gradients_of(LOSSES[0], every, qid=data()[2]))
+    for rank in (0, 1):
+        found = torch.load(tmp_path / f"{rank}.pt")
+        for ours, one in zip(found, expected, strict=True):
+            torch.testing.assert_close(ours, one, rtol=1e-10, atol=1e-12)
+
+
+def test_one_process_has_the_loss_itself():
+    X, y, qid = data()
+    logits = network()(X)
+    value = GatheredLoss(PairLogisticLoss())(logits, y, qid=qid)
+    assert value.item() == PairLogisticLoss()(logits, y, qid=qid).item()

@@ -1,0 +1,345 @@
+"""The losses are the risks of the library, and refuse what they cannot rank."""
+
+import copy
+import tracemalloc
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import reference
+from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, PerQuery
+from aucmax.torch import (
+    LambdaLoss,
+    PairHingeLoss,
+    PairLogisticLoss,
+    PairSigmoidLoss,
+    PartialAUCLoss,
+)
+
+torch.set_num_threads(1)
+PART = {"fpr_range": (0.0, 0.5), "tpr_range": (0.25, 1.0)}
+LOSSES = {
+    "logistic": PairLogisticLoss(),
+    "hinge": PairHingeLoss(),
+    "wide hinge": PairHingeLoss(margin=2.5),
+    "sigmoid": PairSigmoidLoss(),
+    "narrow sigmoid": PairSigmoidLoss(tau=0.3),
+    "part, sigmoid": PartialAUCLoss(**PART),
+    "part, logistic": PartialAUCLoss(**PART, loss="logistic"),
+    "part, hinge": PartialAUCLoss(**PART, loss="hinge"),
+    "lambda": LambdaLoss(),
+    "lambda mauc": LambdaLoss("mauc"),
+}
+SMOOTH = ["logistic", "sigmoid", "narrow sigmoid", "part, sigmoid"]
+every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+
+
+def softplus(gap):
+    return np.logaddexp(0.0, -gap)
+
+
+def sigmoid(gap):
+    return 1.0 / (1.0 + np.exp(gap))
+
+
+LITERAL = {
+    "logistic": softplus,
+    "hinge": lambda gap: np.maximum(0.0, 1.0 - gap),
+    "wide hinge": lambda gap: np.maximum(0.0, 2.5 - gap),
+    "sigmoid": sigmoid,
+    "narrow sigmoid": lambda gap: sigmoid(gap / 0.3),
+}
+
+
+def data(seed=0, n_rows=40, kind=torch.float64, ties=True):
+    generator = np.random.default_rng(seed)
+    scores = generator.normal(size=n_rows)
+    if ties:
+        scores = np.round(2.0 * scores) / 2.0
+    labels = np.arange(n_rows) % 3 == 0
+    tensor = torch.tensor(scores, dtype=kind, requires_grad=True)
+    return tensor, torch.tensor(labels)
+
+
+def value_and_gradient(loss, logits, *others, **options):
+    value = loss(logits, *others, **options)
+    (gradient,) = torch.autograd.grad(value, logits)
+    return value.item(), gradient.double().numpy()
+
+
+def by_the_risk(name, scores, labels, weights=None, qid=None):
+    """Value and gradient by the library's risk, in its finest form."""
+    finest = {"accuracy": 1e-12}
+    if name.startswith("lambda"):
+        kind = "mauc" if name.endswith("mauc") else "equal"
+        risk = PairLogistic(True, pair_weights=kind, **finest)
+        return risk.value_gradient_hessian(scores, labels, qid, weights)[:2]
+    if name.endswith("logistic"):
+        part = PART if name.startswith("part") else {}
+        risk = PairLogistic(**part, **finest)
+        return risk.value_gradient_hessian(scores, labels, qid, weights)[:2]
+    if name.endswith("sigmoid"):
+        part = PART if name.startswith("part") else {}
+        tau = 0.3 if name.startswith("narrow") else 1.0
+        risk = PairSigmoid(**part, tau=tau, **finest)
+        return risk.value_and_gradient(scores, labels, weights, qid=qid)
+    part = PartialHinge(**PART) if name.startswith("part") else PartialHinge()
+    if qid is None and not name.startswith("part"):
+        part = PairHinge(2.5 if name.startswith("wide") else 1.0)
+    risk = part if qid is None else PerQuery(part, qid)
+    return risk.value_and_subgradient(scores, labels, weights)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize(
+    ("kind", "accuracy"), [(torch.float64, 1e-10), (torch.float32, 1e-6)]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_loss_is_the_risk_of_the_library(name, kind, accuracy, weighted):
+    for seed in range(3):
+        logits, labels = data(seed, kind=kind)
+        weights = torch.arange(40.0, dtype=kind) % 5 if weighted else None
+        found = value_and_gradient(LOSSES[name], logits, labels, sample_weight=weights)
+        kept = np.ones(40, dtype=bool) if weights is None else weights.numpy() > 0
+        value, slope = by_the_risk(
+            name,
+            logits.detach().double().numpy()[kept],
+            labels.numpy()[kept],
+            None if weights is None else weights.double().numpy()[kept],
+        )
+        assert found[0] == pytest.approx(value, rel=accuracy)
+        np.testing.assert_allclose(found[1][kept], slope, atol=accuracy)
+        assert not found[1][~kept].any()
+
+
+@pytest.mark.parametrize("name", LITERAL)
+def test_a_loss_is_the_literal_mean_over_pairs(name):
+    logits, labels = data()
+    scores, y = logits.detach().numpy(), labels.numpy()
+    gaps = scores[y][:, None] - scores[~y][None, :]
+    value = LOSSES[name](logits, labels).item()
+    assert value == pytest.approx(LITERAL[name](gaps).mean(), rel=1e-10)
+
+
+def test_the_hinge_is_the_definition_in_the_reference():
+    logits, labels = data()
+    value, slope = value_and_gradient(PairHingeLoss(), logits, labels)
+    literal = reference.pair_hinge(logits.detach().numpy(), labels.numpy())
+    assert value == pytest.approx(literal[0], rel=1e-12)
+    np.testing.assert_allclose(slope, literal[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name in LOSSES if name != "wide hinge"])
+def test_queries_are_averaged(name):
+    logits, labels = data(n_rows=60)
+    qid = torch.arange(60) // 20
+    found = value_and_gradient(LOSSES[name], logits, labels, qid=qid)
+    scores, y = logits.detach().numpy(), labels.numpy()
+    value, slope = by_the_risk(name, scores, y, qid=qid.numpy())
+    assert found[0] == pytest.approx(value, rel=1e-10)
+    np.testing.assert_allclose(found[1], slope, atol=1e-10)
+
+
+def test_a_margin_counts_within_queries_as_it_does_without():
+    logits, labels = data(n_rows=60)
+    own = [PairHingeLoss(2.5)(logits[k::3], labels[[0, 1, 2] * 7][:20]) for k in (0, 1)]
+    joint = torch.cat([logits[0::3], logits[1::3]])
+    y = labels[[0, 1, 2] * 7][:20].repeat(2)
+    whole = PairHingeLoss(2.5)(joint, y, qid=torch.arange(40) // 20)
+    assert whole.item() == pytest.approx(sum(own).item() / 2, rel=1e-12)
+
+
+def test_multi_label_is_the_mean_of_the_columns_that_can_be_ranked():
+    logits = torch.randn(30, 4, dtype=torch.float64, requires_grad=True)
+    labels = (torch.rand(30, 4) < 0.4).double()
+    labels[:2] = torch.tensor([[0.0], [1.0]])
+    labels[5:20:3, 1] = torch.nan
+    labels[:, 3] = 1.0  # nothing to rank
+    value, slope = value_and_gradient(PairLogisticLoss(), logits, labels)
+    columns, slopes = [], np.zeros((30, 4))
+    for place in range(3):
+        known = ~labels[:, place].isnan()
+        one, own = value_and_gradient(
+            PairLogisticLoss(), logits[known, place], labels[known, place]
+        )
+        columns.append(one)
+        slopes[known, place] = own / 3
+    assert value == pytest.approx(np.mean(columns), rel=1e-12)
+    np.testing.assert_allclose(slope, slopes, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradients_pass_the_check_of_torch(name):
+    logits, labels = data(n_rows=12, ties=False)
+    assert torch.autograd.gradcheck(lambda s: LOSSES[name](s, labels), logits)
+
+
+@pytest.mark.parametrize("queries", [None, torch.arange(12) // 4])
+@pytest.mark.parametrize("weights", [None, torch.arange(1.0, 13.0)])
+def test_second_derivatives_of_the_logistic_loss_pass_the_check_of_torch(
+    queries, weights
+):
+    logits, labels = data(n_rows=12)
+
+    def loss(scores):
+        return PairLogisticLoss()(scores, labels, sample_weight=weights, qid=queries)
+
+    assert torch.autograd.gradgradcheck(loss, logits)
+
+
+def test_second_derivatives_that_do_not_exist_are_refused():
+    logits, labels = data()
+    (slope,) = torch.autograd.grad(
+        PairHingeLoss()(logits, labels), logits, create_graph=True
+    )
+    with pytest.raises(NotImplementedError, match="PairHingeLoss has no second"):
+        slope.square().sum().backward()
+
+
+@every_loss
+def test_adding_a_constant_changes_nothing(loss):
+    logits, labels = data()
+    here = value_and_gradient(loss, logits, labels)
+    there = value_and_gradient(loss, logits + 3.0, labels)
+    assert here[0] == pytest.approx(there[0], rel=1e-9)
+    np.testing.assert_allclose(here[1], there[1], atol=1e-9)
+
+
+@every_loss
+def test_a_batch_of_one_class_costs_nothing_has_a_graph_and_is_counted(loss):
+    before = loss.n_without_pairs
+    logits, _ = data()
+    value = loss(logits, torch.zeros(40))
+    value.backward()
+    assert value.item() == 0.0
+    assert not logits.grad.any()
+    assert loss.n_without_pairs == before + 1
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_half_precision_is_summed_in_full(kind):
+    logits, labels = data(n_rows=3000)
+    half = logits.detach().to(kind).requires_grad_()
+    value = PairLogisticLoss()(half, labels)
+    value.backward()
+    assert value.dtype == torch.float32
+    assert half.grad.dtype == kind
+    full = PairLogisticLoss()(half.detach().double(), labels)
+    assert value.item() == pytest.approx(full.item(), rel=1e-6)
+
+
+def test_under_autocast_the_loss_is_of_float32():
+    features, labels = torch.randn(40, 3), data()[1]
+    layer = torch.nn.Linear(3, 1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        value = PairSigmoidLoss()(layer(features).squeeze(1), labels)
+    value.backward()
+    assert value.dtype == torch.float32
+    assert layer.weight.grad.abs().sum() > 0
+
+
+def test_vmap_and_functional_gradients_take_one_batch_after_the_other():
+    logits = torch.randn(3, 20, dtype=torch.float64)
+    labels = torch.arange(20) % 2
+    loss = PairLogisticLoss()
+    values = torch.vmap(lambda own: loss(own, labels))(logits)
+    expected = torch.stack([loss(own, labels) for own in logits])
+    torch.testing.assert_close(values, expected)
+    slope = torch.func.grad(lambda own: loss(own, labels))(logits[0])
+    own = logits[0].clone().requires_grad_()
+    np.testing.assert_allclose(slope, value_and_gradient(loss, own, labels)[1])
+
+
+# PyTorch looks at gradients of tensors that have none while it goes on after the loss
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
+def test_a_compiled_model_may_call_a_loss():
+    layer = torch.nn.Linear(3, 1)
+    features, labels = torch.randn(20, 3), torch.arange(20) % 2
+    loss = PairLogisticLoss()
+
+    def step(features, labels):
+        return 2.0 * loss(layer(features).squeeze(1), labels)
+
+    compiled = torch.compile(step, backend="eager")
+    torch.testing.assert_close(compiled(features, labels), step(features, labels))
+
+
+def test_ten_thousand_rows_list_no_pairs():
+    logits, labels = data(n_rows=10_000, ties=False)
+    for loss in LOSSES.values():
+        loss(logits, labels)
+        tracemalloc.start()
+        loss(logits, labels).backward()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 1000 * 10_000  # pairs would take 8 * 2.2e7 bytes
+
+
+Y = torch.tensor([1, 0, 1, 0])
+S = torch.tensor([1.0, 0.0, 2.0, -1.0])
+
+
+@pytest.mark.parametrize(
+    ("error", "logits", "labels", "message"),
+    [
+        (ValueError, S, torch.tensor([1, 0, 0.3, 0]), "row 2 is 0.3. Soft labels"),
+        (ValueError, S, torch.tensor([1, 0, -1, 0]), "row 2 is -1"),
+        (ValueError, S.log(), Y, r"row 1 is -inf in call 1 of this loss"),
+        (ValueError, S * torch.nan, Y, "row 0 is nan"),
+        (ValueError, S[:0], Y[:0], "batch is empty"),
+        (ValueError, S[:, None], Y, r"logits\.squeeze\(1\)"),
+        (ValueError, torch.ones(4, 2), Y, "rank by their difference"),
+        (ValueError, S, Y[:3], r"\(4,\) and \(3,\)"),
+        (TypeError, Y, Y, "floating-point numbers, got torch.int64"),
+        (TypeError, [1.0], Y, "logits must be a tensor, got list"),
+        (ValueError, S, Y.to("meta"), "on cpu and labels on meta"),
+    ],
+)
+def test_bad_input_is_refused_by_name(error, logits, labels, message):
+    with pytest.raises(error, match=message):
+        PairLogisticLoss()(logits, labels)
+
+
+def test_bad_weights_and_queries_are_refused_by_row():
+    with pytest.raises(ValueError, match="row 1 is -1"):
+        PairLogisticLoss()(S, Y, sample_weight=torch.tensor([1.0, -1.0, 1.0, 1.0]))
+    with pytest.raises(ValueError, match=r"shape \(4,\), got \(3,\)"):
+        PairLogisticLoss()(S, Y, sample_weight=torch.ones(3))
+    with pytest.raises(ValueError, match=r"qid must have shape \(4,\)"):
+        PairLogisticLoss()(S, Y, qid=torch.ones(3))
+
+
+def test_a_range_below_one_row_says_how_large_a_batch_must_be():
+    logits, labels = torch.randn(80), torch.arange(80) % 4 == 0
+    message = "0.6 of the 60 negatives .* takes 100 of them, a batch of about 134 rows"
+    with pytest.raises(ValueError, match=message):
+        PartialAUCLoss((0, 0.01))(logits, labels)
+    PartialAUCLoss((0, 1 / 60))(logits, labels)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: PairHingeLoss(0.0), "margin must be positive"),
+        (lambda: PairSigmoidLoss(-1.0), "tau must be positive"),
+        (lambda: PartialAUCLoss((0.5, 0.2)), "fpr_range must satisfy"),
+        (lambda: PartialAUCLoss(loss="square"), "loss must be one of"),
+        (lambda: PartialAUCLoss((0.1, 1), (0, 0.5), loss="hinge"), "one of the two"),
+        (lambda: LambdaLoss("ndcg"), "metric must be one of"),
+    ],
+)
+def test_bad_parameters_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@every_loss
+def test_a_loss_prints_its_parameters_and_survives_a_copy(loss):
+    assert repr(PairHingeLoss(2.0)) == "PairHingeLoss(margin=2.0)"
+    assert type(loss).__name__ in repr(loss)
+    logits, labels = data()
+    torch.testing.assert_close(
+        copy.deepcopy(loss)(logits, labels), loss(logits, labels)
+    )

@@ -1,0 +1,131 @@
+"""Metrics over batches are those of the library over all rows."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics import auc_interval, partial_auc_score, roc_auc_score
+from aucmax.torch import AUROC, PartialAUROC
+
+torch.set_num_threads(1)
+PART = {"fpr_range": (0.1, 0.5), "tpr_range": (0.2, 1.0)}
+
+
+def data(n_rows=500, ties=False):
+    generator = np.random.default_rng(0)
+    labels = generator.random(n_rows) < 0.3
+    scores = generator.normal(size=n_rows) + labels
+    scores = np.round(scores, 1) if ties else scores
+    return torch.tensor(scores), torch.tensor(labels).long()
+
+
+def fed(metric, scores, labels, size=70):
+    for own in torch.arange(len(scores)).split(size):
+        metric.update(scores[own], labels[own])
+    return metric
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_batches_add_up_to_all_rows(ties):
+    scores, labels = data(ties=ties)
+    whole = roc_auc_score(labels.numpy(), scores.numpy())
+    assert fed(AUROC(), scores, labels).compute().item() == whole
+    part = partial_auc_score(labels.numpy(), scores.numpy(), **PART)
+    assert fed(PartialAUROC(**PART), scores, labels).compute().item() == part
+
+
+def test_computing_changes_nothing_and_reset_forgets():
+    scores, labels = data()
+    metric = fed(AUROC(), scores[:200], labels[:200])
+    metric.compute()
+    value = fed(metric, scores[200:], labels[200:]).compute().item()
+    assert value == roc_auc_score(labels.numpy(), scores.numpy())
+    metric.reset()
+    with pytest.raises(NotEnoughClassesError, match="call update first"):
+        metric.compute()
+
+
+def test_what_was_taken_in_does_not_change_with_the_tensor():
+    scores, labels = data()
+    metric = AUROC()
+    metric.update(scores, labels)
+    before = metric.compute()
+    scores.zero_()
+    labels.zero_()
+    assert metric.compute() == before
+
+
+def test_intervals_are_those_of_the_library():
+    scores, labels = data()
+    rows = labels.numpy(), scores.numpy()
+    assert fed(AUROC(), scores, labels).interval(0.9) == auc_interval(
+        *rows, confidence=0.9
+    )
+    metric = fed(PartialAUROC(**PART), scores, labels)
+    assert metric.interval() == auc_interval(*rows, **PART)
+
+
+@pytest.mark.parametrize("bits", [8, 12, 16, 24])
+def test_cells_state_an_error_that_holds(bits):
+    scores, labels = data(5000)
+    metric = fed(AUROC(cell_bits=bits), scores, labels)
+    exact = roc_auc_score(labels.numpy(), scores.numpy())
+    assert abs(metric.compute().item() - exact) <= metric.error
+    assert metric.error <= {8: 0.5, 12: 0.02, 16: 1e-3, 24: 1e-5}[bits]
+    found, expected = metric.interval(), auc_interval(labels.numpy(), scores.numpy())
+    if bits == 24:
+        ends = [found.low, found.high, found.standard_error]
+        exact_ends = [expected.low, expected.high, expected.standard_error]
+        np.testing.assert_allclose(ends, exact_ends, rtol=1e-4)
+    metric.reset()
+    with pytest.raises(NotEnoughClassesError, match="0 positives and 0 negatives"):
+        metric.compute()
+
+
+def test_cells_are_exact_for_scores_they_tell_apart_of_either_sign():
+    scores = torch.tensor([-2.0, -1.0, -0.0, 0.0, 1.0, 2.0, -1e30, 1e30])
+    labels = torch.tensor([0, 1, 0, 1, 0, 1, 1, 0])
+    metric = fed(AUROC(cell_bits=16), scores, labels)
+    assert metric.compute().item() == pytest.approx(roc_auc_score(labels, scores))
+    assert metric.error == 0.5 / 16  # the two zeros
+
+
+def test_memory_of_cells_does_not_grow():
+    metric = AUROC(cell_bits=10)
+    for _ in range(5):
+        metric.update(*data())
+    assert metric._scores == []
+    assert metric._counts.nbytes == 2 * 2**10 * 8
+
+
+def test_half_precision_is_taken_as_it_is():
+    scores, labels = data()
+    half = scores.to(torch.bfloat16)
+    value = fed(AUROC(), half, labels).compute().item()
+    assert value == roc_auc_score(labels.numpy(), half.double().numpy())
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [
+        (torch.tensor([0.1, torch.nan]), torch.tensor([0, 1]), "row 1 is nan"),
+        (torch.tensor([0.1, 0.2]), torch.tensor([0, 2]), "row 1 is 2"),
+        (torch.tensor([0.1, 0.2]), torch.tensor([0, torch.nan]), "some are NaN"),
+        (torch.zeros(2, 3), torch.zeros(2, 3), "one score per row"),
+        (torch.zeros(2, 1), torch.zeros(2), r"squeeze\(1\)"),
+    ],
+)
+def test_bad_input_is_refused_and_leaves_no_trace(scores, labels, message):
+    metric = AUROC()
+    with pytest.raises(ValueError, match=message):
+        metric.update(scores, labels)
+    assert metric._scores == []
+
+
+def test_bad_parameters_are_refused():
+    with pytest.raises(ValueError, match="cell_bits must be from 8 to 24"):
+        AUROC(cell_bits=40)
+    with pytest.raises(ValueError, match="fpr_range must satisfy"):
+        PartialAUROC((0.3, 0.1))
