@@ -98,5 +98,5 @@ $(LOWEST)/.%: pyproject.toml requirements-lowest.txt | $(BIN)/python
 $(TORCH)/.%: pyproject.toml | $(BIN)/python
 	$(PYTHON) -m venv --clear $(TORCH)
 	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check '$(TORCH_BUILD)'
-	$(call install,$(TORCH),--editable '.[torch,$*]')
+	$(call install,$(TORCH),--editable '.[$*]')
 	touch $@
