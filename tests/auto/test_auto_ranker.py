@@ -232,7 +232,7 @@ def test_new_rows_must_have_the_columns_of_training():
 def test_a_file_with_a_model_missing_is_refused(tmp_path):
     model = auto().fit(*rows())
     model.members_[0]["models"].pop()
-    with pytest.raises((ModelFileError, ValueError), match="incomplete"):
+    with pytest.raises((ModelFileError, ValueError), match="lacks a fold"):
         aucmax.save(model, tmp_path / "model.aucmax")
 
 

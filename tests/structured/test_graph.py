@@ -172,7 +172,7 @@ def test_a_graph_is_frozen_and_can_be_copied():
         (np.array([[1, 2], [3, None]], dtype=object), "node_features[:, 1] must hold"),
         ([["a", "b"]], "node_features[:, 0] must hold real numbers"),
         ([[1j, 2.0]], "node_features[:, 0] must hold real numbers"),
-        (np.ma.masked_equal([[1.0, 2.0]], 2.0), "node_features has masked cells"),
+        (np.ma.masked_equal([[1.0, 2.0]], 2.0), "node_features is masked in row 0"),
         (sparse.eye_array(3), "node_features is sparse"),
         (pl.LazyFrame({"x": [1.0]}), "node_features is a LazyFrame"),
     ],

@@ -201,13 +201,6 @@ class LevelSumRanker(BaseEstimator):
         tags.target_tags.positive_only = True
         return tags
 
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if hasattr(self, "estimators_"):
-            n_models = np.count_nonzero(self.levels_ > 0)
-            if self.levels_.ndim != 1 or len(self.estimators_) != n_models:
-                raise ValueError("levels_ and estimators_ do not fit together")
-
 
 def _fit_level(
     model: Any,
