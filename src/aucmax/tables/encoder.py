@@ -355,7 +355,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        DataFrame or csr_array of shape (1, n_features_in_)
+        DataFrame or csr_array of shape (1, n_features)
         """
         if self.scales_ is None:
             names = [column["name"] for column in self.columns_]
