@@ -41,5 +41,5 @@ reach = [board["metric"] - board["low"], board["high"] - board["metric"]]
 axes.errorbar(board["metric"], board["model"], xerr=reach, fmt="o", capsize=3)
 axes.axvline(truth, color="tab:red", label="combination, other rows")
 axes.set_xlabel("AUC on the folds, with 95% interval")
-axes.legend(loc="lower left")
+axes.legend(loc="center left")
 figure.tight_layout()
