@@ -15,8 +15,8 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test torture style types tests coverage test-lowest test-torch lint bench docs dist \
-	clean
+.PHONY: demo test torture style types tests test-kernels coverage test-lowest test-torch lint \
+	bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -24,9 +24,12 @@ demo: $(VENV)/.core
 test: style
 	+$(MAKE) --jobs=2 types tests
 
-# the loops of the kernels run twice: compiled, and as Python, which checks each index
+# examples run when the gallery is built
 tests: $(VENV)/.test
-	$(BIN)/python $(PYTEST) $(COVER)
+	$(BIN)/python $(PYTEST) $(COVER) --ignore=tests/test_examples.py
+
+# the loops of the kernels run as Python, which checks each index
+test-kernels: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python $(PYTEST) $(COVER) -m kernel $(KERNEL_TESTS)
 
 style: $(VENV)/.test
@@ -41,7 +44,7 @@ lint: style types
 # the tests, and which lines they reach; compiled loops count where they run as Python
 coverage: $(VENV)/.test
 	rm -f .coverage
-	+$(MAKE) test COVER='--cov --cov-append --cov-report='
+	+$(MAKE) test test-kernels COVER='--cov --cov-append --cov-report='
 	$(BIN)/coverage report
 
 # where other libraries are asked for most, with the lowest versions that pyproject.toml
