@@ -54,6 +54,7 @@ test-lowest: $(LOWEST)/.test
 
 # what docs/reliability.md promises, tried as often as it says there: about an hour
 torture: $(VENV)/.test
+	AUCMAX_TORTURE=1 $(BIN)/python $(PYTEST)
 	AUCMAX_TORTURE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/python $(PYTEST) \
 		tests/torture tests/persistence tests/metrics tests/risks tests/contracts \
 		tests/test_forks.py tests/test_compiled.py tests/trees/test_hostile_boosters.py

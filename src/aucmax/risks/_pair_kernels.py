@@ -20,6 +20,7 @@ time, by hand: sums in a loop are not reordered by the compiler.
 # mypy: disable-error-code="no-untyped-def"
 
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -276,7 +277,7 @@ def meet_both_far(near, far, a, b, z, step, u, table):
     return (g0 + g1) + (g2 + g3), (h0 + h1) + (h2 + h3)
 
 
-def sweep_for(pairing):
+def sweep_for(pairing: Pairing) -> Any:
     """Choose the loop that fills in what each row owes to the rows before it.
 
     Each is compiled by itself, when it is asked for first. Going down, the rows before
