@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "auto": {"base", "metrics", "tables", "comparison", "linear", "trees"},
     "persistence": set(),
     "torch": {"base", "risks", "metrics"},
+    "onnx": {"hypotheses", "linear", "trees", "tables"},
     "plots": {"metrics", "margin"},
     "cli": {"comparison", "tables", "datasets", "metrics", "plots", "persistence"},
 }

@@ -9,7 +9,7 @@ import aucmax
 SOURCE = Path(aucmax.__file__).parent
 TESTS = Path(__file__).parent
 # "import torch" in a test must not find a folder of tests
-FOLDERS = {"torch": "pytorch"}
+FOLDERS = {"onnx": "onnx_export", "torch": "pytorch"}
 # parts that are tested as a whole: the file of tests, and the modules it is for
 TESTED_TOGETHER = {
     "boosting/test_boosted_rankers.py": (
@@ -54,6 +54,7 @@ TESTED_TOGETHER = {
     "test_cli_bad_input.py": "cli: options, outputs, program",
     "test_cli_process.py": "cli: console",
     "test_cli_rows.py": "cli: training",
+    "onnx_export/test_export.py": "onnx: graph, table_columns, trees",
     "trees/test_booster_text.py": "trees: booster_tree",
     "trees/test_lambdamart.py": "trees: booster, fitted_state, pair_objectives, params",
     "trees/test_lambdamart_columns.py": "trees: columns, data, frames",
