@@ -9,7 +9,7 @@ import aucmax
 SOURCE = Path(aucmax.__file__).parent
 TESTS = Path(__file__).parent
 # "import torch" in a test must not find a folder of tests
-FOLDERS = {"torch": "pytorch"}
+FOLDERS = {"torch": "pytorch", "dask": "on_dask"}
 # parts that are tested as a whole: the file of tests, and the modules it is for
 TESTED_TOGETHER = {
     "boosting/test_boosted_rankers.py": (
@@ -38,6 +38,7 @@ TESTED_TOGETHER = {
     "regularizers/test_proximal.py": (
         "regularizers: ball, base, elastic_net, group_lasso, l1"
     ),
+    "on_dask/test_metrics.py": "dask: by_query, parts, ranking, tasks",
     "risks/test_pair_hinge.py": "risks: base",
     "linear/test_bounded_loss.py": "risks: of_rows",
     "risks/test_pair_logistic.py": "risks: prepared_pairs",
