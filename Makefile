@@ -15,8 +15,8 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test torture style types tests test-kernels coverage test-lowest test-torch lint \
-	bench docs dist clean
+.PHONY: demo test torture style types tests test-kernels coverage test-lowest test-torch \
+	test-dask lint bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -63,6 +63,10 @@ torture: $(VENV)/.test
 test-torch: $(TORCH)/.test
 	NUMBA_CACHE_DIR=$(abspath $(TORCH))/numba $(TORCH)/bin/python $(PYTEST) \
 		-k 'torch or reference_lists' $(TORCH_TESTS)
+
+# what needs Dask, which comes on top; all network is on this machine
+test-dask: $(VENV)/.test $(VENV)/.dask
+	$(BIN)/python $(PYTEST) tests/on_dask tests/test_docs_code.py -k 'on_dask or large_data'
 
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks

@@ -20,13 +20,13 @@ def with_examples(paths, home):
 
 
 def skip_without_extras(path):
-    """Skip what needs PyTorch or onnx, if it is not installed."""
-    for extra in ("torch", "onnx"):
-        is_used = f"import {extra}" in path.read_text() or (
-            f"from aucmax.{extra}" in path.read_text()
-        )
+    """Skip what needs PyTorch, onnx or Dask, if it is not installed."""
+    text = path.read_text()
+    for extra in ("torch", "onnx", "dask"):
+        is_used = f"import {extra}" in text or f"from aucmax.{extra}" in text
         if is_used or f"aucmax/{extra}/" in path.as_posix():
-            pytest.importorskip(extra, reason=f"{extra} is not installed")
+            needed = "distributed" if extra == "dask" else extra
+            pytest.importorskip(needed, reason=f"{needed} is not installed")
 
 
 def is_whole(found, path):

@@ -9,7 +9,7 @@ import aucmax
 SOURCE = Path(aucmax.__file__).parent
 TESTS = Path(__file__).parent
 # "import torch" in a test must not find a folder of tests
-FOLDERS = {"onnx": "onnx_export", "torch": "pytorch"}
+FOLDERS = {"dask": "on_dask", "onnx": "onnx_export", "torch": "pytorch"}
 # parts that are tested as a whole: the file of tests, and the modules it is for
 TESTED_TOGETHER = {
     "boosting/test_boosted_rankers.py": (
@@ -38,6 +38,7 @@ TESTED_TOGETHER = {
     "regularizers/test_proximal.py": (
         "regularizers: ball, base, elastic_net, group_lasso, l1"
     ),
+    "on_dask/test_metrics.py": "dask: by_query, parts, ranking, tasks",
     "risks/test_pair_hinge.py": "risks: base",
     "linear/test_bounded_loss.py": "risks: of_rows",
     "risks/test_pair_logistic.py": "risks: prepared_pairs",
@@ -54,6 +55,9 @@ TESTED_TOGETHER = {
     "test_cli_bad_input.py": "cli: options, outputs, program",
     "test_cli_process.py": "cli: console",
     "test_cli_rows.py": "cli: training",
+    "on_dask/test_trees.py": (
+        "dask: tree_attempts, tree_pairs, tree_parts, tree_worker"
+    ),
     "onnx_export/test_export.py": "onnx: graph, table_columns, trees",
     "trees/test_booster_text.py": "trees: booster_tree",
     "trees/test_lambdamart.py": "trees: booster, fitted_state, pair_objectives, params",

@@ -12,17 +12,17 @@ da = pytest.importorskip("dask.array", reason="dask is not installed")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 pytest.importorskip("xgboost", reason="XGBoost is not installed")
 
-import dask.dataframe as dd  # noqa: E402
-import pandas as pd  # noqa: E402
-from scipy import sparse  # noqa: E402
+import dask.dataframe as dd
+import pandas as pd
+from scipy import sparse
 
-import aucmax  # noqa: E402
-from aucmax import LambdaMART  # noqa: E402
-from aucmax.dask import trees  # noqa: E402
-from aucmax.dask.tree_pairs import AllScores, CellMoments, LocalRows  # noqa: E402
-from aucmax.metrics import ordinal_auc_score  # noqa: E402
-from aucmax.risks import PairLogistic  # noqa: E402
-from aucmax.trees.pair_objectives import OBJECTIVES  # noqa: E402
+import aucmax
+from aucmax import LambdaMART
+from aucmax.dask import trees
+from aucmax.dask.tree_pairs import AllScores, CellMoments, LocalRows
+from aucmax.metrics import ordinal_auc_score
+from aucmax.risks import PairLogistic
+from aucmax.trees.pair_objectives import OBJECTIVES
 
 # the sockets of a cluster are closed when it likes to
 pytestmark = [
@@ -38,7 +38,7 @@ def two_workers():
         2,
         processes=True,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",
         host="127.0.0.1",
     )
 

@@ -91,15 +91,15 @@ def look_at(part: Mapping[str, Any], number: int) -> Contents:
     """Check the rows of a part; say what is in it."""
     X, where = part["X"], f"partition {number}"
     names = [str(name) for name in X.columns] if hasattr(X, "columns") else None
-    features = _features(X, where)
+    is_sparse, features = sparse.issparse(X), _features(X, where)
+    n_rows, n_columns = features.shape
     for name, values in part.items():
-        if name != "X" and len(values) != features.shape[0]:
+        if name != "X" and len(values) != n_rows:
             raise ValueError(
-                f"{where} has {features.shape[0]} rows in X and {len(values)} in "
+                f"{where} has {n_rows} rows in X and {len(values)} in "
                 f"{name}; cut both alike."
             )
-    values = features.data if sparse.issparse(features) else features
-    if np.isinf(values).any():
+    if np.isinf(features.data if is_sparse else features).any():
         raise ValueError(f"{where} of X holds infinity; gaps are NaN.")
     labels = np.unique(np.asarray(part["y"]))
     if labels.dtype.kind == "f" and np.isnan(labels).any():
@@ -113,7 +113,7 @@ def look_at(part: Mapping[str, Any], number: int) -> Contents:
     if weights is not None:
         _check_weights(np.asarray(weights, dtype=np.float64), where)
     queries = np.unique(np.asarray(part["qid"])) if "qid" in part else None
-    return Contents(*features.shape, labels, queries, names)
+    return Contents(n_rows, n_columns, labels, queries, names)
 
 
 def as_block(
@@ -138,14 +138,15 @@ def as_block(
 
 def _features(X: Any, where: str) -> Any:
     if sparse.issparse(X):
-        return sparse.csr_matrix(X)
+        as_matrix: Any = sparse.csr_matrix  # which XGBoost knows
+        return as_matrix(X)
     if hasattr(X, "dtypes") and hasattr(X, "columns"):
         odd = [str(name) for name in X.columns if X[name].dtype.kind not in "fiub"]
         if odd:
             raise TypeError(
                 f"{where}: column {odd[0]!r} of X holds {X[odd[0]].dtype} values; "
-                "trees on Dask take numbers. Number its categories, or spread them over "
-                "columns of zeros and ones."
+                "trees on Dask take numbers. Number its categories, or spread them "
+                "over columns of zeros and ones."
             )
     found = np.asarray(X)
     if found.dtype.kind not in "fiub":
