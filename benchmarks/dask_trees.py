@@ -92,12 +92,12 @@ def price(report: Report) -> None:
         "x",
         at_most=1.6,
     )
-    report.add(
-        "test AUC less that of binary:logistic", auc - roc_auc_score(new_y, margin)
-    )
+    gain = auc - roc_auc_score(new_y, margin)
+    report.add("test AUC less that of binary:logistic", gain, "")
     report.add(
         "test AUC, difference to one worker with all rows",
         abs(auc - roc_auc_score(new_y, alone.decision_function(new))),
+        "",
         at_most=1e-3,
     )
 
@@ -124,8 +124,8 @@ def base_rates(report: Report) -> None:
         roc_auc_score(y[test], model.decision_function(X[test]))
         for model in (of_all, local)
     )
-    report.add("partitions of base rate 3% and 30%: AUC, pairs of all", found)
-    report.add("... less that of local pairs", found - less, at_least=0.0)
+    report.add("partitions of base rate 3% and 30%: AUC, pairs of all", found, "")
+    report.add("... less that of local pairs", found - less, "", at_least=0.0)
 
 
 def kills(report: Report) -> None:
@@ -146,5 +146,5 @@ def kills(report: Report) -> None:
         model = LambdaMART(n_estimators=300).fit(parts(X), parts(y))
         is_over.set()
         killer.join()
-    report.add("workers killed during a fit of 300 rounds", len(killed), at_least=3)
-    report.add("rounds grown", model.n_iter_, at_least=300)
+    report.add("workers killed during a fit of 300 rounds", len(killed), "", at_least=3)
+    report.add("rounds grown", model.n_iter_, "", at_least=300)

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -221,45 +220,22 @@ def test_weights_count(cluster):
 # --- deaths and limits
 
 
-class SlowRounds(distributed.WorkerPlugin):
-    """Rounds of a worker, also of one that is started anew, take a while."""
-
-    name = "slow-rounds"
-
-    def setup(self, worker):
-        original = AllScores.gradient_hessian
-
-        def slowly(self, scores):
-            time.sleep(0.1)
-            return original(self, scores)
-
-        AllScores.gradient_hessian = slowly
-
-
-def kill_workers(client, is_over, killed):
-    while not is_over.wait(2.5):
-        pids = list(client.run(os.getpid, on_error="ignore").values())
-        if pids and not is_over.is_set():
-            os.kill(pids[0], signal.SIGKILL)
-            killed.append(pids[0])
-
-
 def test_killed_workers_cost_a_few_rounds():
     X, y = rows()
-    with two_workers() as workers, distributed.Client(workers) as client:
-        client.register_plugin(SlowRounds())
-        is_over, killed = threading.Event(), []
-        killer = threading.Thread(
-            target=kill_workers, args=(client, is_over, killed), daemon=True
-        )
-        killer.start()
-        try:
-            with pytest.warns(RuntimeWarning, match="workers were lost"):
-                model = LambdaMART(n_estimators=60).fit(cut(X), cut(y))
-        finally:
-            is_over.set()
-            killer.join()
-    assert len(killed) >= 2
+    killed = []
+
+    def kill_at(progress):
+        """Kill a worker when the rounds have come so far for the first time."""
+        if progress.n_iter > (12, 33, 10**9)[len(killed)]:
+            pids = distributed.get_client().run(os.getpid, on_error="ignore")
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    with two_workers() as workers, distributed.Client(workers):
+        model = LambdaMART(n_estimators=60, callback=kill_at)
+        with pytest.warns(RuntimeWarning, match="workers were lost 2 times"):
+            model.fit(cut(X), cut(y))
+    assert len(killed) == 2
     assert model.n_iter_ == 60
     assert model.score(X, y) > 0.95
 

@@ -17,6 +17,7 @@ from urllib.parse import urlparse
 
 from distributed import Client, Future, Variable, wait
 from xgboost import config_context
+from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
 from aucmax.dask.tree_worker import Grown, TreeJob, grow
@@ -26,6 +27,7 @@ __all__ = ["grow_on_workers"]
 MOST_FAILURES = 20
 _MOST_FAILURES_WITHOUT_PROGRESS = 4
 _LONGEST_SILENCE = 300.0  # seconds without a round, after which an attempt has failed
+_LONGEST_ABSENCE = 3.0  # seconds for which the scheduler may not know a worker
 _LONGEST_WAIT = 60.0  # seconds for a worker to appear
 _PAUSE = 0.05
 
@@ -38,6 +40,7 @@ class _State:
     n_rounds: int = 0
     n_failures: int = 0
     n_in_vain: int = 0
+    error: BaseException | None = None
     last_news: float = field(default_factory=time.monotonic)
 
 
@@ -82,7 +85,7 @@ def _count_failure(state: _State, kept: Variable) -> None:
             f"workers were lost {state.n_failures} times, the last "
             f"{state.n_in_vain} times without a checkpoint in between: the fit is "
             "given up. Look at the workers' memory, and at their logs."
-        )
+        ) from state.error
 
 
 def _attempt(
@@ -148,7 +151,7 @@ def _watch(
     tell: Callable[[int], bool],
 ) -> Grown | None:
     """Wait for the end of an attempt; return None if it has failed."""
-    told = state.n_rounds
+    told, last_seen = state.n_rounds, time.monotonic()
     while True:
         if state.n_rounds > told:
             told = state.n_rounds
@@ -159,22 +162,30 @@ def _watch(
             grown: Grown = tasks[0].result()
             return grown
         if statuses & {"error", "lost", "cancelled"}:
-            _raise_if_ours(tasks)
+            state.error = _error_of_others(tasks)
             return None
-        is_alive = workers <= client.scheduler_info(n_workers=-1)["workers"].keys()
-        silence = time.monotonic() - state.last_news
-        if not is_alive or silence > _LONGEST_SILENCE:
+        now = time.monotonic()
+        if workers <= client.scheduler_info(n_workers=-1)["workers"].keys():
+            last_seen = now
+        absence, silence = now - last_seen, now - state.last_news
+        if absence > _LONGEST_ABSENCE or silence > _LONGEST_SILENCE:
             return None
         time.sleep(_PAUSE)
 
 
-def _raise_if_ours(tasks: Sequence[Future]) -> None:
-    """Raise errors that another attempt would meet again."""
+def _error_of_others(tasks: Sequence[Future]) -> BaseException | None:
+    """Return an error that the next attempt may not meet; raise our own.
+
+    XGBoost's error, which is a ValueError, is what survivors of a death raise.
+    """
+    found: BaseException | None = None
     for task in tasks:
         if task.status == "error":
-            error = task.exception()
-            if isinstance(error, ValueError | TypeError | ImportError):
-                raise error
+            found = task.exception()
+            is_ours = isinstance(found, ValueError | TypeError | ImportError)
+            if is_ours and not isinstance(found, XGBoostError):
+                raise found
+    return found
 
 
 def _free(tracker: RabitTracker) -> None:
