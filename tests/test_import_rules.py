@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "auto": {"base", "metrics", "tables", "comparison", "linear", "trees"},
     "persistence": set(),
     "torch": {"base", "risks", "metrics"},
-    "dask": {"metrics"},
+    "dask": {"metrics", "hypotheses"},
     "plots": {"metrics", "margin"},
     "cli": {"comparison", "tables", "datasets", "metrics", "plots", "persistence"},
 }
