@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "persistence": set(),
     "torch": {"base", "risks", "metrics"},
     "onnx": {"hypotheses", "linear", "trees", "tables"},
-    "dask": {"metrics", "risks", "trees"},
+    "dask": {"metrics", "risks", "hypotheses", "trees"},
     "plots": {"metrics", "margin"},
     "cli": {"comparison", "tables", "datasets", "metrics", "plots", "persistence"},
 }

@@ -38,6 +38,10 @@ TESTED_TOGETHER = {
     "regularizers/test_proximal.py": (
         "regularizers: ball, base, elastic_net, group_lasso, l1"
     ),
+    "on_dask/test_linear.py": (
+        "dask: blas, cluster, features, matrix, scoring, standardization, "
+        "linear: row_logistic"
+    ),
     "on_dask/test_metrics.py": "dask: by_query, parts, ranking, tasks",
     "risks/test_pair_hinge.py": "risks: base",
     "linear/test_bounded_loss.py": "risks: of_rows",

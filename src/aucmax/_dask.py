@@ -11,7 +11,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["dask_room", "is_dask", "serves_dask"]
+__all__ = ["dask_room", "is_dask", "maps_dask", "serves_dask"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,5 +37,21 @@ def serves_dask(metric: Callable[P, T]) -> Callable[P, T]:
             found: T = namesake(*args, **kwargs)
             return found
         return metric(*args, **kwargs)
+
+    return either
+
+
+def maps_dask(method: Callable[..., T]) -> Callable[..., T]:
+    """Let a method that says something of each row take rows in parts.
+
+    What it then returns is an array of Dask, computed when it is asked for.
+    """
+
+    @wraps(method)
+    def either(self: Any, X: Any) -> T:
+        if is_dask(X):
+            found: T = dask_room("scoring").map_rows(self, method.__name__, X)
+            return found
+        return method(self, X)
 
     return either

@@ -11,21 +11,26 @@ from functools import partial
 from typing import Any, TypeAlias
 from uuid import uuid4
 
+import dask
+import dask.threaded
 import numpy as np
-from dask.delayed import Delayed
+from dask.base import get_scheduler
 
 __all__ = ["Key", "Tasks"]
 
 Key: TypeAlias = tuple[str, int] | str  # the name of a task
+Waiting: TypeAlias = Callable[[Any], None]
 
 _BRANCHES = 8  # of a tree of sums: so many parts are in one worker's memory
+# Vectors travel with the tasks that need them: they are meant to be in the graph.
+_LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
 
 class Tasks:
     """A graph that grows task by task, and is computed where Dask is told to."""
 
-    def __init__(self) -> None:
-        self._graph: dict[Key, Any] = {}
+    def __init__(self, graph: dict[Key, Any] | None = None) -> None:
+        self.graph: dict[Key, Any] = dict(graph or {})
         self._token = uuid4().hex
 
     def take(self, collections: Iterable[Any]) -> list[list[Key]]:
@@ -33,7 +38,7 @@ class Tasks:
         blocks = []
         for collection in collections:
             delayed = list(np.ravel(collection.to_delayed()))
-            self._graph.update(delayed[0].dask)  # of all blocks
+            self.graph.update(delayed[0].dask)  # of all blocks
             blocks.append([block.key for block in delayed])
         return blocks
 
@@ -42,8 +47,8 @@ class Tasks:
 
         What is needed are tasks or lists of tasks.
         """
-        key = (f"{function.__name__.strip('_')}-{self._token}", len(self._graph))
-        self._graph[key] = (partial(function, **options), *needed)
+        key = (f"{function.__name__.strip('_')}-{self._token}", len(self.graph))
+        self.graph[key] = (partial(function, **options), *needed)
         return key
 
     def combine(
@@ -59,9 +64,23 @@ class Tasks:
 
     def compute(self, wanted: Key | list[Key]) -> Any:
         """Return the result of a task, or of each of a list."""
-        key = self.add(_itself, wanted)
-        return Delayed(key, self._graph).compute()
+        get = get_scheduler() or dask.threaded.get
+        with dask.config.set(_LARGE_GRAPHS):
+            return get(self.graph, wanted)
 
+    def compute_on(self, client: Any, wanted: list[Key], wait: Waiting) -> Any:
+        """Return the results of tasks of a client, after waiting for them."""
+        with dask.config.set(_LARGE_GRAPHS):
+            futures = client.get(self.graph, wanted, sync=False)
+        wait(futures)
+        return client.gather(futures)
 
-def _itself(result: Any) -> Any:
-    return result
+    def keep(self, wanted: list[Key], client: Any) -> dict[Key, Any]:
+        """Start tasks on the workers of a client, and return them as a graph.
+
+        The cluster keeps the results, and how they were made: those that are lost with
+        a worker are made anew.
+        """
+        with dask.config.set(_LARGE_GRAPHS):
+            futures = client.get(self.graph, wanted, sync=False)
+        return dict(zip(wanted, futures, strict=True))

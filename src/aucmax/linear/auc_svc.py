@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._dask import maps_dask
 from aucmax._features import (
     check_features,
     check_training_data,
@@ -246,6 +247,7 @@ class AUCSVC(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _fits_dask = True
 
     def __init__(
         self,
@@ -300,7 +302,7 @@ class AUCSVC(BinaryRanker):
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
-            are read in place.
+            are read in place. Arrays and frames of Dask stay on their workers.
         y : array-like of shape (n_rows,)
             Two distinct labels.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -382,6 +384,7 @@ class AUCSVC(BinaryRanker):
             start = Start(solution.point, solution.cuts)
         return models
 
+    @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive.
 

@@ -89,8 +89,11 @@ class LinearObjective(RiskObjective):
         ]
         rows = np.sort(np.concatenate(drawn))
         weight = None if self.sample_weight is None else self.sample_weight[rows]
-        drawn_rows = self.X[rows]
-        if sparse.issparse(self.X):
+        drawn_rows: Any = self.X[rows]
+        if hasattr(drawn_rows, "local"):  # rows in parts
+            drawn_rows = drawn_rows.local()
+        is_sparse = sparse.issparse(drawn_rows)
+        if is_sparse:
             drawn_rows = drawn_rows.toarray()
         sample = drawn_rows.astype(np.float64, copy=False)
         form = self.smoothable_risk.curvature(
