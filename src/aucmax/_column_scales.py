@@ -11,6 +11,7 @@ __all__ = ["column_scales", "largest_entries"]
 
 _LARGEST_RATIO = 1e6  # of the largest entries of two columns
 _LARGEST_SCALE = 1e100  # beyond it, or below its inverse, squares leave the range
+_LARGEST_MISMATCH = 30.0  # decades of C times the squared scale, if C was meant for it
 
 
 def largest_entries(X: Any) -> FloatArray:
@@ -25,8 +26,11 @@ def largest_entries(X: Any) -> FloatArray:
     return largest
 
 
-def column_scales(largest: FloatArray) -> FloatArray | None:
+def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
     """Return a power of 2 near each column's scale, or None if they are alike.
+
+    Columns of one scale are left alone if C, which stands against squared weights, is
+    in keeping with it.
 
     Dividing by a power of 2 is exact, so that a model of the divided columns is, up to
     rounding, one of the columns: its weights have to be divided likewise.
@@ -35,7 +39,9 @@ def column_scales(largest: FloatArray) -> FloatArray | None:
     if not used.size or not np.isfinite(largest).all():
         return None
     high, low = float(used.max()), float(used.min())
+    mismatch = abs(np.log10(C) + 2.0 * np.log10(high))
     is_ordinary = high <= _LARGEST_SCALE and low >= 1.0 / _LARGEST_SCALE
+    is_ordinary |= mismatch <= _LARGEST_MISMATCH
     if is_ordinary and high / low <= _LARGEST_RATIO:
         return None
     # then the largest entry is from 2 to 4, about that of a standardised column

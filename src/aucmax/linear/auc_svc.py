@@ -212,7 +212,8 @@ class AUCSVC(BinaryRanker):
     Notes
     -----
     Columns whose largest entries differ by more than a million times, or are beyond
-    1e100, are divided by powers of 2 in the fit, so that none is lost beside another.
+    1e100 (unless C is in keeping with that), are divided by powers of 2 in the fit, so
+    that none is lost beside another.
     The penalty, `objective_` and `dual_gap_` are then those of the divided columns;
     `coef_` belongs to the columns as they are.
 
@@ -324,7 +325,7 @@ class AUCSVC(BinaryRanker):
             self._check_parameters(qid)
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
-            scales = column_scales(largest_entries(X))
+            scales = column_scales(largest_entries(X), self.C)
             objective, regularizer = self._problem(X, labels, risk, weight, scales)
             solver = self._solver(labels, weight, qid)
             with self._explaining_overflow(X):
@@ -376,7 +377,8 @@ class AUCSVC(BinaryRanker):
         X, classes, labels, weight = check_training_data(witness, X, y, sample_weight)
         columns = {k: v for k, v in vars(witness).items() if k.endswith("_in_")}
         risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
-        scales, start = column_scales(largest_entries(X)), None
+        largest_C = max((model.C for model in models), default=self.C)
+        scales, start = column_scales(largest_entries(X), largest_C), None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
             objective, regularizer = model._problem(X, labels, risk, weight, scales)
