@@ -19,6 +19,10 @@ TESTED_TOGETHER = {
     "contracts/test_solvers.py": (
         "solvers: base, risk_objective, smoothed_newton, smoothing"
     ),
+    "datasets/test_exported_tables.py": (
+        "datasets: cells, dialects, encodings, text_tables, typed_files, unnamed"
+    ),
+    "datasets/test_opening.py": "datasets: archives",
     "datasets/test_tables.py": "datasets: delimited",
     "hypotheses/test_scaled_columns.py": "hypotheses: base, column_reader",
     "contracts/test_manner.py": "base",

@@ -23,7 +23,13 @@ from aucmax.cli.options import (
     target_options,
     time_limit_option,
 )
-from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
+from aucmax.cli.outputs import (
+    PICTURES,
+    check_ending,
+    check_outputs,
+    make_folder,
+    save_figure,
+)
 from aucmax.cli.program import Command, NothingRankedError
 from aucmax.cli.training import describe_columns, fit_model, target_record
 from aucmax.comparison import MODELS, compared_models
@@ -129,7 +135,7 @@ def _parse_models(
     "--output-dir",
     type=click.Path(path_type=Path),
     default=Path(),
-    help="Folder for the results [default: the current one].",
+    help="Folder for the results, created if need be [default: the current one].",
 )
 @click.option(
     "--model-out",
@@ -184,12 +190,15 @@ def compare(
     are above the lowest level, and all are compared by MAUC.
     """
     if not no_save:
+        make_folder(output_dir)
         model_out = model_out or output_dir / f"{data.stem}.aucmax"
         figure = figure or output_dir / f"{data.stem}-roc.png"
     elif model_out or figure:
         raise click.UsageError("--no-save contradicts --model-out and --figure.")
     check_ending(figure, PICTURES)
     check_outputs([model_out, figure], force, filter(None, [data.path, test]))
+    if test == data.path == Path("-"):
+        raise click.UsageError("DATA and --test cannot both be standard input.")
     if test is not None and (folds or row_columns.groups or row_columns.time):
         raise click.UsageError(
             "--test keeps rows aside already; leave out --folds, --groups and --time."
