@@ -18,7 +18,13 @@ from aucmax.auto.rank_scale import learn_scale, rank_logits
 from aucmax.tables import TableEncoder
 from aucmax.tables.table_model import score_rows, view_rows
 
-__all__ = ["FittedCandidate", "TimeUpError", "TrainingTable", "fit_out_of_fold"]
+__all__ = [
+    "FittedCandidate",
+    "TimeUpError",
+    "TrainingTable",
+    "fit_candidate",
+    "fit_out_of_fold",
+]
 
 
 # Cells of all folds' matrices beyond which those of one view are kept at a time.
@@ -131,7 +137,9 @@ def fit_out_of_fold(
     for fold, (train, _) in enumerate(rows.plan.folds):
         known, new = rows.matrices(fold, candidate.view)
         check_time()
-        model = _fit(candidate, rows, setting, fold, known, train, check_time)
+        model = fit_candidate(
+            candidate, rows, setting, rows.encoder(fold), known, train, check_time
+        )
         found = score_rows(model, new)
         models.append(model)
         scales.append(learn_scale(found))
@@ -147,20 +155,20 @@ def fit_out_of_fold(
     )
 
 
-def _fit(
+def fit_candidate(
     candidate: Candidate,
     rows: TrainingTable,
     setting: Setting,
-    fold: int,
+    encoder: TableEncoder,
     matrix: Any,
     train: IntArray,
     check_time: Callable[..., None],
 ) -> Any:
+    """Fit a candidate to the training rows, which an encoder has made a matrix of."""
     model = candidate.make(setting)
     parameters = model.get_params(deep=False)
     if candidate.view == "trees" and "categorical_features" in parameters:
-        columns = rows.encoder(fold).categorical_features_
-        model.set_params(categorical_features=columns)
+        model.set_params(categorical_features=encoder.categorical_features_)
     extra: dict[str, Any] = {}
     if rows.given.weight is not None and has_fit_parameter(model, "sample_weight"):
         extra["sample_weight"] = rows.given.weight[train]
