@@ -6,14 +6,17 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 import aucmax
 from aucmax import AutoRanker
 from aucmax.auto import plan
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
+from aucmax.trees import LightGBMBaseline
 
 FEW = ["logistic regression", "kernel"]
+WITH_TREES = ["logistic regression", ("trees", LightGBMBaseline(20))]
 
 
 def rows(n_rows=300, n_columns=4, seed=0):
@@ -84,7 +87,7 @@ def test_scores_are_logits_of_ranks_by_all_rows_or_of_many_rows_by_the_folds(
     np.testing.assert_allclose(scores, expected_logits(model, X), atol=1e-12)
 
 
-@pytest.mark.parametrize("models", [FEW, ["logistic regression", "boosted trees"]])
+@pytest.mark.parametrize("models", [FEW, WITH_TREES])
 def test_raw_tables_are_taken_as_they_are(models, tmp_path):
     frame, y = raw_table()
     model = auto(models=models).fit(frame, y)
@@ -105,7 +108,7 @@ def test_raw_tables_are_taken_as_they_are(models, tmp_path):
 def test_sparse_rows():
     X, y = rows()
     X = sparse.csr_array(X * (np.abs(X) > 0.5))
-    model = auto(models=["logistic regression", "boosted trees"]).fit(X, y)
+    model = auto(models=WITH_TREES).fit(X, y)
     assert model.score(X, y) > 0.8
 
 
@@ -156,24 +159,28 @@ def test_groups_that_share_their_noise_do_not_flatter_the_estimate():
     X = generator.normal(size=(60, 3))[group] + 0.01 * generator.normal(size=(600, 3))
     y = (generator.random(60) < 0.5)[group]
     by_rows, by_groups = (
-        auto(models=["forest"]).fit(X, y, groups=groups) for groups in (None, group)
+        auto(models=[KNeighborsClassifier(3)]).fit(X, y, groups=groups)
+        for groups in (None, group)
     )
     assert by_rows.estimate_["auc"] > 0.9
     assert by_groups.estimate_["auc"] < 0.7
 
 
-def test_the_estimate_of_noise_is_a_coin():
-    generator = np.random.default_rng(0)
-    X, y = generator.normal(size=(400, 20)), np.arange(400) % 2
-    model = auto(models=[*FEW, "additive", "forest"]).fit(X, y)
-    assert model.estimate_["auc_low"] < 0.5 < model.estimate_["auc_high"]
+def test_the_estimate_of_noise_is_near_a_coin():
+    found = []
+    for seed in range(4):
+        X = np.random.default_rng(seed).normal(size=(300, 10))
+        model = auto(models=["logistic regression", "additive", GaussianNB()])
+        found.append(model.fit(X, np.arange(300) % 2).estimate_["auc"])
+    assert abs(np.mean(found) - 0.5) < 0.05
 
 
 def test_intervals_cover_the_truth():
     """A small part of benchmarks/auto_ranker.py, which counts 200 tables."""
     n_covered = 0
     for seed in range(12):
-        model = auto(models=[*FEW, "additive"]).fit(*rows(150, seed=seed))
+        models = ["logistic regression", "additive"]
+        model = auto(models=models).fit(*rows(150, seed=seed))
         truth = model.score(*rows(5000, seed=1000 + seed))
         n_covered += model.estimate_["auc_low"] < truth < model.estimate_["auc_high"]
     # below 9 of 12 has probability 0.002 if each covers with 95%

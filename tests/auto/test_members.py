@@ -48,7 +48,8 @@ def test_models_with_a_weight_are_fitted_to_all_rows():
         np.testing.assert_array_equal(y, rows.given.labels)
         np.testing.assert_array_equal(given_weight, weight)
         np.testing.assert_array_equal(X, chosen.encoders[0].transform(rows.given.table))
-        np.testing.assert_array_equal(scale, learn_scale(found.fitted[k].scores))
+        one = found.fitted[k]
+        np.testing.assert_array_equal(scale, learn_scale(one.scores, one.spread))
     assert chosen.notices == []
 
 
@@ -57,8 +58,9 @@ def test_by_time_the_scale_is_that_of_the_last_rows():
     plan = plan_folds(given.labels, 3, 0, moments=np.arange(float(N_ROWS)))
     found, chosen = members(TrainingTable(given, plan))
     last = plan.fold_of_row == plan.fold_of_row.max()
+    one = found.fitted[2]
     np.testing.assert_array_equal(
-        chosen.records[0]["scales"][0], learn_scale(found.fitted[2].scores[last])
+        chosen.records[0]["scales"][0], learn_scale(one.scores[last], one.spread)
     )
 
 

@@ -40,8 +40,9 @@ class AutoRanker(BinaryRanker):
 
     Takes raw tables (text, gaps, dates) as well as arrays and sparse matrices. Every
     candidate is fitted to the same folds, with columns learned anew in each. The rows
-    that it has not seen get the logit of their rank within the fold, and a combination
-    with few, non-negative weights is learned from these, by logistic regression. A
+    that it has not seen get a logit, half by their rank within the fold and half by how
+    far their score is from the mean, and logistic regression on these logits learns a
+    combination with few, non-negative weights. A
     second level of cross-validation replaces it by the best single model where that is
     clearly better. The models of the combination are then fitted to all rows, and new
     rows placed on the scale of the rows kept aside. If there is no time for it, after

@@ -106,7 +106,7 @@ def _of_all_rows(
             np.arange(labels.size),
             lambda *_: clock.check(),
         )
-        scale = learn_scale(one.scores[is_scoring])
+        scale = learn_scale(one.scores[is_scoring], one.spread)
         records.append(_record(one, share, [model], [scale]))
     return Members([encoder], records, [])
 
