@@ -38,7 +38,7 @@ class Spread(NamedTuple):
         """Distances from the centre, spread as the logits of ranks are."""
         if not self.width > 0.0:
             return np.zeros(scores.size)
-        return _SPREAD_OF_LOGITS / self.width * (scores - self.centre)
+        return np.asarray(_SPREAD_OF_LOGITS / self.width * (scores - self.centre))
 
 
 def scaled(scores: FloatArray, spread: Spread) -> FloatArray:
