@@ -30,15 +30,22 @@ MAY_IMPORT = {
     "trees": {"base", "risks", "metrics"},
     "objectives": {"trees"},
     "structured": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
-    "tables": {"metrics", "datasets"},
+    "decisions": {"metrics"},
+    "tables": {"metrics", "datasets", "decisions"},
     "comparison": {"metrics", "tables", "datasets"},
-    "auto": {"base", "metrics", "tables", "comparison", "linear", "trees"},
+    "auto": {
+        *("base", "metrics", "decisions", "tables", "comparison", "linear", "trees"),
+    },
+    "inspection": {"metrics", "tables"},
     "persistence": set(),
     "torch": {"base", "risks", "metrics"},
     "onnx": {"hypotheses", "linear", "trees", "tables"},
     "dask": {"metrics", "risks", "hypotheses", "trees"},
     "plots": {"metrics", "margin"},
-    "cli": {"comparison", "tables", "datasets", "metrics", "plots", "persistence"},
+    "cli": {
+        *("comparison", "tables", "datasets", "metrics", "plots", "persistence"),
+        *("decisions", "inspection"),
+    },
 }
 
 

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from aucmax import (
         comparison,
         datasets,
+        decisions,
+        inspection,
         metrics,
         objectives,
         plots,
@@ -43,6 +45,8 @@ _HOME = {
 _MODULES = (
     "comparison",
     "datasets",
+    "decisions",
+    "inspection",
     "metrics",
     "objectives",
     "plots",
@@ -64,6 +68,8 @@ __all__ = [
     "__version__",
     "comparison",
     "datasets",
+    "decisions",
+    "inspection",
     "load",
     "metrics",
     "objectives",

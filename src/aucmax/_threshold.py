@@ -5,7 +5,7 @@ import numpy as np
 from aucmax._sorting import sort_with_order
 from aucmax._validation import BoolArray, FloatArray
 
-__all__ = ["balanced_threshold"]
+__all__ = ["balanced_threshold", "halfway"]
 
 # Gains that differ by no more are equal: sums in another order must not choose another
 # threshold.
@@ -41,6 +41,11 @@ def balanced_threshold(
         return float(falling[0])
     gains = youden[ends]
     best = ends[np.argmax(gains >= gains.max() - _LARGEST_ROUNDING_OF_A_GAIN)]
-    middle = falling[best] / 2.0 + falling[best + 1] / 2.0
+    return halfway(falling[best + 1], falling[best])
+
+
+def halfway(low: float, high: float) -> float:
+    """Return a threshold that `high` is above and `low` is not."""
+    middle = high / 2.0 + low / 2.0
     # two neighbouring floats have no number between them
-    return float(middle if middle < falling[best] else falling[best + 1])
+    return float(middle if middle < high else low)

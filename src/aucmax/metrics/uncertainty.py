@@ -122,10 +122,10 @@ def auc_interval(
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    weights, n_pairs = _check_class_weights(task, box)
+    weights, n_pairs = check_two_rows(task, box)
     values = influences(task, box)
-    auc = _area(task, box, values, weights)
-    error = sqrt(_variance(values, weights))
+    auc = area_in_box(task, box, values, weights)
+    error = sqrt(variance_of_mean(values, weights))
     low, high = logit_interval(auc, error, confidence, n_pairs)
     return AUCInterval(auc, low, high, error, confidence)
 
@@ -194,12 +194,12 @@ def compare_auc(
     task_a = check_task(y_true, y_score_a, sample_weight, pos_label=pos_label)
     scores_b = check_scores(y_score_b, task_a.scores.size, "y_score_b")
     task_b = RankingTask(scores_b, task_a.is_positive, task_a.sample_weight)
-    weights, n_pairs = _check_class_weights(task_a, box)
+    weights, n_pairs = check_two_rows(task_a, box)
     values_a, values_b = influences(task_a, box), influences(task_b, box)
-    auc_a = _area(task_a, box, values_a, weights)
-    auc_b = _area(task_b, box, values_b, weights)
+    auc_a = area_in_box(task_a, box, values_a, weights)
+    auc_b = area_in_box(task_b, box, values_b, weights)
     differences = [a - b for a, b in zip(values_a, values_b, strict=True)]
-    error = sqrt(_variance(differences, weights))
+    error = sqrt(variance_of_mean(differences, weights))
     test = two_sided_test(auc_a - auc_b, error, confidence, n_pairs)
     return AUCComparison(auc_a, auc_b, *test, error, confidence)
 
@@ -216,7 +216,7 @@ def check_box(fpr_range: Sequence[float], tpr_range: Sequence[float]) -> Box:
     return (*fpr, *tpr)
 
 
-def _area(
+def area_in_box(
     task: RankingTask, box: Box, values: Sequence[FloatArray], weights: Weights
 ) -> float:
     """Return the area in the box as a mean over it."""
@@ -226,7 +226,7 @@ def _area(
     return min(task.mean_area(box) / size, 1.0)
 
 
-def _variance(values: Sequence[FloatArray], weights: Weights) -> float:
+def variance_of_mean(values: Sequence[FloatArray], weights: Weights) -> float:
     """Return the variance of a mean that rows of both classes move by these values."""
     return sum(mean_and_variance(*one)[1] for one in zip(values, weights, strict=True))
 
@@ -253,7 +253,7 @@ def mean_and_variance(
     return float(centre + distance_mean), float(variance)
 
 
-def _check_class_weights(task: RankingTask, box: Box) -> tuple[Weights, int]:
+def check_two_rows(task: RankingTask, box: Box) -> tuple[Weights, int]:
     """Return the weights of both classes, and how many disjoint pairs the box has."""
     weights = task.class_weights()
     n_positive = int(np.count_nonzero(task.is_positive))

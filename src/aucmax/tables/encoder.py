@@ -319,6 +319,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names = [name for part in self._parts() for name in part.linear_names()]
         return np.array(names, dtype=object)
 
+    def source_columns(self, view: str) -> list[str]:
+        """Name the column of the table that each column of a matrix was made of.
+
+        Parameters
+        ----------
+        view : {"linear", "trees"}
+            The matrix of :meth:`transform`, or that of :meth:`transform_for_trees`.
+
+        Returns
+        -------
+        list of str
+        """
+        check_is_fitted(self)
+        if self.scales_ is not None:
+            return list(self.get_feature_names_out())
+        return [
+            column.name
+            for column in self._learned()
+            for part in parts_of(column)
+            for _ in (part.linear_names() if view == "linear" else (part,))
+        ]
+
     def _learned(self) -> Iterator[Column]:
         return map(restore, self.columns_)
 

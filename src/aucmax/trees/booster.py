@@ -7,15 +7,18 @@ from numbers import Integral
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from aucmax._forks import has_lost_threads, note_threads
+from aucmax._validation import FloatArray
 from aucmax.exceptions import ModelFileError
 
 __all__ = [
     "REPEATABLE",
     "check_model_text",
+    "contributions",
     "n_threads",
     "new_dataset",
     "predict",
@@ -58,6 +61,12 @@ def predict(estimator: Any, X: Any, **options: Any) -> Any:
     return booster.predict(
         readable_by_lightgbm(X), num_threads=n_threads(estimator.n_jobs), **options
     )
+
+
+def contributions(estimator: Any, X: Any) -> FloatArray:
+    """Split scores into what each column contributes; the last is what is expected."""
+    table = predict(estimator, X, pred_contrib=True)
+    return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
 
 
 def n_threads(n_jobs: Any) -> int:

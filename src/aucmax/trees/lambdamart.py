@@ -21,7 +21,7 @@ from aucmax.exceptions import (
     DivergedWarning,
     OneClassQueryWarning,
 )
-from aucmax.trees.booster import predict
+from aucmax.trees.booster import contributions, predict
 from aucmax.trees.columns import TreeColumns
 from aucmax.trees.data import TrainingLabels, check_rows
 from aucmax.trees.evaluation import rows_apart
@@ -432,8 +432,7 @@ class LambdaMART(BinaryRanker):
             A row sums to its score by `decision_function`. For a pandas or polars frame
             it is such a frame, with the same columns and one more, "expected".
         """
-        table: Any = predict(self, self._read(X), pred_contrib=True)
-        parts = np.asarray(table.toarray() if hasattr(table, "toarray") else table)
+        parts = contributions(self, self._read(X))
         parts[:, -1] -= self._offset
         return framed_like(X, parts)
 

@@ -13,6 +13,7 @@ from aucmax._validation import FloatArray, check_qid, check_sample_weight
 from aucmax.trees.booster import (
     REPEATABLE,
     check_model_text,
+    contributions,
     n_threads,
     new_dataset,
     predict,
@@ -135,6 +136,22 @@ class LambdaRankBaseline(BaseEstimator):
         if X.shape[0] == 0:
             return np.empty(0)
         return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
+
+    def contributions(self, X: Any) -> FloatArray:
+        """Split scores into what each column contributes (SHAP values of the trees).
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features + 1)
+            One column per feature, and the score that is expected without knowing any.
+        """
+        check_is_fitted(self)
+        return contributions(self, X)
 
     def _check_state(self) -> None:
         """Refuse a loaded state that LightGBM's parser must not see."""

@@ -1,0 +1,26 @@
+"""Records in the plain types that JSON knows."""
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+__all__ = ["to_plain"]
+
+
+def to_plain(value: Any) -> Any:
+    """Turn a record, array or number into what JSON can hold.
+
+    Numbers that are not finite become None; what JSON lacks, such as a date, a text.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return to_plain(value.tolist())
+    if isinstance(value, dict):
+        return {str(name): to_plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return to_plain(vars(value)) if hasattr(value, "__dict__") else str(value)

@@ -1,0 +1,13 @@
+"""From scores to decisions: where to cut, what comes of it, and how likely a row is."""
+
+from aucmax.decisions.intervals import wilson_interval
+from aucmax.decisions.operating_point import OperatingPoint, operating_point
+from aucmax.decisions.reliability import Reliability, reliability
+
+__all__ = [
+    "OperatingPoint",
+    "Reliability",
+    "operating_point",
+    "reliability",
+    "wilson_interval",
+]

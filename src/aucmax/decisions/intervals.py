@@ -1,0 +1,63 @@
+"""The interval of a share, which all counts and rates of a decision have."""
+
+from math import sqrt
+
+from scipy.special import ndtri
+
+from aucmax.metrics.uncertainty import check_confidence
+
+__all__ = ["wilson_interval"]
+
+
+def wilson_interval(
+    share: float, n: float, *, confidence: float = 0.95, extra_below: float = 0.0
+) -> tuple[float, float]:
+    r"""Wilson's interval of a share that was seen in n rows.
+
+    .. math:: \frac{\hat p + z^2 / 2n}{1 + z^2 / n} \pm \frac{z}{1 + z^2 / n}
+              \sqrt{\frac{\hat p (1 - \hat p)}{n} + \frac{z^2}{4 n^2}}
+
+    with z = 1.96 for a confidence of 95 %. It stays within [0, 1], and has a length
+    even if the share is 0 or 1.
+
+    Parameters
+    ----------
+    share : float
+        The share seen, from 0 to 1.
+    n : float
+        Number of rows; with weights, :math:`(\sum w)^2 / \sum w^2`. Without any row the
+        interval is [0, 1].
+    confidence : float, default=0.95
+        Probability that the interval is meant to cover.
+    extra_below : float, default=0.0
+        Added to z at the lower end, for a share that was chosen as the best of many.
+
+    Returns
+    -------
+    low, high : float
+        The ends of the interval.
+
+    References
+    ----------
+    .. [1] E. B. Wilson. Probable inference, the law of succession, and statistical
+       inference. Journal of the American Statistical Association 22, 1927.
+
+    Examples
+    --------
+    >>> from aucmax.decisions import wilson_interval
+    >>> low, high = wilson_interval(37 / 52, 52)
+    >>> round(low, 3), round(high, 3)
+    (0.577, 0.817)
+    """
+    check_confidence(confidence)
+    if n <= 0.0 or share != share:
+        return 0.0, 1.0
+    z = float(ndtri((1.0 + confidence) / 2.0))
+    return _end(share, n, -z - extra_below), _end(share, n, z)
+
+
+def _end(share: float, n: float, z: float) -> float:
+    """Solve ``end - share == z * sqrt(end * (1 - end) / n)`` for the end."""
+    part = z * z / n
+    root = z * sqrt(share * (1.0 - share) / n + part / (4.0 * n))
+    return min(max((share + part / 2.0 + root) / (1.0 + part), 0.0), 1.0)

@@ -1,0 +1,428 @@
+"""Where to cut a ranking, and what is found, missed and raised in vain there."""
+
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._parameters import check_interval
+from aucmax._plain import to_plain
+from aucmax._threshold import balanced_threshold, halfway
+from aucmax._validation import FloatArray
+from aucmax.decisions.intervals import wilson_interval
+from aucmax.metrics._steps import RankingTask, check_task
+from aucmax.metrics.uncertainty import check_confidence
+
+__all__ = ["OperatingPoint", "operating_point"]
+
+# The best of many thresholds looks better on the rows that chose it than on others. By
+# so much more z at the lower ends, 92 to 98 % of intervals hold what others show.
+_EXTRA_FOR_THE_BEST = 0.5
+
+# Sums in another order must not choose another threshold.
+_LARGEST_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """A threshold, and what comes of it: rows with scores above it are alerts.
+
+    Counts are of the rows given; with weights, they are sums of weights. The intervals
+    tell what this threshold gives on other rows like these: of as many positive rows,
+    as many negative rows, or as many rows, on average.
+
+    Attributes
+    ----------
+    threshold : float
+        Scores above it are alerts.
+    rule : str
+        What chose it, in words.
+    n_alerts : int or float
+        Rows above the threshold.
+    found, missed : int or float
+        Positive rows above the threshold, and the others.
+    false_alarms, passed : int or float
+        Negative rows above the threshold, and the others.
+    recall, fpr, precision : float
+        Share of the positives that is found, of the negatives that is raised in vain,
+        and of the alerts that is positive; the last is NaN without alerts.
+    cost : float or None
+        Of all errors, where costs chose the threshold.
+    confidence : float
+        Probability that each interval is meant to cover.
+    intervals : dict of str to pair of float
+        Low and high end for each of the counts and rates, by its name.
+    """
+
+    threshold: float
+    rule: str
+    n_alerts: float
+    found: float
+    missed: float
+    false_alarms: float
+    passed: float
+    recall: float
+    fpr: float
+    precision: float
+    cost: float | None
+    confidence: float
+    intervals: dict[str, tuple[float, float]]
+
+    def describe(self) -> str:
+        """Say in a sentence what comes of the threshold.
+
+        Returns
+        -------
+        str
+        """
+        n_positive = self.found + self.missed
+        n_rows = n_positive + self.false_alarms + self.passed
+        if self.n_alerts == 0:
+            return (
+                f"Open none of {_count(n_rows)} rows, since none scores above "
+                f"{self.threshold:.6g}: all {_count(n_positive)} positives are missed."
+            )
+        return (
+            f"Open {_count(self.n_alerts)} of {_count(n_rows)} rows, find "
+            f"{_count(self.found)} of {_count(n_positive)} positives "
+            f"({self._ends('found')}) and miss {_count(self.missed)}, with "
+            f"{_count(self.false_alarms)} false alarms ({self._ends('false_alarms')}): "
+            f"precision {self.precision:.1%}."
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in plain types, None where there is no number.
+
+        Returns
+        -------
+        dict
+        """
+        return dict(to_plain(self))
+
+    def _ends(self, name: str) -> str:
+        low, high = self.intervals[name]
+        return f"{low:.0f} to {high:.0f}"
+
+
+def operating_point(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    recall: float | None = None,
+    fpr: float | None = None,
+    precision: float | None = None,
+    alerts: float | None = None,
+    cost_missed: float | None = None,
+    cost_alarm: float | None = None,
+    threshold: float | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    confidence: float = 0.95,
+) -> OperatingPoint:
+    r"""Choose a threshold by one rule, and count what comes of it.
+
+    Take rows that the model was not fitted to. The rules:
+
+    - `recall`: the fewest alerts that find at least this share of the positives;
+    - `fpr`: the most alerts that raise at most this share of the negatives;
+    - `precision`: the most alerts of which at least this share is positive;
+    - `alerts`: as many alerts as possible, but no more than these;
+    - `cost_missed` and `cost_alarm`: the least cost of all errors, by the price of a
+      missed positive and of a false alarm; of equal costs the fewest alerts;
+    - `threshold`: this one, perhaps chosen on other rows;
+    - none of them: the best balanced accuracy, that is the largest difference of recall
+      and false positive rate, which is also what `predict` cuts by.
+
+    Rows of equal score are above the threshold together, or not at all. Thresholds lie
+    halfway between two scores; the one that makes all rows alerts is just below the
+    lowest, and that without alerts is the highest score.
+
+    Intervals are Wilson's (:func:`wilson_interval`): of the recall, over the positives;
+    of the false positive rate, over the negatives; of the precision, over the alerts;
+    and of the share of alerts, over all rows. They hold what this threshold shows on
+    other rows, on average, whether it was chosen on these rows or elsewhere. The best
+    balanced accuracy and the least cost look better where they were chosen, so that
+    their lower ends of recall and precision have z + 0.5 in place of z. One sort.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,)
+        Labels of two classes.
+    y_score : array-like of shape (n_rows,)
+        Scores, higher for rows more likely to be positive.
+    recall, fpr, precision : float, default=None
+        A share from 0 to 1.
+    alerts : float, default=None
+        Number of rows that can be looked at; with weights, their sum.
+    cost_missed, cost_alarm : float, default=None
+        Cost of a missed positive and of a false alarm; one of them may be 0.
+    threshold : float, default=None
+        A threshold to use as it is; no row needs to reach it.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of independent rows.
+    pos_label : label, default=None
+        The positive class; by default, the second of the two labels in sorted order.
+    confidence : float, default=0.95
+        Probability that each interval is meant to cover.
+
+    Returns
+    -------
+    OperatingPoint
+        The threshold, counts, rates and intervals.
+
+    Raises
+    ------
+    ValueError
+        More than one rule; a precision that no threshold reaches; fewer alerts than
+        rows with the highest score; costs that are both 0.
+
+    Examples
+    --------
+    >>> from aucmax.decisions import operating_point
+    >>> y = [0, 0, 0, 0, 0, 0, 1, 0, 1, 1]
+    >>> point = operating_point(y, range(10), alerts=2)
+    >>> print(point.describe())
+    Open 2 of 10 rows, find 2 of 3 positives (1 to 3) and miss 1, with 0 false alarms (0 to 2): precision 100.0%.
+    >>> operating_point(y, range(10), recall=1.0).threshold
+    5.5
+    """  # noqa: E501
+    check_confidence(confidence)
+    costs = cost_missed, cost_alarm
+    name, value = _one_rule(
+        recall=recall,
+        fpr=fpr,
+        precision=precision,
+        alerts=alerts,
+        threshold=threshold,
+        costs=None if costs == (None, None) else costs,
+    )
+    curve = _Curve.of(check_task(y_true, y_score, sample_weight, pos_label=pos_label))
+    chosen = _RULES[name](curve, value)
+    n_steps = int(np.searchsorted(-curve.scores, -chosen))
+    return curve.count(n_steps, chosen, name, value, confidence)
+
+
+def _one_rule(**rules: Any) -> tuple[str, Any]:
+    given = {name: value for name, value in rules.items() if value is not None}
+    if len(given) > 1:
+        raise ValueError(
+            f"one rule chooses a threshold, but {' and '.join(given)} were given; "
+            "leave out all but one."
+        )
+    name, value = "balanced", None
+    for name, value in given.items():
+        _check_rule(name, value)
+    return name, value
+
+
+def _check_rule(name: str, value: Any) -> None:
+    if name in ("recall", "fpr", "precision"):
+        check_interval(name, value, 1.0, zero=True)
+    elif name == "costs":
+        _check_costs(*value)
+    elif name == "alerts" and not (_is_number(value) and value > 0):
+        raise ValueError(f"alerts must be a number of at least 1, got {value!r}.")
+    elif name == "threshold" and not _is_number(value):
+        raise ValueError(f"threshold must be a finite number, got {value!r}.")
+
+
+def _check_costs(missed: Any, alarm: Any) -> None:
+    for name, cost in (("cost_missed", missed), ("cost_alarm", alarm)):
+        if cost is None:
+            raise ValueError(
+                f"{name} is missing: the best threshold depends on both cost_missed "
+                "and cost_alarm."
+            )
+        if not _is_number(cost) or cost < 0:
+            raise ValueError(f"{name} must be 0 or a positive number, got {cost!r}.")
+    if missed == alarm == 0:
+        raise ValueError(
+            "cost_missed and cost_alarm are both 0, so that all thresholds are equally "
+            "good; give at least one error a cost."
+        )
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    return is_real and isfinite(float(value))
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Alerts of each class above every threshold, the highest threshold first.
+
+    Entry k of the sums is above the k highest distinct scores.
+    """
+
+    task: RankingTask
+    scores: FloatArray
+    found: FloatArray
+    alarms: FloatArray
+
+    @classmethod
+    def of(cls, task: RankingTask) -> "_Curve":
+        steps, scores = task.sorted_steps()
+        counts = steps.positive + steps.negative > 0.0
+        sums = [
+            np.concatenate(([0.0], np.cumsum(mass[counts])))
+            for mass in (steps.positive, steps.negative)
+        ]
+        return cls(task, scores[counts], *sums)
+
+    def cut(self, n_steps: int) -> float:
+        """Return a threshold with this many distinct scores above it."""
+        if n_steps == 0:
+            return float(self.scores[0])
+        if n_steps == self.scores.size:
+            return float(np.nextafter(self.scores[-1], -np.inf))
+        return halfway(self.scores[n_steps], self.scores[n_steps - 1])
+
+    def count(
+        self, n_steps: int, threshold: float, name: str, value: Any, confidence: float
+    ) -> OperatingPoint:
+        """Count what is above the threshold, with intervals."""
+        found, n_positive = float(self.found[n_steps]), float(self.found[-1])
+        alarms, n_negative = float(self.alarms[n_steps]), float(self.alarms[-1])
+        alerts = found + alarms
+        rates = found / n_positive, alarms / n_negative
+        precision = found / alerts if alerts else np.nan
+        extra = _EXTRA_FOR_THE_BEST if name in ("balanced", "costs") else 0.0
+        positive, is_alert = self.task.is_positive, self.task.scores > threshold
+
+        def ends(share: float, rows: Any, more: float = 0.0) -> tuple[float, float]:
+            n_rows = _n_rows(self.task.sample_weight, rows)
+            return wilson_interval(
+                share, n_rows, confidence=confidence, extra_below=more
+            )
+
+        by_recall = ends(rates[0], positive, extra)
+        by_fpr = ends(rates[1], ~positive)
+        n_rows = n_positive + n_negative
+        by_share = ends(alerts / n_rows, np.ones_like(positive))
+        intervals = {
+            "n_alerts": _scaled(by_share, n_rows),
+            "found": _scaled(by_recall, n_positive),
+            "missed": _scaled((1.0 - by_recall[1], 1.0 - by_recall[0]), n_positive),
+            "false_alarms": _scaled(by_fpr, n_negative),
+            "passed": _scaled((1.0 - by_fpr[1], 1.0 - by_fpr[0]), n_negative),
+            "recall": by_recall,
+            "fpr": by_fpr,
+            "precision": ends(precision, is_alert, extra),
+        }
+        is_counted = self.task.sample_weight is None
+
+        def total(mass: float) -> float:
+            return int(mass) if is_counted else mass
+
+        missed = n_positive - found
+        return OperatingPoint(
+            threshold=threshold,
+            rule=_RULES_IN_WORDS[name].format(*np.ravel(value)),
+            n_alerts=total(alerts),
+            found=total(found),
+            missed=total(missed),
+            false_alarms=total(alarms),
+            passed=total(n_negative - alarms),
+            recall=rates[0],
+            fpr=rates[1],
+            precision=precision,
+            cost=value[0] * missed + value[1] * alarms if name == "costs" else None,
+            confidence=confidence,
+            intervals=intervals,
+        )
+
+
+def _n_rows(weights: FloatArray | None, rows: Any) -> float:
+    """Count rows; with weights, as many of equal weight as tell as much."""
+    if weights is None:
+        return float(np.count_nonzero(rows))
+    squares = float(weights[rows] @ weights[rows])
+    return float(weights[rows].sum()) ** 2 / squares if squares else 0.0
+
+
+def _scaled(ends: tuple[float, float], n_rows: float) -> tuple[float, float]:
+    return ends[0] * n_rows, ends[1] * n_rows
+
+
+def _by_recall(curve: _Curve, recall: float) -> float:
+    wanted = recall * curve.found[-1] * (1.0 - _LARGEST_ROUNDING)
+    return curve.cut(int(np.searchsorted(curve.found, wanted)))
+
+
+def _by_fpr(curve: _Curve, fpr: float) -> float:
+    allowed = fpr * curve.alarms[-1] * (1.0 + _LARGEST_ROUNDING)
+    return curve.cut(int(np.searchsorted(curve.alarms, allowed, side="right")) - 1)
+
+
+def _by_precision(curve: _Curve, precision: float) -> float:
+    found, alerts = curve.found[1:], curve.found[1:] + curve.alarms[1:]
+    shares = found / alerts
+    (enough,) = np.nonzero(shares >= precision - _LARGEST_ROUNDING)
+    if enough.size == 0:
+        best = int(np.argmax(shares))
+        raise ValueError(
+            f"no threshold has a precision of {precision:g}: the highest is "
+            f"{shares[best]:.4g}, with {_count(alerts[best])} alerts. Ask for less."
+        )
+    return curve.cut(int(enough[-1]) + 1)
+
+
+def _by_alerts(curve: _Curve, alerts: float) -> float:
+    above = curve.found + curve.alarms
+    if alerts > above[-1] * (1.0 + _LARGEST_ROUNDING):
+        raise ValueError(
+            f"alerts={alerts:g}, but there are {_count(above[-1])} rows only."
+        )
+    allowed = alerts * (1.0 + _LARGEST_ROUNDING)
+    n_steps = int(np.searchsorted(above, allowed, side="right")) - 1
+    if n_steps == 0:
+        raise ValueError(
+            f"no threshold gives up to {alerts:g} alerts: the highest score, "
+            f"{curve.scores[0]:.6g}, is shared by {_count(above[1])} rows, which are "
+            "alerts together or not at all. Allow as many, or break the ties."
+        )
+    return curve.cut(n_steps)
+
+
+def _by_costs(curve: _Curve, costs: tuple[float, float]) -> float:
+    missed = curve.found[-1] - curve.found
+    total = costs[0] * missed + costs[1] * curve.alarms
+    near = total <= total.min() + _LARGEST_ROUNDING * total.max()
+    return curve.cut(int(np.argmax(near)))
+
+
+def _by_threshold(curve: _Curve, threshold: float) -> float:
+    return float(threshold)
+
+
+def _by_balanced_accuracy(curve: _Curve, _: None) -> float:
+    task = curve.task
+    return balanced_threshold(task.scores, task.is_positive, task.sample_weight)
+
+
+_RULES: dict[str, Any] = {
+    "recall": _by_recall,
+    "fpr": _by_fpr,
+    "precision": _by_precision,
+    "alerts": _by_alerts,
+    "costs": _by_costs,
+    "threshold": _by_threshold,
+    "balanced": _by_balanced_accuracy,
+}
+_RULES_IN_WORDS = {
+    "recall": "recall of at least {:g}",
+    "fpr": "false positive rate of at most {:g}",
+    "precision": "precision of at least {:g}",
+    "alerts": "at most {:g} alerts",
+    "costs": "least cost, {:g} for a missed positive and {:g} for a false alarm",
+    "threshold": "threshold {:g}",
+    "balanced": "best balanced accuracy",
+}
+
+
+def _count(number: float) -> str:
+    """Write a count, or a sum of weights."""
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.2f}"

@@ -1,0 +1,224 @@
+"""Tables whose columns take their values from other rows, in the form they came in."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._validation import FloatArray, IntArray, reject_unreadable
+from aucmax.exceptions import IncompatibleError
+from aucmax.tables import as_table
+from aucmax.tables._sparse import as_rows
+from aucmax.tables.table_model import score_rows
+
+__all__ = ["MixedRows", "mixed_rows", "read_scores", "used_columns"]
+
+# A sparse matrix is made dense row by row only up to so many columns.
+_MOST_DENSE_COLUMNS = 5000
+
+
+class MixedRows:
+    """Rows of a table, each column of which can be drawn from other rows.
+
+    `table` is the table as a model takes it, and `names` are those of its columns.
+    """
+
+    def __init__(self, table: Any, names: Sequence[str]) -> None:
+        self.table = table
+        self.names = list(names)
+        self.n_rows = int(table.shape[0])
+
+    def with_column(self, place: int, rows: IntArray) -> Any:
+        """Return the table with one column taken from these rows, for a moment.
+
+        The next call may change what this one has returned.
+        """
+        raise NotImplementedError
+
+    def composed(self, rows: IntArray) -> Any:
+        """Return a table whose cell (i, j) is that of row ``rows[i, j]``."""
+        raise NotImplementedError
+
+    def column(self, place: int) -> Any:
+        """Return the values of a column, as a polars series."""
+        raise NotImplementedError
+
+    def take(self, rows: IntArray) -> "MixedRows":
+        """Return some rows."""
+        return type(self)(self.table[rows], self.names)
+
+    def above(self, others: "MixedRows") -> "MixedRows":
+        """Return these rows, and others below them."""
+        raise NotImplementedError
+
+    def check_composable(self) -> None:
+        """Refuse a table that is too wide to be composed."""
+
+
+class _PolarsRows(MixedRows):
+    def with_column(self, place: int, rows: IntArray) -> Any:
+        return self.table.with_columns(self.column(place).gather(rows))
+
+    def composed(self, rows: IntArray) -> Any:
+        import polars as pl
+
+        return pl.DataFrame(
+            [self.column(j).gather(rows[:, j]) for j in range(len(self.names))]
+        )
+
+    def column(self, place: int) -> Any:
+        return self.table.to_series(place)
+
+    def above(self, others: MixedRows) -> MixedRows:
+        import polars as pl
+
+        both = pl.concat([self.table, others.table], how="vertical_relaxed")
+        return _PolarsRows(both, self.names)
+
+
+class _PandasRows(MixedRows):
+    def with_column(self, place: int, rows: IntArray) -> Any:
+        changed = self.table.copy(deep=False)
+        values = self.table.iloc[:, place].take(rows)
+        changed.isetitem(place, values.set_axis(self.table.index))
+        return changed
+
+    def composed(self, rows: IntArray) -> Any:
+        changed = self.table.iloc[np.zeros(rows.shape[0], dtype=np.intp)]
+        changed = changed.reset_index(drop=True)
+        for place in range(len(self.names)):
+            values = self.table.iloc[:, place].take(rows[:, place])
+            changed.isetitem(place, values.reset_index(drop=True))
+        return changed
+
+    def column(self, place: int) -> Any:
+        frame: Any = as_table(self.table.iloc[:, [place]])
+        return frame.to_series(0)
+
+    def take(self, rows: IntArray) -> MixedRows:
+        return _PandasRows(self.table.iloc[rows], self.names)
+
+    def above(self, others: MixedRows) -> MixedRows:
+        from pandas import concat  # type: ignore[import-untyped]
+
+        both = concat([self.table, others.table], ignore_index=True)
+        return _PandasRows(both, self.names)
+
+
+class _ArrayRows(MixedRows):
+    _changed: Any = None
+    _place = 0
+
+    def with_column(self, place: int, rows: IntArray) -> Any:
+        if self._changed is None:
+            self._changed = self.table.copy()
+        self._changed[:, self._place] = self.table[:, self._place]
+        self._changed[:, place] = self.table[rows, place]
+        self._place = place
+        return self._changed
+
+    def composed(self, rows: IntArray) -> Any:
+        return self.table[rows, np.arange(len(self.names))]
+
+    def column(self, place: int) -> Any:
+        import polars as pl
+
+        values = self.table[:, place]
+        if values.dtype == object:
+            return pl.Series(self.names[place], values.tolist(), strict=False)
+        return pl.Series(self.names[place], values)
+
+    def above(self, others: MixedRows) -> MixedRows:
+        return _ArrayRows(np.concatenate([self.table, others.table]), self.names)
+
+
+class _SparseRows(MixedRows):
+    _by_column: Any = None
+
+    def with_column(self, place: int, rows: IntArray) -> Any:
+        if self._by_column is None:
+            self._by_column = sparse.csc_array(self.table)
+        columns = self._by_column
+        before, after = columns[:, :place], columns[:, place + 1 :]
+        drawn = sparse.csc_array(columns[:, [place]].toarray()[rows])
+        return sparse.csr_array(sparse.hstack([before, drawn, after]))
+
+    def composed(self, rows: IntArray) -> Any:
+        used, places = np.unique(rows, return_inverse=True)
+        dense = self.table[used].toarray()
+        return sparse.csr_array(
+            dense[places.reshape(rows.shape), np.arange(len(self.names))]
+        )
+
+    def column(self, place: int) -> Any:
+        import polars as pl
+
+        return pl.Series(self.names[place], self.table[:, [place]].toarray().ravel())
+
+    def above(self, others: MixedRows) -> MixedRows:
+        both = sparse.vstack([self.table, others.table])
+        return _SparseRows(sparse.csr_array(both), self.names)
+
+    def check_composable(self) -> None:
+        if len(self.names) > _MOST_DENSE_COLUMNS:
+            raise IncompatibleError(
+                f"contributions to this model's scores are found by trying columns one "
+                f"by one, of which a sparse matrix may have {_MOST_DENSE_COLUMNS}, but "
+                f"there are {len(self.names)}. Linear models and trees have no limit."
+            )
+
+
+def mixed_rows(X: Any) -> MixedRows:
+    """Wrap a table of any kind: a frame, an array or a sparse matrix."""
+    reject_unreadable(X, "X")
+    if isinstance(X, list | tuple):
+        X = np.asarray(X)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) != 2 or 0 in shape:
+        raise ValueError(
+            "X must be a table with rows and columns, got "
+            f"{f'shape {shape}' if shape else type(X).__name__}."
+        )
+    if hasattr(X, "columns"):
+        names = [str(name) for name in X.columns]
+        return (_PandasRows if hasattr(X, "iloc") else _PolarsRows)(X, names)
+    names = [f"x{place}" for place in range(shape[1])]
+    if sparse.issparse(X):
+        return _SparseRows(as_rows(X), names)
+    return _ArrayRows(np.asarray(X), names)
+
+
+def used_columns(
+    model: Any, names: Sequence[str], wanted: Sequence[str] | None = None
+) -> list[int]:
+    """Return the places of the columns that a model looks at, or of those wanted."""
+    if wanted is not None:
+        for name in wanted:
+            if name not in names:
+                raise ValueError(
+                    f"there is no column {name!r}; there are {', '.join(names[:20])}"
+                    f"{', ...' if len(names) > 20 else ''}."
+                )
+        return [names.index(name) for name in dict.fromkeys(wanted)]
+    encoder = getattr(model, "encoder_", None)
+    if encoder is None or not encoder.columns_:
+        return list(range(len(names)))
+    known = {column["name"] for column in encoder.columns_}
+    return [place for place, name in enumerate(names) if name in known]
+
+
+def read_scores(model: Any, table: Any) -> FloatArray:
+    """Score rows by a model, which must have been fitted to tables."""
+    if not hasattr(model, "decision_function") and not hasattr(model, "predict_proba"):
+        raise TypeError(
+            f"{type(model).__name__} has neither decision_function nor predict_proba, "
+            "so that it ranks no rows."
+        )
+    scores = score_rows(model, table)
+    if scores.ndim != 1:
+        raise IncompatibleError(
+            f"{type(model).__name__} gives {scores.shape[1]} scores per row; only a "
+            "model that ranks by one score can be explained."
+        )
+    return scores

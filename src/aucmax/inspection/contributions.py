@@ -1,0 +1,245 @@
+"""Why a row scores as it does: what each column adds to the score of single rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucmax._parameters import check_integer
+from aucmax._validation import FloatArray
+from aucmax.inspection._rows import (
+    MixedRows,
+    mixed_rows,
+    read_scores,
+    used_columns,
+)
+from aucmax.tables.table_model import view_rows
+
+__all__ = ["Contributions", "contributions"]
+
+# Cells of made-up rows that are scored at a time.
+_CELLS_AT_A_TIME = 2_000_000
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What each column adds to the score of each row.
+
+    Attributes
+    ----------
+    column : list of str
+        Names of the columns.
+    values : ndarray of shape (n_rows, n_columns)
+        A row sums to its score less `expected`.
+    expected : float
+        The score without knowing any column.
+    scores : ndarray of shape (n_rows,)
+        The scores.
+    method : {"trees", "linear", "sampled"}
+        How they were found.
+    """
+
+    column: list[str]
+    values: FloatArray
+    expected: float
+    scores: FloatArray
+    method: str
+
+    def frame(self) -> Any:
+        """Return one row per row, one column per column, and "expected", "score".
+
+        Returns
+        -------
+        polars.DataFrame
+        """
+        import polars as pl
+
+        table = {name: self.values[:, k] for k, name in enumerate(self.column)}
+        ends = {"expected": np.full(self.scores.size, self.expected)}
+        return pl.DataFrame({**table, **ends, "score": self.scores})
+
+    def top(self, row: int, n_columns: int = 10) -> list[tuple[str, float]]:
+        """Return the columns that move a row most, with what they add.
+
+        Parameters
+        ----------
+        row : int
+            Number of the row, from 0.
+        n_columns : int, default=10
+            The most columns.
+
+        Returns
+        -------
+        list of (str, float)
+            The largest contributions first, whatever their sign.
+        """
+        order = np.argsort(-np.abs(self.values[row]), kind="stable")[:n_columns]
+        return [(self.column[k], float(self.values[row, k])) for k in order]
+
+
+def contributions(
+    model: Any,
+    X: Any,
+    background: Any = None,
+    *,
+    n_orders: int = 50,
+    random_state: int = 0,
+) -> Contributions:
+    r"""Split the scores of rows into what each column adds.
+
+    By what the model offers:
+
+    - **trees** of LightGBM: its SHAP values, relative to the training rows;
+    - **linear** models: weight times value, column by column; relative to the mean of
+      `background` if that is given, and to the intercept otherwise;
+    - **any other**, combinations included, by sampling: columns are switched one by
+      one, in a random order, from the cells of a background row to those of the row
+      itself, and each is credited with the change of the score that it makes. The mean
+      over orders and background rows estimates the Shapley value [1]_.
+
+    A table's column stands for all indicators that were made of it. Scores are those of
+    `decision_function`, before any calibration.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted model that scores rows.
+    X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
+        The rows to explain; sampling takes `n_orders` x (columns + 1) scores for each.
+    background : like X, default=None
+        Rows to compare with, of the same columns, such as a sample of all rows. Needed
+        for sampling.
+    n_orders : int, default=50
+        Orders in which columns are switched, each second one the reverse of another.
+    random_state : int, default=0
+        Seed of the orders and of the background rows.
+
+    Returns
+    -------
+    Contributions
+        One value per row and column.
+
+    References
+    ----------
+    .. [1] E. Strumbelj, I. Kononenko. Explaining prediction models and individual
+       predictions with feature contributions. Knowledge and Information Systems 41,
+       2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from aucmax.inspection import contributions
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> model = LogisticRegression().fit(X, 2 * X[:, 1] + X[:, 2] > 1)
+    >>> found = contributions(model, X[:5], background=X)
+    >>> sums = found.values.sum(axis=1) + found.expected
+    >>> bool(np.allclose(sums, model.decision_function(X[:5])))
+    True
+    """
+    check_integer("n_orders", n_orders)
+    rows = mixed_rows(X)
+    scores = read_scores(model, rows.table)
+    additive = _additive_terms(model, rows, background)
+    if additive is not None:
+        return Contributions(*additive[:2], additive[2], scores, additive[3])
+    if background is None:
+        raise ValueError(
+            f"contributions to the scores of {type(model).__name__} are found by "
+            "comparison with other rows; give some as background."
+        )
+    return _sampled(model, rows, scores, mixed_rows(background), n_orders, random_state)
+
+
+def _additive_terms(
+    model: Any, rows: MixedRows, background: Any
+) -> tuple[list[str], FloatArray, float, str] | None:
+    """Return columns, terms, what is expected, and the method; None without terms."""
+    encoder: Any = getattr(model, "encoder_", None)
+    estimator = model if encoder is None else model.estimator_
+
+    def matrix(table: Any) -> Any:
+        return table if encoder is None else view_rows(model.view, encoder, table)
+
+    names = rows.names if encoder is None else None
+    if hasattr(estimator, "contributions"):
+        terms = np.asarray(estimator.contributions(matrix(rows.table)))
+        expected, method = float(terms[0, -1]), "trees"
+        terms = terms[:, :-1]
+    elif getattr(getattr(estimator, "coef_", None), "shape", ())[:1] == (1,):
+        coef, intercept = estimator.coef_, float(np.ravel(estimator.intercept_)[0])
+        terms, expected = _weighed(matrix(rows.table), coef), intercept
+        if background is not None:
+            centre = _weighed(matrix(mixed_rows(background).table), coef).mean(axis=0)
+            terms, expected = terms - centre, expected + float(centre.sum())
+        method = "linear"
+    else:
+        return None
+    if names is None:
+        names, terms = _by_source(encoder.source_columns(model.view), terms)
+    return names, terms, expected, method
+
+
+def _weighed(matrix: Any, coef: Any) -> FloatArray:
+    weights = coef.toarray() if hasattr(coef, "toarray") else coef
+    if hasattr(matrix, "multiply"):
+        terms = matrix.multiply(weights).toarray()
+    else:
+        terms = np.asarray(matrix, dtype=np.float64) * weights
+    return np.asarray(terms, dtype=np.float64)
+
+
+def _by_source(sources: list[str], terms: FloatArray) -> tuple[list[str], FloatArray]:
+    """Add up the terms of the features that were made of one column."""
+    names = list(dict.fromkeys(sources))
+    places = {name: place for place, name in enumerate(names)}
+    sums = np.zeros((len(names), terms.shape[0]))
+    np.add.at(sums, [places[name] for name in sources], terms.T)
+    return names, sums.T
+
+
+def _sampled(
+    model: Any,
+    rows: MixedRows,
+    scores: FloatArray,
+    background: MixedRows,
+    n_orders: int,
+    random_state: int,
+) -> Contributions:
+    if background.names != rows.names:
+        raise ValueError("X and background must have the same columns, in one order.")
+    rows.check_composable()
+    generator = np.random.default_rng(random_state)
+    places = np.array(used_columns(model, rows.names))
+    drawn = generator.integers(background.n_rows, size=(n_orders + 1) // 2)
+    orders = [generator.permutation(places) for _ in drawn]
+    values = np.zeros((scores.size, len(rows.names)))
+    expected = np.zeros(scores.size)
+    known = background.take(drawn)
+    for k in range(scores.size):
+        both = rows.take(np.array([k])).above(known)
+        plans = [
+            (order[::step], 1 + which)
+            for which, order in enumerate(orders)
+            for step in (1, -1)
+        ][:n_orders]
+        at_a_time = max(_CELLS_AT_A_TIME // ((places.size + 1) * len(rows.names)), 1)
+        for start in range(0, len(plans), at_a_time):
+            some = plans[start : start + at_a_time]
+            made = [_walk(order, other, len(rows.names)) for order, other in some]
+            found = read_scores(model, both.composed(np.concatenate(made)))
+            steps = found.reshape(len(some), places.size + 1)
+            for (order, _), walked in zip(some, steps, strict=True):
+                values[k, order] += np.diff(walked) / n_orders
+                expected[k] += walked[0] / n_orders
+    names = [rows.names[place] for place in places]
+    return Contributions(
+        names, values[:, places], float(expected.mean()), scores, "sampled"
+    )
+
+
+def _walk(order: Any, other: int, n_columns: int) -> Any:
+    """Return rows of cells: all of row `other`, then one more of row 0 each."""
+    turn = np.full(n_columns, n_columns)
+    turn[order] = np.arange(order.size)
+    return np.where(turn < np.arange(order.size + 1)[:, None], 0, other)

@@ -1,0 +1,162 @@
+"""How a column moves rows up and down the list: partial dependence of the rank."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucmax._parameters import check_integer
+from aucmax._plain import to_plain
+from aucmax._validation import FloatArray, IntArray
+from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
+
+__all__ = ["RankDependence", "rank_dependence"]
+
+
+@dataclass(frozen=True)
+class RankDependence:
+    """Where rows rank on average if a column has a certain value.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column.
+    values : list
+        Values of the column: numbers ascending, texts by how often they occur; None
+        stands for a gap and comes last.
+    rank : ndarray of shape (n_values,)
+        Mean rank of all rows with this value in place of their own, from 0, below all
+        rows, to 1, above all.
+    low, high : ndarray of shape (n_values,)
+        The middle half of the rows has ranks between them.
+    is_ordered : bool
+        Whether the values are numbers or times, and not texts.
+    """
+
+    column: str
+    values: list[Any]
+    rank: FloatArray
+    low: FloatArray
+    high: FloatArray
+    is_ordered: bool
+
+    def frame(self) -> Any:
+        """Return values and ranks as a table.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns "value", "rank", "low", "high".
+        """
+        import polars as pl
+
+        ranks = {name: getattr(self, name) for name in ("rank", "low", "high")}
+        return pl.DataFrame({"value": pl.Series(self.values, strict=False), **ranks})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in plain types; values that JSON lacks as texts.
+
+        Returns
+        -------
+        dict
+        """
+        return dict(to_plain(self))
+
+
+def rank_dependence(
+    model: Any,
+    X: Any,
+    column: str,
+    *,
+    n_values: int = 20,
+    max_rows: int = 1000,
+    random_state: int = 0,
+) -> RankDependence:
+    """Find where rows would rank if a column had another value.
+
+    For each of some values of the column, all rows get it in place of their own, are
+    scored, and placed among the rows as they are: 0.8 is above 80 % of them (ties by
+    one half). That mean is the partial dependence of the rank, which unlike that of
+    the score compares across models. It does not ask whether the value ever occurs
+    together with the other cells of a row.
+
+    Costs one scoring of `max_rows` rows per value.
+
+    Parameters
+    ----------
+    model : estimator
+        Any fitted model that scores rows.
+    X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
+        Raw rows, as the model takes them.
+    column : str
+        Name of a column; those of arrays are called ``x0``, ``x1``, ...
+    n_values : int, default=20
+        The most values: quantiles of numbers, or the most frequent texts.
+    max_rows : int, default=1000
+        So many rows are drawn at random, if there are more.
+    random_state : int, default=0
+        Seed of the draw.
+
+    Returns
+    -------
+    RankDependence
+        Values, and the mean rank for each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from aucmax.inspection import rank_dependence
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> model = LogisticRegression().fit(X, 2 * X[:, 1] + X[:, 2] > 1)
+    >>> found = rank_dependence(model, X, "x1", n_values=3)
+    >>> found.rank.round(1).tolist()
+    [0.2, 0.5, 0.8]
+    """
+    check_integer("n_values", n_values)
+    check_integer("max_rows", max_rows)
+    rows = mixed_rows(X)
+    (place,) = used_columns(model, rows.names, [column])
+    holders, values, is_ordered = _examples(rows.column(place), n_values)
+    if rows.n_rows > max_rows:
+        generator = np.random.default_rng(random_state)
+        drawn = generator.choice(rows.n_rows, max_rows, replace=False)
+        # rows that hold the values come last, and are not ranked
+        rows = rows.take(np.concatenate((drawn, holders)))
+        holders = np.arange(max_rows, max_rows + holders.size)
+    n_ranked = min(rows.n_rows, max_rows)
+    known = np.sort(read_scores(model, rows.table)[:n_ranked])
+    ranks = np.empty((holders.size, n_ranked))
+    for k, holder in enumerate(holders):
+        table = rows.with_column(place, np.full(rows.n_rows, holder))
+        scores = read_scores(model, table)[:n_ranked]
+        ends = [np.searchsorted(known, scores, side) for side in ("left", "right")]
+        ranks[k] = 0.5 * (ends[0] + ends[1]) / n_ranked
+    low, high = np.quantile(ranks, [0.25, 0.75], axis=1)
+    return RankDependence(column, values, ranks.mean(axis=1), low, high, is_ordered)
+
+
+def _examples(series: Any, n_values: int) -> tuple[IntArray, list[Any], bool]:
+    """Return rows that hold different values of a column, and these values."""
+    import polars as pl
+
+    named = pl.DataFrame(
+        {"value": series.alias("value"), "row": np.arange(len(series))}
+    )
+    is_ordered = series.dtype.is_numeric() or series.dtype.is_temporal()
+    if series.dtype.is_float():
+        named = named.with_columns(pl.col("value").fill_nan(None))
+    counted = named.group_by("value").agg(pl.col("row").first(), pl.len().alias("n"))
+    gap = counted.filter(pl.col("value").is_null())
+    counted = counted.filter(pl.col("value").is_not_null())
+    if is_ordered:
+        counted = counted.sort("value")
+        if counted.height > n_values:
+            wanted = (np.arange(n_values) + 0.5) / n_values
+            # the value of each quantile of the rows
+            below = np.cumsum(counted["n"].to_numpy()) / counted["n"].sum()
+            counted = counted[np.unique(np.searchsorted(below, wanted))]
+    else:
+        counted = counted.sort(["n", "row"], descending=[True, False]).head(n_values)
+    kept = pl.concat([counted, gap])
+    return kept["row"].to_numpy(), kept["value"].to_list(), is_ordered

@@ -1,0 +1,94 @@
+"""Recognise the rows of training: a small sketch of them, whatever their order."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucmax.tables.encoder import TableEncoder
+
+__all__ = ["share_of_known_rows", "sketch_rows"]
+
+Hashes = NDArray[np.uint64]
+
+# Smallest hashes that are kept: eight kilobytes, and a share is known to about 3 %.
+_MOST_HASHES = 1024
+
+
+def sketch_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
+    """Return the smallest hashes of rows with their labels, ascending.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        What the cells are read by.
+    X : DataFrame, array or sparse matrix, (rows, columns)
+        Raw rows.
+    labels : ndarray of int of shape (rows,)
+        Their labels.
+
+    Returns
+    -------
+    ndarray of uint64
+    """
+    return np.unique(_hashes(encoder, X, labels))[:_MOST_HASHES]
+
+
+def share_of_known_rows(
+    sketch: Hashes, encoder: TableEncoder, X: Any, labels: NDArray[Any]
+) -> float:
+    """Estimate the share of rows that are also among those of a sketch.
+
+    Rows whose hash is beyond the largest that was kept tell nothing; of the others it
+    is known whether they were there. NaN if there are no others.
+
+    Parameters
+    ----------
+    sketch : ndarray of uint64
+        Of the rows of training.
+    encoder, X, labels
+        As in :func:`sketch_rows`.
+
+    Returns
+    -------
+    float
+    """
+    hashes = _hashes(encoder, X, labels)
+    if sketch.size == _MOST_HASHES:
+        hashes = hashes[hashes <= sketch[-1]]
+    if hashes.size == 0:
+        return float("nan")
+    return float(np.isin(hashes, sketch).mean())
+
+
+def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
+    """Return a hash of each row and its label, the same on every machine."""
+    matrix = encoder.transform_for_trees(X)
+    hashes = _mixed(labels.astype(np.uint64))
+    if sparse.issparse(matrix):
+        cells: Any = sparse.csr_array(matrix)
+        cells.sum_duplicates()
+        rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
+        place = _mixed(cells.indices.astype(np.uint64) + np.uint64(1))
+        # a sum, since zeros may be stored or not, in any order
+        np.add.at(hashes, rows, _mixed(_bits(cells.data) ^ place) * (cells.data != 0.0))
+        return _mixed(hashes)
+    for column in np.asarray(matrix).T:
+        hashes = _mixed(hashes ^ _bits(column))
+    return hashes
+
+
+def _bits(numbers: NDArray[np.float64]) -> Hashes:
+    """Return the bits of numbers; all NaN are one, and so are both zeros."""
+    plain = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
+    return np.ascontiguousarray(plain, dtype=np.float64).view(np.uint64)
+
+
+def _mixed(bits: Hashes) -> Hashes:
+    """Mix 64 bits, as SplitMix64 does: each bit of the result depends on all."""
+    with np.errstate(over="ignore"):
+        bits = bits + np.uint64(0x9E3779B97F4A7C15)
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return bits ^ (bits >> np.uint64(31))

@@ -1,0 +1,224 @@
+"""Thresholds by rules, counted literally, and whether the intervals hold."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import ndtr
+
+from aucmax.decisions import operating_point, wilson_interval
+from aucmax.exceptions import NotEnoughClassesError
+
+LABELS = np.array([0, 1] * 3 + [0] * 6)
+# few distinct values, so that ties are the rule
+tied_scores = arrays(float, LABELS.size, elements=st.integers(-2, 2).map(float))
+weights = arrays(float, LABELS.size, elements=st.sampled_from([0.5, 1.0, 3.0]))
+
+
+def every_cut(scores, weight):
+    """Count above each threshold: (alerts, found, false alarms), most alerts last."""
+    cuts = [np.inf, *sorted(set(scores.tolist()), reverse=True)]
+    for cut in cuts:
+        above = scores >= cut
+        found = weight[above & (LABELS == 1)].sum()
+        alarms = weight[above & (LABELS == 0)].sum()
+        yield found + alarms, found, alarms
+
+
+def best(scores, weight, allowed, price):
+    """Return the counts of the allowed cut of the least price, of the fewest alerts."""
+    known = [cut for cut in every_cut(scores, weight) if allowed(*cut)]
+    return min(known, key=lambda cut: (round(price(*cut), 9), cut[0]), default=None)
+
+
+N_POSITIVE = 3
+RULES = {
+    "recall": (
+        {"recall": 0.6},
+        lambda p, n: lambda a, f, r: f >= 0.6 * p - 1e-9,
+        lambda a, f, r: a,
+    ),
+    "fpr": (
+        {"fpr": 0.25},
+        lambda p, n: lambda a, f, r: r <= 0.25 * n + 1e-9,
+        lambda a, f, r: -a,
+    ),
+    "precision": (
+        {"precision": 0.3},
+        lambda p, n: lambda a, f, r: a > 0 and f >= 0.3 * a - 1e-9,
+        lambda a, f, r: -a,
+    ),
+    "alerts": (
+        {"alerts": 5},
+        lambda p, n: lambda a, f, r: 0 < a <= 5 + 1e-9,
+        lambda a, f, r: -a,
+    ),
+    "costs": (
+        {"cost_missed": 3.0, "cost_alarm": 1.0},
+        lambda p, n: lambda a, f, r: True,
+        lambda a, f, r: -3.0 * f + r,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+@given(tied_scores, weights, st.booleans())
+def test_each_rule_takes_what_counting_all_cuts_finds(
+    name, scores, weight, is_weighted
+):
+    options, allowed, price = RULES[name]
+    weight = weight if is_weighted else np.ones(LABELS.size)
+    totals = weight[LABELS == 1].sum(), weight[LABELS == 0].sum()
+    expected = best(scores, weight, allowed(*totals), price)
+    given_weight = {"sample_weight": weight} if is_weighted else {}
+    if expected is None:
+        with pytest.raises(ValueError, match="no threshold"):
+            operating_point(LABELS, scores, **options, **given_weight)
+        return
+    point = operating_point(LABELS, scores, **options, **given_weight)
+    counts = point.n_alerts, point.found, point.false_alarms
+    assert counts == pytest.approx(expected)
+    assert point.missed + point.found == pytest.approx(totals[0])
+    assert point.passed + point.false_alarms == pytest.approx(totals[1])
+    above = scores > point.threshold
+    assert weight[above].sum() == pytest.approx(point.n_alerts)
+    assert point.recall == pytest.approx(expected[1] / totals[0])
+    assert point.fpr == pytest.approx(expected[2] / totals[1])
+    for name, (low, high) in point.intervals.items():
+        value = getattr(point, name)
+        assert math.isnan(value) or low - 1e-9 <= value <= high + 1e-9, name
+
+
+def test_without_a_rule_it_is_the_best_balanced_accuracy():
+    rng = np.random.default_rng(0)
+    y = rng.random(300) < 0.3
+    scores = rng.normal(size=300).round(1) + y
+    point = operating_point(y, scores)
+    cuts = [point.recall - point.fpr]
+    for cut in np.unique(scores):
+        above = scores > cut
+        cuts.append(above[y].mean() - above[~y].mean())
+    assert cuts[0] == pytest.approx(max(cuts))
+    assert point.rule == "best balanced accuracy"
+
+
+def test_a_given_threshold_is_used_as_it_is_even_if_no_row_reaches_it():
+    point = operating_point(LABELS, np.arange(12.0), threshold=99.0)
+    assert (point.n_alerts, point.found, point.missed) == (0, 0, 3)
+    assert math.isnan(point.precision)
+    assert point.as_dict()["precision"] is None
+    assert point.intervals["precision"] == (0.0, 1.0)
+    assert "Open none of 12 rows" in point.describe()
+    assert operating_point(LABELS, np.arange(12.0), threshold=-1.0).n_alerts == 12
+
+
+def test_scores_at_the_threshold_are_not_above_it():
+    assert operating_point(LABELS, np.arange(12.0), threshold=9.0).n_alerts == 2
+
+
+def test_a_cost_of_zero_is_allowed_on_one_side():
+    free_alarms = operating_point(LABELS, -np.arange(12.0), cost_missed=1, cost_alarm=0)
+    assert (free_alarms.found, free_alarms.n_alerts, free_alarms.cost) == (3, 6, 0.0)
+    free_misses = operating_point(LABELS, np.arange(12.0), cost_missed=0, cost_alarm=1)
+    assert (free_misses.n_alerts, free_misses.cost) == (0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"recall": 0.5, "fpr": 0.5}, "recall and fpr were given"),
+        ({"recall": 90}, r"recall must be in \[0, 1\], got 90"),
+        ({"alerts": 0}, "alerts must be a number of at least 1"),
+        ({"alerts": 13}, "there are 12 rows only"),
+        ({"threshold": math.nan}, "threshold must be a finite number"),
+        ({"cost_missed": 1}, "cost_alarm is missing"),
+        ({"cost_missed": 0, "cost_alarm": 0}, "both 0"),
+        ({"cost_missed": -1, "cost_alarm": 1}, "cost_missed must be 0 or a positive"),
+        ({"precision": 0.9}, "the highest is 0.25, with 12 alerts"),
+        ({"alerts": 5}, "is shared by 12 rows"),
+    ],
+)
+def test_what_cannot_be_is_said(rule, words):
+    scores = np.zeros(12)
+    with pytest.raises(ValueError, match=words):
+        operating_point(LABELS, scores, **rule)
+
+
+def test_equal_scores_cannot_be_cut_and_give_no_alerts_by_default():
+    point = operating_point(LABELS, np.zeros(12))
+    assert (point.n_alerts, point.threshold) == (0, 0.0)
+    assert operating_point(LABELS, np.zeros(12), recall=0.1).n_alerts == 12
+
+
+def test_two_rows_of_a_class_have_wide_intervals():
+    point = operating_point([0, 0, 1, 1], [1, 3, 2, 4], alerts=1)
+    low, high = point.intervals["found"]
+    assert low < 0.2
+    assert high > 1.8
+
+
+def test_one_class_is_refused():
+    with pytest.raises(NotEnoughClassesError):
+        operating_point([1, 1], [1, 2], alerts=1)
+
+
+def test_equal_weights_change_no_rate_and_no_interval():
+    rng = np.random.default_rng(1)
+    y, scores = rng.random(50) < 0.4, rng.normal(size=50)
+    plain = operating_point(y, scores, alerts=10)
+    heavy = operating_point(y, scores, alerts=40, sample_weight=np.full(50, 4.0))
+    assert heavy.threshold == plain.threshold
+    assert heavy.intervals["recall"] == pytest.approx(plain.intervals["recall"])
+    assert heavy.intervals["found"] == pytest.approx(
+        [4 * end for end in plain.intervals["found"]]
+    )
+
+
+def test_it_says_what_happens_and_can_be_written_as_json():
+    y = np.array([0] * 900 + [1] * 100)
+    scores = np.concatenate((np.linspace(0, 1, 900), np.linspace(0.5, 1.5, 100)))
+    point = operating_point(y, scores, alerts=60)
+    assert point.describe() == (
+        "Open 60 of 1,000 rows, find 51 of 100 positives (41 to 61) and miss 49, with "
+        "9 false alarms (5 to 17): precision 85.0%."
+    )
+    plain = json.loads(json.dumps(point.as_dict(), allow_nan=False))
+    assert plain["rule"] == "at most 60 alerts"
+    assert plain["intervals"]["recall"] == list(wilson_interval(0.51, 100))
+
+
+def test_the_positive_class_can_be_named():
+    point = operating_point(["a", "b", "b"], [3, 2, 1], alerts=1, pos_label="a")
+    assert (point.found, point.missed) == (1, 0)
+
+
+SEEN = [
+    {"alerts": 60},
+    {"recall": 0.8},
+    {"fpr": 0.05},
+    {"threshold": 1.4},
+    {"cost_missed": 20, "cost_alarm": 1},
+    {},
+]
+
+
+@pytest.mark.parametrize("rule", SEEN, ids=str)
+def test_intervals_hold_what_the_threshold_shows_on_other_rows(rule):
+    rng = np.random.default_rng(0)
+    n_rows, n_positive, shift, n_samples = 800, 60, 1.5, 600
+    y = np.arange(n_rows) < n_positive
+    held = {"found": 0, "missed": 0, "false_alarms": 0}
+    for _ in range(n_samples):
+        point = operating_point(y, rng.normal(size=n_rows) + shift * y, **rule)
+        found = n_positive * ndtr(shift - point.threshold)
+        alarms = (n_rows - n_positive) * ndtr(-point.threshold)
+        truth = {"found": found, "missed": n_positive - found, "false_alarms": alarms}
+        for name, value in truth.items():
+            low, high = point.intervals[name]
+            held[name] += low <= value <= high
+    for name, times in held.items():
+        assert 0.92 <= times / n_samples <= 0.98, name

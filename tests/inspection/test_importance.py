@@ -1,0 +1,195 @@
+"""Importance of columns by shuffling, for every kind of table and model."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import aucmax
+from aucmax.inspection import permutation_importance
+from aucmax.metrics import compare_auc, partial_auc_score, roc_auc_score
+from aucmax.tables import TableModel
+from aucmax.trees import LightGBMBaseline
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(600, 4))
+Y = 2 * X[:, 2] + X[:, 0] + RNG.normal(size=600) > 1
+TABLE = pl.DataFrame(
+    {
+        "amount": X[:, 2],
+        "kind": np.where(X[:, 0] > 0, "a", "b"),
+        "noise": X[:, 1],
+        "same": ["x"] * 600,
+    }
+)
+LINEAR = LogisticRegression().fit(X, Y)
+
+
+def test_the_drop_is_the_mean_over_shuffles():
+    found = permutation_importance(LINEAR, X, Y, n_repeats=3, random_state=5)
+    rng = np.random.default_rng(5)
+    orders = [rng.permutation(600) for _ in range(3)]
+    start = roc_auc_score(Y, LINEAR.decision_function(X))
+    for name, drop in zip(found.column, found.drop, strict=True):
+        place, areas = int(name[1:]), []
+        for order in orders:
+            shuffled = X.copy()
+            shuffled[:, place] = X[order, place]
+            areas.append(roc_auc_score(Y, LINEAR.decision_function(shuffled)))
+        assert drop == pytest.approx(start - np.mean(areas), abs=1e-12)
+    assert found.column[:2] == ["x2", "x0"]
+    assert found.value == pytest.approx(start)
+    assert (np.diff(found.drop) <= 0).all()
+
+
+def test_with_one_shuffle_the_interval_is_delongs():
+    found = permutation_importance(LINEAR, X, Y, n_repeats=1, columns=["x2"])
+    order = np.random.default_rng(0).permutation(600)
+    shuffled = X.copy()
+    shuffled[:, 2] = X[order, 2]
+    truth = compare_auc(
+        Y, LINEAR.decision_function(X), LINEAR.decision_function(shuffled)
+    )
+    assert found.drop[0] == pytest.approx(truth.difference)
+    assert (found.low[0], found.high[0]) == pytest.approx((truth.low, truth.high))
+
+
+def test_a_part_of_the_curve_may_count():
+    found = permutation_importance(
+        LINEAR, X, Y, fpr_range=(0, 0.2), n_repeats=1, columns=["x0"]
+    )
+    order = np.random.default_rng(0).permutation(600)
+    shuffled = X.copy()
+    shuffled[:, 0] = X[order, 0]
+    before, after = (
+        partial_auc_score(Y, LINEAR.decision_function(rows), fpr_range=(0, 0.2))
+        for rows in (X, shuffled)
+    )
+    assert found.metric == "partial_auc"
+    assert found.drop[0] == pytest.approx(before - after)
+
+
+def test_intervals_hold_the_drop_on_many_other_rows():
+    rng = np.random.default_rng(3)
+    big = rng.normal(size=(60_000, 4))
+    labels = 2 * big[:, 2] + big[:, 0] + rng.normal(size=60_000) > 1
+    truth = permutation_importance(LINEAR, big, labels, n_repeats=3)
+    truth = dict(zip(truth.column, truth.drop, strict=True))
+    held = []
+    for start in range(0, 60_000, 300):
+        rows = slice(start, start + 300)
+        found = permutation_importance(
+            LINEAR, big[rows], labels[rows], n_repeats=5, columns=["x2", "x0"]
+        )
+        for name, low, high in zip(found.column, found.low, found.high, strict=True):
+            held.append(low <= truth[name] <= high)
+    assert 0.9 <= np.mean(held) <= 0.985
+
+
+def as_pandas():
+    return pytest.importorskip("pandas").DataFrame(
+        X, columns=[f"x{k}" for k in range(4)]
+    )
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param(
+            lambda: pl.DataFrame(X, schema=["x0", "x1", "x2", "x3"]), id="polars"
+        ),
+        pytest.param(as_pandas, id="pandas"),
+        pytest.param(lambda: sparse.csr_array(X), id="sparse"),
+        pytest.param(lambda: X.tolist(), id="list"),
+        pytest.param(lambda: np.asfortranarray(X), id="fortran"),
+    ],
+)
+def test_every_kind_of_table_gives_the_same(rows):
+    table = rows()
+    model = aucmax.AUCSVC().fit(X, Y)
+    if hasattr(table, "columns"):
+        model = TableModel(LogisticRegression()).fit(table, Y)
+        expected = permutation_importance(
+            model, pl.DataFrame(X, schema=["x0", "x1", "x2", "x3"]), Y, n_repeats=2
+        )
+    else:
+        expected = permutation_importance(model, X, Y, n_repeats=2)
+    found = permutation_importance(model, table, Y, n_repeats=2)
+    assert found.column == expected.column
+    np.testing.assert_allclose(found.drop, expected.drop, atol=1e-12)
+
+
+def test_the_table_stays_as_it_was():
+    before = X.copy()
+    permutation_importance(LINEAR, X, Y, n_repeats=1)
+    assert (before == X).all()
+
+
+MODELS = {
+    "linear": TableModel(LogisticRegression()),
+    "trees": TableModel(LightGBMBaseline(n_estimators=20), view="trees"),
+    "combination": TableModel(
+        aucmax.AutoRanker(models=["logistic regression", "kernel"], folds=2),
+        view="raw",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_of_tables_are_explained_by_raw_columns(name):
+    model = MODELS[name].fit(TABLE, np.where(Y, "yes", "no"))
+    found = permutation_importance(model, TABLE, np.where(Y, "yes", "no"), n_repeats=2)
+    # the constant column is not in use
+    assert sorted(found.column) == ["amount", "kind", "noise"]
+    assert found.column[0] == "amount"
+    assert found.low[0] > 0.05
+    assert found.frame().columns == ["column", "drop", "low", "high"]
+    json.dumps(found.as_dict())
+
+
+def test_the_positive_class_is_that_of_the_model():
+    labels = np.where(Y, "bad", "good")
+    model = TableModel(LogisticRegression(), positive="bad").fit(TABLE, labels)
+    assert permutation_importance(model, TABLE, labels, n_repeats=1).value > 0.8
+
+
+def test_pipelines_and_weights_are_taken():
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    weight = RNG.random(600)
+    found = permutation_importance(model, X, Y, sample_weight=weight, n_repeats=1)
+    start = roc_auc_score(Y, model.decision_function(X), sample_weight=weight)
+    assert found.value == pytest.approx(start)
+
+
+def test_queries_are_averaged():
+    qid = np.repeat(np.arange(30), 20)
+    found = permutation_importance(LINEAR, X, Y, qid=qid, n_repeats=2)
+    start = roc_auc_score(Y, LINEAR.decision_function(X), qid=qid)
+    assert found.value == pytest.approx(start)
+    assert found.low[0] < found.drop[0] < found.high[0]
+    assert found.column[0] == "x2"
+
+
+def test_shuffles_are_fewer_for_many_rows():
+    assert permutation_importance(LINEAR, X, Y, columns=["x0"]).n_repeats == 10
+    rows = np.tile(X, (100, 1))
+    found = permutation_importance(LINEAR, rows, np.tile(Y, 100), columns=["x0"])
+    assert found.n_repeats == 1
+
+
+def test_bad_input_is_said():
+    with pytest.raises(ValueError, match="there is no column 'x9'; there are x0, x1"):
+        permutation_importance(LINEAR, X, Y, columns=["x9"])
+    with pytest.raises(ValueError, match="n_repeats must be an integer"):
+        permutation_importance(LINEAR, X, Y, n_repeats=0)
+    with pytest.raises(TypeError, match="neither decision_function nor predict_proba"):
+        permutation_importance(StandardScaler(), X, Y)
+    with pytest.raises(ValueError, match="X must be a table"):
+        permutation_importance(LINEAR, X[0], Y)
+    with pytest.raises(ValueError, match=r"has 50 rows, but the labels have 600"):
+        permutation_importance(LINEAR, X[:50], Y)
