@@ -63,7 +63,9 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", ["demo", "compare", "fit", "score", "evaluate"])
+@pytest.mark.parametrize(
+    "command", ["demo", "compare", "fit", "score", "evaluate", "report"]
+)
 def test_every_command_explains_itself_with_examples(command):
     assert command in run("--help").output
     text = run(command, "--help").output
@@ -82,7 +84,10 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     for name in compared_models():
         assert name in first.stdout
     files = {"machines.csv", "new-machines.csv", "machines.aucmax", "machines-roc.png"}
-    assert set(os.listdir("aucmax-demo")) == files
+    assert set(os.listdir("aucmax-demo")) == files | {"machines-report.html"}
+    page = Path("aucmax-demo/machines-report.html").read_text(encoding="utf-8")
+    assert "<pre><code>aucmax demo --quiet</code></pre>" in page
+    assert os.getcwd() not in page
     picture = Path("aucmax-demo/machines-roc.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
     # the commands that it suggests work as they are

@@ -16,6 +16,7 @@ TESTED_TOGETHER = {
         "boosting: base, reweighting, rounds, weak_learners"
     ),
     "comparison/test_cross_validation.py": "comparison: judges",
+    "comparison/test_reporting.py": "comparison: insights, verdicts",
     "contracts/test_solvers.py": (
         "solvers: base, risk_objective, smoothed_newton, smoothing"
     ),
@@ -38,6 +39,7 @@ TESTED_TOGETHER = {
     "regularizers/test_proximal.py": (
         "regularizers: ball, base, elastic_net, group_lasso, l1"
     ),
+    "report/test_document.py": "report: charts, contents, svg, view",
     "risks/test_pair_hinge.py": "risks: base",
     "linear/test_bounded_loss.py": "risks: of_rows",
     "risks/test_pair_logistic.py": "risks: prepared_pairs",
@@ -53,6 +55,7 @@ TESTED_TOGETHER = {
     "test_cli.py": "cli: compare, data, demo, evaluate, figures, fit, score",
     "test_cli_bad_input.py": "cli: options, outputs, program",
     "test_cli_process.py": "cli: console",
+    "test_cli_report.py": "cli: report",
     "test_cli_rows.py": "cli: training",
     "trees/test_booster_text.py": "trees: booster_tree",
     "trees/test_lambdamart.py": "trees: booster, fitted_state, pair_objectives, params",

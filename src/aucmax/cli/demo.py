@@ -41,8 +41,9 @@ _N_NEW = 1000
 def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     """Compare the models on a simulated table of machines, few of which fail.
 
-    Nothing is downloaded. The table, a picture of the ROC curves and the best model
-    are written to a folder, so that the other commands can be tried on them.
+    Nothing is downloaded. The table, a picture of the ROC curves, a report to share and
+    the best model are written to a folder, so that the other commands can be tried on
+    them.
     """
     from aucmax.datasets import load_demo, save_table
 
@@ -51,6 +52,7 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         "new": output_dir / "new-machines.csv",
         "model": output_dir / "machines.aucmax",
         "figure": output_dir / "machines-roc.png",
+        "report": output_dir / "machines-report.html",
     }
     if not output_dir.exists():
         output_dir.mkdir()
@@ -68,6 +70,8 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         positive="1",
         model_file=files["model"],
         figure=files["figure"],
+        report=files["report"],
+        source="load_demo(), the table that comes with aucmax",
         force=True,
     )
     record = run_comparison(data, plan, console)

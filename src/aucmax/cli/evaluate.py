@@ -25,7 +25,7 @@ from aucmax.cli.program import Command, NothingRankedError
 from aucmax.cli.score import load_model, text_columns
 from aucmax.cli.training import target_record
 
-__all__ = ["evaluate"]
+__all__ = ["evaluate", "split_as_trained"]
 
 _ERRORS = """
 At the model's threshold:
@@ -86,7 +86,7 @@ def evaluate(
     check_outputs([figure], force, [model, data.path])
     fitted = load_model(model)
     rows = data.read(text_columns(fitted))
-    test = _split(rows, data, fitted, target, queries, RowColumns(weight))
+    test = split_as_trained(rows, data, fitted, target, queries, RowColumns(weight))
     if missing_target == "drop":
         test = test.without_gaps()
         console.note_rows_left_out(test)
@@ -122,7 +122,7 @@ def evaluate(
     console.give(record)
 
 
-def _split(
+def split_as_trained(
     rows: Data,
     data: Source,
     model: Any,

@@ -19,6 +19,7 @@ __all__ = [
     "output_path",
     "query_options",
     "range_options",
+    "report_option",
     "row_options",
     "target_options",
     "time_limit_option",
@@ -30,6 +31,12 @@ Range: TypeAlias = tuple[float, float] | None
 
 output_path = click.Path(path_type=Path)
 model_argument = click.argument("model", type=click.Path(path_type=Path))
+report_option = click.option(
+    "--report",
+    type=output_path,
+    metavar="PAGE",
+    help="Where to write a page to share: one file, .html or .md.",
+)
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 

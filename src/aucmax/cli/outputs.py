@@ -7,9 +7,17 @@ from typing import Any
 
 import click
 
-__all__ = ["PICTURES", "TABLES", "check_ending", "check_outputs", "save_figure"]
+__all__ = [
+    "PICTURES",
+    "REPORTS",
+    "TABLES",
+    "check_ending",
+    "check_outputs",
+    "save_figure",
+]
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
+REPORTS = (".html", ".htm", ".md")
 TABLES = (".csv", ".tsv", ".parquet")
 
 

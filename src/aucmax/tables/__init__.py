@@ -3,6 +3,7 @@
 from aucmax.tables._frames import as_table
 from aucmax.tables.checks import TableNotice, check_table
 from aucmax.tables.encoder import TableEncoder
+from aucmax.tables.fingerprint import fingerprint_table
 from aucmax.tables.grading import Grading
 from aucmax.tables.moments import read_moments
 from aucmax.tables.table_model import TableModel
@@ -19,6 +20,7 @@ __all__ = [
     "check_table",
     "describe_rows",
     "encode_target",
+    "fingerprint_table",
     "match_target",
     "read_moments",
 ]

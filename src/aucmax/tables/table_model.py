@@ -17,7 +17,14 @@ from aucmax.tables.grading import Grading
 from aucmax.tables.target import Target
 from aucmax.tables.target_encoding import encode_target, match_target
 
-__all__ = ["TableModel", "fit_estimator", "learn_encoder", "score_rows", "view_rows"]
+__all__ = [
+    "TableModel",
+    "assemble_model",
+    "fit_estimator",
+    "learn_encoder",
+    "score_rows",
+    "view_rows",
+]
 
 # how each kind of estimator sees a table
 _VIEWS = {
@@ -132,9 +139,16 @@ class TableModel(ClassifierMixin, BaseEstimator):
         check_rows(table, target)
         encoder = learn_encoder(self.encoder, table, target.relevant)
         matrix = view_rows(self.view, encoder, table, target.relevant)
+        estimator = fit_estimator(self, encoder, matrix, target)
+        return self._assemble(encoder, estimator, target)
+
+    def _assemble(
+        self, encoder: TableEncoder, estimator: Any, target: Target
+    ) -> "TableModel":
+        """Take parts that are fitted to the rows of a target."""
         fitted = {
             "encoder_": encoder,
-            "estimator_": fit_estimator(self, encoder, matrix, target),
+            "estimator_": estimator,
             "classes_": np.array(target.grading.classes),
             "values_": np.array(target.grading.values),
             "levels_": np.array(target.grading.levels),
@@ -314,6 +328,13 @@ def fit_estimator(
         )
     labels = target.labels if model.levels == "learn" else target.relevant
     return estimator.fit(matrix, labels, **taken)
+
+
+def assemble_model(
+    template: TableModel, encoder: TableEncoder, estimator: Any, target: Target
+) -> TableModel:
+    """Return a model of parts that are fitted to the rows of a target."""
+    return clone(template)._assemble(encoder, estimator, target)  # type: ignore[no-any-return]
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
