@@ -15,8 +15,8 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test torture style types tests coverage test-lowest test-torch lint bench docs dist \
-	clean
+.PHONY: demo test torture style types tests coverage test-lowest test-torch test-browser lint \
+	bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -60,6 +60,10 @@ test-torch: $(TORCH)/.test
 	NUMBA_CACHE_DIR=$(abspath $(TORCH))/numba $(TORCH)/bin/python $(PYTEST) \
 		-k 'torch or reference_lists' $(TORCH_TESTS)
 
+# reports in a headless browser, which is installed if there is none
+test-browser: $(VENV)/.test $(VENV)/.browser
+	$(BIN)/python -m pytest tests/report/test_in_browser.py
+
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
@@ -83,6 +87,11 @@ $(BIN)/python:
 
 $(VENV)/.core: pyproject.toml | $(BIN)/python
 	$(call install,$(VENV),--editable .)
+	touch $@
+
+$(VENV)/.browser: pyproject.toml .ci/install-browser | $(BIN)/python
+	$(call install,$(VENV),--editable '.[browser]')
+	bash .ci/install-browser $(BIN)/python
 	touch $@
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python

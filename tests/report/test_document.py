@@ -1,5 +1,6 @@
 import json
 import re
+import time
 from html.parser import HTMLParser
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from aucmax.decisions import reliability
 from aucmax.report import Report
+from aucmax.report.contents import Ranking
 from aucmax.report.document import check_report_path
 from aucmax.report.svg import Plane, nice_ticks
 from report.page_samples import EVIL, NAMES, RIGHT_TO_LEFT, contents, labels_and_scores
@@ -122,6 +124,24 @@ def test_300_models_and_2000_columns_make_a_small_page():
     assert "The curves of 7 of 300 models" in page
     assert "1,987 more columns matter less" in page
     Elements(page)
+
+
+def test_200000_rows_without_an_order_make_a_small_page_quickly():
+    large = contents(n_rows=200_000)
+    chaos = np.random.default_rng(0)
+    even = contents(
+        n_rows=200_000,
+        labels=chaos.random(200_000) < 0.5,
+        rankings=[
+            Ranking(one.name, chaos.permutation(200_000).astype(float))
+            for one in large.rankings
+        ],
+        probabilities=(),
+    )
+    start = time.process_time()
+    size = len(Report(even).html())
+    assert time.process_time() - start < 5
+    assert size < 1_000_000
 
 
 def test_rankings_that_are_too_long_for_a_page_are_left_out_and_told(monkeypatch):
