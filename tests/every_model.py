@@ -39,6 +39,7 @@ MODELS = {
             models=["logistic regression", "kernel", LambdaMART(n_estimators=3)],
             folds=2,
             time_limit=None,
+            calibrate="sigmoid",
         ),
         TABLE,
         Y,
@@ -65,6 +66,11 @@ MODELS = {
     "table_encoder": (TableEncoder(min_frequency=1), TABLE, None),
     "table_encoder_sparse": (TableEncoder(), sparse.csr_array(X), None),
     "table_model": (TableModel(LogisticRegression()), TABLE, Y),
+    "table_model_calibrated": (
+        TableModel(LogisticRegression(), calibrate="isotonic"),
+        TABLE,
+        Y,
+    ),
     "table_model_trees": (
         TableModel(aucmax.LambdaMART(n_estimators=3), view="trees"),
         TABLE,

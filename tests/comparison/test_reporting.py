@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 from aucmax import AUCSVC
 from aucmax.comparison import choose_aim, compare_models, report_model
 from aucmax.comparison.insights import importance_of
-from aucmax.decisions import operating_point
+from aucmax.decisions import operating_point, reliability
 from aucmax.tables import TableModel, encode_target
 
 SCRIPT = "<script>alert(1)</script>"
@@ -150,6 +150,24 @@ def test_a_model_is_reported_on_other_rows():
     scores = model.decision_function(X[300:])
     np.testing.assert_array_equal(report.contents.rankings[0].scores, scores)
     assert "the score of the model" in report.html()
+
+
+def test_rows_of_training_are_recognised():
+    X, y = table(600)
+    model = TableModel(LogisticRegression(), name="mine").fit(X[:300], y[:300])
+    for rows, is_known in ((slice(0, 300), True), (slice(300, 600), False)):
+        notices = report_model(model, X[rows], y[rows]).contents.notices
+        assert any("was fitted to" in notice for notice in notices) == is_known
+
+
+def test_probabilities_of_a_calibrated_model_are_compared_with_what_happened():
+    X, y = table(600)
+    model = TableModel(LogisticRegression(), name="mine", calibrate="sigmoid")
+    model.fit(X[:300], y[:300])
+    page = report_model(model, X[300:], y[300:]).html()
+    chances = model.predict_proba(X[300:])[:, 1]
+    expected = reliability(y[300:], chances, pos_label=model.classes_[1])
+    assert f"Brier score {expected.brier_score:.4f}" in page
 
 
 def test_any_classifier_of_arrays_is_reported():

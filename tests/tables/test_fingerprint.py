@@ -1,60 +1,87 @@
+"""Training rows are recognised, in any order, in part, and among many."""
+
 import numpy as np
-import pandas as pd
 import polars as pl
+import pytest
 from scipy import sparse
 
-from aucmax.tables import encode_target, fingerprint_table
+from aucmax.tables import TableEncoder
+from aucmax.tables.fingerprint import learn_fingerprint, share_of_known_rows
 
+RNG = np.random.default_rng(0)
 TABLE = pl.DataFrame(
     {
-        "age": [31, 42, None, 7],
-        "size": [0.5, float("nan"), 2.0, 1.0],
-        "kind": ["a", "bc", None, ""],
-        "day": pl.Series(
-            ["2024-01-01", "2024-01-02", None, "2024-01-03"]
-        ).str.to_date(),
-        "known": [True, False, None, True],
+        "size": RNG.normal(size=5000),
+        "kind": RNG.choice(["a", "b"], 5000),
+        "gap": [None if k % 3 else k / 2 for k in range(5000)],
     }
 )
-TARGET = encode_target([0, 1, 1, 0])
+LABELS = (RNG.random(5000) < 0.3).astype(np.int64)
+ENCODER = TableEncoder().fit(TABLE)
+PRINT = learn_fingerprint(ENCODER, TABLE, LABELS)
+OTHERS = TABLE.with_columns(size=pl.Series(RNG.normal(size=5000)))
 
 
-def test_it_does_not_change_with_chunks_or_the_kind_of_frame():
-    expected = fingerprint_table(TABLE, TARGET)
-    chunked = pl.concat([TABLE[:1], TABLE[1:]], rechunk=False)
-    assert fingerprint_table(chunked, TARGET) == expected
-    numbers = pd.DataFrame({"a": [1.0, 2.0], "b": [3, 4]})
-    target = encode_target([0, 1])
-    assert fingerprint_table(numbers, target) == fingerprint_table(
-        pl.DataFrame({"a": [1.0, 2.0], "b": [3, 4]}), target
-    )
+def known(rows, labels, encoder=ENCODER, fingerprint=PRINT):
+    return share_of_known_rows(fingerprint, encoder, rows, labels)
 
 
-def test_it_changes_with_any_cell_name_order_and_label():
-    changed = [
-        TABLE.with_columns(age=pl.Series([31, 42, 0, 7])),
-        TABLE.with_columns(size=pl.Series([0.5, None, 2.0, 1.0])),
-        TABLE.with_columns(kind=pl.Series(["ab", "c", None, ""])),
-        TABLE.with_columns(kind=pl.Series(["a", "bc", "", None])),
-        TABLE.with_columns(day=TABLE["day"].dt.offset_by("1d")),
-        TABLE.with_columns(known=~TABLE["known"]),
-        TABLE.rename({"age": "ages"}),
-        TABLE[::-1],
-        TABLE[:, ::-1],
-        TABLE.with_columns(TABLE["age"].cast(pl.Float64)),
-    ]
-    prints = [fingerprint_table(one, TARGET) for one in (TABLE, *changed)]
-    prints.append(fingerprint_table(TABLE, encode_target([1, 0, 1, 0])))
-    assert len(set(prints)) == len(prints)
-    assert all(len(one) == 16 for one in prints)
+def test_it_is_small():
+    assert PRINT.nbytes == 8192
+    assert learn_fingerprint(ENCODER, TABLE[:10], LABELS[:10]).size == 10
 
 
-def test_sparse_rows_have_one_too():
-    dense = np.array([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0], [3.0, 4.0]])
+def test_the_same_rows_are_known_in_any_order_and_others_are_not():
+    order = RNG.permutation(5000)
+    assert known(TABLE[order], LABELS[order]) == 1.0
+    assert known(TABLE.select("gap", "kind", "size"), LABELS) == 1.0
+    assert known(OTHERS, LABELS) == 0.0
+
+
+def test_a_part_of_the_training_rows_and_a_mixture_are_told():
+    assert known(TABLE[:900], LABELS[:900]) == 1.0
+    mixture = pl.concat([TABLE[:2500], OTHERS[:2500]])
+    assert known(mixture, LABELS) == pytest.approx(0.5, abs=0.08)
+
+
+def test_another_label_is_another_row():
+    assert known(TABLE, 1 - LABELS) == 0.0
+
+
+def test_hashes_depend_on_values_alone():
+    encoder = TableEncoder().fit(pl.DataFrame({"a": [0.0, 1.0, 2.0]}))
+
+    def hashes(*values):
+        rows = pl.DataFrame({"a": pl.Series(values)})
+        return learn_fingerprint(encoder, rows, np.array([0, 1])).tolist()
+
+    # the same on every machine, since they go into files
+    assert hashes(1.0, 2.0) == [258181728628715636, 17221818339153918717]
+    assert hashes(1, 2) == hashes("1", "2") == hashes(1.0, 2.0)
+    assert hashes(0.0, 1.0) == hashes(-0.0, 1.0)
+
+
+def test_stored_zeros_of_a_sparse_matrix_change_nothing():
+    dense = RNG.integers(0, 3, size=(50, 20)).astype(float)
     rows = sparse.csr_array(dense)
-    prints = {
-        fingerprint_table(kind(rows), TARGET) for kind in (type(rows), sparse.csc_array)
-    }
-    assert len(prints) == 1
-    other = sparse.csr_array(dense[:, ::-1])
-    assert fingerprint_table(other, TARGET) not in prints
+    encoder = TableEncoder().fit(rows)
+    labels = LABELS[:50]
+    found = learn_fingerprint(encoder, rows, labels)
+    stored = sparse.csr_array(
+        (dense.ravel(), np.tile(np.arange(20), 50), np.arange(0, 1001, 20)),
+        shape=(50, 20),
+    )
+    assert share_of_known_rows(found, encoder, stored[::-1], labels[::-1]) == 1.0
+    changed = dense.copy()
+    changed[:, 0] += 1.0
+    others = sparse.csr_array(changed)
+    assert share_of_known_rows(found, encoder, others, labels) == 0.0
+
+
+def test_nothing_is_known_of_too_few_rows():
+    big = learn_fingerprint(ENCODER, TABLE, LABELS)
+    alone = [
+        known(TABLE[k : k + 1], LABELS[k : k + 1], fingerprint=big) for k in range(40)
+    ]
+    assert {value for value in alone if value == value} == {1.0}
+    assert any(value != value for value in alone)

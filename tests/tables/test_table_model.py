@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import aucmax
 from aucmax.comparison import LEVEL_MODELS, MODELS, table_model
+from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
 from aucmax.tables import TableModel, encode_target
@@ -60,11 +61,7 @@ def test_every_model_learns_from_raw_rows(name):
     assert roc_auc_score(np.array(truth) == "ill", scores) > 0.8
     assert model.classes_.tolist() == ["well", "ill"]
     assert (model.n_rows_, model.n_positive_) == (ROWS, visits()[1].count("ill"))
-    assert model.has_threshold_ == (name not in LEVEL_MODELS)
-    if name in LEVEL_MODELS:
-        with pytest.raises(IncompatibleError, match="no threshold"):
-            model.predict(new)
-        return
+    assert model.has_threshold_
     assert set(model.predict(new)) == {"ill", "well"}
     assert (
         scores[model.predict(new) == "ill"].min()
@@ -260,3 +257,87 @@ def test_a_damaged_model_is_refused(damage):
     vars(model).update(damage)
     with pytest.raises(ModelFileError):
         model._check_state()
+
+
+CUTTING = ("logistic", "lightgbm", "svm-auc")
+
+
+@pytest.mark.parametrize("name", CUTTING)
+def test_one_rule_cuts_all_models_where_the_balanced_accuracy_is_best(name):
+    model = fitted(name)
+    table, outcome = visits()
+    encoder = model.encoder_
+    matrix = encoder.training_rows(table, [one == "ill" for one in outcome], model.view)
+    scores = model.estimator_.decision_function(matrix)
+    best = operating_point(np.array(outcome) == "ill", scores)
+    assert model.threshold_ == pytest.approx(best.threshold)
+
+
+@pytest.mark.parametrize("name", CUTTING)
+@pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
+def test_probabilities_come_from_rows_that_no_model_has_seen(name, kind):
+    table, outcome = visits()
+    model = quick(name, positive="ill", calibrate=kind).fit(table, outcome)
+    new, truth = visits(1)
+    is_ill = np.array(truth) == "ill"
+    chances = model.predict_proba(new)[:, 1]
+    scores = model.decision_function(new)
+    assert roc_auc_score(is_ill, chances) == pytest.approx(
+        roc_auc_score(is_ill, scores), abs=1e-12
+    )
+    found = reliability(is_ill, chances)
+    assert found.mean_probability == pytest.approx(found.base_rate, rel=0.3)
+    # those of the training rows themselves would be far too sure
+    assert found.log_loss < 0.6
+    rare = model.predict_proba(new, prevalence=0.01)[:, 1]
+    assert rare.mean() < chances.mean() / 3
+
+
+def test_there_are_no_probabilities_without_calibration():
+    assert not hasattr(fitted("logistic"), "predict_proba")
+
+
+def test_calibration_is_left_to_an_estimator_that_has_one():
+    table, outcome = visits()
+    auto = aucmax.AutoRanker(models=["logistic regression"], folds=3)
+    model = TableModel(auto, view="raw", positive="ill", calibrate="sigmoid")
+    model.fit(table, outcome)
+    assert model.estimator_.calibrate == "sigmoid"
+    np.testing.assert_array_equal(
+        model.predict_proba(table)[:, 1],
+        model.estimator_.predict_proba(model.encoder_.select(table))[:, 1],
+    )
+    assert model.threshold_ == 0.0
+
+
+def test_levels_have_no_probabilities():
+    table, _ = visits()
+    levels = np.arange(table.height) % 3
+    model = quick("lambdamart-ordinal", calibrate="sigmoid")
+    with pytest.raises(IncompatibleError, match="probabilities are those of two"):
+        model.fit(table, levels)
+    with pytest.raises(ValueError, match="calibrate must be one of"):
+        quick("logistic", calibrate="platt").fit(table, levels > 0)
+
+
+def test_calibrated_models_are_saved(tmp_path):
+    table, outcome = visits()
+    model = quick("logistic", positive="ill", calibrate="isotonic").fit(table, outcome)
+    aucmax.save(model, tmp_path / "m.aucmax")
+    loaded = aucmax.load(tmp_path / "m.aucmax")
+    np.testing.assert_array_equal(
+        loaded.predict_proba(table), model.predict_proba(table)
+    )
+    assert loaded.share_of_known_rows(table, outcome) == 1.0
+    new, truth = visits(1)
+    assert loaded.share_of_known_rows(new, truth) < 0.1
+
+
+def test_a_model_of_an_earlier_version_cuts_at_zero_and_knows_no_rows():
+    table, outcome = visits()
+    model = quick("logistic", positive="ill").fit(table, outcome)
+    del model.threshold_, model.fingerprint_
+    assert set(model.predict(table)) == {"ill", "well"}
+    is_ill = model.predict(table) == "ill"
+    np.testing.assert_array_equal(is_ill, model.decision_function(table) > 0.0)
+    assert np.isnan(model.share_of_known_rows(table, outcome))

@@ -16,7 +16,7 @@ from aucmax._threshold import balanced_threshold
 from aucmax._validation import FloatArray
 from aucmax.auto.candidates import Setting, choose_candidates
 from aucmax.auto.combiners import Ranked
-from aucmax.auto.ensemble import combine
+from aucmax.auto.ensemble import Ensemble, combine
 from aucmax.auto.estimate import WHOLE, estimate
 from aucmax.auto.input_table import read_rows, read_table
 from aucmax.auto.leaderboard import board, summarise
@@ -25,6 +25,11 @@ from aucmax.auto.plan import plan_folds
 from aucmax.auto.rank_scale import to_logits
 from aucmax.auto.search import AutoProgress, search
 from aucmax.base import BinaryRanker
+from aucmax.decisions.calibration import (
+    CalibratedMixin,
+    check_calibrate,
+    learn_calibration,
+)
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import check_table
 from aucmax.tables.table_model import score_rows, view_rows
@@ -34,7 +39,7 @@ __all__ = ["AutoRanker"]
 METRICS = ("auc", "partial_auc")
 
 
-class AutoRanker(BinaryRanker):
+class AutoRanker(CalibratedMixin, BinaryRanker):
     """Try many models, combine the good ones, and say how well the result ranks.
 
     Takes raw tables (text, gaps, dates) as well as arrays and sparse matrices. Every
@@ -72,6 +77,10 @@ class AutoRanker(BinaryRanker):
         How rows are dealt to folds, and the seed of the models.
     n_jobs : int, default=1
         Threads; 0 or -1 takes all cores.
+    calibrate : {None, "auto", "sigmoid", "isotonic"}, default=None
+        How scores become probabilities, learned from the scores of rows kept aside;
+        without it there is no `predict_proba`. "auto" is "isotonic" with 1,000 rows of
+        each class, and "sigmoid" with fewer.
     callback : callable, default=None
         Called with an :class:`~aucmax.auto.AutoProgress` before each candidate and at
         the end; a true answer ends the search. Not stored by :func:`aucmax.save`.
@@ -99,6 +108,11 @@ class AutoRanker(BinaryRanker):
     threshold_ : float
         Combined score of the best balanced accuracy, which `decision_function`
         subtracts.
+    calibration_ : ndarray of shape (2, n_knots)
+        Rising scores and their log-odds, between which probabilities are found; only
+        with `calibrate`.
+    base_rate_ : float
+        Share of positives among the rows that they were learned from, likewise.
     n_rows_, n_positive_, n_folds_ : int
         Training rows, those that were positive, and folds.
     classes_ : ndarray of shape (2,)
@@ -137,6 +151,7 @@ class AutoRanker(BinaryRanker):
         folds: int = 5,
         random_state: int = 0,
         n_jobs: int = 1,
+        calibrate: str | None = None,
         callback: Callable[[AutoProgress], object] | None = None,
         verbose: int = 0,
     ) -> None:
@@ -148,6 +163,7 @@ class AutoRanker(BinaryRanker):
         self.folds = folds
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.calibrate = calibrate
         self.callback = callback
         self.verbose = verbose
 
@@ -244,9 +260,7 @@ class AutoRanker(BinaryRanker):
                         *rows.encoders[0].notices_,
                         *found.notices,
                     ],
-                    "threshold_": balanced_threshold(
-                        ensemble.scores, ranked.labels, ranked.weight
-                    ),
+                    **self._learn_cut(ranked, ensemble),
                     "n_rows_": given.n_rows,
                     "n_positive_": int(np.count_nonzero(given.labels)),
                     "n_folds_": len(plan.folds),
@@ -327,7 +341,20 @@ class AutoRanker(BinaryRanker):
             }
         return record
 
+    def _learn_cut(self, ranked: Ranked, ensemble: Ensemble) -> dict[str, Any]:
+        """Learn the threshold, and the calibration if there is to be one."""
+        labels, weight = ranked.labels, ranked.weight
+        threshold = balanced_threshold(ensemble.scores, labels, weight)
+        if self.calibrate is None:
+            return {"threshold_": threshold}
+        scores = ensemble.honest_scores - threshold
+        return {
+            "threshold_": threshold,
+            **learn_calibration(self.calibrate, scores, labels, weight),
+        }
+
     def _check_parameters(self) -> None:
+        check_calibrate(self.calibrate)
         part = self._part_of_the_curve()
         if self.metric is not None:
             check_choice("metric", self.metric, METRICS)

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import logit
 from scipy.stats import rankdata
 
+from aucmax._knots import along_knots
 from aucmax._validation import FloatArray
 
 __all__ = ["learn_scale", "rank_logits", "to_logits"]
@@ -43,14 +44,5 @@ def learn_scale(scores: FloatArray) -> FloatArray:
 
 
 def to_logits(scores: FloatArray, scale: Any) -> FloatArray:
-    """Place new scores on a scale: linear between its knots, and beyond its ends.
-
-    No two scores become equal that were not, so the order of rows above all known ones
-    is kept. A model whose scores are all equal has one knot, and one logit.
-    """
-    known, logits = scale
-    if known.size == 1:
-        return np.full(scores.size, logits[0])
-    slope = (logits[-1] - logits[0]) / (known[-1] - known[0])
-    beyond = scores - np.clip(scores, known[0], known[-1])
-    return np.asarray(np.interp(scores, known, logits) + slope * beyond)
+    """Place new scores on a scale, so that the order above all known rows is kept."""
+    return along_knots(scores, scale)

@@ -63,8 +63,8 @@ from aucmax.tables import (
     Target,
     as_table,
     describe_rows,
+    digest_table,
     encode_target,
-    fingerprint_table,
 )
 from aucmax.tables.table_model import (
     assemble_model,
@@ -214,7 +214,7 @@ def compare_models(
         found,
         last_fold=last,
         random_state=random_state,
-        fingerprint=fingerprint_table(splits.table, splits.target),
+        fingerprint=digest_table(splits.table, splits.target),
     )
 
 

@@ -13,7 +13,7 @@ from aucmax.inspection import permutation_importance
 from aucmax.report.contents import Importance, Probabilities
 from aucmax.tables import Target, as_table
 
-__all__ = ["certificates_of", "importance_of", "probabilities_of"]
+__all__ = ["certificates_of", "importance_of", "probabilities_of", "values_of"]
 
 # Rows of either class that columns are shuffled in: the AUC does not depend on how many
 # there are of each.

@@ -14,6 +14,7 @@ from aucmax.comparison.insights import (
     certificates_of,
     importance_of,
     probabilities_of,
+    values_of,
 )
 from aucmax.comparison.judges import summarise_scores
 from aucmax.comparison.models import trained_ranges
@@ -27,8 +28,8 @@ from aucmax.report.ranked_steps import found_among_first
 from aucmax.tables import (
     Target,
     as_table,
+    digest_table,
     encode_target,
-    fingerprint_table,
     match_target,
 )
 from aucmax.tables.table_model import score_rows
@@ -42,6 +43,8 @@ _IN_QUERIES = (
 )
 # far less than what one row of millions changes
 _LARGEST_LOT = 1e-9
+# copies of a few rows of training are to be expected
+_MANY_KNOWN_ROWS = 0.05
 # what the numbers depend on most
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "polars")
 
@@ -89,7 +92,6 @@ def _contents(
             "importance": importance_of(
                 comparison.best, model, fold.table, fold.target, aim, tested
             ),
-            "probabilities": probabilities_of(fold.models, fold.table, fold.target),
             "certificates": certificates_of(fold.models),
         }
     return Contents(
@@ -299,16 +301,33 @@ def report_model(
         fpr_range=_shaded(aim),
         probabilities=probabilities_of({name: model}, asked, target),
         importance=importance_of(name, model, asked, target, aim, "of these rows"),
-        notices=[*notices, *(str(one) for one in find_notices(table, target))],
+        notices=[
+            *notices,
+            *_rows_of_training(model, table, target),
+            *(str(one) for one in find_notices(table, target)),
+        ],
         certificates=certificates_of({name: model}),
         reproduction={
             **(reproduction or {}),
-            "fingerprint of the data": fingerprint_table(table, target),
+            "fingerprint of the data": digest_table(table, target),
             "versions": _versions(),
         },
         no_rankings=_IN_QUERIES,
     )
     return Report(contents)
+
+
+def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
+    """Say so where a model is tested on rows that it was fitted to."""
+    if not hasattr(model, "share_of_known_rows"):
+        return []
+    known = model.share_of_known_rows(table, values_of(target))
+    if not known >= _MANY_KNOWN_ROWS:
+        return []
+    return [
+        f"About {known:.0%} of these rows are rows that the model was fitted to: the "
+        "numbers are better than other rows will show."
+    ]
 
 
 def _match(model: Any, y: Any, qid: Any) -> Target:

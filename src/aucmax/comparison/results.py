@@ -170,7 +170,7 @@ class Comparison:
     random_state : int
         What decided how rows were dealt to the folds.
     fingerprint : str
-        Of all rows (:func:`aucmax.tables.fingerprint_table`).
+        Of all rows (:func:`aucmax.tables.digest_table`).
     """
 
     results: tuple[ModelResult, ...]

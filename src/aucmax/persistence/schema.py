@@ -186,6 +186,15 @@ def _is_rising(scale: Any) -> bool:
     )
 
 
+def _rising_knots(value: Any, state: Mapping[str, Any]) -> str | None:
+    return None if _is_rising(value) else "made of rising scores and log-odds"
+
+
+def _share(value: Any, state: Mapping[str, Any]) -> str | None:
+    is_share = _finite(value, state) is None and 0.0 < value < 1.0
+    return None if is_share else "a number between 0 and 1"
+
+
 def _encoders(value: Any, state: Mapping[str, Any]) -> str | None:
     is_list = isinstance(value, list) and len(value) > 0
     if not is_list or any(type(one).__name__ != "TableEncoder" for one in value):
@@ -261,6 +270,8 @@ ATTRIBUTES: dict[str, Check] = {
     "estimators_": _all_of_one_width,
     "encoders_": _encoders,
     "members_": _members,
+    "calibration_": _rising_knots,
+    "base_rate_": _share,
     "landmarks_": _landmarks,
     "gamma_": _positive,
     "knots_": _knots,
@@ -297,6 +308,7 @@ ATTRIBUTES: dict[str, Check] = {
     "combiner_": _is(str),
     # tables
     "values_": _array(_LABELS, "levels_"),
+    "fingerprint_": _array("u", "fingerprint_"),
     "dropped_": _is(dict),
     "notices_": _is(list),
     "scales_": _is(dict, type(None)),
@@ -313,6 +325,7 @@ _SPECIAL: dict[tuple[str, str], Check] = {
     ("LogisticRegression", "n_iter_"): _array("iu", "n_iter_"),
     ("TableEncoder", "columns_"): _is(list),
     ("TableModel", "classes_"): _array(_LABELS, "classes_"),
+    ("TableModel", "threshold_"): _number,
 }
 
 _LINEAR = ("n_features_in_", "classes_", "coef_", "intercept_")

@@ -2,8 +2,8 @@
 
 from aucmax.tables._frames import as_table
 from aucmax.tables.checks import TableNotice, check_table
+from aucmax.tables.digest import digest_table
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.fingerprint import fingerprint_table
 from aucmax.tables.grading import Grading
 from aucmax.tables.moments import read_moments
 from aucmax.tables.table_model import TableModel
@@ -19,8 +19,8 @@ __all__ = [
     "as_table",
     "check_table",
     "describe_rows",
+    "digest_table",
     "encode_target",
-    "fingerprint_table",
     "match_target",
     "read_moments",
 ]

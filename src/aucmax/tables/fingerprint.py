@@ -1,68 +1,94 @@
-"""A few characters by which one sees that two tables are the same."""
+"""Recognise the rows of training: a small sketch of them, whatever their order."""
 
-import hashlib
 from typing import Any
 
 import numpy as np
-import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
 
-from aucmax.tables._frames import as_table
-from aucmax.tables.target import Target
+from aucmax.tables.encoder import TableEncoder
 
-__all__ = ["fingerprint_table"]
+__all__ = ["learn_fingerprint", "share_of_known_rows"]
 
-_LENGTH = 16  # of the characters that are shown: 64 bits
+Hashes = NDArray[np.uint64]
+
+# Smallest hashes that are kept: eight kilobytes, and a share is known to about 3 %.
+_MOST_HASHES = 1024
 
 
-def fingerprint_table(X: Any, target: Target) -> str:
-    """Digest a table and its target: names, kinds and cells of all columns.
+def learn_fingerprint(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
+    """Return the smallest hashes of rows with their labels, ascending.
 
     Parameters
     ----------
-    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Raw rows, without the target.
-    target : Target
-        What is ranked; of its columns the levels, queries and weights count.
+    encoder : TableEncoder
+        What the cells are read by.
+    X : DataFrame, array or sparse matrix, (rows, columns)
+        Raw rows.
+    labels : ndarray of int of shape (rows,)
+        Their labels.
 
     Returns
     -------
-    str
-        The first 16 hexadecimal digits of a SHA-256. The same table read from another
-        file, or by another version of polars, has the same.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from aucmax.tables import encode_target, fingerprint_table
-    >>> table = pl.DataFrame({"age": [31, 42, None], "kind": ["a", "b", "a"]})
-    >>> fingerprint_table(table, encode_target([0, 1, 1]))
-    '218ea2770e45e843'
+    ndarray of uint64
     """
-    table = as_table(X)
-    digest = hashlib.sha256(repr(table.shape).encode())
-    if isinstance(table, pl.DataFrame):
-        for column in table.iter_columns():
-            _add_column(digest, column)
-    else:
-        for array in (table.data, table.indices.astype(np.int64), table.indptr):
-            _add_array(digest, np.asarray(array, dtype=array.dtype.newbyteorder("<")))
-    for values in (target.labels, target.queries, target.weights):
-        if values is not None:
-            _add_array(digest, values)
-    return digest.hexdigest()[:_LENGTH]
+    return np.unique(_hashes(encoder, X, labels))[:_MOST_HASHES]
 
 
-def _add_column(digest: Any, column: pl.Series) -> None:
-    digest.update(f"\0{column.name}\0{column.dtype}\0".encode())
-    _add_array(digest, column.is_null().to_numpy())
-    if column.dtype.is_numeric() or column.dtype.is_temporal():
-        physical = column.to_physical()
-        _add_array(digest, physical.fill_null(0).to_numpy())
-    else:
-        texts = column.cast(pl.String, strict=False).fill_null("")
-        _add_array(digest, texts.str.len_bytes().to_numpy())
-        digest.update((texts.str.join("").item() or "").encode())
+def share_of_known_rows(
+    fingerprint: Hashes, encoder: TableEncoder, X: Any, labels: NDArray[Any]
+) -> float:
+    """Estimate the share of rows that are also among those of a fingerprint.
+
+    Rows whose hash is beyond the largest that was kept tell nothing; of the others it
+    is known whether they were there. NaN if there are no others.
+
+    Parameters
+    ----------
+    fingerprint : ndarray of uint64
+        Of the rows of training.
+    encoder, X, labels
+        As in :func:`learn_fingerprint`.
+
+    Returns
+    -------
+    float
+    """
+    hashes = _hashes(encoder, X, labels)
+    if fingerprint.size == _MOST_HASHES:
+        hashes = hashes[hashes <= fingerprint[-1]]
+    if hashes.size == 0:
+        return float("nan")
+    return float(np.isin(hashes, fingerprint).mean())
 
 
-def _add_array(digest: Any, values: Any) -> None:
-    digest.update(np.ascontiguousarray(values).data)
+def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
+    """Return a hash of each row and its label, the same on every machine."""
+    matrix = encoder.transform_for_trees(X)
+    hashes = _mixed(labels.astype(np.uint64))
+    if sparse.issparse(matrix):
+        cells: Any = sparse.csr_array(matrix)
+        cells.sum_duplicates()
+        rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
+        place = _mixed(cells.indices.astype(np.uint64) + np.uint64(1))
+        # a sum, since zeros may be stored or not, in any order
+        np.add.at(hashes, rows, _mixed(_bits(cells.data) ^ place) * (cells.data != 0.0))
+        return _mixed(hashes)
+    for column in np.asarray(matrix).T:
+        hashes = _mixed(hashes ^ _bits(column))
+    return hashes
+
+
+def _bits(numbers: NDArray[np.float64]) -> Hashes:
+    """Return the bits of numbers; all NaN are one, and so are both zeros."""
+    plain = np.where(np.isnan(numbers), np.nan, numbers + 0.0)
+    return np.ascontiguousarray(plain, dtype=np.float64).view(np.uint64)
+
+
+def _mixed(bits: Hashes) -> Hashes:
+    """Mix 64 bits, as SplitMix64 does: each bit of the result depends on all."""
+    with np.errstate(over="ignore"):
+        bits = bits + np.uint64(0x9E3779B97F4A7C15)
+        bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return bits ^ (bits >> np.uint64(31))

@@ -1,6 +1,7 @@
 """A model together with the preparation of its table: raw rows in, scores out."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,17 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucmax._fitted_state import replace_state
 from aucmax._parameters import check_choice
+from aucmax._threshold import balanced_threshold
+from aucmax.decisions.calibration import (
+    CalibratedMixin,
+    check_calibrate,
+    learn_calibration,
+)
 from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.tables._frames import as_table
+from aucmax.tables.cross_fit import out_of_fold_scores
 from aucmax.tables.encoder import TableEncoder
+from aucmax.tables.fingerprint import learn_fingerprint, share_of_known_rows
 from aucmax.tables.grading import Grading
 from aucmax.tables.target import Target
 from aucmax.tables.target_encoding import encode_target, match_target
@@ -36,7 +45,7 @@ _VIEWS = {
 _LEVELS = (None, "learn", "relevant")
 
 
-class TableModel(ClassifierMixin, BaseEstimator):
+class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     """An estimator that takes raw rows of a table.
 
     Parameters
@@ -63,6 +72,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Name of the target column, for reports and for ``aucmax evaluate``.
     query_column : str, optional
         Name of the column that names the query of each row, likewise.
+    calibrate : {None, "auto", "sigmoid", "isotonic"}, default=None
+        How scores become probabilities; without it there is no `predict_proba`. They
+        are learned from scores of rows that a model has not seen: by the estimator, if
+        it has this parameter, too, and by five more fits to parts of the rows (three
+        beyond 20,000 rows) otherwise. "auto" is "isotonic" with 1,000 rows of each
+        class, and "sigmoid" with fewer.
 
     Attributes
     ----------
@@ -75,6 +90,17 @@ class TableModel(ClassifierMixin, BaseEstimator):
         :class:`aucmax.tables.Grading`.
     n_rows_, n_positive_ : int
         Training rows, and how many of them were positive.
+    threshold_ : float
+        `predict` says positive above it: the score of the best balanced accuracy, on
+        rows that the model had not seen if there are such scores (of AutoRanker, or
+        with `calibrate`), and on the training rows otherwise. NaN for levels.
+    calibration_ : ndarray of shape (2, n_knots)
+        Rising scores and their log-odds, between which probabilities are found; only
+        with `calibrate`.
+    base_rate_ : float
+        Share of positives among the rows that they were learned from, likewise.
+    fingerprint_ : ndarray of uint64
+        By which :meth:`share_of_known_rows` knows the training rows.
 
     Examples
     --------
@@ -98,6 +124,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         name: str | None = None,
         target: str | None = None,
         query_column: str | None = None,
+        calibrate: str | None = None,
     ) -> None:
         self.estimator = estimator
         self.encoder = encoder
@@ -108,6 +135,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.name = name
         self.target = target
         self.query_column = query_column
+        self.calibrate = calibrate
 
     def fit(self, X: Any, y: Any, *, qid: Any = None) -> "TableModel":
         """Learn the columns of the table, then the model.
@@ -128,6 +156,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """
         if self.levels not in _LEVELS:
             raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")
+        check_calibrate(self.calibrate)
         table = as_table(X)
         target = encode_target(
             y,
@@ -137,26 +166,57 @@ class TableModel(ClassifierMixin, BaseEstimator):
             qid=qid,
         )
         check_rows(table, target)
+        if self.calibrate is not None and target.is_graded:
+            raise IncompatibleError(
+                "the target has more than two levels of relevance, and probabilities "
+                "are those of two classes; use calibrate=None."
+            )
         encoder = learn_encoder(self.encoder, table, target.relevant)
         matrix = view_rows(self.view, encoder, table, target.relevant)
         estimator = fit_estimator(self, encoder, matrix, target)
-        return self._assemble(encoder, estimator, target)
-
-    def _assemble(
-        self, encoder: TableEncoder, estimator: Any, target: Target
-    ) -> "TableModel":
-        """Take parts that are fitted to the rows of a target."""
         fitted = {
-            "encoder_": encoder,
-            "estimator_": estimator,
-            "classes_": np.array(target.grading.classes),
-            "values_": np.array(target.grading.values),
-            "levels_": np.array(target.grading.levels),
-            "n_rows_": target.labels.size,
-            "n_positive_": target.n_positive,
+            **_ranking_parts(encoder, estimator, target),
+            "fingerprint_": learn_fingerprint(encoder, table, target.labels),
+            **self._learn_cut(estimator, matrix, table, target),
         }
         replace_state(self, fitted)
         return self
+
+    def _learn_cut(
+        self, estimator: Any, matrix: Any, table: Any, target: Target
+    ) -> dict[str, Any]:
+        """Learn the threshold and, if wanted, the calibration."""
+        if target.is_graded:
+            return {"threshold_": float("nan")}
+        if "calibrate" in estimator.get_params(deep=False):
+            # it has learned both by itself, and 0 is its threshold
+            names = () if self.calibrate is None else ("calibration_", "base_rate_")
+            return {
+                "threshold_": 0.0,
+                **{name: getattr(estimator, name) for name in names},
+            }
+        if self.calibrate is None:
+            scores = score_rows(estimator, matrix)
+            labels, weights = target.relevant > 0, target.weights
+            return {"threshold_": balanced_threshold(scores, labels, weights)}
+        rows, scores = out_of_fold_scores(self._fit_and_score(table, target), target)
+        labels, weights = target.relevant[rows] > 0, target.weights_of(rows)
+        return {
+            "threshold_": balanced_threshold(scores, labels, weights),
+            **learn_calibration(self.calibrate, scores, labels, weights),
+        }
+
+    def _fit_and_score(self, table: Any, target: Target) -> Callable[..., Any]:
+        """Return a function that learns from some rows, columns and all."""
+
+        def scores(train: NDArray[np.intp], test: NDArray[np.intp]) -> Any:
+            known = target.take(train)
+            encoder = learn_encoder(self.encoder, table[train], known.relevant)
+            matrix = view_rows(self.view, encoder, table[train], known.relevant)
+            estimator = fit_estimator(self, encoder, matrix, known)
+            return score_rows(estimator, view_rows(self.view, encoder, table[test]))
+
+        return scores
 
     @property
     def grading_(self) -> Grading:
@@ -167,7 +227,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
     @property
     def has_threshold_(self) -> bool:
         """Whether it can predict a class: not if it ranks by levels."""
-        return not self.grading_.is_graded and hasattr(self.estimator_, "predict")
+        return not self.grading_.is_graded
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score raw rows; a higher score ranks higher.
@@ -185,7 +245,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return score_rows(self.estimator_, self._matrix(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Give the class of raw rows, by the estimator's own threshold.
+        """Give the class of raw rows: positive where the score is above `threshold_`.
 
         Parameters
         ----------
@@ -206,8 +266,29 @@ class TableModel(ClassifierMixin, BaseEstimator):
                 "the model ranks by levels of relevance and has no threshold between "
                 "them; use decision_function."
             )
-        codes = np.asarray(self.estimator_.predict(self._matrix(X)), dtype=np.intp)
-        return np.asarray(self.classes_[codes])
+        # 0, the estimator's own, in files of the first versions
+        is_positive = self.decision_function(X) > getattr(self, "threshold_", 0.0)
+        return np.asarray(self.classes_[is_positive.astype(np.intp)])
+
+    def share_of_known_rows(self, X: Any, y: Any) -> float:
+        """Estimate the share of rows that the model was fitted to, by a fingerprint.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, as in :meth:`decision_function`.
+        y : array-like of shape (rows,), or Target
+            Their target, with the values of training.
+
+        Returns
+        -------
+        float
+            From 0 to 1; NaN if nothing is known.
+        """
+        if not hasattr(self, "fingerprint_"):
+            return float("nan")
+        labels = match_target(y, self.grading_).labels
+        return share_of_known_rows(self.fingerprint_, self.encoder_, X, labels)
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
         """Measure the ranking: AUC, or MAUC if there are more than two levels.
@@ -308,7 +389,10 @@ def fit_estimator(
     n_rows = target.labels.size
     scaled = (model.per_row or {}).items()
     settings: dict[str, Any] = {name: value * n_rows for name, value in scaled}
-    if model.view == "trees" and "categorical_features" in model.estimator.get_params():
+    parameters = model.estimator.get_params()
+    if model.calibrate is not None and "calibrate" in parameters:
+        settings["calibrate"] = model.calibrate
+    if model.view == "trees" and "categorical_features" in parameters:
         settings["categorical_features"] = encoder.categorical_features_
     estimator = clone(model.estimator).set_params(**settings)
     known = {
@@ -333,8 +417,24 @@ def fit_estimator(
 def assemble_model(
     template: TableModel, encoder: TableEncoder, estimator: Any, target: Target
 ) -> TableModel:
-    """Return a model of parts that are fitted to the rows of a target."""
-    return clone(template)._assemble(encoder, estimator, target)  # type: ignore[no-any-return]
+    """Return a model that ranks by parts that are fitted to the rows of a target."""
+    model: TableModel = clone(template)
+    replace_state(model, _ranking_parts(encoder, estimator, target))
+    return model
+
+
+def _ranking_parts(
+    encoder: TableEncoder, estimator: Any, target: Target
+) -> dict[str, Any]:
+    return {
+        "encoder_": encoder,
+        "estimator_": estimator,
+        "classes_": np.array(target.grading.classes),
+        "values_": np.array(target.grading.values),
+        "levels_": np.array(target.grading.levels),
+        "n_rows_": target.labels.size,
+        "n_positive_": target.n_positive,
+    }
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:

@@ -1,0 +1,187 @@
+r"""From scores to probabilities, by a rising line that changes no ranking.
+
+A calibration is a line through knots from scores to log-odds: two knots for the
+sigmoid, one per block of rows for isotonic regression. It rises strictly, so that rows
+of different scores have different probabilities. Other shares of positives than those
+of training shift the log-odds by a constant (Bayes' rule, where the classes themselves
+look as before):
+
+.. math:: \mathrm{logit}\, p' = \mathrm{logit}\, p
+          + \mathrm{logit}\, \pi' - \mathrm{logit}\, \pi
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._knots import along_knots
+from aucmax._parameters import check_choice
+from aucmax._validation import BoolArray, FloatArray
+
+__all__ = ["CALIBRATIONS", "CalibratedMixin", "check_calibrate", "learn_calibration"]
+
+#: What the parameter `calibrate` may be, besides None.
+CALIBRATIONS = ("auto", "sigmoid", "isotonic")
+
+# Of the rarer class, for isotonic regression, which overfits fewer rows.
+_FEWEST_ROWS_FOR_ISOTONIC = 1000
+
+# Log-odds beyond which probabilities approach 0 and 1 more slowly than the logistic
+# function does: near 1, and far below, that has no float64 left to tell rows apart.
+_LOGISTIC_BETWEEN = -30.0, 10.0
+
+# Least rise of the log-odds over the scores of training, if these say nothing.
+_SMALLEST_RISE = 1e-3
+
+
+class CalibratedMixin:
+    """What models with a parameter `calibrate` share."""
+
+    calibrate: str | None
+
+    @available_if(lambda self: self.calibrate is not None)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any, *, prevalence: float | None = None) -> FloatArray:
+        """Give the probability of both classes; only with `calibrate`.
+
+        The order of rows is that of `decision_function`, and so is every AUC. `predict`
+        cuts where the balanced accuracy is best, not at a probability of 1/2.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+        prevalence : float, default=None
+            Share of positives where the model is used, if it is not that of training.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Of the negative and the positive class.
+        """
+        check_is_fitted(self, "calibration_")
+        model: Any = self
+        shift = 0.0
+        if prevalence is not None:
+            _check_prevalence(prevalence)
+            shift = float(logit(prevalence) - logit(model.base_rate_))
+        log_odds = along_knots(model.decision_function(X), model.calibration_) + shift
+        chances = _probabilities(log_odds)
+        return np.column_stack([1.0 - chances, chances])
+
+
+def check_calibrate(calibrate: Any) -> None:
+    """Refuse what is no calibration."""
+    if calibrate is not None:
+        check_choice("calibrate", calibrate, CALIBRATIONS)
+
+
+def learn_calibration(
+    calibrate: str,
+    scores: FloatArray,
+    labels: NDArray[Any],
+    weight: FloatArray | None = None,
+) -> dict[str, Any]:
+    """Learn the line from scores of rows that their model was not fitted to.
+
+    Its mean probability over these rows is their share of positives.
+
+    Parameters
+    ----------
+    calibrate : {"auto", "sigmoid", "isotonic"}
+        "auto" is isotonic with 1,000 rows of each class, and a sigmoid otherwise.
+    scores : ndarray of shape (n_rows,)
+        Scores.
+    labels : ndarray of shape (n_rows,)
+        Whether each row is positive; both occur.
+    weight : ndarray of shape (n_rows,), optional
+        Row weights.
+
+    Returns
+    -------
+    dict
+        "calibration_", knots of shape (2, n_knots), and "base_rate_", the share of
+        positives.
+    """
+    labels = labels.astype(bool)
+    weight = np.ones(labels.size) if weight is None else weight
+    if calibrate == "auto":
+        rarer = min(np.count_nonzero(labels), np.count_nonzero(~labels))
+        calibrate = "isotonic" if rarer >= _FEWEST_ROWS_FOR_ISOTONIC else "sigmoid"
+    knots = _sigmoid(scores, labels, weight)
+    if calibrate == "isotonic":
+        blocks = _isotonic(scores, labels, weight)
+        knots = knots if blocks.shape[1] < 2 else blocks
+    base_rate = float(np.average(labels, weights=weight))
+    log_odds = along_knots(scores, knots)
+
+    def excess(shift: float) -> float:
+        chances = _probabilities(log_odds + shift)
+        return float(np.average(chances, weights=weight)) - base_rate
+
+    knots[1] += float(brentq(excess, -100.0, 100.0))
+    return {"calibration_": knots, "base_rate_": base_rate}
+
+
+def _sigmoid(scores: FloatArray, labels: BoolArray, weight: FloatArray) -> FloatArray:
+    """Fit a logistic regression of the score, with Platt's targets.
+
+    A positive row counts as positive by (n + 1) / (n + 2), and a negative one as
+    positive by 1 / (n + 2), with n rows of its class, so that classes without overlap
+    leave finite weights.
+    """
+    low, high = float(scores.min()), float(scores.max())
+    width = high - low or 1.0
+    unit = ((scores - low) / width)[:, None]
+    sizes = np.where(labels, labels.sum(), (~labels).sum())
+    doubt = 1.0 / (sizes + 2.0)
+    model = LogisticRegression(C=1e6, max_iter=1000).fit(
+        np.concatenate([unit, unit]),
+        np.concatenate([labels, ~labels]),
+        np.concatenate([weight * (1.0 - doubt), weight * doubt]),
+    )
+    rise, start = max(float(model.coef_[0, 0]), _SMALLEST_RISE), model.intercept_[0]
+    return np.array([[low, low + width], [start, start + rise]])
+
+
+def _isotonic(scores: FloatArray, labels: BoolArray, weight: FloatArray) -> FloatArray:
+    """Join the middles of isotonic regression's blocks, which alone would make ties."""
+    fitted = IsotonicRegression().fit_transform(scores, labels, sample_weight=weight)
+    shares, block = np.unique(fitted, return_inverse=True)
+    mass = np.bincount(block, weight)
+    middles = np.bincount(block, weight * scores) / mass
+    if shares.size > 1:
+        # no block is sure: as if it had one more row of each class, but still apart
+        shares[0] = max(shares[0], min(1.0 / (mass[0] + 2.0), shares[1] / 2.0))
+        rest = min(1.0 / (mass[-1] + 2.0), (1.0 - shares[-2]) / 2.0)
+        shares[-1] = min(shares[-1], 1.0 - rest)
+    return np.stack([middles, logit(shares)])
+
+
+def _probabilities(log_odds: FloatArray) -> FloatArray:
+    r"""Turn log-odds into probabilities, which are never 0 or 1 and keep the order.
+
+    It is the logistic function from -30 to 10; beyond, the distance to 0 or 1 falls as
+    :math:`1 / (1 + u)` in place of :math:`e^{-u}`.
+    """
+    within = np.clip(log_odds, *_LOGISTIC_BETWEEN)
+    rest = expit(-np.abs(within)) / (1.0 + np.abs(log_odds - within))
+    return np.where(log_odds > 0.0, 1.0 - rest, rest)
+
+
+def _check_prevalence(prevalence: Any) -> None:
+    try:
+        is_share = 0.0 < float(prevalence) < 1.0
+    except (TypeError, ValueError):
+        is_share = False
+    if not is_share:
+        raise ValueError(
+            "prevalence must be a share of positives above 0 and below 1, got "
+            f"{prevalence!r}."
+        )
