@@ -86,7 +86,7 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     files = {"machines.csv", "new-machines.csv", "machines.aucmax", "machines-roc.png"}
     assert set(os.listdir("aucmax-demo")) == files | {"machines-report.html"}
     page = Path("aucmax-demo/machines-report.html").read_text(encoding="utf-8")
-    assert "<pre><code>aucmax demo --quiet</code></pre>" in page
+    assert "<pre><code>aucmax demo</code></pre>" in page
     assert os.getcwd() not in page
     picture = Path("aucmax-demo/machines-roc.png").read_bytes()
     assert picture.startswith(b"\x89PNG")

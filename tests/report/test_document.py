@@ -2,6 +2,7 @@ import json
 import re
 import time
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,10 @@ from aucmax.report import Report
 from aucmax.report.contents import Ranking
 from aucmax.report.document import check_report_path
 from aucmax.report.svg import Plane, nice_ticks
+from aucmax.report.view import read_template
 from report.page_samples import EVIL, NAMES, RIGHT_TO_LEFT, contents, labels_and_scores
+
+DEMO = Path(__file__).parents[2] / "docs" / "_static" / "demo_report.html"
 
 
 class Elements(HTMLParser):
@@ -211,6 +215,15 @@ def test_paths_that_cannot_be_are_refused(tmp_path):
         check_report_path(tmp_path / "missing" / "a.html")
     with pytest.raises(ValueError, match=r"\.html or \.md"):
         check_report_path(tmp_path / "a.docx")
+
+
+def test_the_page_in_the_documentation_is_of_this_version_and_names_no_folder():
+    text = DEMO.read_text(encoding="utf-8")
+    assert read_template("page.js") in text
+    assert read_template("style.css") in text
+    assert "<code>aucmax demo</code>" in text
+    assert not re.findall(r"/(?:tmp|home|work|root|Users)/", text)
+    Elements(text)
 
 
 def test_notebooks_get_the_verdict_and_the_table():

@@ -54,6 +54,7 @@ class Plan(NamedTuple):
     auto: Mapping[str, Any] = MappingProxyType({})  # parameters of the model auto
     report: Path | None = None
     source: str = ""  # what the report calls the data
+    command: str = ""  # what it says to type
 
     def models_for(self, data: Data) -> tuple[str, ...]:
         """Return the models named, or those that suit the data."""
@@ -233,6 +234,7 @@ def compare(
         limit_parameters(models or (), time_limit),
         report,
         data.path.name,
+        typed_command(click.get_current_context()),
     )
     console.give(run_comparison(known, plan, console))
 
@@ -308,7 +310,7 @@ def _save_results(
         page = comparison.report(
             title=f"Which model ranks {data.target or 'these rows'} best?",
             reproduction={
-                "command": typed_command(click.get_current_context()),
+                "command": plan.command,
                 "data": plan.source,
             },
         )

@@ -71,7 +71,8 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         model_file=files["model"],
         figure=files["figure"],
         report=files["report"],
-        source="load_demo(), the table that comes with aucmax",
+        source="the first 3,000 rows of aucmax.datasets.load_demo()",
+        command=_command(ranges),
         force=True,
     )
     record = run_comparison(data, plan, console)
@@ -82,6 +83,13 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     console.give({**record, **data_files})
 
 
+def _command(ranges: dict[str, Any]) -> str:
+    parts = ["aucmax demo"]
+    for name, (low, high) in ranges.items():
+        parts.append(f"--{name.replace('_', '-')} {low:g} {high:g}")
+    return " ".join(parts)
+
+
 def _suggest(files: dict[str, Path], console: Console) -> None:
     console.say(f"The table:  {files['known']}")
     console.say(f"New rows:   {files['new']}, not used so far")
@@ -90,6 +98,7 @@ def _suggest(files: dict[str, Path], console: Console) -> None:
     for command in (
         f"aucmax evaluate {files['model']} {files['new']}",
         f"aucmax score {files['model']} {files['new']} | head",
+        f"aucmax report {files['model']} {files['new']}",
         f"aucmax compare {files['known']} --target {_TARGET} --no-save --folds 10",
         "aucmax compare YOUR-TABLE.csv --target COLUMN",
     ):
