@@ -64,7 +64,7 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "compare", "fit", "score", "evaluate", "report"]
+    "command", ["demo", "compare", "fit", "score", "evaluate", "explain", "report"]
 )
 def test_every_command_explains_itself_with_examples(command):
     assert command in run("--help").output
@@ -228,10 +228,11 @@ def test_evaluate_measures_and_counts_errors(folder, inside):
     assert low < record["auc"] < high
     assert f"AUC          {record['auc']:.4f}" in text
     flagged = model.predict(visits(1)) == "ill"
-    assert record["true_positives"] == (flagged & labels).sum()
-    assert record["false_positives"] == (flagged & ~labels).sum()
-    assert record["true_positives"] + record["false_negatives"] == labels.sum()
-    assert f"{record['false_negatives']} missed" in text
+    point = record["operating_point"]
+    assert point["found"] == (flagged & labels).sum()
+    assert point["false_alarms"] == (flagged & ~labels).sum()
+    assert point["found"] + point["missed"] == labels.sum()
+    assert f"{point['missed']} missed" in text
     assert Path("roc.png").exists()
 
 

@@ -53,6 +53,7 @@ TESTED_TOGETHER = {
     "structured/test_total_variation.py": "structured: network",
     "tables/test_target.py": "tables: grading",
     "test_cli.py": "cli: compare, data, demo, evaluate, figures, fit, score",
+    "test_cli_decisions.py": "cli: explain",
     "test_cli_bad_input.py": "cli: options, outputs, program",
     "test_cli_process.py": "cli: console",
     "test_cli_report.py": "cli: report",

@@ -1,4 +1,4 @@
-"""The command line: ``aucmax demo | compare | fit | score | evaluate | report``.
+"""The command line: ``aucmax demo | compare | fit | score`` and so on.
 
 Only click is imported up front, so that ``aucmax --help`` answers at once; each
 command imports what it needs when it runs.
@@ -10,6 +10,7 @@ import aucmax
 from aucmax.cli.compare import compare
 from aucmax.cli.demo import demo
 from aucmax.cli.evaluate import evaluate
+from aucmax.cli.explain import explain
 from aucmax.cli.fit import fit
 from aucmax.cli.program import Program
 from aucmax.cli.report import report
@@ -26,6 +27,7 @@ __all__ = ["main"]
         "aucmax fit patients.csv --target sick --output sick.aucmax",
         "aucmax score sick.aucmax new-patients.csv > scores.csv",
         "aucmax evaluate sick.aucmax other-patients.csv",
+        "aucmax explain sick.aucmax other-patients.csv",
         "aucmax report sick.aucmax other-patients.csv",
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
@@ -41,5 +43,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compare, fit, score, evaluate, report):
+for command in (demo, compare, fit, score, evaluate, explain, report):
     main.add_command(command)

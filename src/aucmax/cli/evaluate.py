@@ -10,27 +10,28 @@ from aucmax.cli.console import Console, with_console
 from aucmax.cli.data import Data, QueryChoice, RowColumns, Source, split_target
 from aucmax.cli.figures import draw_curves
 from aucmax.cli.options import (
+    cut_options,
     data_argument,
     force_option,
     metric_option,
     missing_target_option,
     model_argument,
     output_path,
+    prevalence_option,
     query_options,
     range_options,
     weight_option,
 )
 from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
 from aucmax.cli.program import Command, NothingRankedError
-from aucmax.cli.score import load_model, text_columns
+from aucmax.cli.score import load_model, require_probabilities, text_columns
 from aucmax.cli.training import target_record
 
-__all__ = ["evaluate", "split_as_trained"]
+__all__ = ["evaluate", "split_known"]
 
-_ERRORS = """
-At the model's threshold:
-  positive rows: {true_positives} found, {false_negatives} missed
-  negative rows: {true_negatives} passed, {false_positives} false alarms"""
+# Share of the rows that are rows of training, from which on it is said: rows of few
+# columns may be alike by chance.
+_MANY_KNOWN_ROWS = 0.2
 
 
 @click.command(
@@ -39,6 +40,9 @@ At the model's threshold:
     examples=[
         "aucmax evaluate sick.aucmax other-patients.csv",
         "aucmax evaluate sick.aucmax other-patients.csv --fpr-range 0 0.05 --json",
+        "aucmax evaluate sick.aucmax other-patients.csv --recall 0.9",
+        "aucmax evaluate sick.aucmax other-patients.csv --alerts 100",
+        "aucmax evaluate sick.aucmax other.csv --cost-missed 50 --cost-alarm 1",
         "aucmax evaluate clicks.aucmax other-clicks.csv --qid session",
     ],
 )
@@ -53,6 +57,8 @@ At the model's threshold:
 @weight_option
 @range_options
 @metric_option
+@cut_options
+@prevalence_option
 @click.option("--figure", type=output_path, help="Where to draw the ROC curve.")
 @force_option
 @data_argument
@@ -66,27 +72,38 @@ def evaluate(
     weight: str | None,
     ranges: dict[str, Any],
     metric: str | None,
+    cut: dict[str, float],
+    prevalence: float | None,
     figure: Path | None,
     force: bool,
     console: Console,
 ) -> None:
     """Measure how well MODEL ranks the rows of DATA, whose target is known.
 
-    Prints the AUC with its 95% interval (DeLong), the partial AUC, and the errors at
-    the model's threshold. Use rows that the model was not fitted to. With a range, or
+    Prints the AUC with its 95% interval (DeLong), the partial AUC, and what is found,
+    missed and raised in vain at a threshold, with 95% intervals of what it will show on
+    other rows. It is the model's own threshold (the best balanced accuracy in
+    training), or chosen here by one of --recall, --fpr, --precision, --alerts, both
+    costs, or --threshold. Use rows that the model was not fitted to. With a range, or
     if the model was trained for one, the partial AUC comes first and has the interval.
+
+    A model with probabilities ('aucmax fit --calibrate') gets their log loss and Brier
+    score, and a comparison of what was said with what happened.
 
     A model that was fitted with --qid is measured within queries, given by the same
     column unless another is named: means over the queries that have both classes. One
     that was fitted to more than two levels is measured by MAUC and ordinal AUC.
     """
     from aucmax.comparison import choose_aim, summarise_scores, trained_ranges
+    from aucmax.decisions import reliability
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, data.path])
     fitted = load_model(model)
+    if prevalence is not None:
+        require_probabilities(fitted, model)
     rows = data.read(text_columns(fitted))
-    test = split_as_trained(rows, data, fitted, target, queries, RowColumns(weight))
+    test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
     if missing_target == "drop":
         test = test.without_gaps()
         console.note_rows_left_out(test)
@@ -100,7 +117,20 @@ def evaluate(
             f"{'' if truth.queries is None else ' within each query'}, so it ranks "
             "nothing there. Check that the columns are those of training."
         )
-    errors = _count_errors(fitted, test, truth)
+    point = _operating_point(fitted, truth, scores, cut)
+    chances = None
+    if hasattr(fitted, "predict_proba"):
+        chances = reliability(
+            truth.relevant,
+            fitted.predict_proba(test.rows, prevalence=prevalence)[:, 1],
+            sample_weight=truth.weights,
+        )
+    known = fitted.share_of_known_rows(test.rows, truth)
+    if known >= _MANY_KNOWN_ROWS:
+        console.note(
+            f"about {known:.0%} of these rows are rows that the model was fitted to: "
+            "what is measured on them is too good. Use other rows"
+        )
     record = {
         "model": fitted.name,
         **target_record(test, truth),
@@ -109,7 +139,9 @@ def evaluate(
         "metric": aim.metric,
         "fpr_range": list(aim.fpr_range),
         "tpr_range": list(aim.tpr_range),
-        **errors,
+        "operating_point": None if point is None else point.as_dict(),
+        "probabilities": None if chances is None else chances.as_dict(),
+        "known_rows": None if isnan(known) else known,
     }
     if figure is not None:
         positions = {fitted.name or "the model": truth.positions(scores)}
@@ -117,12 +149,14 @@ def evaluate(
         record["figure"] = str(figure)
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
     _print_measures(summary, truth, aim, console)
-    if errors:
-        console.say(_ERRORS.format(**errors))
+    if point is not None:
+        _print_point(point, is_own=not cut, console=console)
+    if chances is not None:
+        _print_chances(chances, console)
     console.give(record)
 
 
-def split_as_trained(
+def split_known(
     rows: Data,
     data: Source,
     model: Any,
@@ -148,17 +182,71 @@ def _interval(summary: Any) -> list[float] | None:
     return None if isnan(summary.low) else [summary.low, summary.high]
 
 
-def _count_errors(model: Any, test: Data, truth: Any) -> dict[str, int]:
+def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float]) -> Any:
+    """Count errors at the model's threshold, or at one that is chosen here."""
+    from aucmax.decisions import operating_point
+
     if not model.has_threshold_:
-        return {}
-    is_flagged = model.predict(test.rows) == model.classes_[1]
-    is_positive = truth.labels == 1
-    return {
-        "true_positives": int((is_flagged & is_positive).sum()),
-        "false_positives": int((is_flagged & ~is_positive).sum()),
-        "false_negatives": int((~is_flagged & is_positive).sum()),
-        "true_negatives": int((~is_flagged & ~is_positive).sum()),
-    }
+        if cut:
+            raise click.UsageError(
+                "the model ranks by levels of relevance, between which there is no "
+                f"threshold; leave out --{next(iter(cut)).replace('_', '-')}."
+            )
+        return None
+    options = cut or {"threshold": model.threshold_}
+    weight = truth.weights
+    return operating_point(truth.relevant, scores, sample_weight=weight, **options)
+
+
+def _print_point(point: Any, is_own: bool, console: Console) -> None:
+    def count(name: str, word: str) -> str:
+        low, high = point.intervals[name]
+        value = getattr(point, name)
+        shown = f"{value:.2f}" if isinstance(value, float) else f"{value}"
+        return f"{shown} {word} ({low:.0f} to {high:.0f})"
+
+    def rate(name: str, word: str) -> str:
+        low, high = point.intervals[name]
+        value = getattr(point, name)
+        shown = "none" if isnan(value) else f"{value:.1%}"
+        return f"{word} {shown} ({low:.1%} to {high:.1%})"
+
+    rule = "the model's own, of the best balanced accuracy in training"
+    console.say(
+        f"\nAt the threshold {point.threshold:.6g} ({rule if is_own else point.rule}):"
+    )
+    console.say(f"  all rows:      {count('n_alerts', 'alerts')}")
+    console.say(
+        f"  positive rows: {count('found', 'found')}, {count('missed', 'missed')}"
+    )
+    console.say(
+        f"  negative rows: {count('passed', 'passed')}, "
+        f"{count('false_alarms', 'false alarms')}"
+    )
+    console.say(
+        f"  {rate('recall', 'recall')}, {rate('fpr', 'false positive rate')}, "
+        f"{rate('precision', 'precision')}"
+    )
+    if point.cost is not None:
+        console.say(f"  cost {point.cost:g}")
+    console.say(
+        "In brackets what as many other rows will show at this threshold, on average "
+        "(95%)."
+    )
+
+
+def _print_chances(found: Any, console: Console) -> None:
+    console.say(
+        f"\nProbabilities: log loss {found.log_loss:.4f}, Brier score "
+        f"{found.brier_score:.4f}; mean {found.mean_probability:.2%}, while "
+        f"{found.base_rate:.2%} are positive"
+    )
+    console.say("     said  happened  (95% interval)       rows")
+    for said, share, low, high, n_rows in zip(
+        found.probability, found.share, found.low, found.high, found.n_rows, strict=True
+    ):
+        ends = f"({low:.1%} to {high:.1%})"
+        console.say(f"  {said:>7.1%}   {share:>7.1%}  {ends:<18} {n_rows:>6}")
 
 
 def _print_measures(summary: Any, truth: Any, aim: Any, console: Console) -> None:

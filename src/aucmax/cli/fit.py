@@ -36,6 +36,7 @@ __all__ = ["fit"]
         "aucmax fit a9a.svm.gz --fpr-range 0 0.05 --output a9a.aucmax",
         "aucmax fit clicks.csv --target clicked --qid search -o clicks.aucmax",
         "aucmax fit a.csv --target y --model svm-auc --set C=10 -o m.aucmax",
+        "aucmax fit a.csv --target y --model lightgbm --calibrate sigmoid -o m.aucmax",
     ],
 )
 @target_options
@@ -60,6 +61,13 @@ __all__ = ["fit"]
 )
 @range_options
 @click.option(
+    "--calibrate",
+    type=click.Choice(["auto", "sigmoid", "isotonic", "none"]),
+    help="How scores become probabilities ('aucmax score --proba'); auto is isotonic "
+    "with 1,000 rows of each class, else sigmoid [default: auto for the model auto, "
+    "none for others, which take five more fits].",
+)
+@click.option(
     "--output", "-o", type=output_path, required=True, help="Where to save the model."
 )
 @force_option
@@ -77,6 +85,7 @@ def fit(
     time_limit: float | None,
     settings: tuple[str, ...],
     ranges: dict[str, Any],
+    calibrate: str | None,
     output: Path,
     force: bool,
     console: Console,
@@ -112,7 +121,12 @@ def fit(
             f"{model} cannot be trained for a part of the ROC curve by {options}; "
             "--model linear can."
         )
-    fitted = fit_model(model, training, goal, aim, console, parameters)
+    if goal.is_graded and calibrate not in (None, "none"):
+        raise click.UsageError(
+            f"{training.target_name} has more than two levels, and probabilities are "
+            "those of two classes; leave out --calibrate, or name --positive."
+        )
+    fitted = fit_model(model, training, goal, aim, console, parameters, calibrate)
     aucmax.save(fitted, output, overwrite=force)
     notices = note_findings(training, goal, fitted.encoder_, console)
     console.say(f"Fitted {model} on {training.describe(goal)}.")
@@ -124,6 +138,7 @@ def fit(
         "dropped_columns": fitted.encoder_.dropped_,
         **{name: list(ends) for name, ends in aim.ranges.items()},
         "parameters": parameters,
+        "calibrate": fitted.calibrate,
         "model_file": str(output),
     }
     console.say(f"Saved to {output}. Next: aucmax evaluate {output} OTHER-DATA")

@@ -10,6 +10,7 @@ import click
 from aucmax.cli.data import QueryChoice, RowColumns, Source
 
 __all__ = [
+    "cut_options",
     "data_argument",
     "force_option",
     "limit_parameters",
@@ -17,6 +18,7 @@ __all__ = [
     "missing_target_option",
     "model_argument",
     "output_path",
+    "prevalence_option",
     "query_options",
     "range_options",
     "report_option",
@@ -28,6 +30,23 @@ __all__ = [
 
 Command: TypeAlias = Callable[..., None]
 Range: TypeAlias = tuple[float, float] | None
+
+# what choices by the number of alerts, by rates and by costs are called in Python
+CUTS = {
+    "recall": (
+        "SHARE",
+        "Find at least this share of the positives, by the fewest alerts.",
+    ),
+    "fpr": (
+        "SHARE",
+        "Raise at most this share of the negatives, with the most alerts.",
+    ),
+    "precision": ("SHARE", "At least this share of the alerts is positive."),
+    "alerts": ("N", "Look at so many rows, the first of the list."),
+    "cost_missed": ("COST", "Cost of a missed positive, with --cost-alarm."),
+    "cost_alarm": ("COST", "Cost of a false alarm: the threshold of the least cost."),
+    "threshold": ("SCORE", "Scores above it are alerts."),
+}
 
 output_path = click.Path(path_type=Path)
 model_argument = click.argument("model", type=click.Path(path_type=Path))
@@ -67,6 +86,40 @@ def data_argument(command: Command) -> Command:
         command(*args, data=Source(path, format, separator), **options)
 
     return wrapped
+
+
+def cut_options(command: Command) -> Command:
+    """Add ``--recall``, ``--alerts`` and the like; the command gets `cut`."""
+
+    @wraps(command)
+    def wrapped(*args: Any, **options: Any) -> None:
+        chosen = {name: options.pop(name) for name in CUTS}
+        cut = {name: value for name, value in chosen.items() if value is not None}
+        _check_cut(cut)
+        command(*args, cut=cut, **options)
+
+    for name, (unit, help) in reversed(CUTS.items()):
+        flag = f"--{name.replace('_', '-')}"
+        wrapped = click.option(flag, type=float, metavar=unit, help=help)(wrapped)
+    return wrapped
+
+
+def _check_cut(cut: dict[str, float]) -> None:
+    costs = {"cost_missed", "cost_alarm"}
+    if len(cut.keys() & costs) == 1:
+        raise click.UsageError("--cost-missed and --cost-alarm are given together.")
+    if len(cut) > 1 and cut.keys() != costs:
+        flags = " and ".join(f"--{name.replace('_', '-')}" for name in cut)
+        raise click.UsageError(f"one rule chooses a threshold, but {flags} are given.")
+
+
+prevalence_option = click.option(
+    "--prevalence",
+    type=float,
+    metavar="SHARE",
+    help="Share of positives where the probabilities are used, if it is not that of "
+    "training.",
+)
 
 
 def target_options(command: Command) -> Command:

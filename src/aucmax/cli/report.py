@@ -7,7 +7,7 @@ import click
 
 from aucmax.cli.console import Console, with_console
 from aucmax.cli.data import QueryChoice, RowColumns, Source
-from aucmax.cli.evaluate import split_as_trained
+from aucmax.cli.evaluate import split_known
 from aucmax.cli.options import (
     data_argument,
     force_option,
@@ -80,7 +80,7 @@ def report(
     check_outputs([output], force, [model, data.path])
     fitted = load_model(model)
     rows = data.read(text_columns(fitted))
-    test = split_as_trained(rows, data, fitted, target, queries, RowColumns(weight))
+    test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
     if missing_target == "drop":
         test = test.without_gaps()
         console.note_rows_left_out(test)

@@ -12,11 +12,12 @@ from aucmax.cli.options import (
     force_option,
     model_argument,
     output_path,
+    prevalence_option,
 )
 from aucmax.cli.outputs import TABLES, check_ending, check_outputs
 from aucmax.cli.program import Command
 
-__all__ = ["load_model", "score", "text_columns"]
+__all__ = ["load_model", "require_probabilities", "score", "text_columns"]
 
 
 @click.command(
@@ -25,6 +26,7 @@ __all__ = ["load_model", "score", "text_columns"]
     examples=[
         "aucmax score sick.aucmax new-patients.csv > scores.csv",
         "aucmax score sick.aucmax new-patients.csv --keep key --output scores.csv",
+        "aucmax score sick.aucmax new-patients.csv --proba --prevalence 0.01",
         "aucmax score clicks.aucmax new-clicks.csv --keep search --keep page",
     ],
 )
@@ -41,6 +43,20 @@ __all__ = ["load_model", "score", "text_columns"]
     metavar="COLUMN",
     help="Column to copy beside the scores, such as a key; may be repeated.",
 )
+@click.option(
+    "--proba",
+    is_flag=True,
+    help="Add the probability of the positive class; the model must have been fitted "
+    "with --calibrate.",
+)
+@prevalence_option
+@click.option(
+    "--threshold",
+    type=float,
+    metavar="SCORE",
+    help="Scores above it are predicted positive, such as a threshold that 'aucmax "
+    "evaluate' prints [default: the model's own].",
+)
 @force_option
 @data_argument
 @with_console
@@ -49,23 +65,45 @@ def score(
     data: Source,
     output: Path | None,
     keep: tuple[str, ...],
+    proba: bool,
+    prevalence: float | None,
+    threshold: float | None,
     force: bool,
     console: Console,
 ) -> None:
     """Score the rows of DATA with MODEL: higher scores rank higher.
 
     Columns are found by name; others, such as the target and the queries, are ignored.
-    There is one line per row, in the order of DATA: the score, and the class by the
-    model's threshold unless it ranks by more than two levels. A model of queries gives
-    scores that compare rows of one query only; --keep puts the column of the queries
-    (qid, in svmlight files) beside them.
+    There is one line per row, in the order of DATA: the score, and the class by a
+    threshold unless it ranks by more than two levels. The model's own threshold is that
+    of the best balanced accuracy in training. A model of queries gives scores that
+    compare rows of one query only; --keep puts the column of the queries (qid, in
+    svmlight files) beside them.
     """
     from aucmax.datasets import save_table
 
     check_ending(output, TABLES)
     check_outputs([output], force, [model, data.path])
     fitted = load_model(model)
-    scores = _score_frame(fitted, data.read(text_columns(fitted)), keep, data.path)
+    if prevalence is not None and not proba:
+        raise click.UsageError("--prevalence concerns probabilities; add --proba.")
+    if proba:
+        require_probabilities(fitted, model)
+    new = data.read(text_columns(fitted))
+    scored: dict[str, Any] = {"score": fitted.decision_function(new.rows)}
+    if proba:
+        scored["probability"] = fitted.predict_proba(new.rows, prevalence=prevalence)[
+            :, 1
+        ]
+    if fitted.has_threshold_:
+        cut = fitted.threshold_ if threshold is None else threshold
+        scored["prediction"] = fitted.classes_[(scored["score"] > cut) * 1]
+    elif threshold is not None:
+        raise click.UsageError(
+            f"{model} ranks by levels of relevance, between which there is no "
+            "--threshold."
+        )
+    scores = _score_frame(scored, new, keep, data.path)
     if output is not None:
         save_table(scores, output, overwrite=force)
         console.say(f"Wrote {scores.height} scores to {output}.")
@@ -100,12 +138,20 @@ def text_columns(model: Any) -> list[str]:
     ]
 
 
-def _score_frame(model: Any, new: Data, keep: tuple[str, ...], path: Path) -> Any:
+def require_probabilities(model: Any, path: Path) -> None:
+    """Refuse a model that has learned no probabilities."""
+    if not hasattr(model, "predict_proba"):
+        raise click.ClickException(
+            f"the model in {path} has scores, but no probabilities; fit it again with "
+            "--calibrate auto."
+        )
+
+
+def _score_frame(
+    scored: dict[str, Any], new: Data, keep: tuple[str, ...], path: Path
+) -> Any:
     import polars as pl
 
-    scored = {"score": model.decision_function(new.rows)}
-    if model.has_threshold_:
-        scored["prediction"] = model.predict(new.rows)
     columns = new.named_columns()
     for name in keep:
         require_column(name, list(columns), path)

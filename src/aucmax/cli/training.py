@@ -26,11 +26,17 @@ def fit_model(
     aim: Any,
     console: Console,
     parameters: dict[str, Any] | None = None,
+    calibrate: str | None = None,
 ) -> Any:
-    """Fit a model by name; tell what became of the columns."""
+    """Fit a model by name; tell what became of the columns.
+
+    Without a choice, auto learns probabilities, since it has the scores for it; other
+    models would have to be fitted several times.
+    """
     from aucmax.comparison import has_constant_scores, table_model
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
 
+    calibrate = calibrate or ("auto" if name == "auto" else "none")
     model = table_model(
         name,
         ranges=aim.ranges,
@@ -38,6 +44,7 @@ def fit_model(
         levels="learn" if MODELS[name].learns_levels else "relevant",
         target=training.target,
         query_column=training.query_column,
+        calibrate=None if calibrate == "none" or goal.is_graded else calibrate,
     )
     title = f"Fitting {name} to {training.n_rows} rows"
     with _progress(model.estimator, title, console), warnings.catch_warnings():

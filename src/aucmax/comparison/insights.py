@@ -13,7 +13,7 @@ from aucmax.inspection import permutation_importance
 from aucmax.report.contents import Importance, Probabilities
 from aucmax.tables import Target, as_table
 
-__all__ = ["certificates_of", "importance_of", "probabilities_of", "values_of"]
+__all__ = ["certificates_of", "importance_of", "probabilities_of"]
 
 # Rows of either class that columns are shuffled in: the AUC does not depend on how many
 # there are of each.
@@ -59,10 +59,13 @@ def importance_of(
     tried = _promising(table, target, names)
     chosen = _sample(target, len(names))
     taken = target.take(chosen)
+    labels: Any = taken
+    if not hasattr(model, "grading_"):
+        labels = np.asarray(model.classes_)[taken.relevant]
     found = permutation_importance(
         model,
         _safe_indexing(table, chosen),
-        values_of(taken),
+        labels,
         columns=tried,
         sample_weight=taken.weights,
         n_repeats=_REPEATS_OF_FEW if len(tried) <= _FEW_COLUMNS else 1,
@@ -142,13 +145,6 @@ def _certificates(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 f"{margin.pairs_achieved:,.0f} do; the margin can be larger by "
                 f"{margin.gap:.2g} (relative) at most.",
             )
-
-
-def values_of(target: Target) -> list[Any]:
-    """Return a value of the column for each row, that stands for its level."""
-    grading = target.grading
-    by_level = dict(zip(grading.levels, grading.values, strict=True))
-    return [by_level[level] for level in target.labels.tolist()]
 
 
 def _columns(model: Any, table: Any) -> list[str]:

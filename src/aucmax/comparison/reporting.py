@@ -14,7 +14,6 @@ from aucmax.comparison.insights import (
     certificates_of,
     importance_of,
     probabilities_of,
-    values_of,
 )
 from aucmax.comparison.judges import summarise_scores
 from aucmax.comparison.models import trained_ranges
@@ -43,8 +42,8 @@ _IN_QUERIES = (
 )
 # far less than what one row of millions changes
 _LARGEST_LOT = 1e-9
-# copies of a few rows of training are to be expected
-_MANY_KNOWN_ROWS = 0.05
+# rows of few columns may be those of training by chance
+_MANY_KNOWN_ROWS = 0.2
 # what the numbers depend on most
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "polars")
 
@@ -321,7 +320,7 @@ def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
     """Say so where a model is tested on rows that it was fitted to."""
     if not hasattr(model, "share_of_known_rows"):
         return []
-    known = model.share_of_known_rows(table, values_of(target))
+    known = model.share_of_known_rows(table, target)
     if not known >= _MANY_KNOWN_ROWS:
         return []
     return [

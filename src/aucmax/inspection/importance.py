@@ -22,7 +22,7 @@ from aucmax.metrics.uncertainty import (
     two_sided_test,
     variance_of_mean,
 )
-from aucmax.tables import match_target
+from aucmax.tables import Target, match_target
 
 __all__ = ["Importances", "permutation_importance"]
 
@@ -120,7 +120,7 @@ def permutation_importance(
     X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
         Raw rows, as the model takes them. Of a model of tables only the columns that it
         uses are tried.
-    y : array-like of shape (n_rows,)
+    y : array-like of shape (n_rows,), or Target
         Labels, as the model was fitted to.
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
         The part of the ROC curve that counts.
@@ -197,7 +197,7 @@ def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> TwoClasses:
     """Check labels, as the model was fitted to them, with weights and queries."""
     grading = getattr(model, "grading_", None)
     if grading is not None:
-        target = match_target(y, grading, qid=qid)
+        target = y if isinstance(y, Target) else match_target(y, grading, qid=qid)
         weight = target.weights if sample_weight is None else sample_weight
         queries = target.queries if qid is None else qid
         return check_two_classes(target.relevant, weight, queries)

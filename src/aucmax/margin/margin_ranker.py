@@ -273,7 +273,13 @@ class MarginRanker(HypothesisRanker):
             start = models[k]._solve(problem, requests[k], classes, start)
         return models
 
-    def scorecard(self, total: float = 100.0, decimals: int | None = 1) -> Scorecard:
+    def scorecard(
+        self,
+        total: float = 100.0,
+        decimals: int | None = 1,
+        *,
+        feature_names: Sequence[str] | None = None,
+    ) -> Scorecard:
         """Write the model as points for each feature that is used.
 
         Print it, call its `to_html`, or draw it with
@@ -286,6 +292,8 @@ class MarginRanker(HypothesisRanker):
             The sum of all points.
         decimals : int or None, default=1
             To how many decimals points are rounded; None leaves them exact.
+        feature_names : sequence of str, default=None
+            Other names than those of training.
 
         Returns
         -------
@@ -294,7 +302,7 @@ class MarginRanker(HypothesisRanker):
         """
         check_is_fitted(self, "weights_")
         weights = self.weights_ * self.directions_
-        names = self._hypothesis_names()
+        names = feature_names or self._hypothesis_names()
         if hasattr(self, "thresholds_"):
             return Scorecard.from_stumps(
                 names,

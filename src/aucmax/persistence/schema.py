@@ -308,7 +308,7 @@ ATTRIBUTES: dict[str, Check] = {
     "combiner_": _is(str),
     # tables
     "values_": _array(_LABELS, "levels_"),
-    "fingerprint_": _array("u", "fingerprint_"),
+    "row_sketch_": _array("u", "row_sketch_"),
     "dropped_": _is(dict),
     "notices_": _is(list),
     "scales_": _is(dict, type(None)),

@@ -21,8 +21,8 @@ from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.tables._frames import as_table
 from aucmax.tables.cross_fit import out_of_fold_scores
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.fingerprint import learn_fingerprint, share_of_known_rows
 from aucmax.tables.grading import Grading
+from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Target
 from aucmax.tables.target_encoding import encode_target, match_target
 
@@ -99,7 +99,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         with `calibrate`.
     base_rate_ : float
         Share of positives among the rows that they were learned from, likewise.
-    fingerprint_ : ndarray of uint64
+    row_sketch_ : ndarray of uint64
         By which :meth:`share_of_known_rows` knows the training rows.
 
     Examples
@@ -176,7 +176,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         estimator = fit_estimator(self, encoder, matrix, target)
         fitted = {
             **_ranking_parts(encoder, estimator, target),
-            "fingerprint_": learn_fingerprint(encoder, table, target.labels),
+            "row_sketch_": sketch_rows(encoder, table, target.labels),
             **self._learn_cut(estimator, matrix, table, target),
         }
         replace_state(self, fitted)
@@ -266,12 +266,11 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
                 "the model ranks by levels of relevance and has no threshold between "
                 "them; use decision_function."
             )
-        # 0, the estimator's own, in files of the first versions
-        is_positive = self.decision_function(X) > getattr(self, "threshold_", 0.0)
+        is_positive = self.decision_function(X) > self.threshold_
         return np.asarray(self.classes_[is_positive.astype(np.intp)])
 
     def share_of_known_rows(self, X: Any, y: Any) -> float:
-        """Estimate the share of rows that the model was fitted to, by a fingerprint.
+        """Estimate the share of rows that the model was fitted to, by a sketch of them.
 
         Parameters
         ----------
@@ -285,10 +284,10 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         float
             From 0 to 1; NaN if nothing is known.
         """
-        if not hasattr(self, "fingerprint_"):
+        if not hasattr(self, "row_sketch_"):
             return float("nan")
-        labels = match_target(y, self.grading_).labels
-        return share_of_known_rows(self.fingerprint_, self.encoder_, X, labels)
+        target = y if isinstance(y, Target) else match_target(y, self.grading_)
+        return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
         """Measure the ranking: AUC, or MAUC if there are more than two levels.
@@ -329,6 +328,9 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         matrix = self._matrix(self.encoder_.sample_row())
         if matrix.shape[1] != self.estimator_.n_features_in_:
             raise ModelFileError("the columns of the table do not fit the model")
+        if not hasattr(self, "threshold_"):
+            # files of the first versions were cut where the estimator has its zero
+            self.threshold_ = 0.0
 
     def _has_sound_grading(self) -> bool:
         try:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from aucmax.tables.encoder import TableEncoder
 
-__all__ = ["learn_fingerprint", "share_of_known_rows"]
+__all__ = ["share_of_known_rows", "sketch_rows"]
 
 Hashes = NDArray[np.uint64]
 
@@ -16,7 +16,7 @@ Hashes = NDArray[np.uint64]
 _MOST_HASHES = 1024
 
 
-def learn_fingerprint(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
+def sketch_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return the smallest hashes of rows with their labels, ascending.
 
     Parameters
@@ -36,30 +36,30 @@ def learn_fingerprint(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Ha
 
 
 def share_of_known_rows(
-    fingerprint: Hashes, encoder: TableEncoder, X: Any, labels: NDArray[Any]
+    sketch: Hashes, encoder: TableEncoder, X: Any, labels: NDArray[Any]
 ) -> float:
-    """Estimate the share of rows that are also among those of a fingerprint.
+    """Estimate the share of rows that are also among those of a sketch.
 
     Rows whose hash is beyond the largest that was kept tell nothing; of the others it
     is known whether they were there. NaN if there are no others.
 
     Parameters
     ----------
-    fingerprint : ndarray of uint64
+    sketch : ndarray of uint64
         Of the rows of training.
     encoder, X, labels
-        As in :func:`learn_fingerprint`.
+        As in :func:`sketch_rows`.
 
     Returns
     -------
     float
     """
     hashes = _hashes(encoder, X, labels)
-    if fingerprint.size == _MOST_HASHES:
-        hashes = hashes[hashes <= fingerprint[-1]]
+    if sketch.size == _MOST_HASHES:
+        hashes = hashes[hashes <= sketch[-1]]
     if hashes.size == 0:
         return float("nan")
-    return float(np.isin(hashes, fingerprint).mean())
+    return float(np.isin(hashes, sketch).mean())
 
 
 def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:

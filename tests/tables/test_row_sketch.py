@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from aucmax.tables import TableEncoder
-from aucmax.tables.fingerprint import learn_fingerprint, share_of_known_rows
+from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 
 RNG = np.random.default_rng(0)
 TABLE = pl.DataFrame(
@@ -18,17 +18,17 @@ TABLE = pl.DataFrame(
 )
 LABELS = (RNG.random(5000) < 0.3).astype(np.int64)
 ENCODER = TableEncoder().fit(TABLE)
-PRINT = learn_fingerprint(ENCODER, TABLE, LABELS)
+SKETCH = sketch_rows(ENCODER, TABLE, LABELS)
 OTHERS = TABLE.with_columns(size=pl.Series(RNG.normal(size=5000)))
 
 
-def known(rows, labels, encoder=ENCODER, fingerprint=PRINT):
-    return share_of_known_rows(fingerprint, encoder, rows, labels)
+def known(rows, labels, encoder=ENCODER, sketch=SKETCH):
+    return share_of_known_rows(sketch, encoder, rows, labels)
 
 
 def test_it_is_small():
-    assert PRINT.nbytes == 8192
-    assert learn_fingerprint(ENCODER, TABLE[:10], LABELS[:10]).size == 10
+    assert SKETCH.nbytes == 8192
+    assert sketch_rows(ENCODER, TABLE[:10], LABELS[:10]).size == 10
 
 
 def test_the_same_rows_are_known_in_any_order_and_others_are_not():
@@ -53,7 +53,7 @@ def test_hashes_depend_on_values_alone():
 
     def hashes(*values):
         rows = pl.DataFrame({"a": pl.Series(values)})
-        return learn_fingerprint(encoder, rows, np.array([0, 1])).tolist()
+        return sketch_rows(encoder, rows, np.array([0, 1])).tolist()
 
     # the same on every machine, since they go into files
     assert hashes(1.0, 2.0) == [258181728628715636, 17221818339153918717]
@@ -66,7 +66,7 @@ def test_stored_zeros_of_a_sparse_matrix_change_nothing():
     rows = sparse.csr_array(dense)
     encoder = TableEncoder().fit(rows)
     labels = LABELS[:50]
-    found = learn_fingerprint(encoder, rows, labels)
+    found = sketch_rows(encoder, rows, labels)
     stored = sparse.csr_array(
         (dense.ravel(), np.tile(np.arange(20), 50), np.arange(0, 1001, 20)),
         shape=(50, 20),
@@ -79,9 +79,7 @@ def test_stored_zeros_of_a_sparse_matrix_change_nothing():
 
 
 def test_nothing_is_known_of_too_few_rows():
-    big = learn_fingerprint(ENCODER, TABLE, LABELS)
-    alone = [
-        known(TABLE[k : k + 1], LABELS[k : k + 1], fingerprint=big) for k in range(40)
-    ]
+    big = sketch_rows(ENCODER, TABLE, LABELS)
+    alone = [known(TABLE[k : k + 1], LABELS[k : k + 1], sketch=big) for k in range(40)]
     assert {value for value in alone if value == value} == {1.0}
     assert any(value != value for value in alone)

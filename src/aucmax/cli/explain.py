@@ -1,0 +1,301 @@
+"""``aucmax explain``: which columns carry a saved model's ranking, and how."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aucmax.cli.console import Console, with_console
+from aucmax.cli.data import QueryChoice, RowColumns, Source
+from aucmax.cli.evaluate import split_known
+from aucmax.cli.options import (
+    data_argument,
+    force_option,
+    missing_target_option,
+    model_argument,
+    output_path,
+    query_options,
+    range_options,
+    weight_option,
+)
+from aucmax.cli.outputs import check_outputs
+from aucmax.cli.program import Command
+from aucmax.cli.score import load_model, text_columns
+
+__all__ = ["explain"]
+
+_BAR = 24
+# Columns whose dependence is printed, and values of each.
+_PRINTED = 3
+_VALUES = 10
+# Rows to compare single rows with, when their contributions are sampled.
+_BACKGROUND_ROWS = 500
+
+
+@click.command(
+    cls=Command,
+    short_help="Tell which columns a model's ranking rests on.",
+    examples=[
+        "aucmax explain sick.aucmax other-patients.csv",
+        "aucmax explain sick.aucmax other-patients.csv --fpr-range 0 0.1 --top 20",
+        "aucmax explain sick.aucmax other-patients.csv --row 17 --row 18",
+        "aucmax explain sick.aucmax other-patients.csv --output-dir why --json",
+    ],
+)
+@model_argument
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="Column with the true values [default: the target of training].",
+)
+@missing_target_option
+@query_options
+@weight_option
+@range_options
+@click.option(
+    "--row",
+    "row_numbers",
+    type=click.IntRange(min=1),
+    multiple=True,
+    metavar="N",
+    help="Tell what each column adds to the score of this row of DATA, the first is 1; "
+    "may be repeated.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Columns to show.",
+)
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=2),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Rows of DATA to measure columns on, drawn at random if there are more.",
+)
+@click.option(
+    "--output-dir",
+    type=output_path,
+    metavar="FOLDER",
+    help="Where to write importance.csv, dependence.csv and contributions.csv.",
+)
+@force_option
+@data_argument
+@with_console
+def explain(
+    model: Path,
+    data: Source,
+    target: str | None,
+    missing_target: str,
+    queries: QueryChoice,
+    weight: str | None,
+    ranges: dict[str, Any],
+    row_numbers: tuple[int, ...],
+    top: int,
+    max_rows: int,
+    output_dir: Path | None,
+    force: bool,
+    console: Console,
+) -> None:
+    """Tell which columns of DATA carry the ranking of MODEL, and how.
+
+    The importance of a column is by how much the AUC (or with a range, the partial AUC)
+    falls when its cells are shuffled among the rows, with a 95% interval. Columns that
+    say the same stand in for each other. For the first of them it tells where rows rank
+    on average with each value, from 0, the end of the list, to 1, its top; for single
+    rows (--row), what each column adds to their score. A model that is a scorecard is
+    printed. Use rows that the model was not fitted to.
+    """
+    from aucmax.comparison import trained_ranges
+    from aucmax.inspection import permutation_importance, rank_dependence
+
+    files = _files(output_dir, bool(row_numbers))
+    check_outputs(files.values(), force, [model, data.path])
+    fitted = load_model(model)
+    everything = data.read(text_columns(fitted))
+    test = split_known(everything, data, fitted, target, queries, RowColumns(weight))
+    for number in row_numbers:
+        if number > test.n_rows:
+            raise click.UsageError(
+                f"there is no row {number}: {data.path} has {test.n_rows} rows."
+            )
+    table = test.rows
+    if missing_target == "drop":
+        test = test.without_gaps()
+        console.note_rows_left_out(test)
+    truth = test.match(fitted)
+    rows, truth = _some_rows(test.rows, truth, max_rows)
+    with console.progress(f"Shuffling the columns of {rows.shape[0]} rows", 1) as step:
+        importances = permutation_importance(
+            fitted, rows, truth, **(ranges or trained_ranges(fitted))
+        )
+        step("done")
+    n_drawn = top if output_dir is not None or console.as_json else min(top, _PRINTED)
+    dependences = [
+        rank_dependence(fitted, rows, name, n_values=_VALUES)
+        for name in importances.column[:n_drawn]
+    ]
+    parts = _contributions(fitted, table, rows, row_numbers)
+    card = _scorecard(fitted)
+    _print_importances(importances, top, console)
+    for dependence in dependences[:_PRINTED]:
+        _print_dependence(dependence, console)
+    for number, part in parts.items():
+        _print_contributions(part, number, table, top, console)
+    if card is not None:
+        console.say(f"\n{card}")
+    _write(files, importances, dependences, parts, force)
+    for path in files.values():
+        console.say(f"Wrote {path}.")
+    console.give(
+        {
+            "model": fitted.name,
+            "importance": importances.as_dict(),
+            "dependence": [one.as_dict() for one in dependences],
+            "contributions": [
+                {
+                    "row": number,
+                    "score": float(part.scores[0]),
+                    "expected": part.expected,
+                    "method": part.method,
+                    "columns": dict(part.top(0, len(part.column))),
+                }
+                for number, part in parts.items()
+            ],
+            "scorecard": None if card is None else str(card),
+            "files": [str(path) for path in files.values()],
+        }
+    )
+
+
+def _files(folder: Path | None, has_rows: bool) -> dict[str, Path]:
+    if folder is None:
+        return {}
+    if folder.exists() and not folder.is_dir():
+        raise click.ClickException(f"{folder} is a file; name a folder.")
+    folder.mkdir(parents=True, exist_ok=True)
+    names = ["importance", "dependence", *["contributions"] * has_rows]
+    return {name: folder / f"{name}.csv" for name in names}
+
+
+def _some_rows(rows: Any, truth: Any, max_rows: int) -> tuple[Any, Any]:
+    """Draw rows at random, if there are too many."""
+    import numpy as np
+
+    if rows.shape[0] <= max_rows:
+        return rows, truth
+    drawn = np.random.default_rng(0).choice(rows.shape[0], max_rows, replace=False)
+    drawn.sort()
+    return rows[drawn], truth.take(drawn)
+
+
+def _contributions(
+    model: Any, table: Any, rows: Any, numbers: tuple[int, ...]
+) -> dict[int, Any]:
+    """Return what each column adds to the scores of these rows, by their numbers."""
+    from aucmax.inspection import contributions
+
+    background = rows[:_BACKGROUND_ROWS]
+    return {
+        number: contributions(model, table[number - 1 : number], background)
+        for number in numbers
+    }
+
+
+def _scorecard(model: Any) -> Any:
+    """Return the scorecard of a model that has one, by the columns' names."""
+    estimator = model.estimator_
+    if not hasattr(estimator, "scorecard"):
+        return None
+    return estimator.scorecard(
+        feature_names=list(model.encoder_.get_feature_names_out())
+    )
+
+
+def _print_importances(found: Any, top: int, console: Console) -> None:
+    from aucmax.comparison import MEASURES
+
+    n_columns = len(found.column)
+    console.say(
+        f"{MEASURES[found.metric]} {found.value:.4f}; without what a column says it "
+        f"falls by (95% interval):"
+    )
+    width = max(map(len, found.column[:top]), default=0)
+    largest = max(float(found.drop[0]), 1e-12) if n_columns else 1.0
+    for name, drop, low, high in zip(
+        found.column[:top], found.drop, found.low, found.high, strict=False
+    ):
+        bar = "━" * round(_BAR * max(drop, 0.0) / largest)
+        ends = f"({low:.4f} to {high:.4f})"
+        console.say(f"  {name:<{width}}  {drop:>7.4f} {ends:<20} {bar}".rstrip())
+    if n_columns > top:
+        console.say(f"  ... and {n_columns - top} more columns (--top {n_columns})")
+
+
+def _print_dependence(found: Any, console: Console) -> None:
+    console.say(f"\nWhere rows rank on average by {found.column} (1 is the top):")
+    shown = ["(missing)" if value is None else _text(value) for value in found.values]
+    width = max(map(len, shown))
+    for value, rank in zip(shown, found.rank, strict=True):
+        console.say(f"  {value:>{width}}  {rank:.2f} {'━' * round(_BAR * rank)}")
+
+
+def _print_contributions(
+    part: Any, number: int, table: Any, top: int, console: Console
+) -> None:
+    console.say(
+        f"\nRow {number}: score {part.scores[0]:.4f}, {part.expected:.4f} if no column "
+        "was known. Added by"
+    )
+    moved = part.top(0, top)
+    width = max(len(name) for name, _ in moved)
+    named = hasattr(table, "columns")
+    for name, value in moved:
+        cell = f"  ({_text(table[name][number - 1])})" if named else ""
+        console.say(f"  {name:<{width}}  {value:>+9.4f}{cell}")
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "missing"
+    text = f"{value:.5g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 30 else f"{text[:29]}…"
+
+
+def _write(
+    files: dict[str, Path],
+    importances: Any,
+    dependences: list[Any],
+    parts: dict[int, Any],
+    force: bool,
+) -> None:
+    import polars as pl
+
+    from aucmax.datasets import save_table
+
+    if not files:
+        return
+    save_table(importances.frame(), files["importance"], overwrite=force)
+    frames = [
+        one.frame().with_columns(
+            pl.lit(one.column).alias("column"), pl.col("value").cast(pl.String)
+        )
+        for one in dependences
+    ]
+    table = pl.concat(frames).select("column", "value", "rank", "low", "high")
+    save_table(table, files["dependence"], overwrite=force)
+    if parts:
+        rows = [
+            one.frame().with_columns(pl.lit(number).alias("row"))
+            for number, one in parts.items()
+        ]
+        joined = pl.concat(rows)
+        save_table(
+            joined.select("row", pl.exclude("row")),
+            files["contributions"],
+            overwrite=force,
+        )

@@ -1,0 +1,272 @@
+"""Thresholds, probabilities and explanations, as one types them."""
+
+import json
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner, Result
+
+import aucmax
+from aucmax.cli import main
+from aucmax.decisions import operating_point, reliability
+
+ROWS = 400
+
+
+def run(*arguments: object, exit_code: int = 0) -> Result:
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == exit_code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def read_json(*arguments: object) -> dict:
+    return json.loads(run(*arguments, "--json", "--quiet").stdout)
+
+
+def visits(seed: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    dose = rng.normal(size=ROWS)
+    ward = rng.choice(["red", "green"], ROWS)
+    sick = dose + (ward == "red") + rng.normal(size=ROWS) > 1.0
+    return pl.DataFrame(
+        {
+            "dose": dose,
+            "ward": ward,
+            "<b>noise</b>": rng.normal(size=ROWS),
+            "cost": rng.choice([1.0, 5.0], ROWS),
+            "sick": np.where(sick, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("decisions")
+    before = Path.cwd()
+    os.chdir(folder)
+    visits(0).write_csv("known.csv")
+    visits(1).write_csv("new.csv")
+    fit = ["fit", "known.csv", "--target", "sick", "--drop", "cost", "--quiet"]
+    run(*fit, "--model", "logistic", "-o", "plain.aucmax")
+    run(*fit, "--model", "logistic", "--calibrate", "sigmoid", "-o", "sure.aucmax")
+    yield folder
+    os.chdir(before)
+
+
+EVALUATE = ["evaluate", "plain.aucmax", "new.csv"]
+
+
+def scored(model="plain.aucmax", seed=1):
+    table = visits(seed)
+    labels = (table["sick"] == "yes").to_numpy()
+    return labels, aucmax.load(model).decision_function(table)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"recall": 0.9},
+        {"fpr": 0.05},
+        {"precision": 0.7},
+        {"alerts": 50},
+        {"cost_missed": 5, "cost_alarm": 1},
+        {"threshold": 0.5},
+    ],
+    ids=str,
+)
+def test_a_rule_chooses_the_threshold(rule):
+    flags = [
+        part
+        for name, value in rule.items()
+        for part in (f"--{name.replace('_', '-')}", value)
+    ]
+    point = operating_point(*scored(), **rule)
+    assert read_json(*EVALUATE, *flags)["operating_point"] == point.as_dict()
+    text = run(*EVALUATE, *flags).stdout
+    assert f"At the threshold {point.threshold:.6g} ({point.rule})" in text
+    low, high = point.intervals["found"]
+    assert f"{point.found} found ({low:.0f} to {high:.0f})" in text
+    assert ("cost" in text) == ("cost_missed" in rule)
+
+
+def test_without_a_rule_it_is_the_model_s_own():
+    model = aucmax.load("plain.aucmax")
+    found = read_json(*EVALUATE)["operating_point"]
+    assert found["threshold"] == model.threshold_
+    assert "the model's own, of the best balanced accuracy" in run(*EVALUATE).stdout
+
+
+def test_weights_count():
+    point = read_json(*EVALUATE, "--alerts", 50, "--weight", "cost")["operating_point"]
+    weight = visits(1)["cost"].to_numpy()
+    expected = operating_point(*scored(), alerts=50, sample_weight=weight)
+    assert point == expected.as_dict()
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--recall", 0.9, "--fpr", 0.1], "--recall and --fpr are given"),
+        (["--cost-missed", 2], "--cost-missed and --cost-alarm are given together"),
+        (["--cost-missed", 0, "--cost-alarm", 0], "both 0"),
+        (["--recall", 90], "recall must be in [0, 1], got 90.0"),
+        (["--alerts", 401], "there are 400 rows only"),
+        (["--precision", 1.0], "no threshold has a precision of 1"),
+        (["--prevalence", 0.1], "fit it again with --calibrate auto"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(flags, words):
+    model = ["evaluate", "plain.aucmax", "new.csv"]
+    if "--precision" in flags:
+        table = visits(1)
+        # the highest score is negative
+        best = int(np.argmax(scored()[1]))
+        table = table.with_columns(
+            sick=pl.when(pl.int_range(pl.len()) == best)
+            .then(pl.lit("no"))
+            .otherwise("sick")
+        )
+        table.write_csv("hard.csv")
+        model = ["evaluate", "plain.aucmax", "hard.csv"]
+    assert words in run(*model, *flags, exit_code=2).stderr
+
+
+def test_a_threshold_that_no_row_reaches_has_no_alerts():
+    point = read_json(*EVALUATE, "--threshold", 1e9)["operating_point"]
+    assert (point["n_alerts"], point["precision"]) == (0, None)
+    assert "precision none" in run(*EVALUATE, "--threshold", 1e9).stdout
+
+
+def test_probabilities_are_measured_if_the_model_has_them():
+    labels, _ = scored("sure.aucmax")
+    chances = aucmax.load("sure.aucmax").predict_proba(visits(1))[:, 1]
+    record = read_json("evaluate", "sure.aucmax", "new.csv")
+    assert record["probabilities"] == reliability(labels, chances).as_dict()
+    text = run("evaluate", "sure.aucmax", "new.csv").stdout
+    assert f"log loss {record['probabilities']['log_loss']:.4f}" in text
+    assert "said  happened" in text
+    assert read_json(*EVALUATE)["probabilities"] is None
+    rare = read_json("evaluate", "sure.aucmax", "new.csv", "--prevalence", 0.01)
+    assert rare["probabilities"]["mean_probability"] < 0.05
+
+
+def test_scores_come_with_probabilities_and_another_threshold():
+    run("score", "sure.aucmax", "new.csv", "--proba", "--threshold", 1, "-o", "s.csv")
+    table = pl.read_csv("s.csv")
+    assert table.columns == ["score", "probability", "prediction"]
+    assert ((table["prediction"] == "yes") == (table["score"] > 1)).all()
+    assert table["probability"].is_between(0, 1).all()
+    rare = read_json("score", "sure.aucmax", "new.csv", "--proba", "--prevalence", 0.01)
+    assert np.mean(rare["probability"]) < table["probability"].mean() / 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["plain.aucmax", "new.csv", "--proba"], "has scores, but no probabilities"),
+        (["sure.aucmax", "new.csv", "--prevalence", 0.1], "add --proba"),
+        (
+            ["sure.aucmax", "new.csv", "--proba", "--prevalence", 2],
+            "prevalence must be a share of positives",
+        ),
+    ],
+)
+def test_scores_that_cannot_be_are_refused(arguments, words):
+    assert words in run("score", *arguments, exit_code=2).stderr
+
+
+def test_evaluation_on_the_training_rows_says_so():
+    known = run("evaluate", "plain.aucmax", "known.csv")
+    assert "about 100% of these rows are rows that the model was fitted" in known.stderr
+    assert read_json("evaluate", "plain.aucmax", "known.csv")["known_rows"] == 1.0
+    assert "fitted to" not in run(*EVALUATE).stderr
+    assert read_json(*EVALUATE)["known_rows"] == 0.0
+
+
+def test_auto_learns_probabilities_unless_told_not_to():
+    fit = ["fit", "known.csv", "--target", "sick", "--time-limit", 2, "--quiet"]
+    run(*fit, "-o", "auto.aucmax")
+    assert hasattr(aucmax.load("auto.aucmax"), "predict_proba")
+    run(*fit, "-o", "auto.aucmax", "--calibrate", "none", "--force")
+    assert not hasattr(aucmax.load("auto.aucmax"), "predict_proba")
+
+
+def test_levels_have_neither_thresholds_nor_probabilities():
+    table = visits(0).with_columns(sick=pl.Series(np.arange(ROWS) % 3))
+    table.write_csv("levels.csv")
+    fit = ["fit", "levels.csv", "--target", "sick", "--model", "lambdamart-ordinal"]
+    words = run(*fit, "--calibrate", "auto", "-o", "l.aucmax", exit_code=2).stderr
+    assert "more than two levels" in words
+    run(*fit, "-o", "l.aucmax", "--quiet")
+    words = run("evaluate", "l.aucmax", "levels.csv", "--alerts", 5, exit_code=2).stderr
+    assert "leave out --alerts" in words
+    words = run("score", "l.aucmax", "levels.csv", "--threshold", 5, exit_code=2).stderr
+    assert "ranks by levels" in words
+
+
+def test_explain_tells_importance_dependence_and_rows():
+    text = run("explain", "plain.aucmax", "new.csv", "--row", 3).stdout
+    lines = text.splitlines()
+    assert lines[0].startswith("AUC 0.")
+    assert lines[1].split()[0] == "dose"
+    assert "━━━" in lines[1]
+    assert "Where rows rank on average by ward (1 is the top):" in text
+    assert "Row 3: score" in text
+    record = read_json("explain", "plain.aucmax", "new.csv", "--row", 3, "--row", 9)
+    assert record["importance"]["column"][:2] == ["dose", "ward"]
+    assert [one["row"] for one in record["contributions"]] == [3, 9]
+    part = record["contributions"][0]
+    total = part["expected"] + sum(part["columns"].values())
+    assert total == pytest.approx(part["score"])
+    assert part["score"] == pytest.approx(scored()[1][2])
+    assert len(record["dependence"]) == 3
+    assert record["scorecard"] is None
+
+
+def test_explain_writes_tables_into_a_new_folder():
+    command = [
+        "explain",
+        "plain.aucmax",
+        "new.csv",
+        "--row",
+        1,
+        "--output-dir",
+        "why/a",
+    ]
+    run(*command)
+    importance = pl.read_csv("why/a/importance.csv")
+    assert importance.columns == ["column", "drop", "low", "high"]
+    assert importance["column"].to_list()[-1] == "<b>noise</b>"
+    assert set(pl.read_csv("why/a/dependence.csv")["column"]) >= {"dose", "ward"}
+    assert pl.read_csv("why/a/contributions.csv").columns[0] == "row"
+    assert "exists" in run(*command, exit_code=2).stderr
+    run(*command, "--force")
+
+
+def test_explain_measures_the_part_of_the_curve_and_some_rows():
+    record = read_json(
+        "explain", "plain.aucmax", "new.csv", "--fpr-range", 0, 0.2, "--max-rows", 200
+    )
+    assert record["importance"]["metric"] == "partial_auc"
+    assert not math.isnan(record["importance"]["value"])
+
+
+def test_a_scorecard_is_printed_with_the_columns_names():
+    run(
+        "fit", "known.csv", "--target", "sick", "--model", "margin", "-o",
+        "card.aucmax", "--quiet",
+    )  # fmt: skip
+    command = ["explain", "card.aucmax", "new.csv", "--top", 2, "--max-rows", 100]
+    text = run(*command).stdout
+    assert "Scorecard:" in text
+    assert "dose >" in text
+
+
+def test_explain_refuses_a_row_that_is_not_there():
+    words = run("explain", "plain.aucmax", "new.csv", "--row", 999, exit_code=2).stderr
+    assert "there is no row 999: new.csv has 400 rows" in words
