@@ -313,6 +313,10 @@ def _sum_up(
             ]
             for name in ranked
         },
+        scores={
+            name: np.concatenate([fold.scores[name] for fold in folds])[order]
+            for name in ranked
+        },
         fold_numbers=np.repeat(
             np.arange(len(folds)), [fold.rows.size for fold in folds]
         )[order],

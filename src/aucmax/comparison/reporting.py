@@ -41,7 +41,7 @@ _IN_QUERIES = (
     "open from the top, and no curve of it."
 )
 # far less than what one row of millions changes
-_LARGEST_LOT = 1e-9
+_LARGEST_STEP = 1e-9
 # rows of few columns may be those of training by chance
 _MANY_KNOWN_ROWS = 0.2
 # what the numbers depend on most
@@ -118,16 +118,27 @@ def _contents(
 
 
 def _in_one_list(comparison: Comparison, name: str) -> NDArray[np.float64]:
-    """Return positions that tie where rows of one fold do, and nowhere else.
+    """Return positions that tie where scores of one fold do, and nowhere else.
 
-    The first negatives of all folds have the same position, though no model said that
-    they are equal. Which fold comes first is decided by lot, place by place.
+    Rows of different folds have the same position though no model said that they are
+    equal, and so have positives between the same two negatives. The latter are in the
+    order of their scores; which fold comes first is decided by lot, place by place.
     """
-    positions, folds = comparison.positions[name], comparison.fold_numbers
+    positions, scores = comparison.positions[name], comparison.scores[name]
     _, places = np.unique(positions, return_inverse=True)
-    pairs, of_row = np.unique(places * comparison.n_folds + folds, return_inverse=True)
-    lots = np.random.default_rng(0).random(pairs.size)
-    return np.asarray(positions + _LARGEST_LOT * lots[of_row], dtype=np.float64)
+    pairs, pair_of_row = np.unique(
+        places * comparison.n_folds + comparison.fold_numbers, return_inverse=True
+    )
+    lots = np.random.default_rng(0).permutation(pairs.size)[pair_of_row]
+    order = np.lexsort((scores, lots, places))
+    is_new = np.ones(order.size, dtype=bool)
+    is_new[1:] = (np.diff(lots[order]) != 0) | (np.diff(scores[order]) != 0)
+    group = np.cumsum(is_new)
+    starts = np.searchsorted(places[order], np.arange(places.max() + 1))
+    within = group - group[starts][places[order]]
+    listed = np.empty(order.size)
+    listed[order] = positions[order] + _LARGEST_STEP * within / order.size
+    return listed
 
 
 def _model_rows(comparison: Comparison) -> list[ModelRow]:

@@ -153,6 +153,9 @@ class Comparison:
         For each model the share of negatives of its fold, or query, that a row
         outranks: unlike the scores, comparable between folds. Models with constant
         scores have none.
+    scores : dict of str to ndarray of shape (rows,)
+        For each model the score of a row by the model of its fold, which compares rows
+        of one fold alone.
     fold_numbers : ndarray of int of shape (rows,)
         The test fold of each row.
     n_folds : int
@@ -179,6 +182,7 @@ class Comparison:
     target: Target
     unit: str
     positions: dict[str, NDArray[np.float64]]
+    scores: dict[str, NDArray[np.float64]]
     fold_numbers: NDArray[np.intp]
     n_folds: int
     scheme: str
