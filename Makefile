@@ -16,7 +16,7 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test torture style types tests test-kernels coverage test-lowest test-torch \
-	test-dask lint bench docs dist clean
+	test-dask test-browser lint bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -68,6 +68,10 @@ test-torch: $(TORCH)/.test
 test-dask: $(VENV)/.test $(VENV)/.dask
 	$(BIN)/python $(PYTEST) tests/on_dask tests/test_docs_code.py -k 'on_dask or large_data'
 
+# reports in a headless browser, which is installed if there is none
+test-browser: $(VENV)/.test $(VENV)/.browser
+	$(BIN)/python -m pytest tests/report/test_in_browser.py
+
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
@@ -91,6 +95,11 @@ $(BIN)/python:
 
 $(VENV)/.core: pyproject.toml | $(BIN)/python
 	$(call install,$(VENV),--editable .)
+	touch $@
+
+$(VENV)/.browser: pyproject.toml .ci/install-browser | $(BIN)/python
+	$(call install,$(VENV),--editable '.[browser]')
+	bash .ci/install-browser $(BIN)/python
 	touch $@
 
 $(VENV)/.%: pyproject.toml | $(BIN)/python

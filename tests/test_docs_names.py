@@ -38,6 +38,7 @@ MODULES = [
     "aucmax.persistence",
     "aucmax.plots",
     "aucmax.regularizers",
+    "aucmax.report",
     "aucmax.risks",
     "aucmax.solvers",
     "aucmax.structured",

@@ -32,19 +32,20 @@ MAY_IMPORT = {
     "structured": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
     "decisions": {"metrics"},
     "tables": {"metrics", "datasets", "decisions"},
-    "comparison": {"metrics", "tables", "datasets"},
+    "inspection": {"metrics", "tables"},
+    "report": {"metrics", "decisions", "inspection"},
+    "comparison": {"metrics", "tables", "datasets", "inspection", "report"},
     "auto": {
         *("base", "metrics", "decisions", "tables", "comparison", "linear", "trees"),
     },
-    "inspection": {"metrics", "tables"},
     "persistence": set(),
     "torch": {"base", "risks", "metrics"},
     "onnx": {"hypotheses", "linear", "trees", "tables"},
     "dask": {"metrics", "risks", "hypotheses", "trees"},
-    "plots": {"metrics", "margin"},
+    "plots": {"metrics", "margin", "decisions", "inspection"},
     "cli": {
         *("comparison", "tables", "datasets", "metrics", "plots", "persistence"),
-        *("decisions", "inspection"),
+        *("decisions", "inspection", "report"),
     },
 }
 

@@ -16,6 +16,7 @@ TESTED_TOGETHER = {
         "boosting: base, reweighting, rounds, weak_learners"
     ),
     "comparison/test_cross_validation.py": "comparison: judges",
+    "comparison/test_reporting.py": "comparison: insights, verdicts",
     "contracts/test_solvers.py": (
         "solvers: base, risk_objective, smoothed_newton, smoothing"
     ),
@@ -47,6 +48,7 @@ TESTED_TOGETHER = {
         "linear: row_logistic"
     ),
     "on_dask/test_metrics.py": "dask: by_query, parts, ranking, tasks",
+    "report/test_document.py": "report: charts, contents, svg, view",
     "risks/test_pair_hinge.py": "risks: base",
     "linear/test_bounded_loss.py": "risks: of_rows",
     "risks/test_pair_logistic.py": "risks: prepared_pairs",
@@ -63,6 +65,7 @@ TESTED_TOGETHER = {
     "test_cli_decisions.py": "cli: explain",
     "test_cli_bad_input.py": "cli: options, outputs, program",
     "test_cli_process.py": "cli: console",
+    "test_cli_report.py": "cli: report",
     "test_cli_rows.py": "cli: training",
     "on_dask/test_trees.py": (
         "dask: tree_attempts, tree_pairs, tree_parts, tree_worker"

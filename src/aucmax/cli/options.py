@@ -21,6 +21,7 @@ __all__ = [
     "prevalence_option",
     "query_options",
     "range_options",
+    "report_option",
     "row_options",
     "target_options",
     "time_limit_option",
@@ -49,6 +50,12 @@ CUTS = {
 
 output_path = click.Path(path_type=Path)
 model_argument = click.argument("model", type=click.Path(path_type=Path))
+report_option = click.option(
+    "--report",
+    type=output_path,
+    metavar="PAGE",
+    help="Where to write a page to share: one file, .html or .md.",
+)
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 

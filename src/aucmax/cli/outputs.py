@@ -9,6 +9,7 @@ import click
 
 __all__ = [
     "PICTURES",
+    "REPORTS",
     "TABLES",
     "check_ending",
     "check_outputs",
@@ -17,6 +18,7 @@ __all__ = [
 ]
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
+REPORTS = (".html", ".htm", ".md")
 TABLES = (".csv", ".tsv", ".parquet")
 
 
