@@ -20,13 +20,13 @@ def largest_entries(X: Any) -> FloatArray:
         return np.zeros(X.shape[1])
     if hasattr(X, "column_ranges"):  # of rows in parts
         low, high = X.column_ranges(None)
-        return np.maximum(high, -low)
+        largest: FloatArray = np.maximum(high, -low)
+        return largest
     with np.errstate(invalid="ignore"):  # what is not finite is refused elsewhere
         high, low = X.max(axis=0), X.min(axis=0)
     if sparse.issparse(X):
         high, low = high.toarray().ravel(), low.toarray().ravel()
-    largest: FloatArray = np.maximum(high, -low).astype(np.float64)
-    return largest
+    return np.asarray(np.maximum(high, -low), dtype=np.float64)
 
 
 def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
