@@ -167,6 +167,10 @@ def test_a_fit_ranks_like_a_local_one_and_is_a_model_like_any_other(cluster, tmp
         again.decision_function(new), model.decision_function(new)
     )
     assert set(model.predict(new)) == {0, 1}
+    in_parts = model.decision_function(cut(new))
+    np.testing.assert_array_equal(in_parts.compute(), model.decision_function(new))
+    np.testing.assert_array_equal(model.predict(cut(new)).compute(), model.predict(new))
+    assert model.score(cut(new), cut(new_y)) == pytest.approx(score, abs=1e-12)
 
 
 def test_cells_in_place_of_scores_rank_alike(cluster, monkeypatch):

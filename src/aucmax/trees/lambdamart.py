@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._dask import dask_room, is_dask
+from aucmax._dask import dask_room, is_dask, maps_dask
 from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._parameters import check_stopping
 from aucmax._rounds import RoundsWatch
@@ -345,6 +345,7 @@ class LambdaMART(BinaryRanker):
             replace_state(self, fitted_attributes(rounds, rows, known, columns))
         return self
 
+    @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive or the more relevant.
 
