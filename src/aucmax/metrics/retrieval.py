@@ -25,6 +25,7 @@ from aucmax._validation import (
     check_sample_weight,
     check_scores,
 )
+from aucmax.metrics._foreign import advising
 from aucmax.metrics._queries import (
     QueryRows,
     check_queries,
@@ -34,6 +35,8 @@ from aucmax.metrics._queries import (
 from aucmax.metrics.top_sets import check_k
 
 __all__ = ["mean_average_precision", "ndcg_score", "precision_at_k"]
+
+_EMPTY = ("skip", "zero")
 
 
 def precision_at_k(
@@ -116,6 +119,7 @@ def mean_average_precision(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
+    empty: str = "skip",
 ) -> float:
     r"""Mean over queries of the average precision.
 
@@ -140,8 +144,9 @@ def mean_average_precision(
     y_true, y_score, sample_weight, pos_label
         As in :func:`precision_at_k`.
     qid : array-like of shape (n_rows,), optional
-        Query of each row; without it all rows form one query. Queries without a
-        relevant row are left out.
+        Query of each row; without it all rows form one query.
+    empty : {"skip", "zero"}
+        Whether queries without a relevant row are left out, or count as 0.
 
     Returns
     -------
@@ -159,6 +164,7 @@ def mean_average_precision(
     >>> mean_average_precision([1, 0, 1, 0], [4, 3, 2, 1])
     0.8333333333333333
     """
+    check_choice("empty", empty, _EMPTY)
     is_relevant = check_relevance(y_true, pos_label=pos_label)
     ranking, relevant = _check_ranking(
         is_relevant, y_score, sample_weight, qid, to_sum_one=True
@@ -178,9 +184,14 @@ def mean_average_precision(
     total = np.add.reduceat(precision, ranking.offsets[:-1])
     with np.errstate(invalid="ignore"):
         values = total / ranking.query_sums(relevant)
-    return min(mean_over_queries(values, "a relevant row"), 1.0)
+    return _mean(values, empty, "a relevant row")
 
 
+@advising(
+    ignore_ties="ties always count by the mean over their orders; to break them, add "
+    "something tiny to the scores.",
+    log_base="a factor for all discounts, it cancels.",
+)
 def ndcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -189,6 +200,7 @@ def ndcg_score(
     gains: str = "exponential",
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    empty: str = "skip",
 ) -> float:
     r"""Mean over queries of the normalised discounted cumulative gain.
 
@@ -215,8 +227,9 @@ def ndcg_score(
     sample_weight : array-like of shape (n_rows,), optional
         Factors w of the gains. Rows of weight 0 are left out, and take no place.
     qid : array-like of shape (n_rows,), optional
-        Query of each row; without it all rows form one query. Queries without any
-        gain are left out.
+        Query of each row; without it all rows form one query.
+    empty : {"skip", "zero"}
+        Whether queries without any gain are left out, or count as 0.
 
     Returns
     -------
@@ -238,6 +251,7 @@ def ndcg_score(
     >>> ndcg_score([0, 1], [5, 4], k=1)
     0.0
     """
+    check_choice("empty", empty, _EMPTY)
     gain = _check_gains(y_true, gains)
     if k is not None:
         k = check_k(k)
@@ -246,7 +260,14 @@ def ndcg_score(
     dcg = _discounted(ranking, gain, k)
     best = _discounted(ideal, gain, k)
     with np.errstate(invalid="ignore"):
-        return min(mean_over_queries(dcg / best, "a row with a gain"), 1.0)
+        return _mean(dcg / best, empty, "a row with a gain")
+
+
+def _mean(values: FloatArray, empty: str, needed: str) -> float:
+    """Average over queries; NaN marks those without relevant rows."""
+    if empty == "zero":
+        values = np.nan_to_num(values, nan=0.0)
+    return min(mean_over_queries(values, needed), 1.0)
 
 
 @dataclass(frozen=True)
