@@ -44,6 +44,10 @@ class TooManyClassesError(ValueError):
     """Labels have more than two values."""
 
 
+_SHAPE_HINTS = {
+    (1,): " Use ravel() on a single column.",
+    (2,): " Of two columns of predict_proba take the second: [:, 1].",
+}
 _LABEL_KINDS = "biufUSOT"
 _USUAL_EXPONENT = 200  # of two: weights in between multiply, and add up, as they are
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
@@ -343,7 +347,7 @@ def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
         only_strings = all(isinstance(value, str) for value in values)
         array = array if only_strings else np.array(values, dtype=object)
     if array.ndim != 1:
-        hint = " Use ravel() on a single column." if array.shape[1:] == (1,) else ""
+        hint = _SHAPE_HINTS.get(array.shape[1:], "")
         raise ValueError(
             f"{name} must be one-dimensional, one value per row, "
             f"got shape {array.shape}.{hint}"

@@ -129,3 +129,27 @@ def test_a_single_value_has_no_interval():
     value, low, high = mean_interval(np.array([0.7]))
     assert value == 0.7
     assert np.isnan([low, high]).all()
+
+
+def test_the_fits_of_folds_widen_the_interval():
+    folds = list(scores_of_folds(5))
+    weights = np.full(5, 0.2)
+    areas = [auc_interval(labels, a) for labels, a, _ in folds]
+    variance = 0.04 * sum(area.standard_error**2 for area in areas)
+    spread = np.var([area.auc for area in areas], ddof=1)
+    expected = max(1.25 * variance, 0.45 * spread) ** 0.5
+    narrow, wide = (
+        pool_aucs(areas, weights, 50, of_models=widen) for widen in (False, True)
+    )
+    assert wide.low < narrow.low < narrow.high < wide.high
+    tests = [compare_auc(labels, a, b) for labels, a, b in folds]
+    result = pool_differences(tests, weights, 50, of_models=True)
+    differences = np.array([test.difference for test in tests])
+    error = max(
+        1.25 * 0.04 * sum(test.standard_error**2 for test in tests),
+        0.45 * differences.var(ddof=1),
+    )
+    assert result.z == pytest.approx(differences.mean() / error**0.5)
+    one = pool_aucs(areas[:1], np.ones(1), 10, of_models=True)
+    assert one == pool_aucs(areas[:1], np.ones(1), 10)
+    assert expected > variance**0.5

@@ -22,9 +22,18 @@ with Student's t for its interval and for the paired difference of two models
 (:mod:`aucmax.comparison.measures`). So it is with more than two levels, where each fold
 takes the place of a query if there are none.
 
-The variances describe the test rows, given the fitted models. That training sets
-overlap is not in them: no unbiased estimate of that part exists from one
-cross-validation. Each p-value stands alone; there is no correction for many tests.
+These variances describe the test rows, given the fitted models. The models themselves
+depend on the rows of other test folds, and no unbiased estimate of what that adds
+exists from one cross-validation. So that intervals of models that vary with their rows,
+such as trees, are not too narrow, the variance V of two classes in one ranking is
+replaced by
+
+.. math:: \max\Big\{ \Big(1 + \frac{1}{K - 1}\Big) V, \;
+          \Big(\frac{1}{K} + \frac{1}{K - 1}\Big) S^2 \Big\}
+
+for K folds, with the variance :math:`S^2` of their values: the factor of Nadeau and
+Bengio [3]_, where :math:`1 / (K - 1)` is the ratio of test to training rows. Each
+p-value stands alone; there is no correction for many tests.
 
 References
 ----------
@@ -33,6 +42,8 @@ References
 .. [2] E. LeDell, M. Petersen, M. van der Laan. Computationally efficient confidence
    intervals for cross-validated area under the ROC curve estimates. Electronic
    Journal of Statistics 9, 2015.
+.. [3] C. Nadeau, Y. Bengio. Inference for the generalization error. Machine Learning
+   52, 2003.
 """
 
 import time

@@ -1,9 +1,9 @@
 """From the test folds of a comparison to one estimate per model, and to tests.
 
 Two classes in one ranking go by rows: the variances of each fold, pooled, DeLong's for
-the AUC and that of its influence function for a part of it. With queries there is one
-value per query: means, and Student's t over the queries. So it is with more than two
-levels, where each fold is a query if there are none.
+the AUC and that of its influence function for a part of it, widened for the fits. With
+queries there is one value per query: means, and Student's t over the queries. So it is
+with more than two levels, where each fold is a query if there are none.
 """
 
 from collections.abc import Sequence
@@ -108,7 +108,7 @@ def summarise_folds(folds: Sequence[Fold], name: str) -> Summary:
             for f in folds
         ]
         measures = {key: float(weights @ value) for key, value in values.items()}
-        estimate = pool_aucs(areas, weights, n_pairs)
+        estimate = pool_aucs(areas, weights, n_pairs, of_models=True)
     else:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
         main = values[folds[0].aim.metric]
@@ -129,7 +129,7 @@ def compare_folds(folds: Sequence[Fold], name: str, baseline: str) -> TwoSidedTe
             )
             for f in folds
         ]
-        return pool_differences(differences, *_weights(folds))
+        return pool_differences(differences, *_weights(folds), of_models=True)
     values, others = (
         _joined(folds, one, folds[0].aim.metric) for one in (name, baseline)
     )

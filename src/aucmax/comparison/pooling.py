@@ -29,27 +29,46 @@ class Estimate(NamedTuple):
     high: float
 
 
-def pool_aucs(folds: Sequence[AUCInterval], weights: Floats, n_pairs: int) -> Estimate:
+def pool_aucs(
+    folds: Sequence[AUCInterval],
+    weights: Floats,
+    n_pairs: int,
+    *,
+    of_models: bool = False,
+) -> Estimate:
     """Combine AUCs by weights that sum to one.
 
     The interval is that of :func:`aucmax.metrics.auc_interval`; without any variance
     (all pairs in order) it is the exact binomial bound for `n_pairs` disjoint pairs.
+    With `of_models`, each fold has a model of its own, fitted to the other folds, and
+    what that adds to the variance is allowed for.
     """
-    auc = float(weights @ [fold.auc for fold in folds])
+    values = np.array([fold.auc for fold in folds])
+    auc = float(weights @ values)
     error = _pooled_error(folds, weights)
+    if of_models:
+        error = _with_fitting_error(error, values, weights)
     return Estimate(auc, *logit_interval(auc, error, CONFIDENCE, n_pairs))
 
 
 def pool_differences(
-    folds: Sequence[AUCComparison], weights: Floats, n_pairs: int
+    folds: Sequence[AUCComparison],
+    weights: Floats,
+    n_pairs: int,
+    *,
+    of_models: bool = False,
 ) -> TwoSidedTest:
     """Combine paired differences of AUCs and test them against zero, on both sides.
 
     Without any variance Hoeffding's inequality for `n_pairs` disjoint pairs takes the
     place of the normal distribution, as in :func:`aucmax.metrics.compare_auc`.
+    `of_models` is as in :func:`pool_aucs`.
     """
-    difference = float(weights @ [fold.difference for fold in folds])
+    values = np.array([fold.difference for fold in folds])
+    difference = float(weights @ values)
     error = _pooled_error(folds, weights)
+    if of_models:
+        error = _with_fitting_error(error, values, weights)
     return two_sided_test(difference, error, CONFIDENCE, n_pairs)
 
 
@@ -57,6 +76,20 @@ def _pooled_error(
     folds: Sequence[AUCInterval] | Sequence[AUCComparison], weights: Floats
 ) -> float:
     return float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
+
+
+def _with_fitting_error(error: float, values: Floats, weights: Floats) -> float:
+    """Widen the error of the test rows by what the fits of the folds' models add.
+
+    See :mod:`aucmax.comparison.cross_validation`.
+    """
+    k = values.size
+    if k == 1 or error == 0.0:
+        return error
+    spread = k / (k - 1) * float(weights @ (values - weights @ values) ** 2)
+    by_rows = (1.0 + 1.0 / (k - 1)) * error**2
+    by_folds = (1.0 / k + 1.0 / (k - 1)) * spread
+    return float(np.sqrt(max(by_rows, by_folds)))
 
 
 def mean_interval(values: Floats) -> Estimate:

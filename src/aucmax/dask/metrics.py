@@ -18,7 +18,13 @@ from aucmax.metrics._queries import mean_over_queries
 from aucmax.metrics._steps import WHOLE_SQUARE
 from aucmax.metrics.multiclass import NEEDED
 from aucmax.metrics.partial import STANDARDS
-from aucmax.metrics.retrieval import GAIN, RELEVANT, mean_precision
+from aucmax.metrics.retrieval import (
+    GAIN,
+    RELEVANT,
+    check_empty,
+    mean_precision,
+    mean_with_empty,
+)
 from aucmax.metrics.top_sets import check_k
 from aucmax.metrics.uncertainty import (
     AUCComparison,
@@ -200,11 +206,13 @@ def mean_average_precision(
     sample_weight: Any = None,
     qid: Any = None,
     pos_label: Any = None,
+    empty: str = "skip",
 ) -> float:
     """See :func:`aucmax.metrics.mean_average_precision`; needs `qid`."""
+    check_empty(empty)
     columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
     values = by_query.average_precisions_in_parts(columns, pos_label)
-    return min(mean_over_queries(values, RELEVANT), 1.0)
+    return mean_with_empty(values, empty, RELEVANT)
 
 
 def ndcg_score(
@@ -215,12 +223,14 @@ def ndcg_score(
     gains: str = "exponential",
     sample_weight: Any = None,
     qid: Any = None,
+    empty: str = "skip",
 ) -> float:
     """See :func:`aucmax.metrics.ndcg_score`; needs `qid`."""
+    check_empty(empty)
     k = None if k is None else check_k(k)
     columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
     values = by_query.normalized_gains_in_parts(columns, k, gains)
-    return min(mean_over_queries(values, GAIN), 1.0)
+    return mean_with_empty(values, empty, GAIN)
 
 
 def _columns(y_true: Any, y_score: Any, sample_weight: Any, qid: Any) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from aucmax._validation import (
     check_sample_weight,
     check_scores,
 )
+from aucmax.metrics._foreign import advising
 from aucmax.metrics._queries import (
     QueryRows,
     check_queries,
@@ -39,6 +40,7 @@ __all__ = ["mean_average_precision", "ndcg_score", "precision_at_k"]
 
 # What a query needs to have a value.
 RELEVANT, GAIN = "a relevant row", "a row with a gain"
+_EMPTY = ("skip", "zero")
 
 
 @serves_dask
@@ -139,6 +141,7 @@ def mean_average_precision(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
+    empty: str = "skip",
 ) -> float:
     r"""Mean over queries of the average precision.
 
@@ -163,8 +166,9 @@ def mean_average_precision(
     y_true, y_score, sample_weight, pos_label
         As in :func:`precision_at_k`.
     qid : array-like of shape (n_rows,), optional
-        Query of each row; without it all rows form one query. Queries without a
-        relevant row are left out.
+        Query of each row; without it all rows form one query.
+    empty : {"skip", "zero"}
+        Whether queries without a relevant row are left out, or count as 0.
 
     Returns
     -------
@@ -182,9 +186,10 @@ def mean_average_precision(
     >>> mean_average_precision([1, 0, 1, 0], [4, 3, 2, 1])
     0.8333333333333333
     """
+    check_empty(empty)
     is_relevant = check_relevance(y_true, pos_label=pos_label)
     values = average_precisions(is_relevant, y_score, sample_weight, qid)
-    return min(mean_over_queries(values, RELEVANT), 1.0)
+    return mean_with_empty(values, empty, RELEVANT)
 
 
 def average_precisions(
@@ -215,6 +220,11 @@ def average_precisions(
     return values
 
 
+@advising(
+    ignore_ties="ties always count by the mean over their orders; to break them, add "
+    "something tiny to the scores.",
+    log_base="a factor for all discounts, it cancels.",
+)
 @serves_dask
 def ndcg_score(
     y_true: ArrayLike,
@@ -224,6 +234,7 @@ def ndcg_score(
     gains: str = "exponential",
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
+    empty: str = "skip",
 ) -> float:
     r"""Mean over queries of the normalised discounted cumulative gain.
 
@@ -250,8 +261,9 @@ def ndcg_score(
     sample_weight : array-like of shape (n_rows,), optional
         Factors w of the gains. Rows of weight 0 are left out, and take no place.
     qid : array-like of shape (n_rows,), optional
-        Query of each row; without it all rows form one query. Queries without any
-        gain are left out.
+        Query of each row; without it all rows form one query.
+    empty : {"skip", "zero"}
+        Whether queries without any gain are left out, or count as 0.
 
     Returns
     -------
@@ -273,9 +285,10 @@ def ndcg_score(
     >>> ndcg_score([0, 1], [5, 4], k=1)
     0.0
     """
+    check_empty(empty)
     k = None if k is None else check_k(k)
     values = normalized_gains(y_true, y_score, sample_weight, qid, k, gains)
-    return min(mean_over_queries(values, GAIN), 1.0)
+    return mean_with_empty(values, empty, GAIN)
 
 
 def normalized_gains(
@@ -295,6 +308,18 @@ def normalized_gains(
     with np.errstate(invalid="ignore"):
         values: FloatArray = dcg / best
     return values
+
+
+def check_empty(empty: str) -> None:
+    """Check what becomes of queries without relevant rows."""
+    check_choice("empty", empty, _EMPTY)
+
+
+def mean_with_empty(values: FloatArray, empty: str, needed: str) -> float:
+    """Average over queries; NaN marks those without relevant rows."""
+    if empty == "zero":
+        values = np.nan_to_num(values, nan=0.0)
+    return min(mean_over_queries(values, needed), 1.0)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,20 @@ from numpy.typing import ArrayLike
 
 from aucmax._dask import serves_dask
 from aucmax._validation import FloatArray, IntArray
+from aucmax.metrics._foreign import advising
 from aucmax.metrics._steps import check_task
 
 __all__ = ["ROCPoints", "roc_auc_score", "roc_points"]
 
 
+@advising(
+    max_fpr="partial_auc_score(y_true, y_score, fpr_range=(0, max_fpr), "
+    "standardize='mcclish') is what scikit-learn computes.",
+    multi_class="nominal_auc_score takes it, for classes without an order.",
+    labels="nominal_auc_score takes it, for classes without an order.",
+    average="there is nothing to average with two classes; nominal_auc_score takes it "
+    "for more, and qid= averages over queries.",
+)
 @serves_dask
 def roc_auc_score(
     y_true: ArrayLike,

@@ -11,13 +11,7 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.risks import _partial_kernels
 from aucmax.risks._cells import Grid
 from aucmax.risks._class_rows import ClassRows
-from aucmax.risks._hinge_sums import (
-    LARGEST_GAP_AT_A_KINK,
-    hinge_support,
-    laplacian,
-    mean_hinge,
-    shifted,
-)
+from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
 from aucmax.risks._ranges import RankBox, check_sizes
 from aucmax.risks._selection import SmoothChoice, first_rows
 from aucmax.risks.base import Support
@@ -103,7 +97,6 @@ class PartialHinge(BaseEstimator):
     """
 
     least_value = 0.0
-    gap_at_kinks = LARGEST_GAP_AT_A_KINK
 
     def __init__(
         self,
@@ -132,6 +125,11 @@ class PartialHinge(BaseEstimator):
         """Whether the risk is a mean of hinges over a choice of rows."""
         box = self.rank_box()
         return self.bound == "tight" and box.skip == 0.0 and not box.is_mirrored
+
+    @property
+    def line_margin(self) -> float | None:
+        """The margin of the pairs that make up a slope, if they have one in common."""
+        return _MARGIN if self.can_be_smoothed else None
 
     def value(
         self,

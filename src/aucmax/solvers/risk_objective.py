@@ -11,7 +11,7 @@ from aucmax.solvers.base import Point, inner
 
 __all__ = ["RiskObjective"]
 
-_ROUNDING = 1e-13  # share of a line's terms by which rounding may have raised it
+_ROUNDING = 1e-14  # share of a line's terms by which rounding may have raised it
 
 
 class RiskObjective(ABC):
@@ -79,22 +79,22 @@ class RiskObjective(ABC):
             line = self.smoothable_risk.smoothed(
                 point.scores, self.labels, self.sample_weight, width=width
             )
-            terms = abs(line.offset) + abs(line.value - line.offset)
-            return line._replace(offset=line.offset - _ROUNDING * terms)
+            return _lowered(line)
         value, subgradient = self.risk.value_and_subgradient(
             point.scores, self.labels, self.sample_weight
         )
-        offset = value - inner(subgradient, point.scores)
-        return Support(value, subgradient, offset - self._raised_at_kinks(point))
-
-    def _raised_at_kinks(self, point: Point) -> float:
-        """Bound by how much a line is too high where pairs are taken to be at kinks."""
-        gap = getattr(self.risk, "gap_at_kinks", 0.0)
-        if gap == 0.0:
-            return 0.0
-        largest = max(point.scores.max(), -point.scores.min())
-        return float(gap * max(largest, getattr(self.risk, "margin", 1.0)))
+        margin = getattr(self.risk, "line_margin", None)
+        if margin is None:
+            offset = value - inner(subgradient, point.scores)
+        else:
+            offset = margin * float(subgradient[~self.labels].sum())
+        return _lowered(Support(value, subgradient, offset))
 
     @abstractmethod
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over parameters: the backward half."""
+
+
+def _lowered(line: Support) -> Support:
+    terms = abs(line.offset) + abs(line.value - line.offset)
+    return line._replace(offset=line.offset - _ROUNDING * terms)
