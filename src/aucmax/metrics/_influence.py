@@ -47,11 +47,14 @@ def influences(
     # from the highest score down, as the curve runs
     positive, negative = (m[::-1] for m in placement.masses(*task.class_weights()))
     tpr, fpr = _rates(positive), _rates(negative)
-    of_positives = placement.n_steps - 1 - placement.positive
-    of_negatives = placement.n_steps - 1 - placement.negative
+    # by step, from the lowest score up, as rows are placed
+    up, right = _middle(tpr)[::-1], _middle(fpr)[::-1]
     if (a, b, c, d) == WHOLE_SQUARE:  # exact where all pairs are in order
-        return 1.0 - _middle(fpr)[of_positives], _middle(tpr)[of_negatives]
-    at_positives, at_negatives = _middle(tpr)[of_positives], _middle(fpr)[of_negatives]
+        return (1.0 - right).take(placement.positive), up.take(placement.negative)
+    at_positives, at_negatives = (
+        up.take(placement.positive),
+        right.take(placement.negative),
+    )
     inverse = np.interp(np.clip(at_positives, c, d), tpr, fpr)
     curve = np.interp(np.clip(at_negatives, a, b), fpr, tpr)
     size = (b - a) * (d - c)
