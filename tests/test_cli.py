@@ -64,7 +64,7 @@ def inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "compare", "fit", "score", "evaluate", "explain"]
+    "command", ["demo", "compare", "fit", "score", "evaluate", "explain", "report"]
 )
 def test_every_command_explains_itself_with_examples(command):
     assert command in run("--help").output
@@ -84,7 +84,10 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     for name in compared_models():
         assert name in first.stdout
     files = {"machines.csv", "new-machines.csv", "machines.aucmax", "machines-roc.png"}
-    assert set(os.listdir("aucmax-demo")) == files
+    assert set(os.listdir("aucmax-demo")) == files | {"machines-report.html"}
+    page = Path("aucmax-demo/machines-report.html").read_text(encoding="utf-8")
+    assert "<pre><code>aucmax demo</code></pre>" in page
+    assert os.getcwd() not in page
     picture = Path("aucmax-demo/machines-roc.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
     # the commands that it suggests work as they are

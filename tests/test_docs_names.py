@@ -38,14 +38,14 @@ MODULES = [
     "aucmax.persistence",
     "aucmax.plots",
     "aucmax.regularizers",
+    "aucmax.report",
     "aucmax.risks",
     "aucmax.solvers",
     "aucmax.structured",
     "aucmax.tables",
     "aucmax.trees",
 ]
-if find_spec("torch") is not None:
-    MODULES.append("aucmax.torch")
+MODULES += [f"aucmax.{name}" for name in ("onnx", "torch") if find_spec(name)]
 
 
 def public_names():

@@ -32,17 +32,20 @@ MAY_IMPORT = {
     "structured": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
     "decisions": {"metrics"},
     "tables": {"metrics", "datasets", "decisions"},
-    "comparison": {"metrics", "tables", "datasets"},
+    "inspection": {"metrics", "tables"},
+    "report": {"metrics", "decisions", "inspection"},
+    "comparison": {"metrics", "tables", "datasets", "inspection", "report"},
     "auto": {
         *("base", "metrics", "decisions", "tables", "comparison", "linear", "trees"),
     },
-    "inspection": {"metrics", "tables"},
     "persistence": set(),
     "torch": {"base", "risks", "metrics"},
-    "plots": {"metrics", "margin"},
+    "onnx": {"hypotheses", "linear", "trees", "tables"},
+    "dask": {"metrics", "risks", "hypotheses", "trees"},
+    "plots": {"metrics", "margin", "decisions", "inspection"},
     "cli": {
         *("comparison", "tables", "datasets", "metrics", "plots", "persistence"),
-        *("decisions", "inspection"),
+        *("decisions", "inspection", "report"),
     },
 }
 
@@ -127,7 +130,7 @@ def loaded_by(code: str, suspects: set[str]) -> list[str]:
 
 def test_import_aucmax_loads_nothing_heavy():
     heavy = {"sklearn", "scipy", "numba", "lightgbm", "matplotlib", "polars"}
-    heavy |= {"torch"}
+    heavy |= {"torch", "dask"}
     assert loaded_by("import aucmax", heavy) == []
 
 
@@ -135,4 +138,4 @@ def test_matplotlib_and_lightgbm_are_imported_where_used():
     code = (
         "import aucmax; aucmax.metrics, aucmax.plots, aucmax.AUCSVC, aucmax.LambdaMART"
     )
-    assert loaded_by(code, {"lightgbm", "matplotlib", "torch"}) == []
+    assert loaded_by(code, {"lightgbm", "matplotlib", "torch", "dask"}) == []

@@ -1,6 +1,6 @@
-"""Draw the picture of the README again: ``.venv/bin/python docs/images/draw_roc.py``.
+"""Make the picture of the README and the report of the demo again.
 
-It is the one that ``aucmax demo`` writes.
+``.venv/bin/python docs/images/draw_roc.py``: they are what ``aucmax demo`` writes.
 """
 
 import shutil
@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+DOCS = Path(__file__).parents[1]
+
 with TemporaryDirectory() as folder:
     command = ["demo", "--quiet", "--output-dir", folder]
     subprocess.run([sys.executable, "-m", "aucmax", *command], check=True)
-    shutil.copy(Path(folder, "machines-roc.png"), Path(__file__).parent / "roc.png")
+    shutil.copy(Path(folder, "machines-roc.png"), DOCS / "images" / "roc.png")
+    page = DOCS / "_static" / "demo_report.html"
+    shutil.copy(Path(folder, "machines-report.html"), page)

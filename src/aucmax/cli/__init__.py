@@ -1,4 +1,4 @@
-"""The command line: ``aucmax demo | compare | fit | score | evaluate | explain``.
+"""The command line: ``aucmax demo | compare | fit | score`` and so on.
 
 Only click is imported up front, so that ``aucmax --help`` answers at once; each
 command imports what it needs when it runs.
@@ -13,6 +13,7 @@ from aucmax.cli.evaluate import evaluate
 from aucmax.cli.explain import explain
 from aucmax.cli.fit import fit
 from aucmax.cli.program import Program
+from aucmax.cli.report import report
 from aucmax.cli.score import score
 
 __all__ = ["main"]
@@ -27,6 +28,7 @@ __all__ = ["main"]
         "aucmax score sick.aucmax new-patients.csv > scores.csv",
         "aucmax evaluate sick.aucmax other-patients.csv",
         "aucmax explain sick.aucmax other-patients.csv",
+        "aucmax report sick.aucmax other-patients.csv",
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
     epilog="Exit codes: 0 done, 1 no model that ranks, or a fault in aucmax itself, "
@@ -41,5 +43,5 @@ def main() -> None:
     """
 
 
-for command in (demo, compare, fit, score, evaluate, explain):
+for command in (demo, compare, fit, score, evaluate, explain, report):
     main.add_command(command)

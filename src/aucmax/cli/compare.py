@@ -19,12 +19,20 @@ from aucmax.cli.options import (
     output_path,
     query_options,
     range_options,
+    report_option,
     row_options,
     target_options,
     time_limit_option,
 )
-from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
-from aucmax.cli.program import Command, NothingRankedError
+from aucmax.cli.outputs import (
+    PICTURES,
+    REPORTS,
+    check_ending,
+    check_outputs,
+    make_folder,
+    save_figure,
+)
+from aucmax.cli.program import Command, NothingRankedError, typed_command
 from aucmax.cli.training import describe_columns, fit_model, target_record
 from aucmax.comparison import MODELS, compared_models
 
@@ -45,6 +53,9 @@ class Plan(NamedTuple):
     force: bool
     test: Data | None = None
     auto: Mapping[str, Any] = MappingProxyType({})  # parameters of the model auto
+    report: Path | None = None
+    source: str = ""  # what the report calls the data
+    command: str = ""  # what it says to type
 
     def models_for(self, data: Data) -> tuple[str, ...]:
         """Return the models named, or those that suit the data."""
@@ -79,6 +90,7 @@ def _parse_models(
     short_help="Cross-validate models against the baselines.",
     examples=[
         "aucmax compare patients.csv --target sick",
+        "aucmax compare patients.csv --target sick --report sick.html",
         "aucmax compare patients.csv --target outcome --positive died --drop key",
         "aucmax compare a9a.svm.gz --fpr-range 0 0.05 --models linear,logistic",
         "aucmax compare visits.csv --target sick --groups patient --weight cost",
@@ -129,7 +141,7 @@ def _parse_models(
     "--output-dir",
     type=click.Path(path_type=Path),
     default=Path(),
-    help="Folder for the results [default: the current one].",
+    help="Folder for the results, created if need be [default: the current one].",
 )
 @click.option(
     "--model-out",
@@ -141,6 +153,7 @@ def _parse_models(
     type=output_path,
     help="Where to draw the ROC curves [default: DATA-roc.png in the folder].",
 )
+@report_option
 @click.option("--no-save", is_flag=True, help="Write no files.")
 @force_option
 @data_argument
@@ -163,6 +176,7 @@ def compare(
     output_dir: Path,
     model_out: Path | None,
     figure: Path | None,
+    report: Path | None,
     no_save: bool,
     force: bool,
     console: Console,
@@ -184,12 +198,18 @@ def compare(
     are above the lowest level, and all are compared by MAUC.
     """
     if not no_save:
+        make_folder(output_dir)
         model_out = model_out or output_dir / f"{data.stem}.aucmax"
         figure = figure or output_dir / f"{data.stem}-roc.png"
-    elif model_out or figure:
-        raise click.UsageError("--no-save contradicts --model-out and --figure.")
+    elif model_out or figure or report:
+        raise click.UsageError(
+            "--no-save contradicts --model-out, --figure and --report."
+        )
     check_ending(figure, PICTURES)
-    check_outputs([model_out, figure], force, filter(None, [data.path, test]))
+    check_ending(report, REPORTS)
+    check_outputs([model_out, figure, report], force, filter(None, [data.path, test]))
+    if test == data.path == Path("-"):
+        raise click.UsageError("DATA and --test cannot both be standard input.")
     if test is not None and (folds or row_columns.groups or row_columns.time):
         raise click.UsageError(
             "--test keeps rows aside already; leave out --folds, --groups and --time."
@@ -216,6 +236,9 @@ def compare(
         force,
         other,
         limit_parameters(models or (), time_limit),
+        report,
+        data.path.name,
+        typed_command(click.get_current_context()),
     )
     console.give(run_comparison(known, plan, console))
 
@@ -276,7 +299,7 @@ def _save_results(
             "is saved. Check that the columns tell anything about the target, or try "
             "others with --models."
         )
-    saved: dict[str, Any] = {"model_file": None, "figure": None}
+    saved: dict[str, Any] = {"model_file": None, "figure": None, "report": None}
     if plan.figure is not None:
         figure = draw_curves(
             comparison.target,
@@ -287,6 +310,17 @@ def _save_results(
         save_figure(figure, plan.figure, plan.force)
         console.say(f"ROC curves: {plan.figure}")
         saved["figure"] = str(plan.figure)
+    if plan.report is not None:
+        page = comparison.report(
+            title=f"Which model ranks {data.target_name} best?",
+            reproduction={
+                "command": plan.command,
+                "data": plan.source,
+            },
+        )
+        page.save(plan.report, overwrite=plan.force)
+        console.say(f"Report:     {plan.report}")
+        saved["report"] = str(plan.report)
     if plan.model_file is not None:
         auto = dict(plan.auto) if comparison.best == "auto" else None
         model = fit_model(comparison.best, data, target, comparison.aim, console, auto)

@@ -9,7 +9,7 @@ from aucmax.cli.compare import Plan, run_comparison
 from aucmax.cli.console import Console, with_console
 from aucmax.cli.data import Data
 from aucmax.cli.options import range_options
-from aucmax.cli.outputs import check_outputs
+from aucmax.cli.outputs import check_outputs, make_folder
 from aucmax.cli.program import Command
 from aucmax.comparison import compared_models
 
@@ -41,8 +41,9 @@ _N_NEW = 1000
 def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     """Compare the models on a simulated table of machines, few of which fail.
 
-    Nothing is downloaded. The table, a picture of the ROC curves and the best model
-    are written to a folder, so that the other commands can be tried on them.
+    Nothing is downloaded. The table, a picture of the ROC curves, a report to share and
+    the best model are written to a folder, so that the other commands can be tried on
+    them.
     """
     from aucmax.datasets import load_demo, save_table
 
@@ -51,9 +52,9 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         "new": output_dir / "new-machines.csv",
         "model": output_dir / "machines.aucmax",
         "figure": output_dir / "machines-roc.png",
+        "report": output_dir / "machines-report.html",
     }
-    if not output_dir.exists():
-        output_dir.mkdir()
+    make_folder(output_dir)
     check_outputs(files.values(), force=True)
     table = load_demo()
     known, new = table.head(-_N_NEW), table.tail(_N_NEW)
@@ -68,6 +69,9 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         positive="1",
         model_file=files["model"],
         figure=files["figure"],
+        report=files["report"],
+        source="the first 3,000 rows of aucmax.datasets.load_demo()",
+        command=_command(ranges),
         force=True,
     )
     record = run_comparison(data, plan, console)
@@ -78,6 +82,13 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     console.give({**record, **data_files})
 
 
+def _command(ranges: dict[str, Any]) -> str:
+    parts = ["aucmax demo"]
+    for name, (low, high) in ranges.items():
+        parts.append(f"--{name.replace('_', '-')} {low:g} {high:g}")
+    return " ".join(parts)
+
+
 def _suggest(files: dict[str, Path], console: Console) -> None:
     console.say(f"The table:  {files['known']}")
     console.say(f"New rows:   {files['new']}, not used so far")
@@ -86,6 +97,7 @@ def _suggest(files: dict[str, Path], console: Console) -> None:
     for command in (
         f"aucmax evaluate {files['model']} {files['new']}",
         f"aucmax score {files['model']} {files['new']} | head",
+        f"aucmax report {files['model']} {files['new']}",
         f"aucmax compare {files['known']} --target {_TARGET} --no-save --folds 10",
         "aucmax compare YOUR-TABLE.csv --target COLUMN",
     ):

@@ -24,7 +24,11 @@ def draw_curves(
     whole = (0.0, 1.0)
     has_part = not target.is_graded and (aim.fpr_range, aim.tpr_range) != (whole, whole)
     drawn = plots.roc_curve(
-        target.relevant, scores, sample_weight=target.curve_weights, ax=_new_axes()
+        target.relevant,
+        scores,
+        sample_weight=target.curve_weights,
+        zoom=False,
+        ax=_new_axes(),
     )
     curves = [
         replace(
@@ -36,7 +40,7 @@ def draw_curves(
         for curve, result in zip(drawn.curves, results, strict=True)
     ]
     display = plots.ROCCurveDisplay(
-        curves, fpr_range=aim.fpr_range if has_part else None
+        curves, fpr_range=aim.fpr_range if has_part else None, title=drawn.title
     )
     return display.plot(_new_axes()).figure_
 

@@ -1,14 +1,22 @@
 """What happens when something goes wrong: one message, one exit code."""
 
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-__all__ = ["Command", "NothingRankedError", "Program", "remember_debug"]
+__all__ = [
+    "Command",
+    "NothingRankedError",
+    "Program",
+    "remember_debug",
+    "typed_command",
+]
 
 BAD_INPUT = 2
 FAULT = NO_RESULT = 1
@@ -51,6 +59,8 @@ class Program(Command, click.Group):
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         """Run a command and exit."""
         self.shows_tracebacks = False
+        given = args[0] if args else extra.get("args")
+        self.arguments = list(sys.argv[1:] if given is None else given)
         extra["standalone_mode"] = False
         try:
             code = super().main(*args, **extra)
@@ -91,6 +101,13 @@ class Program(Command, click.Group):
             err=True,
         )
         return FAULT
+
+
+def typed_command(ctx: click.Context) -> str:
+    """Return the command as it was typed, without folders of this machine."""
+    arguments = getattr(ctx.find_root().command, "arguments", [])
+    names = (Path(a).name if Path(a).is_absolute() else a for a in arguments)
+    return shlex.join(["aucmax", *names])
 
 
 def remember_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:

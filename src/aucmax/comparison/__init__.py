@@ -24,13 +24,20 @@ if TYPE_CHECKING:
     from aucmax.comparison.judges import Summary, summarise_scores
     from aucmax.comparison.measures import has_constant_scores
     from aucmax.comparison.parameters import parse_parameters
-    from aucmax.comparison.results import Comparison, ModelResult, VersusBaseline
+    from aucmax.comparison.reporting import report_model
+    from aucmax.comparison.results import (
+        Comparison,
+        FittedFold,
+        ModelResult,
+        VersusBaseline,
+    )
     from aucmax.comparison.splits import find_notices
 
 _HOME = {
     "MEASURES": "aim",
     "Aim": "aim",
     "Comparison": "results",
+    "FittedFold": "results",
     "ModelResult": "results",
     "Summary": "judges",
     "VersusBaseline": "results",
@@ -40,6 +47,7 @@ _HOME = {
     "find_notices": "splits",
     "has_constant_scores": "measures",
     "parse_parameters": "parameters",
+    "report_model": "reporting",
     "summarise_scores": "judges",
 }
 
@@ -50,6 +58,7 @@ __all__ = [
     "MODELS",
     "Aim",
     "Comparison",
+    "FittedFold",
     "ModelChoice",
     "ModelResult",
     "Summary",
@@ -61,6 +70,7 @@ __all__ = [
     "find_notices",
     "has_constant_scores",
     "parse_parameters",
+    "report_model",
     "summarise_scores",
     "table_model",
     "trained_ranges",

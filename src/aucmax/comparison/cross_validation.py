@@ -39,6 +39,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -47,7 +48,12 @@ import numpy as np
 from aucmax.comparison.aim import MEASURES, choose_aim
 from aucmax.comparison.judges import Fold, compare_folds, summarise_folds
 from aucmax.comparison.models import BASELINES, compared_models, name_models
-from aucmax.comparison.results import Comparison, ModelResult, VersusBaseline
+from aucmax.comparison.results import (
+    Comparison,
+    FittedFold,
+    ModelResult,
+    VersusBaseline,
+)
 from aucmax.comparison.splits import Splits
 from aucmax.exceptions import OneClassQueryWarning
 from aucmax.tables import (
@@ -57,9 +63,11 @@ from aucmax.tables import (
     Target,
     as_table,
     describe_rows,
+    digest_table,
     encode_target,
 )
 from aucmax.tables.table_model import (
+    assemble_model,
     check_rows,
     fit_estimator,
     learn_encoder,
@@ -192,15 +200,22 @@ def compare_models(
         fold = Fold(tested, splits.target.take(tested), aim)
         folds.append(fold)
         encode = _encodings(splits.table[train], splits.table[tested], known.relevant)
+        last = FittedFold({}, splits.table[tested], fold.target)
         for name, model in named.items():
             with _warnings_to(notices, name):
-                _fit_and_score(name, model, encode, known, fold)
+                last.models[name] = _fit_and_score(name, model, encode, known, fold)
             if progress is not None:
                 where = (
                     f"fold {len(folds)}/{len(splits.folds)} " if test is None else ""
                 )
                 progress(where + _news(fold, name))
-    return _sum_up(folds, baselines, splits, tuple(notices))
+    found = _sum_up(folds, baselines, splits, tuple(notices))
+    return replace(
+        found,
+        last_fold=last,
+        random_state=random_state,
+        fingerprint=digest_table(splits.table, splits.target),
+    )
 
 
 def _news(fold: Fold, name: str) -> str:
@@ -242,12 +257,13 @@ def _encodings(train: Any, test: Any, labels: Any) -> Encode:
 
 def _fit_and_score(
     name: str, model: TableModel, encode: Encode, target: Target, fold: Fold
-) -> None:
+) -> TableModel:
     encoder, known, new = encode(model.encoder, model.view)
     start = time.perf_counter()
     estimator = fit_estimator(model, encoder, known, target)
     seconds = time.perf_counter() - start
     fold.add(name, score_rows(estimator, new), seconds)
+    return assemble_model(model, encoder, estimator, target)
 
 
 @contextmanager
@@ -297,6 +313,13 @@ def _sum_up(
             ]
             for name in ranked
         },
+        scores={
+            name: np.concatenate([fold.scores[name] for fold in folds])[order]
+            for name in ranked
+        },
+        fold_numbers=np.repeat(
+            np.arange(len(folds)), [fold.rows.size for fold in folds]
+        )[order],
         n_folds=len(folds),
         scheme=splits.scheme,
         aim=folds[0].aim,

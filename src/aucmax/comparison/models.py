@@ -193,7 +193,8 @@ def trained_ranges(model: Any) -> dict[str, Any]:
     dict of str to pair of float
         Empty if that is all of the curve, or not known.
     """
-    names = MODELS[model.name].ranges if model.name in MODELS else ()
+    name = getattr(model, "name", None)
+    names = MODELS[name].ranges if name in MODELS else ()
     ranges = {name: tuple(getattr(model.estimator_, name)) for name in names}
     return {name: ends for name, ends in ranges.items() if ends != (0.0, 1.0)}
 

@@ -1,15 +1,19 @@
 """What a comparison of models says."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aucmax.comparison.aim import MEASURES, Aim
-from aucmax.tables import TableNotice, Target
+from aucmax.tables import TableModel, TableNotice, Target
 
-__all__ = ["Comparison", "ModelResult", "VersusBaseline"]
+if TYPE_CHECKING:
+    from aucmax.report import Report
+
+__all__ = ["Comparison", "FittedFold", "ModelResult", "VersusBaseline"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,25 @@ class VersusBaseline:
         return f"{word} {p}"
 
 
+@dataclass(frozen=True, repr=False)
+class FittedFold:
+    """The models of one fold, and the rows that they were tested on.
+
+    Attributes
+    ----------
+    models : dict of str to aucmax.tables.TableModel
+        Fitted to the training rows of the fold, by their names.
+    table : polars.DataFrame or csr_array
+        The test rows.
+    target : Target
+        What was ranked there.
+    """
+
+    models: dict[str, TableModel]
+    table: Any
+    target: Target
+
+
 # how a sentence goes on after "over"
 _SCHEMES = {
     "folds": "{folds}",
@@ -130,6 +153,11 @@ class Comparison:
         For each model the share of negatives of its fold, or query, that a row
         outranks: unlike the scores, comparable between folds. Models with constant
         scores have none.
+    scores : dict of str to ndarray of shape (rows,)
+        For each model the score of a row by the model of its fold, which compares rows
+        of one fold alone.
+    fold_numbers : ndarray of int of shape (rows,)
+        The test fold of each row.
     n_folds : int
         Number of folds.
     scheme : {"folds", "groups", "times", "test"}
@@ -140,6 +168,12 @@ class Comparison:
     notices : tuple of TableNotice
         What to look at before the numbers are believed: probable leaks and the like
         (:func:`aucmax.tables.check_table`), and warnings of the models.
+    last_fold : FittedFold or None
+        The models of the last fold, for what a report says about them.
+    random_state : int
+        What decided how rows were dealt to the folds.
+    fingerprint : str
+        Of all rows (:func:`aucmax.tables.digest_table`).
     """
 
     results: tuple[ModelResult, ...]
@@ -148,10 +182,15 @@ class Comparison:
     target: Target
     unit: str
     positions: dict[str, NDArray[np.float64]]
+    scores: dict[str, NDArray[np.float64]]
+    fold_numbers: NDArray[np.intp]
     n_folds: int
     scheme: str
     aim: Aim
     notices: tuple[TableNotice, ...]
+    last_fold: FittedFold | None = None
+    random_state: int = 0
+    fingerprint: str = ""
 
     @property
     def metric(self) -> str:
@@ -172,7 +211,53 @@ class Comparison:
         return f"{models}: best is {self.best!r}, {MEASURES[self.metric]} {best:.4f}"
 
     def __str__(self) -> str:
-        return "\n".join([*self._table(), "", *self._explanation()])
+        return "\n".join([*self._table(), "", *self.explain()])
+
+    @property
+    def measure_titles(self) -> list[str]:
+        """What the measures are called in a table, the main one first."""
+        titles = {**MEASURES, "partial_auc": f"pAUC {self.aim.part}"}
+        return [titles[name] for name in self.results[0].measures]
+
+    def _repr_html_(self) -> str:
+        from aucmax.comparison.reporting import comparison_table
+
+        return comparison_table(self)
+
+    def report(
+        self, *, title: str | None = None, reproduction: Mapping[str, str] | None = None
+    ) -> "Report":
+        """Make a page of it to share, as HTML or Markdown.
+
+        What the best model looks at is measured here, on test rows of the last fold.
+
+        Parameters
+        ----------
+        title : str, optional
+            The heading.
+        reproduction : mapping from str to str, optional
+            What else someone needs to repeat it, such as "command" or "data".
+
+        Returns
+        -------
+        aucmax.report.Report
+            Call its ``save("page.html")`` or ``save("page.md")``.
+
+        Examples
+        --------
+        >>> from aucmax.comparison import compare_models
+        >>> from aucmax.datasets import load_demo
+        >>> machines = load_demo().head(1000)
+        >>> found = compare_models(
+        ...     machines.drop("failed"), machines["failed"], ["logistic"], n_folds=2
+        ... )
+        >>> report = found.report(title="Which machines will fail?")
+        >>> report.contents.title
+        'Which machines will fail?'
+        """
+        from aucmax.comparison.reporting import report_comparison
+
+        return report_comparison(self, title=title, reproduction=reproduction)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rows, in simple values for JSON.
@@ -203,8 +288,7 @@ class Comparison:
         """Lines of a table, columns after the first aligned to the right."""
         baselines = [result.name for result in self.results if result.is_baseline]
         against = {(test.model, test.baseline): str(test) for test in self.tests}
-        titles = {**MEASURES, "partial_auc": f"pAUC {self.aim.part}"}
-        main, *others = (titles[name] for name in self.results[0].measures)
+        main, *others = self.measure_titles
         header = ["model", main, "95% interval", *others, "seconds"]
         rows = [[*header, *(f"vs {name}" for name in baselines)]]
         for result in self.results:
@@ -217,8 +301,13 @@ class Comparison:
             rows.append([result.name, main, interval, *others, seconds, *tests])
         return _aligned(rows)
 
-    def _explanation(self) -> list[str]:
-        """Say what the numbers are."""
+    def explain(self) -> list[str]:
+        """Say what the numbers of the table are.
+
+        Returns
+        -------
+        list of str
+        """
         over = _SCHEMES[self.scheme].format(folds=self._folds)
         if self.unit == "queries":
             over = f"{self.target.n_usable_queries} queries in {over}"

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._dask import serves_dask
 from aucmax._validation import FloatArray, IntArray
 from aucmax.metrics._steps import check_task
 
 __all__ = ["ROCPoints", "roc_auc_score", "roc_points"]
 
 
+@serves_dask
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -134,11 +136,11 @@ def roc_points(
     tpr = np.concatenate(([0.0], np.cumsum(up)))
     fpr, tpr = fpr / fpr[-1], tpr / tpr[-1]
     thresholds = np.concatenate(([np.inf], scores))
-    kept = _thinned(fpr, tpr, _corners(right, up), max_points)
+    kept = _thinned(fpr, tpr, corners_of(right, up), max_points)
     return ROCPoints(fpr[kept], tpr[kept], thresholds[kept])
 
 
-def _corners(right: FloatArray, up: FloatArray) -> IntArray:
+def corners_of(right: FloatArray, up: FloatArray) -> IntArray:
     """Return the points where the curve may turn, and both ends."""
     goes_on = (right[1:] == 0) & (right[:-1] == 0)
     goes_on |= (up[1:] == 0) & (up[:-1] == 0)

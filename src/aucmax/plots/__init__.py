@@ -1,17 +1,31 @@
-"""Pictures of a ranking: ROC curves, scorecards, margin curves.
+"""Pictures of a ranking: curves, densities, scorecards, what a model looks at.
 
 matplotlib is imported when something is drawn, pyplot only if no axes are given. Pass
 ``ax=matplotlib.figure.Figure().subplots()`` to draw without any global state.
 """
 
+from aucmax.plots.calibration import CalibrationDisplay
+from aucmax.plots.gains import GainsCurve, GainsDisplay
+from aucmax.plots.importance import ImportanceDisplay
+from aucmax.plots.learning_curve import LearningCurveDisplay
 from aucmax.plots.margin_curve import MarginCurveDisplay, margin_curve
+from aucmax.plots.precision_recall import PrecisionRecallCurve, PrecisionRecallDisplay
 from aucmax.plots.roc import ROCCurve, ROCCurveDisplay, roc_curve
+from aucmax.plots.score_densities import ScoreDensityDisplay
 from aucmax.plots.scorecard import ScorecardDisplay, scorecard
 
 __all__ = [
+    "CalibrationDisplay",
+    "GainsCurve",
+    "GainsDisplay",
+    "ImportanceDisplay",
+    "LearningCurveDisplay",
     "MarginCurveDisplay",
+    "PrecisionRecallCurve",
+    "PrecisionRecallDisplay",
     "ROCCurve",
     "ROCCurveDisplay",
+    "ScoreDensityDisplay",
     "ScorecardDisplay",
     "margin_curve",
     "roc_curve",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._validation import check_binary_labels
 from aucmax.metrics import (
     AUCInterval,
     ROCBand,
@@ -19,7 +20,9 @@ from aucmax.metrics import (
     roc_band,
     roc_points,
 )
-from aucmax.plots._axes import GREY, Drawing, axes_or_new, dress
+from aucmax.plots._axes import GREY, axes_or_new, counted, dress, line_style, plain
+from aucmax.plots._roc_zoom import draw_inset, zoom_window
+from aucmax.plots._scored import ScoredDisplay, named_scores, telling_which
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ROCCurve", "ROCCurveDisplay", "roc_curve"]
 
-# Okabe and Ito's colours, apart for all kinds of colour vision, without pale yellow
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-_DASHES = ("solid", "dashed", "dotted", "dashdot")
 _MOST_POINTS = 1000  # of a curve; a screen shows no more
 # finer on the left, where curves are steep
 _BAND_GRID = np.linspace(0.0, 1.0, 201) ** 2
@@ -46,6 +46,7 @@ def roc_curve(
     confidence: float | None = 0.95,
     sample_weight: ArrayLike | None = None,
     pos_label: Any = None,
+    zoom: bool | None = None,
     ax: Axes | None = None,
 ) -> ROCCurveDisplay:
     """Draw ROC curves with their AUC, its interval, and a band.
@@ -53,8 +54,8 @@ def roc_curve(
     Each curve has a pointwise band (bootstrap, see :func:`aucmax.metrics.roc_band`),
     and the legend tells its AUC with DeLong's interval. If a range of false positive
     rates is given, it is shaded, and the legend adds the partial AUC over it as a share
-    of the largest possible one. Costs O(m log m) per curve, thinned to 1000
-    points.
+    of the largest possible one. An inset enlarges a narrow range, and curves that hide
+    each other or in the corner. Costs O(m log m) per curve, thinned to 1000 points.
 
     Parameters
     ----------
@@ -70,6 +71,8 @@ def roc_curve(
         Weights of the rows, for the curve, its AUC, interval and band.
     pos_label : label, optional
         The positive class; by default, the second of the two labels in sorted order.
+    zoom : bool, optional
+        Whether to draw the inset; by default where it shows what else is hidden.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -99,6 +102,7 @@ def roc_curve(
         confidence=confidence,
         sample_weight=sample_weight,
         pos_label=pos_label,
+        zoom=zoom,
         ax=ax,
     )
 
@@ -141,7 +145,7 @@ class ROCCurve:
         return area if self.name is None else f"{self.name}\n{area}"
 
 
-class ROCCurveDisplay(Drawing):
+class ROCCurveDisplay(ScoredDisplay):
     """ROC curves, drawn in the manner of scikit-learn's displays.
 
     Use :func:`roc_curve`, :meth:`from_predictions` or :meth:`from_estimator` to make
@@ -153,6 +157,8 @@ class ROCCurveDisplay(Drawing):
         The curves, at least one.
     fpr_range : pair of float, optional
         Range of false positive rates to shade.
+    title : str, optional
+        What stands above the picture.
 
     Attributes
     ----------
@@ -170,20 +176,26 @@ class ROCCurveDisplay(Drawing):
         The shaded range.
     chance_level_ : matplotlib.lines.Line2D or None
         The diagonal; None if the axes have one from an earlier display.
+    inset_ : matplotlib.axes.Axes or None
+        The enlarged part.
     """
 
     line_: Line2D | list[Line2D]
     band_: list[FillBetweenPolyCollection]
     shade_: Rectangle | None
     chance_level_: Line2D | None
+    inset_: Axes | None
 
     def __init__(
-        self, curves: Sequence[ROCCurve], *, fpr_range: Sequence[float] | None = None
+        self,
+        curves: Sequence[ROCCurve],
+        *,
+        fpr_range: Sequence[float] | None = None,
+        title: str | None = None,
     ) -> None:
         self.curves = list(curves)
         self.fpr_range = fpr_range
-        if not self.curves:
-            raise ValueError("There is no curve to draw: y_scores is an empty mapping.")
+        self.title = title
 
     @classmethod
     def from_predictions(
@@ -196,6 +208,7 @@ class ROCCurveDisplay(Drawing):
         sample_weight: ArrayLike | None = None,
         pos_label: Any = None,
         name: str | None = None,
+        zoom: bool | None = None,
         ax: Axes | None = None,
         curve_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
@@ -203,7 +216,7 @@ class ROCCurveDisplay(Drawing):
 
         Parameters
         ----------
-        y_true, y_scores, fpr_range, confidence, sample_weight, pos_label, ax
+        y_true, y_scores, fpr_range, confidence, sample_weight, pos_label, zoom, ax
             As in :func:`roc_curve`.
         name : str, optional
             What the legend calls a single curve.
@@ -215,58 +228,24 @@ class ROCCurveDisplay(Drawing):
         ROCCurveDisplay
             The drawing.
         """
-        named: Mapping[Any, ArrayLike]
-        named = y_scores if isinstance(y_scores, Mapping) else {name: y_scores}
         rows = {"sample_weight": sample_weight, "pos_label": pos_label}
         curves = [
             _measure(key, y_true, scores, fpr_range, confidence, rows)
-            for key, scores in named.items()
+            for key, scores in named_scores(y_scores, name).items()
         ]
-        return cls(curves, fpr_range=fpr_range).plot(ax, curve_kwargs=curve_kwargs)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        name: str | None = None,
-        pos_label: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the curve of a fitted model.
-
-        Parameters
-        ----------
-        estimator : object
-            A fitted binary classifier with ``decision_function`` or ``predict_proba``.
-        X : array-like of shape (n_rows, n_features)
-            Rows to score.
-        y : array-like of shape (n_rows,)
-            Their labels.
-        name : str, optional
-            What the legend calls the model; its class by default.
-        pos_label : label, optional
-            As in :func:`roc_curve`; the model is asked for scores of this class.
-        **options
-            Further options of :meth:`from_predictions`.
-
-        Returns
-        -------
-        ROCCurveDisplay
-            The drawing.
-        """
-        return cls.from_predictions(
-            y,
-            _scores_of(estimator, X, pos_label),
-            name=_name_of(estimator) if name is None else name,
-            pos_label=pos_label,
-            **options,
-        )
+        _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
+        n_positive = int(is_positive.sum())
+        n_negative = is_positive.size - n_positive
+        counts = f"{counted(n_positive, 'positive')}, {counted(n_negative, 'negative')}"
+        display = cls(curves, fpr_range=fpr_range, title=f"ROC, {counts}")
+        return display.plot(ax, curve_kwargs=curve_kwargs, zoom=zoom)
 
     def plot(
-        self, ax: Axes | None = None, *, curve_kwargs: Mapping[str, Any] | None = None
+        self,
+        ax: Axes | None = None,
+        *,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        zoom: bool | None = None,
     ) -> Self:
         """Draw the curves.
 
@@ -277,6 +256,8 @@ class ROCCurveDisplay(Drawing):
             of aucmax get these in further colours.
         curve_kwargs : mapping, optional
             Passed on to matplotlib's ``plot``, over our choice of colour and style.
+        zoom : bool, optional
+            Whether to draw the inset; by default where it shows what else is hidden.
 
         Returns
         -------
@@ -288,24 +269,26 @@ class ROCCurveDisplay(Drawing):
         self.chance_level_ = None if n_drawn else _draw_chance_level(ax)
         self.band_ = []
         lines = [
-            self._draw(curve, n_drawn + k, curve_kwargs or {})
+            self._draw_curve(curve, n_drawn + k, curve_kwargs or {})
             for k, curve in enumerate(self.curves)
         ]
         self.line_ = lines[0] if len(lines) == 1 else lines
         self.shade_ = self._shade()
-        _dress(ax)
+        window = None
+        if zoom is not False:
+            window = zoom_window(
+                [curve.points for curve in self.curves], self.fpr_range
+            )
+        if zoom and window is None:
+            window = (0.0, 0.25, 0.0, 1.01)
+        self.inset_ = None if window is None else draw_inset(ax, window)
+        _dress(ax, self.title, legend_below=window is not None)
         return self
 
-    def _draw(
+    def _draw_curve(
         self, curve: ROCCurve, place: int, curve_kwargs: Mapping[str, Any]
     ) -> Line2D:
-        style = {
-            "color": _COLOURS[place % len(_COLOURS)],
-            "linestyle": _DASHES[place // len(_COLOURS) % len(_DASHES)],
-            "linewidth": 2.0,
-            "label": curve.label,
-            **curve_kwargs,
-        }
+        style = {**line_style(place), "label": plain(curve.label), **curve_kwargs}
         fpr, tpr = curve.points.fpr, curve.points.tpr
         (line,) = self.ax_.plot(fpr, tpr, gid=_OURS, zorder=3, **style)
         if curve.band is not None:
@@ -340,7 +323,7 @@ def _measure(
     rows: Mapping[str, Any],
 ) -> ROCCurve:
     """Compute what one curve needs; an error says which curve it was."""
-    try:
+    with telling_which(name):
         points = roc_points(y_true, y_score, max_points=_MOST_POINTS, **rows)
         interval = band = partial_auc = None
         if confidence is not None:
@@ -353,35 +336,7 @@ def _measure(
                 y_true, y_score, fpr_range=fpr_range, **rows
             )
         auc = roc_auc_score(y_true, y_score, **rows)
-    except (TypeError, ValueError) as error:
-        if name is not None:
-            error.add_note(f"This happened while drawing the curve {name!r}.")
-        raise
     return ROCCurve(name, points, auc, interval, band, partial_auc)
-
-
-def _scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
-    is_first = pos_label is not None and pos_label == estimator.classes_[0]
-    if hasattr(estimator, "decision_function"):
-        scores = estimator.decision_function(X)
-        return -scores if is_first else scores
-    if hasattr(estimator, "predict_proba"):
-        probabilities = np.asarray(estimator.predict_proba(X))
-        if probabilities.ndim == 2 and probabilities.shape[1] == 2:
-            return probabilities[:, 0 if is_first else 1]
-        raise ValueError(
-            f"{_name_of(estimator)}.predict_proba gave shape {probabilities.shape}; a "
-            "ROC curve needs a binary classifier, which gives two columns."
-        )
-    raise TypeError(
-        f"{_name_of(estimator)} has neither decision_function nor predict_proba, so it "
-        "does not score rows. Pass scores to roc_curve instead."
-    )
-
-
-def _name_of(estimator: Any) -> str:
-    steps = getattr(estimator, "steps", None)  # of a pipeline, whose last step is meant
-    return _name_of(steps[-1][1]) if steps else type(estimator).__name__
 
 
 def _draw_chance_level(ax: Axes) -> Line2D:
@@ -391,7 +346,7 @@ def _draw_chance_level(ax: Axes) -> Line2D:
     return line
 
 
-def _dress(ax: Axes) -> None:
+def _dress(ax: Axes, title: str | None, legend_below: bool) -> None:
     ax.set(
         xlabel="false positive rate",
         ylabel="true positive rate",
@@ -399,4 +354,6 @@ def _dress(ax: Axes) -> None:
         ylim=(-0.01, 1.01),
         aspect="equal",
     )
-    dress(ax, "lower right")
+    if title is not None:
+        ax.set_title(title)
+    dress(ax, "below" if legend_below else "lower right")

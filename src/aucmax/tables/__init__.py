@@ -2,6 +2,7 @@
 
 from aucmax.tables._frames import as_table
 from aucmax.tables.checks import TableNotice, check_table
+from aucmax.tables.digest import digest_table
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.moments import read_moments
@@ -18,6 +19,7 @@ __all__ = [
     "as_table",
     "check_table",
     "describe_rows",
+    "digest_table",
     "encode_target",
     "match_target",
     "read_moments",

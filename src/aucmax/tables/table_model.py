@@ -26,7 +26,14 @@ from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Target
 from aucmax.tables.target_encoding import encode_target, match_target
 
-__all__ = ["TableModel", "fit_estimator", "learn_encoder", "score_rows", "view_rows"]
+__all__ = [
+    "TableModel",
+    "assemble_model",
+    "fit_estimator",
+    "learn_encoder",
+    "score_rows",
+    "view_rows",
+]
 
 # how each kind of estimator sees a table
 _VIEWS = {
@@ -168,13 +175,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         matrix = view_rows(self.view, encoder, table, target.relevant)
         estimator = fit_estimator(self, encoder, matrix, target)
         fitted = {
-            "encoder_": encoder,
-            "estimator_": estimator,
-            "classes_": np.array(target.grading.classes),
-            "values_": np.array(target.grading.values),
-            "levels_": np.array(target.grading.levels),
-            "n_rows_": target.labels.size,
-            "n_positive_": target.n_positive,
+            **_ranking_parts(encoder, estimator, target),
             "row_sketch_": sketch_rows(encoder, table, target.labels),
             **self._learn_cut(estimator, matrix, table, target),
         }
@@ -413,6 +414,29 @@ def fit_estimator(
         )
     labels = target.labels if model.levels == "learn" else target.relevant
     return estimator.fit(matrix, labels, **taken)
+
+
+def assemble_model(
+    template: TableModel, encoder: TableEncoder, estimator: Any, target: Target
+) -> TableModel:
+    """Return a model that ranks by parts that are fitted to the rows of a target."""
+    model: TableModel = clone(template)
+    replace_state(model, _ranking_parts(encoder, estimator, target))
+    return model
+
+
+def _ranking_parts(
+    encoder: TableEncoder, estimator: Any, target: Target
+) -> dict[str, Any]:
+    return {
+        "encoder_": encoder,
+        "estimator_": estimator,
+        "classes_": np.array(target.grading.classes),
+        "values_": np.array(target.grading.values),
+        "levels_": np.array(target.grading.levels),
+        "n_rows_": target.labels.size,
+        "n_positive_": target.n_positive,
+    }
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:

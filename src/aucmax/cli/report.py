@@ -1,0 +1,104 @@
+"""``aucmax report``: a page to share of how well a saved model ranks other rows."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aucmax.cli.console import Console, with_console
+from aucmax.cli.data import QueryChoice, RowColumns, Source
+from aucmax.cli.evaluate import split_known
+from aucmax.cli.options import (
+    data_argument,
+    force_option,
+    metric_option,
+    missing_target_option,
+    model_argument,
+    output_path,
+    query_options,
+    range_options,
+    weight_option,
+)
+from aucmax.cli.outputs import REPORTS, check_ending, check_outputs
+from aucmax.cli.program import Command, typed_command
+from aucmax.cli.score import load_model, text_columns
+
+__all__ = ["report"]
+
+
+@click.command(
+    cls=Command,
+    short_help="Write a page to share about a model.",
+    examples=[
+        "aucmax report sick.aucmax other-patients.csv",
+        "aucmax report sick.aucmax other-patients.csv --output sick.md",
+    ],
+)
+@model_argument
+@click.option(
+    "--output",
+    "-o",
+    type=output_path,
+    help="Where to write the page, .html or .md [default: MODEL-report.html].",
+)
+@click.option(
+    "--target",
+    metavar="COLUMN",
+    help="Column with the true values [default: the target of training].",
+)
+@missing_target_option
+@query_options
+@weight_option
+@range_options
+@metric_option
+@force_option
+@data_argument
+@with_console
+def report(
+    model: Path,
+    data: Source,
+    output: Path | None,
+    target: str | None,
+    missing_target: str,
+    queries: QueryChoice,
+    weight: str | None,
+    ranges: dict[str, Any],
+    metric: str | None,
+    force: bool,
+    console: Console,
+) -> None:
+    """Write a page on how well MODEL ranks the rows of DATA, whose target is known.
+
+    One file that needs no network: the verdict, the ROC curve, what is found among any
+    number of cases that one can open, calibration, what the model looks at, checks of
+    the data, and how to reproduce it. Use rows that the model was not fitted to.
+    """
+    from aucmax.comparison import report_model
+
+    output = output or Path(f"{model.stem}-report.html")
+    check_ending(output, REPORTS)
+    check_outputs([output], force, [model, data.path])
+    fitted = load_model(model)
+    rows = data.read(text_columns(fitted))
+    test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
+    if missing_target == "drop":
+        test = test.without_gaps()
+        console.note_rows_left_out(test)
+    page = report_model(
+        fitted,
+        test.rows,
+        test.match(fitted),
+        metric=metric,
+        **ranges,
+        name=fitted.name,
+        title=f"How well does {fitted.name or 'the model'} rank {test.target_name}?",
+        reproduction={
+            "command": typed_command(click.get_current_context()),
+            "model": model.name,
+            "data": data.path.name,
+        },
+    )
+    page.save(output, overwrite=force)
+    console.say(page.contents.verdict)
+    console.say(f"Report: {output}")
+    console.give({"report": str(output), "verdict": page.contents.verdict})

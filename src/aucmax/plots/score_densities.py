@@ -1,0 +1,194 @@
+"""How the scores of the two classes are spread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._parameters import check_integer
+from aucmax._validation import (
+    BoolArray,
+    FloatArray,
+    check_binary_labels,
+    check_sample_weight,
+    check_scores,
+)
+from aucmax.plots._axes import BLUE, GREY, ORANGE, counted, dress, plain
+from aucmax.plots._scored import ScoredDisplay
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Polygon
+
+__all__ = ["ScoreDensityDisplay"]
+
+# the share of scores at either end that may not stretch the picture
+_TAIL = 0.001
+_FEWEST_BARS, _MOST_BARS = 10, 40
+
+
+class ScoreDensityDisplay(ScoredDisplay):
+    """Densities of the scores of positives and of negatives, each of area 1.
+
+    Use :meth:`from_predictions` or :meth:`from_estimator` to make one. Histograms, not
+    smoothed curves: ties and gaps stay visible.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_rows,)
+        The scores.
+    is_positive : ndarray of bool of shape (n_rows,)
+        Which rows are positive.
+    sample_weight : ndarray of shape (n_rows,), optional
+        Weights of the rows.
+    bins : int, optional
+        Number of bars over the range of the scores; by default 10 to 40, the more the
+        more rows the smaller class has.
+    threshold : float, optional
+        Where to draw a line, with what is found and what is a false alarm above it.
+    name : str, optional
+        What the title calls the model.
+
+    Attributes
+    ----------
+    figure_, ax_
+        The figure and the axes drawn on.
+    areas_ : list of matplotlib.patches.Polygon
+        The densities of the negatives and of the positives.
+    threshold_ : matplotlib.lines.Line2D or None
+        The threshold.
+    """
+
+    areas_: list[Polygon]
+    threshold_: Line2D | None
+
+    def __init__(
+        self,
+        scores: FloatArray,
+        is_positive: BoolArray,
+        *,
+        sample_weight: FloatArray | None = None,
+        bins: int | None = None,
+        threshold: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        if bins is None:
+            n_few = min(is_positive.sum(), (~is_positive).sum())
+            bins = int(np.clip(2.0 * np.sqrt(n_few), _FEWEST_BARS, _MOST_BARS))
+        check_integer("bins", bins)
+        self.scores = scores
+        self.is_positive = is_positive
+        self.sample_weight = sample_weight
+        self.bins = bins
+        self.threshold = threshold
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_scores: ArrayLike,
+        *,
+        bins: int | None = None,
+        threshold: float | None = None,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the scores of one model.
+
+        Parameters
+        ----------
+        y_true, sample_weight, pos_label, ax
+            As in :func:`roc_curve`.
+        y_scores : array-like of shape (n_rows,)
+            Scores of one model.
+        bins : int, optional
+            Number of bars over the range of the scores; by default 10 to 40, the more
+            the more rows the smaller class has.
+        threshold : float, optional
+            Where to draw a line, with what is found and what is a false alarm above it.
+        name : str, optional
+            What the title calls the model.
+
+        Returns
+        -------
+        ScoreDensityDisplay
+            The drawing.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from aucmax.plots import ScoreDensityDisplay
+        >>> display = ScoreDensityDisplay.from_predictions(
+        ...     [0, 0, 0, 1, 1], [1, 2, 3, 3, 5], threshold=3, ax=Figure().subplots()
+        ... )
+        >>> display.threshold_.get_label()
+        'at 3: 2 found, 1 false alarm'
+        """
+        _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
+        display = cls(
+            check_scores(y_scores, is_positive.size),
+            is_positive,
+            sample_weight=check_sample_weight(sample_weight, is_positive.size),
+            bins=bins,
+            threshold=threshold,
+            name=name,
+        )
+        return display.plot(ax)
+
+    def _size(self) -> tuple[float, float]:
+        return 6.2, 3.8
+
+    def _draw(self, ax: Axes) -> None:
+        edges = self._edges()
+        self.areas_ = []
+        for is_positive, colour, noun in (
+            (False, BLUE, "negative"),
+            (True, ORANGE, "positive"),
+        ):
+            rows = self.is_positive == is_positive
+            weights = None if self.sample_weight is None else self.sample_weight[rows]
+            patches: Any = ax.hist(
+                np.clip(self.scores[rows], edges[0], edges[-1]),
+                bins=edges.tolist(),
+                weights=weights,
+                density=True,
+                histtype="stepfilled",
+                facecolor=(colour, 0.25),
+                edgecolor=colour,
+                linewidth=1.5,
+                label=counted(self._mass(rows), noun),
+            )[2]
+            self.areas_.append(patches[0])
+        self.threshold_ = self._draw_threshold(ax)
+        name = "" if self.name is None else f" of {plain(self.name)}"
+        ax.margins(y=0.2)
+        ax.set(xlabel="score", ylabel="density", title=f"Scores{name} by class")
+        dress(ax, "best")
+
+    def _edges(self) -> FloatArray:
+        low, high = np.quantile(self.scores, (_TAIL, 1.0 - _TAIL))
+        if low == high:
+            low, high = self.scores.min(), self.scores.max()
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        return np.linspace(low, high, self.bins + 1)
+
+    def _mass(self, rows: BoolArray) -> float:
+        if self.sample_weight is None:
+            return float(np.count_nonzero(rows))
+        return float(self.sample_weight[rows].sum())
+
+    def _draw_threshold(self, ax: Axes) -> Line2D | None:
+        if self.threshold is None:
+            return None
+        above = self.scores >= self.threshold
+        found = f"{self._mass(above & self.is_positive):,g} found"
+        alarms = counted(self._mass(above & ~self.is_positive), "false alarm")
+        label = f"at {self.threshold:.4g}: {found}, {alarms}"
+        return ax.axvline(self.threshold, color=GREY, linestyle="dashed", label=label)

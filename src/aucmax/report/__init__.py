@@ -1,0 +1,9 @@
+"""A page that people share: what a comparison or a model has shown, in one file.
+
+:meth:`aucmax.comparison.Comparison.report` and :func:`aucmax.comparison.report_model`
+make one.
+"""
+
+from aucmax.report.document import Report
+
+__all__ = ["Report"]

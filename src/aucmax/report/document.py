@@ -1,0 +1,169 @@
+"""A report as one file: HTML that needs no network, or Markdown."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aucmax._atomic import atomic_output
+from aucmax.report.contents import Contents
+from aucmax.report.view import page_view, read_template, table_view
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["ENDINGS", "Report", "check_report_path", "table_as_html"]
+
+#: Endings of the files that a report can be.
+ENDINGS = (".html", ".htm", ".md")
+
+
+class Report:
+    """What was found, as a page to share.
+
+    :meth:`aucmax.comparison.Comparison.report` and
+    :func:`aucmax.comparison.report_model` make one. In a notebook it shows the verdict
+    and the table of the models.
+
+    Parameters
+    ----------
+    contents : Contents
+        What it says.
+    """
+
+    def __init__(self, contents: Contents) -> None:
+        self.contents = contents
+
+    def __repr__(self) -> str:
+        return f"Report: {self.contents.title}. {self.contents.verdict}"
+
+    def _repr_html_(self) -> str:
+        return table_as_html(self.contents)
+
+    def html(self) -> str:
+        """Return the page as HTML: one file, nothing is fetched by it.
+
+        Returns
+        -------
+        str
+        """
+        template = _environment().get_template("page.html.j2")
+        return template.render(view=page_view(self.contents))
+
+    def markdown(self) -> str:
+        """Return the same as Markdown, with tables in place of pictures.
+
+        Returns
+        -------
+        str
+        """
+        template = _environment().get_template("page.md.j2")
+        text = template.render(view=page_view(self.contents))
+        return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the page, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in ``.html`` or ``.md``, which says what is written.
+        overwrite : bool, default=False
+            Whether a file that is already there may be replaced.
+
+        Returns
+        -------
+        pathlib.Path
+            The path.
+        """
+        target = check_report_path(path)
+        is_markdown = target.suffix.lower() == ".md"
+        text = self.markdown() if is_markdown else self.html()
+        with atomic_output(target, overwrite=overwrite) as file:
+            file.write(text.encode("utf-8"))
+        return target
+
+
+def check_report_path(path: str | os.PathLike[str]) -> Path:
+    """Refuse a path that no report can be written to, before anything is computed."""
+    target = Path(path)
+    if target.suffix.lower() not in ENDINGS:
+        raise ValueError(
+            f"{target}: the name of a report ends in .html or .md, got "
+            f"{target.suffix or 'no ending'!r}."
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"there is no folder {target.parent} for the report; create it first."
+        )
+    return target
+
+
+def table_as_html(contents: Contents) -> str:
+    """Return the verdict and the table of the models, for notebooks."""
+    template = _environment().get_template("fragment.html.j2")
+    return template.render(view=table_view(contents))
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(read_template),
+        autoescape=lambda name: name is None or ".html" in name,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(_FILTERS)
+    return environment
+
+
+def _measure(value: float) -> str:
+    return f"{value:.4f}" if value == value else "-"
+
+
+def _seconds(value: float | None) -> str:
+    return "-" if value is None else f"{value:.{3 if value < 1 else 1}f}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def _percent(value: float) -> str:
+    return f"{value:.1%}" if value == value else "-"
+
+
+def _ends(show: Callable[[float], str]) -> Callable[[Any], str]:
+    return lambda ends: f"{show(ends[0])} to {show(ends[1])}"
+
+
+def _markdown_text(value: Any) -> str:
+    """Escape what Markdown or the HTML in it would read as more than text."""
+    text = " ".join(str(value).split())
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]|#~$!])", r"\\\1", text)
+
+
+def _code_block(value: str) -> str:
+    longest = max((len(run) for run in re.findall(r"`+", value)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{value}\n{fence}"
+
+
+_FILTERS: dict[str, Callable[..., Any]] = {
+    "measure": _measure,
+    "seconds": _seconds,
+    "count": _count,
+    "percent": _percent,
+    "count_ends": _ends(_count),
+    "percent_ends": _ends(_percent),
+    "md": _markdown_text,
+    "code_block": _code_block,
+}

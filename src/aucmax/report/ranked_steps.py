@@ -1,0 +1,153 @@
+"""A ranking as few characters: exact for every number of rows that are opened.
+
+From the highest score down, a ranking is a row of steps: so many negatives one after
+the other, so many positives one after the other, or rows of equal score, which are
+opened together or not at all. A step is one or two numbers in base 64, five bits per
+character, the lowest first, and a sixth bit if more follow:
+
+- ``4 n`` for n negatives, ``4 p + 1`` for p positives;
+- ``4 n + 2`` and then ``p`` for a tie of n negatives and p positives.
+
+The script of the page reads the same (``page.js``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.decisions import wilson_interval
+from aucmax.report.contents import Ranking
+
+__all__ = ["Opened", "RankedRows", "found_among_first", "usual_length"]
+
+Ends = tuple[float, float]
+
+_ALPHABET = np.frombuffer(
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", dtype=np.uint8
+)
+_USUAL_LENGTH = 100  # of a list that one opens
+_MORE = 32  # the sixth bit of a character
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What comes of opening the first rows, as ``operating_point(alerts=...)`` counts.
+
+    Attributes
+    ----------
+    n_alerts : int
+        Rows that are opened: fewer than wanted where a tie would be cut.
+    found, missed, false_alarms : int
+        Positives among them, the other positives, and negatives among them.
+    precision : float
+        Share of positives among those opened; NaN if nothing is.
+    found_ends, alarm_ends, precision_ends : pair of float
+        Wilson's intervals.
+    """
+
+    n_alerts: int
+    found: int
+    missed: int
+    false_alarms: int
+    precision: float
+    found_ends: Ends
+    alarm_ends: Ends
+    precision_ends: Ends
+
+
+@dataclass(frozen=True)
+class RankedRows:
+    """Groups of rows of equal score, the highest first.
+
+    Attributes
+    ----------
+    negatives, positives : ndarray of int of shape (n_groups,)
+        Rows of each class in each group.
+    """
+
+    negatives: IntArray
+    positives: IntArray
+
+    @classmethod
+    def of(cls, labels: BoolArray, scores: FloatArray) -> RankedRows:
+        """Rank rows by scores; costs a sort."""
+        order = np.argsort(-scores, kind="stable")
+        ranked = scores[order]
+        group = np.concatenate(([0], np.cumsum(ranked[1:] != ranked[:-1])))
+        sizes = np.bincount(group)
+        positives = np.bincount(group, labels[order]).astype(np.int64)
+        return cls(sizes - positives, positives)
+
+    def open(self, n_rows: int) -> Opened:
+        """Open as many of the first rows as possible, but no more than these."""
+        ends = np.cumsum(self.negatives + self.positives)
+        n_groups = int(np.searchsorted(ends, n_rows, side="right"))
+        opened = int(ends[n_groups - 1]) if n_groups else 0
+        found = int(self.positives[:n_groups].sum())
+        n_positive, n_negative = int(self.positives.sum()), int(self.negatives.sum())
+        alarms = opened - found
+        precision = found / opened if opened else float("nan")
+        return Opened(
+            opened,
+            found,
+            n_positive - found,
+            alarms,
+            precision,
+            _scaled(wilson_interval(found / n_positive, n_positive), n_positive),
+            _scaled(wilson_interval(alarms / n_negative, n_negative), n_negative),
+            wilson_interval(precision, opened),
+        )
+
+    def encode(self) -> str:
+        """Write the groups as steps, in characters that need no escape anywhere."""
+        negatives, positives = self.negatives, self.positives
+        # 0 and 1: single rows of a class, which join into runs; 2: ties, which do not
+        kinds = np.where(negatives + positives > 1, 2, positives)
+        goes_on = (kinds[1:] == kinds[:-1]) & (kinds[1:] != 2)
+        starts = np.concatenate(([0], np.flatnonzero(~goes_on) + 1))
+        is_tie = kinds[starts] == 2
+        lengths = np.diff(starts, append=kinds.size)
+        heads = 4 * np.where(is_tie, negatives[starts], lengths) + kinds[starts]
+        tied = positives[starts][is_tie]
+        return _in_base_64(np.insert(heads, np.flatnonzero(is_tie) + 1, tied))
+
+
+def usual_length(n_rows: int) -> int:
+    """Return how many rows a page opens at first: 100, or a tenth."""
+    return min(_USUAL_LENGTH, max(n_rows // 10, 1))
+
+
+def found_among_first(labels: BoolArray, ranking: Ranking) -> str:
+    """Say what the first rows of a ranking hold."""
+    at = RankedRows.of(labels, ranking.scores).open(usual_length(labels.size))
+    if not at.n_alerts:
+        return ""
+    return (
+        f"Who opens the first {at.n_alerts:,} of {labels.size:,} cases finds "
+        f"{at.found:,} of {labels.sum():,} positives."
+    )
+
+
+def _scaled(ends: Ends, n_rows: int) -> Ends:
+    return ends[0] * n_rows, ends[1] * n_rows
+
+
+def _in_base_64(numbers: IntArray) -> str:
+    """Write numbers of any length, the lowest digits first."""
+    digits = list(_digits(numbers))
+    table = np.stack(digits, axis=1)
+    return bytes(_ALPHABET[table[table >= 0]]).decode("ascii")
+
+
+def _digits(numbers: IntArray) -> Iterator[IntArray]:
+    """Give the characters of all numbers, place by place; -1 where one has ended."""
+    rest, is_open = numbers.copy(), np.ones(numbers.size, dtype=bool)
+    while is_open.any():
+        digit = rest % _MORE
+        rest = rest // _MORE
+        yield np.where(is_open, digit + _MORE * (rest > 0), -1)
+        is_open &= rest > 0

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.metrics import average_precision_score
+
+from aucmax.metrics import precision_at_k
+from aucmax.plots import PrecisionRecallDisplay
+
+
+def test_the_line_has_the_precision_of_every_short_list(sample, ax):
+    labels, _, poor = sample
+    (curve,) = PrecisionRecallDisplay.from_predictions(labels, poor, ax=ax).curves
+    expected = [precision_at_k(labels, poor, k=k) for k in range(1, 201)]
+    at = np.searchsorted(curve.recall, [0.0])
+    assert_allclose(curve.precision[: at[0] + 1], expected[: at[0] + 1])
+    exact = dict(
+        zip(
+            np.round(np.arange(1, 201) * np.array(expected) / labels.sum(), 12),
+            expected,
+            strict=True,
+        )
+    )
+    for recall, precision in exact.items():
+        nearest = np.flatnonzero(np.isclose(curve.recall, recall))
+        assert np.isclose(curve.precision[nearest], precision).any()
+    assert curve.recall[-1] == 1.0
+    assert curve.precision[-1] == pytest.approx(labels.mean())
+
+
+def test_the_legend_tells_the_average_precision_and_the_base_rate(sample, ax):
+    labels, good, _ = sample
+    display = PrecisionRecallDisplay.from_predictions(labels, {"good": good}, ax=ax)
+    expected = average_precision_score(labels, good)
+    assert display.line_[0].get_label() == f"good\naverage precision {expected:.3f}"
+    assert display.chance_level_.get_ydata()[0] == labels.mean()
+    assert "400 rows" in ax.get_title()
+
+
+def test_long_lists_are_thinned(ax):
+    rng = np.random.default_rng(1)
+    labels = rng.random(30_000) < 0.3
+    scores = rng.normal(size=30_000) + labels
+    (curve,) = PrecisionRecallDisplay.from_predictions(labels, scores, ax=ax).curves
+    assert curve.recall.size <= 1000
+
+
+def test_an_estimator_is_drawn_by_its_scores(sample, scorer, ax):
+    labels, good, _ = sample
+    display = PrecisionRecallDisplay.from_estimator(
+        scorer, good[:, None], labels, ax=ax
+    )
+    average = display.curves[0].average_precision
+    assert average == pytest.approx(average_precision_score(labels, good))

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from aucmax.plots import ScoreDensityDisplay
+
+
+def area(patch):
+    """Area of a histogram that is drawn as one polygon."""
+    x, y = patch.get_xy().T
+    return abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
+
+
+def test_both_densities_have_area_one_and_tell_their_counts(sample, ax):
+    labels, good, _ = sample
+    display = ScoreDensityDisplay.from_predictions(labels, good, name="good", ax=ax)
+    assert [area(patch) for patch in display.areas_] == pytest.approx([1.0, 1.0])
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert texts == [f"{(~labels).sum()} negatives", f"{labels.sum()} positives"]
+    assert ax.get_title() == "Scores of good by class"
+
+
+def test_one_extreme_score_does_not_stretch_the_picture(ax):
+    rng = np.random.default_rng(0)
+    labels = rng.random(4000) < 0.5
+    scores = rng.normal(size=4000)
+    scores[0] = 1e9
+    ScoreDensityDisplay.from_predictions(labels, scores, ax=ax)
+    assert ax.get_xlim()[1] < 10
+
+
+def test_the_threshold_tells_what_is_above_it(sample, ax):
+    labels, good, _ = sample
+    display = ScoreDensityDisplay.from_predictions(labels, good, threshold=1.0, ax=ax)
+    found = (labels & (good >= 1.0)).sum()
+    alarms = (~labels & (good >= 1.0)).sum()
+    told = f"at 1: {found} found, {alarms} false alarms"
+    assert display.threshold_.get_label() == told
+
+
+def test_equal_scores_and_estimators_are_drawn(sample, scorer, ax):
+    labels, good, _ = sample
+    ScoreDensityDisplay.from_predictions(labels, np.zeros(labels.size), ax=ax)
+    display = ScoreDensityDisplay.from_estimator(scorer, good[:, None], labels, ax=ax)
+    assert display.name == "Scorer"
+    with pytest.raises(ValueError, match="bins"):
+        ScoreDensityDisplay.from_predictions(labels, good, bins=0, ax=ax)

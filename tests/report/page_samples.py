@@ -1,0 +1,82 @@
+"""Contents of reports: names that try to break out, ties, many models and columns."""
+
+import numpy as np
+
+from aucmax.inspection import Importances
+from aucmax.report.contents import (
+    Contents,
+    Importance,
+    ModelRow,
+    Probabilities,
+    Ranking,
+    Verdict,
+)
+
+EVIL = '</script><script>alert("x")</script>'
+RIGHT_TO_LEFT = "נתונים 42 (مثال)"
+NAMES = ("linear", EVIL, RIGHT_TO_LEFT, "tied | `code` $x$ _a_ *b*")
+
+
+def labels_and_scores(n_rows=800, n_models=4, seed=0):
+    rng = np.random.default_rng(seed)
+    labels = rng.random(n_rows) < 0.15
+    scores = [
+        rng.normal(size=n_rows) + (2.0 - 1.5 * k / n_models) * labels
+        for k in range(n_models)
+    ]
+    scores[-1] = np.round(2 * scores[-1]) / 2  # ties are the rule
+    return labels, scores
+
+
+def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **changes):
+    labels, scores = labels_and_scores(n_rows, len(names))
+    models = [
+        ModelRow(
+            name=name,
+            is_baseline=k == 1,
+            measures=[0.9 - 0.1 * k / len(names), 0.5],
+            low=0.85 - 0.1 * k / len(names),
+            high=0.93 - 0.1 * k / len(names),
+            seconds=0.5,
+            folds=[0.88, 0.9, 0.91 - 0.1 * k / len(names)],
+            tests={}
+            if k == 1
+            else {names[1]: Verdict("beats", 0.01, 0.02, 0.01, 0.03)},
+        )
+        for k, name in enumerate(names)
+    ]
+    n_shown = len(columns)
+    drops = np.linspace(0.1, 0.0, n_shown)
+    found = Importances(
+        column=list(columns),
+        drop=drops,
+        low=drops - 0.02,
+        high=drops + 0.02,
+        metric="auc",
+        value=0.9,
+        n_repeats=1,
+        confidence=0.95,
+    )
+    given = {
+        "title": f"Which model ranks {EVIL} best?",
+        "verdict": f"{names[0]} ranks best.",
+        "facts": [f"{n_rows} rows."],
+        "measures": ["AUC", "pAUC 0-0.1"],
+        "baselines": list(names[1:2]),
+        "models": models,
+        "explanation": ["What the numbers are."],
+        "labels": labels,
+        "rankings": [Ranking(*pair) for pair in zip(names, scores, strict=True)],
+        "probabilities": [
+            Probabilities(names[0], labels, 1.0 / (1.0 + np.exp(3.0 - scores[0])))
+        ],
+        "importance": Importance(names[0], found, n_shown + 7, "Measured."),
+        "notices": [f"column {EVIL} looks like a leak."],
+        "certificates": [(names[0], "within 0.001 of the optimum.")],
+        "reproduction": {
+            "command": "aucmax compare ```x --target y",
+            "seed": "0",
+            "data": EVIL,
+        },
+    }
+    return Contents(**{**given, **changes})

@@ -1,0 +1,256 @@
+import json
+import re
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aucmax.decisions import reliability
+from aucmax.report import Report
+from aucmax.report.contents import Ranking
+from aucmax.report.document import check_report_path
+from aucmax.report.svg import Plane, nice_ticks
+from aucmax.report.view import read_template
+from report.page_samples import EVIL, NAMES, RIGHT_TO_LEFT, contents, labels_and_scores
+
+DEMO = Path(__file__).parents[2] / "docs" / "_static" / "demo_report.html"
+
+
+class Elements(HTMLParser):
+    """What a page consists of: elements with their attributes, and texts."""
+
+    VOID = frozenset({"meta", "input", "br", "line", "circle", "rect", "polyline"})
+
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.texts, self.open, self.scripts = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        is_script = "script" in self.open or "style" in self.open
+        (self.scripts if is_script else self.texts).append(data)
+
+    def attributes(self, tag):
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page():
+    return Report(contents()).html()
+
+
+def test_the_page_is_well_formed_and_says_everything_in_order(page):
+    elements = Elements(page)
+    headings = re.findall(r"<h2>(.*?)</h2>", page)
+    assert [re.sub("<[^>]+>", "", heading) for heading in headings] == [
+        "The models",
+        "ROC curves",
+        "How many cases can you open?",
+        "Gains",
+        "The list of linear",
+        "Calibration",
+        "What the model looks at",
+        "From fold to fold",
+        "Data checks and notices",
+        "Certificate",
+        "How to reproduce it",
+    ]
+    text = " ".join(elements.texts)
+    for said in ("within 0.001 of the optimum", "looks like a leak", "p = 0.010"):
+        assert said in text
+
+
+def test_names_are_text_and_never_markup(page):
+    elements = Elements(page)
+    assert len(elements.attributes("script")) == 2  # the data and our own
+    assert EVIL in " ".join(elements.texts)
+    assert "alert(" not in re.sub(
+        r"&lt;/script&gt;&lt;script&gt;alert\(|\\u003cscript\\u003ealert\(", "", page
+    )
+    handlers = [a for _, attrs in elements.found for a in attrs if a.startswith("on")]
+    assert handlers == []
+
+
+def test_data_for_the_script_survive_any_name(page):
+    (text,) = re.findall(r'id="aucmax-data">(.*?)</script>', page, re.S)
+    data = json.loads(text)
+    assert [model["name"] for model in data["models"]] == list(NAMES)
+    assert not set("<>&") & set(text)
+
+
+def test_right_to_left_names_stand_alone(page):
+    assert f"<bdi>{RIGHT_TO_LEFT}</bdi>" in page
+
+
+def test_nothing_is_fetched(page):
+    elements = Elements(page)
+    linked = {"src", "href", "srcset", "action", "data", "poster", "xlink:href"}
+    assert not [
+        a for _, attributes in elements.found for a in linked & attributes.keys()
+    ]
+    assert "url(" not in page
+    assert "@import" not in page
+    (policy,) = (a["content"] for a in elements.attributes("meta") if "http-equiv" in a)
+    assert policy.startswith("default-src 'none'")
+
+
+def test_the_calibration_is_that_of_the_probabilities(page):
+    labels, scores = labels_and_scores()
+    found = reliability(labels, 1.0 / (1.0 + np.exp(3.0 - scores[0])))
+    assert f"Brier score {found.brier_score:.4f}" in page
+    without = Report(contents(probabilities=())).html()
+    assert "tenth of the ranking" in without
+    assert "Brier" not in without
+
+
+def test_300_models_and_2000_columns_make_a_small_page():
+    names = [f"model {k}" for k in range(300)]
+    columns = [f"column {k} {EVIL}" for k in range(2000)]
+    page = Report(contents(names, columns=columns)).html()
+    assert len(page) < 1_500_000
+    assert page.count("<bdi>model 299</bdi>") == 1
+    assert "280 more models" in page
+    assert "The curves of 7 of 300 models" in page
+    assert "1,987 more columns matter less" in page
+    Elements(page)
+
+
+def test_200000_rows_without_an_order_make_a_small_page_quickly():
+    large = contents(n_rows=200_000)
+    chaos = np.random.default_rng(0)
+    even = contents(
+        n_rows=200_000,
+        labels=chaos.random(200_000) < 0.5,
+        rankings=[
+            Ranking(one.name, chaos.permutation(200_000).astype(float))
+            for one in large.rankings
+        ],
+        probabilities=(),
+    )
+    start = time.process_time()
+    size = len(Report(even).html())
+    assert time.process_time() - start < 5
+    assert size < 1_000_000
+
+
+def test_rankings_that_are_too_long_for_a_page_are_left_out_and_told(monkeypatch):
+    monkeypatch.setattr("aucmax.report.view._MOST_CHARACTERS", 100)
+    page = Report(contents()).html()
+    assert "The lists of 3 models are too long" in page
+    assert page.count('id="aucmax-row-') == 1
+
+
+def test_without_rankings_the_page_says_why():
+    some = contents(rankings=(), no_rankings="Ranked within queries.")
+    page, markdown = Report(some).html(), Report(some).markdown()
+    assert "Ranked within queries." in page
+    assert "Ranked within queries." in markdown
+    assert "aucmax-data" not in page
+    Elements(page)
+
+
+def test_a_model_without_measures_is_told_so():
+    models = list(contents().models)
+    nan = float("nan")
+    models[3] = type(models[3])(
+        NAMES[3], False, [nan, nan], nan, nan, problem="constant scores <on> all folds"
+    )
+    page = Report(contents(models=models, importance=None)).html()
+    assert "constant scores &lt;on&gt; all folds" in page
+    assert "aucmax report MODEL DATA" in page
+
+
+def test_markdown_has_the_same_sections_and_escapes_names():
+    text = Report(contents()).markdown()
+    assert re.findall(r"^## (.*)$", text, re.M) == [
+        "The models",
+        "How many cases can you open?",
+        "Gains: the list of linear",
+        "Calibration",
+        "What the model looks at",
+        "From fold to fold",
+        "Data checks and notices",
+        "Certificate",
+        "How to reproduce it",
+    ]
+    assert "<" not in text
+    assert r"tied \| \`code\` \$x\$ \_a\_ \*b\*" in text
+    assert "````\naucmax compare ```x --target y\n````" in text
+    # every line of a table has as many cells as its head
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        widths = {
+            len(re.findall(r"(?<!\\)\|", line)) for line in table.strip().splitlines()
+        }
+        assert len(widths) == 1, table
+
+
+def test_both_kinds_are_saved_whole(tmp_path, page):
+    report = Report(contents())
+    assert report.save(tmp_path / "a.html").read_text(encoding="utf-8") == page
+    text = report.save(tmp_path / "a.md").read_text(encoding="utf-8")
+    assert text.startswith("# Which model ranks")
+    with pytest.raises(FileExistsError):
+        report.save(tmp_path / "a.md")
+    report.save(tmp_path / "a.md", overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
+
+
+def test_paths_that_cannot_be_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"no folder .*missing"):
+        check_report_path(tmp_path / "missing" / "a.html")
+    with pytest.raises(ValueError, match=r"\.html or \.md"):
+        check_report_path(tmp_path / "a.docx")
+
+
+def test_the_page_in_the_documentation_is_of_this_version_and_names_no_folder():
+    text = DEMO.read_text(encoding="utf-8")
+    assert read_template("page.js") in text
+    assert read_template("style.css") in text
+    assert "<code>aucmax demo</code>" in text
+    assert not re.findall(r"/(?:tmp|home|work|root|Users)/", text)
+    Elements(text)
+
+
+def test_notebooks_get_the_verdict_and_the_table():
+    fragment = Report(contents())._repr_html_()
+    elements = Elements(fragment)
+    assert not elements.attributes("script")
+    assert "linear ranks best." in " ".join(elements.texts)
+    assert f"<bdi>{RIGHT_TO_LEFT}</bdi>" in fragment
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (0.0, 1.0, [0, 0.2, 0.4, 0.6, 0.8, 1.0]),
+        (0.0, 3000.0, [0, 1000, 2000, 3000]),
+        (0.0, 0.037, [0, 0.01, 0.02, 0.03]),
+        (0.5, 10.5, [2, 4, 6, 8, 10]),
+    ],
+)
+def test_ticks_are_round_numbers(low, high, ticks):
+    assert nice_ticks(low, high) == ticks
+
+
+def test_long_lines_are_thinned_and_keep_their_ends():
+    plane = Plane((0.0, 1.0), (0.0, 1.0))
+    x = np.linspace(0.0, 1.0, 10_000)
+    points = re.findall(r"[\d.]+,[\d.]+", plane.line(x, x, "curve"))
+    assert len(points) == 400
+    assert points[0] == f"{plane.left:.1f},{plane.top + plane.height:.1f}"
+    assert points[-1] == f"{plane.left + plane.width:.1f},{plane.top:.1f}"
