@@ -108,14 +108,18 @@ class _PandasRows(MixedRows):
 
 class _ArrayRows(MixedRows):
     _changed: Any = None
-    _place = 0
+    _place = -1
+    _cells: Any = None
 
     def with_column(self, place: int, rows: IntArray) -> Any:
         if self._changed is None:
             self._changed = self.table.copy()
-        self._changed[:, self._place] = self.table[:, self._place]
-        self._changed[:, place] = self.table[rows, place]
-        self._place = place
+        if place != self._place:
+            if self._cells is not None:
+                self._changed[:, self._place] = self._cells
+            # side by side in memory, since they are drawn in any order
+            self._place, self._cells = place, self.table[:, place].copy()
+        self._changed[:, place] = self._cells.take(rows)
         return self._changed
 
     def composed(self, rows: IntArray) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -222,10 +223,17 @@ class _OneRanking:
     box: Any
     confidence: float
 
+    @cached_property
+    def weights(self) -> Any:
+        """Weights of both classes, and the number of disjoint pairs."""
+        labels, weight = self.classes.is_positive, self.classes.sample_weight
+        task = RankingTask(np.zeros(labels.size), labels, weight)
+        return check_two_rows(task, self.box)
+
     def read(self, scores: FloatArray) -> _Reading:
         task = self.classes.task(scores)
         values = influences(task, self.box)
-        weights, _ = check_two_rows(task, self.box)
+        weights, _ = self.weights
         return _Reading(area_in_box(task, self.box, values, weights), values)
 
     def drop(
@@ -236,9 +244,7 @@ class _OneRanking:
             for k, before in enumerate(start.values)
         ]
         drop = start.area - float(np.mean([one.area for one in shuffled]))
-        labels, weight = self.classes.is_positive, self.classes.sample_weight
-        task = RankingTask(np.zeros(labels.size), labels, weight)
-        weights, n_pairs = check_two_rows(task, self.box)
+        weights, n_pairs = self.weights
         error = variance_of_mean(differences, weights) ** 0.5
         test = two_sided_test(drop, error, self.confidence, n_pairs)
         return test.difference, test.low, test.high

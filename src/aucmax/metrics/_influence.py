@@ -45,7 +45,7 @@ def influences(
     placement = task.place()
     masses = placement.masses(*task.class_weights())
     of_positives, of_negatives = influences_of_steps(*masses, box)
-    return of_positives[placement.positive], of_negatives[placement.negative]
+    return of_positives.take(placement.positive), of_negatives.take(placement.negative)
 
 
 def influences_of_steps(
