@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucmax import AUCSVC, LinearRankerCV, MarginRanker, RankBoost
+from aucmax.dask import matrix
 from aucmax.dask.matrix import PartedMatrix
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
@@ -246,6 +247,18 @@ def test_other_faults_are_named():
         model.decision_function(cut(gap)).compute()
     with pytest.raises(ValueError, match="X has 3 features, but AUCSVC is expecting 5"):
         model.decision_function(cut(X[:, :3]))
+
+
+def test_products_do_not_depend_on_where_a_part_lies_in_memory():
+    generator = np.random.default_rng(0)
+    part, weights = generator.normal(size=(500, 5)), generator.normal(size=500)
+    buffer = bytearray(part.nbytes + 3)
+    moved = np.frombuffer(buffer, offset=3).reshape(part.shape)
+    moved[...] = part
+    assert not moved.flags.aligned
+    options = {"call": matrix._backward, "options": {"of_rows": weights}}
+    expected = matrix._on_part(part, **options)
+    np.testing.assert_array_equal(matrix._on_part(moved, **options), expected)
 
 
 @pytest.fixture(scope="module")

@@ -244,6 +244,10 @@ class RowsOfParts:
 
 
 def _on_part(part: Any, call: Callable[..., Any], options: dict[str, Any]) -> Any:
+    # A part that came from another worker may lie at an odd address, and numpy then
+    # multiplies in another way, with other last bits.
+    if not sparse.issparse(part):
+        part = np.require(part, requirements=["ALIGNED", "C_CONTIGUOUS"])
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         return call(part, **options)
 

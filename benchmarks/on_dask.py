@@ -1,0 +1,154 @@
+"""Rows in parts on two worker processes: what the parts cost, and workers that die.
+
+On one machine nothing gets faster by it; what counts is the overhead.
+"""
+
+import os
+import resource
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from aucmax import AUCSVC
+from aucmax.metrics import roc_auc_score
+from benchmarks.harness import Report, timed
+
+try:
+    import dask.array as da
+    from distributed import Client, LocalCluster
+except ImportError:  # an extra: the report says so
+    da = None
+
+TITLE = "Dask: linear fits, kills of workers, exact AUC"
+N_ROWS = int(float(os.environ.get("AUCMAX_ROWS", "1e7")))
+N_COLUMNS = 20
+N_PARTS = 20
+N_KILLS = 15
+
+
+def run(report: Report) -> None:
+    if da is None:
+        print("Dask is not installed: nothing to measure")
+        return
+    linear_fit(report)
+    kills(report)
+    exact_auc(report)
+
+
+@contextmanager
+def cluster() -> Iterator[tuple[Any, Any]]:
+    """Start two workers of one thread each."""
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as started,
+        Client(started) as client,
+    ):
+        yield started, client
+
+
+def parts(n_rows: int, n_columns: int, dtype: str = "float32") -> tuple[Any, Any]:
+    """Return features and labels that the workers make from seeds."""
+
+    def block(block_info: Any = None) -> np.ndarray:
+        (start, end), _ = block_info[None]["array-location"]
+        generator = np.random.default_rng(start)
+        values = generator.standard_normal((end - start, n_columns + 1), dtype)
+        values[:, -1] += values[:, 0] + 0.5 * values[:, 1] - 1.5
+        return values
+
+    chunks = ((n_rows // N_PARTS,) * N_PARTS, (n_columns + 1,))
+    table = da.map_blocks(block, chunks=chunks, dtype=dtype)
+    return table[:, :-1], table[:, -1] > 0
+
+
+def linear_fit(report: Report) -> None:
+    """Compare a fit on workers with one in this process, both with two threads."""
+    with cluster() as (_, client):
+        X, y = client.persist(parts(N_ROWS, N_COLUMNS))
+        AUCSVC().fit(X, y)  # loads and compiles
+        before = peak_memory()
+        seconds, parted = timed(lambda: AUCSVC().fit(X, y))
+        per_row = (peak_memory() - before) / N_ROWS
+        rows, labels = X.compute(), y.compute()
+    local_seconds, local = timed(lambda: AUCSVC().fit(rows, labels))
+    shape = f"{N_ROWS:.0e} x {N_COLUMNS}"
+    report.add(
+        f"{shape}: time against a local fit", seconds / local_seconds, at_most=1.6
+    )
+    report.add(f"{shape}: client memory", per_row, unit="bytes a row", at_most=40)
+    report.add("passes", parted.n_passes_, unit="passes")
+    difference = np.abs(parted.coef_ - local.coef_).max() / np.abs(local.coef_).max()
+    report.add("difference of weights (float32)", float(difference), unit="of 1")
+
+
+def kills(report: Report) -> None:
+    """Kill workers during a fit, whenever both are there."""
+    with cluster() as (started, client):
+        X, y = parts(200_000, 10, "float64")
+        undisturbed = AUCSVC(1000.0, tol=1e-6).fit(X, y)
+        killer = Killer(started, client, N_KILLS)
+        seconds, model = timed(
+            lambda: AUCSVC(1000.0, tol=1e-6, callback=killer).fit(X, y)
+        )
+    report.add("workers killed in one fit", killer.n_kills, unit="", at_least=N_KILLS)
+    report.add("seconds of that fit", seconds, unit="s")
+    is_equal = np.array_equal(model.coef_, undisturbed.coef_)
+    report.add("bit-equal to an undisturbed fit", float(is_equal), unit="", at_least=1)
+
+
+class Killer:
+    """Kill a worker in each iteration, after waiting until both are there."""
+
+    def __init__(self, started: Any, client: Any, wanted: int) -> None:
+        self.started = started
+        self.client = client
+        self.wanted = wanted
+        self.n_kills = 0
+
+    def __call__(self, progress: object) -> None:
+        """Kill, if enough have not been killed."""
+        for _ in range(3):  # so that a fit of few iterations has kills enough
+            if self.n_kills < self.wanted:
+                self.client.wait_for_workers(2, timeout=300)
+                worker = self.started.workers[self.n_kills % 2]
+                os.kill(worker.pid, signal.SIGKILL)
+                self.n_kills += 1
+                time.sleep(0.2)
+
+
+def exact_auc(report: Report) -> None:
+    """Compare the exact AUC with sorting the parts."""
+    for share, name in ((0.01, "1 % positive"), (0.5, "half of them positive")):
+        with cluster() as (_, client):
+            y, scores = client.persist(labelled_scores(10 * N_ROWS, share))
+            roc_auc_score(y[:1000], scores[:1000])  # loads and compiles
+            sorting, _ = timed(scores.map_blocks(sorted_size).compute)
+            seconds, _ = timed(lambda: roc_auc_score(y, scores))  # noqa: B023
+        report.add(
+            f"{10 * N_ROWS:.0e} scores, {name}: time against sorting the parts",
+            seconds / sorting,
+            at_most=3.0,
+        )
+
+
+def labelled_scores(n_rows: int, share: float) -> tuple[Any, Any]:
+    """Return labels and scores that the workers make from seeds."""
+    chunks = (n_rows // N_PARTS,)
+    generator = da.random.default_rng(0)
+    y = generator.random(n_rows, chunks=chunks) < share
+    return y, generator.normal(size=n_rows, chunks=chunks) + y
+
+
+def sorted_size(block: np.ndarray) -> np.ndarray:
+    """Sort a block, and return next to nothing."""
+    return np.sort(block)[:1]
+
+
+def peak_memory() -> float:
+    """Return the most bytes that this process has had."""
+    return 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

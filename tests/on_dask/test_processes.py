@@ -1,0 +1,93 @@
+"""What only worker processes show: their deaths, and memory that is not there."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed")
+
+import dask
+import dask.array as da
+from distributed import Client, LocalCluster
+
+from aucmax import AUCSVC
+
+PAST_MEMORY = """
+import resource
+import dask
+import dask.array as da
+import numpy as np
+from aucmax import AUCSVC
+
+def block(block_info=None):
+    (start, end), (_, width) = block_info[None]["array-location"]
+    return np.random.default_rng(start).normal(size=(end - start, width))
+
+def in_use():
+    lines = open("/proc/self/status").read().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if "VmData" in line)
+
+dask.config.set(scheduler="synchronous")
+X = da.map_blocks(block, chunks=((2000,) * 20, (200,)), dtype=float)  # 64 MB
+y = X[:, 0].compute() + X[:, 1].compute() > 1.0
+small = AUCSVC().fit(X[:4000], y[:4000])  # loads and compiles
+limit = in_use() + 40_000_000
+resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+print(AUCSVC().fit(X, y).n_passes_)
+try:
+    X.compute()
+except MemoryError:
+    print("more than memory holds")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
+def test_a_fit_reads_more_rows_than_memory_holds():
+    ran = subprocess.run(
+        [sys.executable, "-c", PAST_MEMORY],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )
+    passes, confession = ran.stdout.splitlines()
+    assert float(passes) > 1.0
+    assert confession == "more than memory holds"
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask, about what it has lost
+def test_a_fit_survives_the_death_of_workers_bit_for_bit():
+    def block(block_info=None):
+        start, end = block_info[None]["array-location"][0]
+        generator = np.random.default_rng(start)
+        values = generator.normal(size=(end - start, 5))
+        values[:, 4] += values[:, 0] - 1.0
+        return values
+
+    table = da.map_blocks(block, chunks=((2000,) * 5, (5,)), dtype=float)
+    X, y = table[:, :4], table[:, 4] > 0.0
+    with dask.config.set(scheduler="synchronous"):
+        alone = AUCSVC(1000.0, tol=1e-5).fit(X, y)
+    killed = []
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+
+        def kill(progress):
+            if len(killed) < 2 and len(client.scheduler_info()["workers"]) == 2:
+                worker = cluster.workers[len(killed)]
+                killed.append(worker.pid)
+                os.kill(worker.pid, signal.SIGKILL)
+
+        model = AUCSVC(1000.0, tol=1e-5, callback=kill).fit(X, y)
+    assert killed
+    np.testing.assert_array_equal(model.coef_, alone.coef_)
+    np.testing.assert_array_equal(model.intercept_, alone.intercept_)
+    assert model.n_passes_ == alone.n_passes_
