@@ -162,8 +162,9 @@ def test_rows_of_training_are_recognised():
     X, y = table(600)
     model = TableModel(LogisticRegression(), name="mine").fit(X[:300], y[:300])
     for rows, is_known in ((slice(0, 300), True), (slice(300, 600), False)):
-        notices = report_model(model, X[rows], y[rows]).contents.notices
-        assert any("was fitted to" in notice for notice in notices) == is_known
+        said = report_model(model, X[rows], y[rows]).contents
+        assert any("was fitted to" in notice for notice in said.notices) == is_known
+        assert ("was fitted to" in said.verdict) == is_known
 
 
 def test_probabilities_of_a_calibrated_model_are_compared_with_what_happened():

@@ -284,6 +284,8 @@ def report_model(
     verdict = sentence_of_model(name, main, summary.low, summary.high, aim)
     if rankings:
         verdict += f" {found_among_first(labels, rankings[0])}"
+    doubts = _rows_of_training(model, table, target)
+    verdict = " ".join([verdict, *doubts])
     titles = {**MEASURES, "partial_auc": f"pAUC {aim.part}"}
     contents = Contents(
         title=title or f"How well does {name} rank these rows?",
@@ -313,7 +315,7 @@ def report_model(
         importance=importance_of(name, model, asked, target, aim, "of these rows"),
         notices=[
             *notices,
-            *_rows_of_training(model, table, target),
+            *doubts,
             *(str(one) for one in find_notices(table, target)),
         ],
         certificates=certificates_of({name: model}),
