@@ -12,6 +12,7 @@ from aucmax._version import __version__
 from aucmax.comparison.aim import MEASURES, WHOLE, Aim, choose_aim
 from aucmax.comparison.insights import (
     certificates_of,
+    cross_fitted_probabilities,
     importance_of,
     probabilities_of,
 )
@@ -92,6 +93,14 @@ def _contents(
                 comparison.best, model, fold.table, fold.target, aim, tested
             ),
             "certificates": certificates_of(fold.models),
+            "probabilities": cross_fitted_probabilities(
+                comparison.best,
+                comparison.scores[comparison.best],
+                comparison.fold_numbers,
+                target,
+            ),
+            "origin_of_probabilities": 'as calibrate="auto" learns them from the '
+            "scores of all other folds",
         }
     return Contents(
         title=title,
