@@ -15,8 +15,8 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test torture style types tests coverage test-lowest test-torch test-browser lint \
-	bench docs dist clean
+.PHONY: demo test torture style types tests test-kernels coverage test-lowest test-torch \
+	test-dask test-browser lint bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
@@ -24,9 +24,12 @@ demo: $(VENV)/.core
 test: style
 	+$(MAKE) --jobs=2 types tests
 
-# the loops of the kernels run twice: compiled, and as Python, which checks each index
+# examples run when the gallery is built
 tests: $(VENV)/.test
-	$(BIN)/python $(PYTEST) $(COVER)
+	$(BIN)/python $(PYTEST) $(COVER) --ignore=tests/test_examples.py
+
+# the loops of the kernels run as Python, which checks each index
+test-kernels: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python $(PYTEST) $(COVER) -m kernel $(KERNEL_TESTS)
 
 style: $(VENV)/.test
@@ -41,7 +44,7 @@ lint: style types
 # the tests, and which lines they reach; compiled loops count where they run as Python
 coverage: $(VENV)/.test
 	rm -f .coverage
-	+$(MAKE) test COVER='--cov --cov-append --cov-report='
+	+$(MAKE) test test-kernels COVER='--cov --cov-append --cov-report='
 	$(BIN)/coverage report
 
 # where other libraries are asked for most, with the lowest versions that pyproject.toml
@@ -51,6 +54,7 @@ test-lowest: $(LOWEST)/.test
 
 # what docs/reliability.md promises, tried as often as it says there: about an hour
 torture: $(VENV)/.test
+	AUCMAX_TORTURE=1 $(BIN)/python $(PYTEST)
 	AUCMAX_TORTURE=1 HYPOTHESIS_PROFILE=thorough $(BIN)/python $(PYTEST) \
 		tests/torture tests/persistence tests/metrics tests/risks tests/contracts \
 		tests/test_forks.py tests/test_compiled.py tests/trees/test_hostile_boosters.py
@@ -59,6 +63,10 @@ torture: $(VENV)/.test
 test-torch: $(TORCH)/.test
 	NUMBA_CACHE_DIR=$(abspath $(TORCH))/numba $(TORCH)/bin/python $(PYTEST) \
 		-k 'torch or reference_lists' $(TORCH_TESTS)
+
+# what needs Dask, which comes on top; all network is on this machine
+test-dask: $(VENV)/.test $(VENV)/.dask
+	$(BIN)/python $(PYTEST) tests/on_dask tests/test_docs_code.py -k 'on_dask or large_data'
 
 # reports in a headless browser, which is installed if there is none
 test-browser: $(VENV)/.test $(VENV)/.browser

@@ -33,7 +33,9 @@ numpydoc_show_class_members = False  # the class template lists them
 default_role = "literal"
 # PyTorch is an extra, and large: where it is missing, signatures and docstrings will do
 _has_torch = importlib.util.find_spec("torch") is not None
-autodoc_mock_imports = [] if _has_torch else ["torch"]
+autodoc_mock_imports = [
+    name for name in ("onnx", "torch") if importlib.util.find_spec(name) is None
+]
 
 
 def skip_routing_methods(app, what, name, obj, skip, options):

@@ -1,6 +1,8 @@
 import os
 import signal
+from collections import defaultdict
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -16,6 +18,27 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out cases of tests that are marked as sampled; at least one stays of each.
+
+    Which ones does not depend on the order; `make torture` runs them all.
+    """
+    if os.environ.get("AUCMAX_TORTURE"):
+        return
+    cases = defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None and hasattr(item, "callspec"):
+            cases[item.parent.nodeid, item.originalname, mark.args[0]].append(item)
+    left_out = set()
+    for (_, _, one_in), of_one_test in cases.items():
+        of_one_test.sort(key=lambda item: crc32(item.nodeid.encode()))
+        n_kept = -(-len(of_one_test) // one_in)
+        left_out.update(of_one_test[n_kept:])
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -146,8 +146,10 @@ def test_a_name_that_does_not_tell_the_format(command):
 
 @ALL
 def test_another_separator(command):
-    table().write_csv("semicolon.csv", separator=";")
-    assert "--separator ';'" in on(command, "semicolon.csv")
+    table().write_csv("colon.csv", separator=";")
+    with Path("colon.csv").open("a") as file:
+        file.write("1;2\n")
+    assert "--separator ';'" in on(command, "colon.csv")
 
 
 @pytest.mark.parametrize("command", [COMPARE, FIT, EVALUATE], ids=lambda c: c[0])

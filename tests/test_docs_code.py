@@ -19,10 +19,14 @@ def with_examples(paths, home):
     ]
 
 
-def skip_without_torch(path):
-    """Skip what needs PyTorch, if it is not installed."""
-    if "import torch" in path.read_text() or "aucmax/torch/" in path.as_posix():
-        pytest.importorskip("torch", reason="PyTorch is not installed")
+def skip_without_extras(path):
+    """Skip what needs PyTorch, onnx or Dask, if it is not installed."""
+    text = path.read_text()
+    for extra in ("torch", "onnx", "dask"):
+        is_used = f"import {extra}" in text or f"from aucmax.{extra}" in text
+        if is_used or f"aucmax/{extra}/" in path.as_posix():
+            needed = "distributed" if extra == "dask" else extra
+            pytest.importorskip(needed, reason=f"{needed} is not installed")
 
 
 def is_whole(found, path):
@@ -38,14 +42,14 @@ MODULES = with_examples(SOURCE.rglob("*.py"), SOURCE)
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_the_page_runs_and_prints_what_it_says(page):
-    skip_without_torch(ROOT / page)
+    skip_without_extras(ROOT / page)
     found = doctest.testfile(str(ROOT / page), module_relative=False)
     assert is_whole(found, ROOT / page)
 
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_code_of_the_docstrings_runs_and_prints_what_they_say(module):
-    skip_without_torch(SOURCE / module)
+    skip_without_extras(SOURCE / module)
     name = module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     # without the names of the module: an example imports what it uses, as a reader does
     found = doctest.testmod(import_module(name), globs={})

@@ -45,8 +45,7 @@ MODULES = [
     "aucmax.tables",
     "aucmax.trees",
 ]
-if find_spec("torch") is not None:
-    MODULES.append("aucmax.torch")
+MODULES += [f"aucmax.{name}" for name in ("onnx", "torch") if find_spec(name)]
 
 
 def public_names():

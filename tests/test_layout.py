@@ -9,7 +9,7 @@ import aucmax
 SOURCE = Path(aucmax.__file__).parent
 TESTS = Path(__file__).parent
 # "import torch" in a test must not find a folder of tests
-FOLDERS = {"torch": "pytorch"}
+FOLDERS = {"dask": "on_dask", "onnx": "onnx_export", "torch": "pytorch"}
 # parts that are tested as a whole: the file of tests, and the modules it is for
 TESTED_TOGETHER = {
     "boosting/test_boosted_rankers.py": (
@@ -20,6 +20,10 @@ TESTED_TOGETHER = {
     "contracts/test_solvers.py": (
         "solvers: base, risk_objective, smoothed_newton, smoothing"
     ),
+    "datasets/test_exported_tables.py": (
+        "datasets: cells, dialects, encodings, text_tables, typed_files, unnamed"
+    ),
+    "datasets/test_opening.py": "datasets: archives",
     "datasets/test_tables.py": "datasets: delimited",
     "hypotheses/test_scaled_columns.py": "hypotheses: base, column_reader",
     "contracts/test_manner.py": "base",
@@ -39,6 +43,11 @@ TESTED_TOGETHER = {
     "regularizers/test_proximal.py": (
         "regularizers: ball, base, elastic_net, group_lasso, l1"
     ),
+    "on_dask/test_linear.py": (
+        "dask: blas, cluster, features, matrix, scoring, standardization, "
+        "linear: row_logistic"
+    ),
+    "on_dask/test_metrics.py": "dask: by_query, parts, ranking, tasks",
     "report/test_document.py": "report: charts, contents, svg, view",
     "risks/test_pair_hinge.py": "risks: base",
     "linear/test_bounded_loss.py": "risks: of_rows",
@@ -58,6 +67,10 @@ TESTED_TOGETHER = {
     "test_cli_process.py": "cli: console",
     "test_cli_report.py": "cli: report",
     "test_cli_rows.py": "cli: training",
+    "on_dask/test_trees.py": (
+        "dask: tree_attempts, tree_pairs, tree_parts, tree_worker"
+    ),
+    "onnx_export/test_export.py": "onnx: graph, table_columns, trees",
     "trees/test_booster_text.py": "trees: booster_tree",
     "trees/test_lambdamart.py": "trees: booster, fitted_state, pair_objectives, params",
     "trees/test_lambdamart_columns.py": "trees: columns, data, frames",

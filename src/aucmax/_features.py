@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
+from aucmax._dask import dask_room, is_dask
 from aucmax._sparse_structure import check_sparse_structure
 from aucmax._validation import (
     BoolArray,
@@ -19,7 +20,7 @@ from aucmax._validation import (
     check_scores,
     reject_unreadable,
 )
-from aucmax.exceptions import NotEnoughClassesError
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 __all__ = [
     "check_features",
@@ -41,8 +42,10 @@ def check_features(
 
     Whether they must be `finite` is checked unless fitting, where it is left to the
     first product with the data, which shows a NaN for free; see
-    :func:`explain_non_finite`.
+    :func:`explain_non_finite`. Rows in parts become a matrix that has products alone.
     """
+    if is_dask(X):
+        return _check_parted_features(estimator, X)
     reject_unreadable(X, "X")
     _reject_dates(X)
     check_sparse_structure(X)
@@ -67,6 +70,16 @@ def check_features(
             f"X holds text: {place}. Encode it as numbers first, for example with "
             "scikit-learn's OneHotEncoder."
         ) from error
+
+
+def _check_parted_features(estimator: Any, X: Any) -> Any:
+    if not getattr(estimator, "_fits_dask", False):
+        raise IncompatibleError(
+            f"{type(estimator).__name__}, with these parameters, cannot be fitted to "
+            "rows in parts. Use AUCSVC, LinearRankerCV or MarginRanker on features, or "
+            "compute() X first."
+        )
+    return dask_room("features").check_parted_features(estimator, X)
 
 
 def check_training_data(
@@ -138,6 +151,8 @@ def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
 
     With `gaps`, NaN is a gap that may be there.
     """
+    if hasattr(X, "explain_non_finite"):  # rows in parts
+        return str(X.explain_non_finite(names))
 
     def is_fine(values: Any) -> Any:
         return ~np.isinf(values) if gaps else np.isfinite(values)
@@ -176,6 +191,8 @@ def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
             "None."
         )
     reject_unreadable(y, "y")
+    if is_dask(y):
+        y = np.asarray(y)
     try:
         return np.asarray(column_or_1d(y, warn=True))
     except (TypeError, ValueError) as error:

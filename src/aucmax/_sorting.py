@@ -28,7 +28,7 @@ def sort_with_order(values: FloatArray) -> tuple[RowNumbers, FloatArray]:
     """
     order = np.empty(values.size, dtype=row_number_type(values.size))
     ordered = np.empty_like(values)
-    if bucket_sort(values, order, ordered):
+    if bucket_sort(values, values.min(), values.max(), order, ordered):
         return order, ordered
     if values.size < _MANY:
         order[:] = np.argsort(values, kind="stable")
@@ -68,14 +68,14 @@ def fill_groups(order, groups, places, dealt):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def bucket_sort(values, order, ordered):  # type: ignore[no-untyped-def]
+def bucket_sort(values, low, high, order, ordered):  # type: ignore[no-untyped-def]
     """Sort by one bucket per value, then by insertion; O(m) for spread-out values.
 
-    Fills `order` and `ordered` so that ``ordered == values[order]`` ascends. Returns
-    False, with both undefined, when the values crowd into few buckets or are infinite.
+    `low` and `high` are the lowest and the highest value. Fills `order` and `ordered`
+    so that ``ordered == values[order]`` ascends. Returns False, with both undefined,
+    when the values crowd into few buckets or are infinite.
     """
     m = values.size
-    low, high = values.min(), values.max()
     if not -1e300 <= low <= high <= 1e300 or 0.0 < high - low < 1e-290:
         return False  # bucket numbers would overflow
     scale = (m - 1) / (high - low) if high > low else 0.0

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._dask import maps_dask
 from aucmax._validation import FloatArray, labels_among
 from aucmax.metrics import partial_auc_score
 
@@ -37,6 +38,7 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
             Scores, positive where `predict` gives the positive class.
         """
 
+    @maps_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the positive class where the score is above 0.
 

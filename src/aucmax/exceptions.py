@@ -5,6 +5,7 @@ from dataclasses import dataclass
 __all__ = [
     "ConstantScoresWarning",
     "DataFileError",
+    "DataFileWarning",
     "DivergedWarning",
     "ForkedProcessError",
     "IncompatibleError",
@@ -77,6 +78,10 @@ class ModelFileError(ValueError):
 
 class ConstantScoresWarning(UserWarning):
     """No weights are better than 0 for this risk: a valid answer that ranks nothing."""
+
+
+class DataFileWarning(UserWarning):
+    """Something was found out of a data file that its name or options do not say."""
 
 
 class DivergedWarning(UserWarning):

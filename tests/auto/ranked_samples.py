@@ -3,7 +3,7 @@
 import numpy as np
 
 from aucmax.auto.combiners import Ranked
-from aucmax.auto.rank_scale import rank_logits
+from aucmax.auto.rank_scale import Spread, scaled
 
 WHOLE = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
@@ -22,6 +22,6 @@ def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
     logits = np.empty((n_rows, len(scores)))
     for k in range(n_folds):
         for j, column in enumerate(scores):
-            logits[folds == k, j] = rank_logits(column[folds == k])
+            logits[folds == k, j] = scaled(column[folds == k], Spread.of(column))
     weight, queries = more.get("weight"), more.get("queries")
     return Ranked(logits, labels, folds, weight, queries, part)

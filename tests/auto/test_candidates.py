@@ -37,7 +37,7 @@ def test_wide_and_sparse_tables_have_candidates_that_suit_them():
     }
     assert "additive" not in names("default", is_sparse=True)
     wide = names("default", is_sparse=True, n_columns=100_000)
-    kernels = ["kernel", "smooth kernel"]
+    kernels = ["kernel", "smooth kernel", "narrow kernel"]
     assert wide == ["logistic regression", "boosted trees", *kernels, "linear"]
 
 

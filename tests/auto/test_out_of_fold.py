@@ -9,7 +9,7 @@ from aucmax.auto.estimate import WHOLE
 from aucmax.auto.input_table import GivenRows
 from aucmax.auto.out_of_fold import TimeUpError, TrainingTable, fit_out_of_fold
 from aucmax.auto.plan import plan_folds
-from aucmax.auto.rank_scale import rank_logits
+from aucmax.auto.rank_scale import Spread, scaled
 from aucmax.tables import TableEncoder, as_table
 
 N_ROWS = 90
@@ -56,6 +56,7 @@ def test_rows_are_scored_by_the_model_that_has_not_seen_them():
     rows = training_table()
     found = fit_out_of_fold(Candidate("mine", logistic), rows, SETTING, nothing)
     assert len(found.models) == len(found.scales) == 3
+    assert found.spread == Spread.of(found.scores)
     for fold, (train, test) in enumerate(rows.plan.folds):
         encoder = TableEncoder().fit(rows.given.table[train])
         model = LogisticRegression().fit(
@@ -64,7 +65,7 @@ def test_rows_are_scored_by_the_model_that_has_not_seen_them():
         scores = model.decision_function(encoder.transform(rows.given.table[test]))
         here = rows.plan.fold_of_row == fold
         np.testing.assert_allclose(found.scores[here], scores)
-        np.testing.assert_allclose(found.logits[here], rank_logits(scores))
+        np.testing.assert_allclose(found.logits[here], scaled(scores, found.spread))
 
 
 def test_weights_and_queries_reach_the_model_and_the_callback_is_taken_back():

@@ -7,6 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from aucmax.auto import out_of_fold
 from aucmax.auto.candidates import Candidate, choose_candidates
+from aucmax.auto.clock import Clock
 from aucmax.auto.search import search
 from aucmax.trees import LightGBMBaseline
 from auto.test_out_of_fold import SETTING, Recorder, training_table
@@ -30,7 +31,7 @@ class Interrupted(Recorder):
 
 def run(*models, time_limit=None, report=None):
     candidates = choose_candidates(list(models), SETTING)
-    return search(candidates, training_table(), SETTING, time_limit, report)
+    return search(candidates, training_table(), SETTING, Clock(time_limit), report)
 
 
 def names(found):
@@ -67,6 +68,15 @@ def test_a_candidate_that_is_not_done_in_time_is_dropped():
     assert "there was no time for" in found.notices[0]
 
 
+def test_time_is_left_to_fit_what_is_done_to_all_rows():
+    clock = Clock(2.0)
+    candidates = choose_candidates([(str(k), Slow()) for k in range(50)], SETTING)
+    found = search(candidates, training_table(), SETTING, clock, None)
+    # three fits of two thirds of the rows each; half as long to fit all of them once
+    once = sum(one.seconds for one in found.fitted) / 2.0
+    assert once / 2.0 < 2.0 - clock.seconds < 2.0 * once
+
+
 def test_a_candidate_that_fails_is_noted():
     found = run(Broken(), GaussianNB())
     assert names(found) == ["GaussianNB"]
@@ -79,6 +89,7 @@ def test_an_interrupt_keeps_what_is_done():
     found = run(GaussianNB(), Interrupted(), LogisticRegression())
     assert names(found) == ["GaussianNB"]
     assert "interrupted at 'Interrupted'" in found.notices[0]
+    assert found.is_stopped
     with pytest.raises(KeyboardInterrupt):
         run(Interrupted(), GaussianNB())
 
@@ -99,5 +110,5 @@ def test_large_tables_are_encoded_view_by_view(monkeypatch):
 def test_candidates_are_compared_by_the_part_that_counts():
     candidates = [Candidate("first", lambda _: Recorder())]
     news = []
-    search(candidates, training_table(), SETTING, None, news.append)
+    search(candidates, training_table(), SETTING, Clock(None), news.append)
     assert news[-1].best == "first"

@@ -30,6 +30,8 @@ from aucmax import (
     SoftRankBoost,
 )
 
+pytestmark = pytest.mark.sampled(2)
+
 N_SPLITS = 3
 MAY_BE_LESS_BY = 0.02
 

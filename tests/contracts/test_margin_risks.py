@@ -9,7 +9,7 @@ from sklearn.base import clone
 from aucmax.risks import InstanceMargin, PairMargin, TangentMargin
 from drawing import fewer_examples, picked, spread
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.sampled(2)]
 
 SIZE = 9
 LABELS = np.array([True, False, True, True, False, False, False, True, False])

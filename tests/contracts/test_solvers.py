@@ -28,6 +28,8 @@ from aucmax.solvers import (
     SubgradientSolver,
 )
 
+pytestmark = pytest.mark.sampled(3)
+
 GROUPS = [0, 0, 1, 1]
 
 

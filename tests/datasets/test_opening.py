@@ -1,7 +1,11 @@
 import bz2
 import gzip
+import io
 import lzma
+import os
 import sys
+import threading
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +16,21 @@ from aucmax.datasets import COMPRESSIONS, FORMATS, file_format, load_svmlight, o
 from aucmax.datasets.opening import read_chunks
 from aucmax.exceptions import DataFileError
 
+
+def zipped(content, *names):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in names or ["data.csv"]:
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
 COMPRESS = {
     ".gz": gzip.compress,
     ".bz2": bz2.compress,
     ".xz": lzma.compress,
     ".zst": zstandard.ZstdCompressor().compress,
+    ".zip": zipped,
 }
 # hardly compressible, so that a cut anywhere loses something
 CONTENT = np.random.default_rng(0).bytes(100_000)
@@ -43,14 +57,14 @@ def test_content_comes_back_in_bounded_pieces(tmp_path, ending, monkeypatch):
     assert content_of(renamed) == COMPRESS[ending](CONTENT)
 
 
-@pytest.mark.parametrize("ending", COMPRESS)
+@pytest.mark.parametrize("ending", sorted(COMPRESS.keys() - {".zip"}))
 def test_parts_one_after_the_other_are_all_read(tmp_path, ending):
     path = tmp_path / f"data{ending.upper()}"
     path.write_bytes(COMPRESS[ending](CONTENT) + COMPRESS[ending](b"more"))
     assert content_of(path) == CONTENT + b"more"
 
 
-@pytest.mark.parametrize("ending", COMPRESS)
+@pytest.mark.parametrize("ending", sorted(COMPRESS.keys() - {".zip"}))
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.999])
 def test_a_cut_file_is_an_error(tmp_path, ending, share):
     path = tmp_path / f"data{ending}"
@@ -68,7 +82,7 @@ def test_a_file_that_is_not_compressed_is_an_error(tmp_path, ending):
         content_of(path)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zip"])
 def test_a_damaged_file_is_an_error(tmp_path, ending):
     packed = bytearray(COMPRESS[ending](CONTENT))
     packed[len(packed) // 2] ^= 255
@@ -94,8 +108,9 @@ def test_zstd_without_its_package_says_what_to_install(tmp_path, monkeypatch):
         (lzma.compress(b"x"), "looks like xz data"),
         (COMPRESS[".zst"](b"x"), "looks like zstd data"),
         (b"PAR1....", "looks like a Parquet file"),
-        (b"PK\x03\x04", "a zip archive or spreadsheet"),
-        ("1 1:2".encode("utf-16"), "save it as UTF-8"),
+        (b"PK\x03\x04", "a zip archive, or a spreadsheet; .* .zip or .xlsx"),
+        (b"\xd0\xcf\x11\xe0", "a spreadsheet; give it a name ending in .xls"),
+        (b"ARROW1..", "a Feather file"),
     ],
 )
 def test_other_kinds_of_file_are_recognised(tmp_path, start, message):
@@ -140,7 +155,73 @@ def test_the_name_tells_the_format(ending, packed):
     assert file_format(f"my.data{ending.upper()}{packed}") == FORMATS[ending]
 
 
-@pytest.mark.parametrize("name", ["data", "data.txt", "data.gz", "csv", "a.csv.zip"])
-def test_names_that_tell_nothing_are_refused(name):
-    with pytest.raises(DataFileError, match=r"rename the file to end in one of \.csv"):
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("data", "this name; name the format"),
+        ("data.gz", "this name; name the format"),
+        ("csv", "this name; name the format"),
+        ("data.txt", "tabs, name the format csv"),
+        ("data.json", "one object per line and end the name in .jsonl"),
+        ("data.sav", "export the table as CSV or Parquet"),
+        ("data.pkl", "write the table as Parquet"),
+        ("data.7z", "unpack it first"),
+    ],
+)
+def test_names_that_tell_nothing_are_refused_with_advice_that_helps(name, advice):
+    with pytest.raises(DataFileError, match=advice) as info:
         file_format(name)
+    assert "--format csv" in str(info.value)
+    assert "rename" not in str(info.value)
+
+
+def test_a_zip_archive_is_judged_by_the_file_in_it(tmp_path):
+    path = tmp_path / "export.zip"
+    path.write_bytes(zipped(b"", "__MACOSX/x", "folder/", "folder/.x", "folder/a.tsv"))
+    assert file_format(path) == "tsv"
+    path.write_bytes(zipped(b"", "a.csv", "b.csv"))
+    with pytest.raises(
+        DataFileError, match=r"2 files, 'a.csv', 'b.csv'; one is needed"
+    ):
+        file_format(path)
+    with pytest.raises(
+        DataFileError, match=r"2 files, 'a.csv', 'b.csv'; one is needed"
+    ):
+        content_of(path)
+    path.write_bytes(zipped(b"", "folder/"))
+    with pytest.raises(DataFileError, match="it holds no file"):
+        content_of(path)
+    path.write_bytes(b"PK")
+    with pytest.raises(DataFileError, match="not valid zip data"):
+        file_format(path)
+
+
+def test_a_zip_file_with_a_password_is_refused(tmp_path):
+    content = bytearray(zipped(CONTENT))
+    for place in (content.find(b"PK\x03\x04") + 6, content.find(b"PK\x01\x02") + 8):
+        content[place] |= 1
+    path = tmp_path / "data.csv.zip"
+    path.write_bytes(content)
+    with pytest.raises(DataFileError, match="password"):
+        content_of(path)
+
+
+@pytest.mark.parametrize("ending", COMPRESS)
+def test_a_small_file_does_not_unpack_to_gigabytes(tmp_path, ending, monkeypatch):
+    monkeypatch.setattr(opening, "FREE_CONTENT", 1 << 21)
+    path = tmp_path / f"bomb{ending}"
+    path.write_bytes(COMPRESS[ending](bytes(1 << 25)))
+    with pytest.raises(DataFileError, match=r"more than \d+ MiB.* unpack it first"):
+        for _ in read_chunks(path):
+            pass
+
+
+def test_a_pipe_is_read_once_and_kept(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=(b"1 1:2\n0 1:3\n",))
+    writer.start()
+    X, y, _ = load_svmlight(path)
+    writer.join()
+    assert X.toarray().tolist() == [[2.0], [3.0]]
+    assert y.tolist() == [1.0, 0.0]

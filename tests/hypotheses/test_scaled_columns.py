@@ -10,6 +10,8 @@ from scipy import sparse
 from aucmax.hypotheses import ScaledColumns
 from hypotheses.storage import STORAGE
 
+pytestmark = pytest.mark.sampled(2)
+
 SHAPE = (7, 4)
 EVERY = range(SHAPE[1])
 # zeros, constant columns, negative entries: all of them often

@@ -8,6 +8,8 @@ import pytest
 
 from aucmax import AUCSVC
 
+pytestmark = pytest.mark.sampled(3)
+
 N_FEATURES = 4
 GROUPS = [[0, 2], [1, 3]]
 TOL = 1e-8

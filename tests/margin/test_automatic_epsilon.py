@@ -12,7 +12,10 @@ from aucmax.margin.automatic_epsilon import _EPSILONS
 from margin import samples
 from persistence.equality import same
 
-pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
+    pytest.mark.sampled(3),
+]
 DATA = {
     "separable": samples.separable(0, n_rows=20),
     "continuous": samples.continuous(0, n_rows=30),

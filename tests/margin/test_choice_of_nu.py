@@ -10,7 +10,10 @@ from aucmax.solvers.linear_program import solve_instances, solve_tangent
 from margin import samples
 from persistence.equality import same
 
-pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
+    pytest.mark.sampled(3),
+]
 CASES = [
     pytest.param(make, kind, id=f"{make.__name__}-{kind}")
     for make in (samples.binary, samples.continuous)

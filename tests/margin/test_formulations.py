@@ -18,7 +18,10 @@ from aucmax.solvers.linear_program import (
 from margin import samples
 
 # on such data a margin below 0 is as good an optimum as any
-pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
+    pytest.mark.sampled(3),
+]
 DATA = {
     "binary": lambda seed: samples.binary(seed),
     "continuous": lambda seed: samples.continuous(seed),

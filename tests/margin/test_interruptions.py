@@ -15,6 +15,8 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from aucmax.margin import MarginRanker
 from persistence.equality import same
 
+pytestmark = pytest.mark.sampled(3)
+
 FORMULATIONS = ("pairs", "instances", "adaptive", "global")
 KINDS = ("signed", "stumps")
 for_every_formulation = pytest.mark.parametrize("formulation", FORMULATIONS)

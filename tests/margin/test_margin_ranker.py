@@ -22,7 +22,10 @@ from aucmax.metrics import roc_auc_score
 from margin import samples
 from persistence.equality import same
 
-pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
+    pytest.mark.sampled(3),
+]
 KINDS = ("features", "signed", "stumps")
 # two fits of one problem agree within twice the tolerance; rounds of stumps are dear
 TOLERANCES = {"features": 1e-4, "signed": 1e-4, "stumps": 1e-3}

@@ -23,6 +23,8 @@ from persistence.forgery import (
     toy_state,
 )
 
+pytestmark = pytest.mark.sampled(3)
+
 
 def file_of(name):
     model = fitted(name)

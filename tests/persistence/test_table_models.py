@@ -14,6 +14,8 @@ from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
 from persistence.forgery import ODD, compact, forge, places, take_apart
 
+pytestmark = pytest.mark.sampled(3)
+
 RNG = np.random.default_rng(4)
 N = 300
 SIZE = np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(size=N))

@@ -22,6 +22,8 @@ from aucmax.regularizers import (
     ProximalRegularizer,
 )
 
+pytestmark = pytest.mark.sampled(3)
+
 N = 8
 FIRST_BOUNDED = 3  # of the weights that BoundedL2 keeps from being negative
 GROUPS = [0, 2, 1, 1, 2, 0, 2, 3]  # not in order; of sizes 2, 2, 3, 1

@@ -206,3 +206,22 @@ def test_scores_too_far_spread_for_cells_are_sorted():
     labels = np.arange(51) % 2 == 0
     support = PairHinge().smoothed(scores, labels, width=1.0)
     assert support.value == pytest.approx(reference.pair_hinge(scores, labels)[0])
+
+
+@pytest.mark.parametrize("width", [1e-10, 1e-7, 1e-4, 1e-1, 3.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_smoothed_line_is_one_of_shares_to_the_last_digits(width, weighted):
+    rng = np.random.default_rng(0)
+    labels = rng.random(60) < 0.5
+    # pairs at the kink, or next to it, as at an optimum
+    scores = np.where(labels, 1.0, 0.0) + rng.integers(-3, 4, 60) / 4
+    scores += width * rng.uniform(-0.3, 0.3, 60)
+    weight = rng.uniform(0.1, 5.0, 60) if weighted else None
+    line = PairHinge().smoothed(scores, labels, weight, width=width)
+    slopes = np.longdouble(line.subgradient)
+    assert abs(slopes.sum()) <= 1e-15
+    assert abs(slopes[~labels].sum() - np.longdouble(line.offset)) <= 1e-15
+    for there in (scores + 1e3, 1e3 * rng.normal(size=60), scores - width, -scores):
+        risk, _ = reference.pair_hinge(there, labels, weight, 1.0)
+        height = np.longdouble(line.offset) + slopes @ np.longdouble(there)
+        assert height <= risk + 1e-15 * max(1.0, np.abs(there).max())

@@ -9,6 +9,8 @@ from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.solvers import LevelBundleSolver, Start, StoppingRule
 from aucmax.solvers.linear_program import solve_instances, solve_pairs
 
+pytestmark = pytest.mark.sampled(3)
+
 HULLS = {"simplex": Simplex, "l1": L1Ball}
 KINDS = [
     "noisy",

@@ -14,6 +14,8 @@ from structured.optimum_by_cvxpy import convex_minimum
 from structured.ranker_samples import graphs_of, repelling
 from structured.test_problem import SETS, problem_of, weights_of
 
+pytestmark = pytest.mark.sampled(2)
+
 SOLVERS = {"frank-wolfe": FrankWolfe, "bundle": Bundle}
 TIGHT = StoppingRule(1e-6, 3000, floor=1e-2)
 

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 import reference_total_variation as reference
 from aucmax.structured._precise_kernels import forest_prox
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.sampled(2)]
 
 EPS = np.finfo(float).eps
 MANY = 1200 if config.DISABLE_JIT else 20_000  # in either case too many to recurse

@@ -11,7 +11,7 @@ from aucmax.structured.program import solve_program
 from structured import reference_structured as reference
 from structured.pairwise_samples import SETS, graph, labels_of
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.sampled(3)]
 
 TASKS = pytest.mark.parametrize("task", ["rank", "loss_augmented", "consistent"])
 ALL_SETS = pytest.mark.parametrize("kind", sorted(SETS))

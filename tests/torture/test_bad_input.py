@@ -14,6 +14,8 @@ from sklearn.base import clone
 import aucmax
 from aucmax import metrics
 
+pytestmark = pytest.mark.sampled(2)
+
 N = 24
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(N, 3))

@@ -35,12 +35,12 @@ TABLES = {
     "mammography": None,
     "bace": None,
     "a9a": None,
-    "thrombin": None,
     "leukemia": None,
     "satimage 4": ("satimage", 3),
     "segment 5": ("segment", 4),
     "vehicle opel": ("vehicle", 1),
     "vehicle saab": ("vehicle", 2),
+    "thrombin": None,
 }
 
 

@@ -159,6 +159,11 @@ def auto_ranker(data: Split, seconds: float) -> np.ndarray:
     return model.fit(data.X, data.y).decision_function(data.X_test)
 
 
+def early_auto_ranker(data: Split, seconds: float) -> np.ndarray:
+    model = AutoRanker(time_limit=seconds, metric="partial_auc")
+    return model.fit(data.X, data.y).decision_function(data.X_test)
+
+
 Method = Callable[[Split, float], np.ndarray]
 
 #: Library defaults, one fit each.
@@ -177,6 +182,7 @@ TUNED: dict[str, Method] = {
 }
 AUTOMATIC: dict[str, Method] = {
     "AutoRanker": auto_ranker,
+    "AutoRanker, partial AUC": early_auto_ranker,
     "FLAML": flaml,
     "AutoGluon": autogluon,
 }

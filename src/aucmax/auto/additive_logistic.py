@@ -30,7 +30,7 @@ class AdditiveLogistic(BinaryRanker):
     ----------
     n_ramps : int, default=10
         Ramps per column.
-    C : float, default=2.0
+    C : float, default=0.2
         Weight of the loss.
 
     Attributes
@@ -43,7 +43,7 @@ class AdditiveLogistic(BinaryRanker):
         Negative and positive label.
     """
 
-    def __init__(self, n_ramps: int = 10, C: float = 2.0) -> None:
+    def __init__(self, n_ramps: int = 10, C: float = 0.2) -> None:
         self.n_ramps = n_ramps
         self.C = C
 

@@ -1,6 +1,5 @@
 """The best ranking that a table allows: many models, one combination, one number."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -15,11 +14,13 @@ from aucmax._progress import reporter
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import FloatArray
 from aucmax.auto.candidates import Setting, choose_candidates
+from aucmax.auto.clock import Clock
 from aucmax.auto.combiners import Ranked
 from aucmax.auto.ensemble import Ensemble, combine
 from aucmax.auto.estimate import WHOLE, estimate
 from aucmax.auto.input_table import read_rows, read_table
 from aucmax.auto.leaderboard import board, summarise
+from aucmax.auto.members import choose_members
 from aucmax.auto.out_of_fold import TrainingTable
 from aucmax.auto.plan import plan_folds
 from aucmax.auto.rank_scale import to_logits
@@ -44,11 +45,13 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
 
     Takes raw tables (text, gaps, dates) as well as arrays and sparse matrices. Every
     candidate is fitted to the same folds, with columns learned anew in each. The rows
-    that it has not seen get the logit of their rank within the fold, and a combination
-    with few, non-negative weights is learned from these, by logistic regression. A
+    that it has not seen get a logit, half by their rank within the fold and half by how
+    far their score is from the mean, and logistic regression on these logits learns a
+    combination with few, non-negative weights. A
     second level of cross-validation replaces it by the best single model where that is
-    clearly better. New rows are scored by the models of all folds, on the scale of the
-    rows kept aside.
+    clearly better. The models of the combination are then fitted to all rows, and new
+    rows placed on the scale of the rows kept aside. If there is no time for it, after
+    Ctrl-C, and past 20,000 rows, the models of the folds score new rows.
 
     The estimate is not the out-of-fold value of the winner, which is too high: each
     block of rows is scored by a combination that was chosen, and whose weights were
@@ -99,10 +102,11 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     notices_ : list of str
         What a user should know about the data and the search.
     members_ : list of dict
-        The models of the combination: "name", "weight", "view", and for each fold that
-        scores a model and the scale of its scores. With `times`, the last fold scores.
+        The models of the combination: "name", "weight", "view", and in "models" and
+        "scales" one model, fitted to all rows, with the scale of its scores; or one for
+        each fold. With `times`, that is the last fold.
     encoders_ : list of TableEncoder
-        The columns, as learned in these folds.
+        The columns, as learned from all rows, or in each fold.
     board_ : dict of lists
         What :meth:`leaderboard` shows.
     threshold_ : float
@@ -203,7 +207,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         self : AutoRanker
             The fitted model.
         """
-        start = time.perf_counter()
+        clock = Clock(self.time_limit)
         with unchanged_on_failure(self):
             self._check_parameters()
             given = read_rows(
@@ -224,41 +228,30 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                 choose_candidates(self.models, setting),
                 rows,
                 setting,
-                self.time_limit,
+                clock,
                 reporter(self),
-                start,
             )
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in found.fitted]), setting.part
             )
             ensemble = combine(ranked, plan.blocks)
-            members: list[dict[str, Any]] = [
-                {
-                    "name": one.candidate.name,
-                    "weight": float(share),
-                    "view": one.candidate.view,
-                    "models": [one.models[k] for k in plan.scoring],
-                    "scales": [one.scales[k] for k in plan.scoring],
-                }
-                for one, share in zip(found.fitted, ensemble.weights, strict=True)
-                if share > 0.0
-            ]
-            members.sort(key=lambda member: -member["weight"])
+            members = choose_members(found, ensemble.weights, rows, setting, clock)
             replace_state(
                 self,
                 {
                     "classes_": given.classes,
-                    "members_": members,
-                    "encoders_": [rows.encoders[k] for k in plan.scoring],
-                    "weights_": {one["name"]: one["weight"] for one in members},
+                    "members_": members.records,
+                    "encoders_": members.encoders,
+                    "weights_": {one["name"]: one["weight"] for one in members.records},
                     "combiner_": ensemble.combiner,
                     "estimate_": self._estimate(ranked, ensemble.honest_scores),
                     "board_": board(found.fitted, ranked, ensemble),
                     "notices_": [
                         *plan.notices,
                         *map(str, hidden),
-                        *rows.encoders[0].notices_,
+                        *members.encoders[0].notices_,
                         *found.notices,
+                        *members.notices,
                     ],
                     **self._learn_cut(ranked, ensemble),
                     "n_rows_": given.n_rows,
@@ -373,17 +366,15 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             raise ValueError(f"folds must be at least 2, got {self.folds!r}.")
 
     def _combined(self, tables: Sequence[Any]) -> FloatArray:
-        """Score rows by the members of each fold, which have a table each."""
+        """Score rows by the members of each encoder, which have a table each."""
         scores: FloatArray = np.zeros(tables[0].shape[0])
-        for fold, (encoder, table) in enumerate(
-            zip(self.encoders_, tables, strict=True)
-        ):
+        for k, (encoder, table) in enumerate(zip(self.encoders_, tables, strict=True)):
             for view in sorted({member["view"] for member in self.members_}):
                 matrix = view_rows(view, encoder, table)
                 for member in self.members_:
                     if member["view"] == view:
-                        found = score_rows(member["models"][fold], matrix)
-                        logits = to_logits(found, member["scales"][fold])
+                        found = score_rows(member["models"][k], matrix)
+                        logits = to_logits(found, member["scales"][k])
                         scores += member["weight"] * logits
         return scores / len(tables)
 

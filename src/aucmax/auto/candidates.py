@@ -116,8 +116,8 @@ def _linear(setting: Setting) -> Any:
     )
 
 
-def _kernel(C: float, setting: Setting) -> Any:
-    return KernelLogistic(C=C, random_state=setting.random_state)
+def _kernel(C: float, width: float, setting: Setting) -> Any:
+    return KernelLogistic(C=C, width=width, random_state=setting.random_state)
 
 
 def _additive(setting: Setting) -> Any:
@@ -158,7 +158,7 @@ CANDIDATES: tuple[Candidate, ...] = (
         lambda_l2=3.0,
         feature_fraction=0.7,
     ),
-    Candidate("kernel", partial(_kernel, 100.0), most_rows=20_000),
+    Candidate("kernel", partial(_kernel, 100.0, 0.7), most_rows=20_000),
     _trees("forest", 100, 50_000, bagging_fraction=0.632, **_FOREST),
     Candidate("additive", _additive, suits=_is_narrow, most_rows=50_000),
     _trees(
@@ -191,7 +191,16 @@ CANDIDATES: tuple[Candidate, ...] = (
         bagging_fraction=0.8,
         bagging_freq=1,
     ),
-    Candidate("smooth kernel", partial(_kernel, 10.0), most_rows=20_000),
+    Candidate("smooth kernel", partial(_kernel, 10.0, 0.7), most_rows=20_000),
+    Candidate("narrow kernel", partial(_kernel, 10.0, 2.0), most_rows=20_000),
+    _trees(
+        "forest with random thresholds",
+        100,
+        50_000,
+        bagging_fraction=0.632,
+        extra_trees=True,
+        **_FOREST,
+    ),
     Candidate("trees of pairs", _pairs, "trees", _is_partial),
     Candidate("linear", _linear, most_rows=10_000),
 )

@@ -1,8 +1,8 @@
-r"""From the out-of-fold ranks of several models to one ranking: non-negative weights.
+r"""From the out-of-fold scores of several models to one ranking: non-negative weights.
 
-Every model gives each row the logit of its rank within its fold, and a combination is
-a weighted sum of these. Weights are non-negative and sum to one, so that a combination
-can be read: half of this model, a third of that one.
+Every model gives each row a logit, see :mod:`aucmax.auto.rank_scale`, and a combination
+is a weighted sum of these. Weights are non-negative and sum to one, so that it can be
+read: half of this model, a third of that one.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ _LEAST_SHARE = 0.02
 
 @dataclass(frozen=True)
 class Ranked:
-    """Rows with the logits of their ranks by each model, to be combined.
+    """Rows with their logits by each model, to be combined.
 
     Attributes
     ----------
     logits : ndarray of shape (n_rows, n_models)
-        Logit of the rank of each row within its fold.
+        What each model gives each row; see :mod:`aucmax.auto.rank_scale`.
     labels : ndarray of bool of shape (n_rows,)
         Which rows are positive.
     folds : ndarray of int64 of shape (n_rows,)

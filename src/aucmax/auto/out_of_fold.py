@@ -14,11 +14,17 @@ from aucmax.auto.candidates import Candidate, Setting
 from aucmax.auto.combiners import Ranked
 from aucmax.auto.input_table import GivenRows
 from aucmax.auto.plan import Plan
-from aucmax.auto.rank_scale import learn_scale, rank_logits
+from aucmax.auto.rank_scale import Spread, learn_scale, scaled
 from aucmax.tables import TableEncoder
 from aucmax.tables.table_model import score_rows, view_rows
 
-__all__ = ["FittedCandidate", "TimeUpError", "TrainingTable", "fit_out_of_fold"]
+__all__ = [
+    "FittedCandidate",
+    "TimeUpError",
+    "TrainingTable",
+    "fit_candidate",
+    "fit_out_of_fold",
+]
 
 
 # Cells of all folds' matrices beyond which those of one view are kept at a time.
@@ -43,8 +49,10 @@ class FittedCandidate:
         The scale of each model's scores; see :mod:`aucmax.auto.rank_scale`.
     scores : ndarray of shape (n_test_rows,)
         Scores of the test rows, in the order of the plan.
+    spread : Spread
+        Of these scores.
     logits : ndarray of shape (n_test_rows,)
-        Logits of their ranks within the fold.
+        The scores on the scale of the fold.
     seconds : float
         Time of all fits and scores.
     """
@@ -53,6 +61,7 @@ class FittedCandidate:
     models: list[Any]
     scales: list[FloatArray]
     scores: FloatArray
+    spread: Spread
     logits: FloatArray
     seconds: float
 
@@ -76,7 +85,7 @@ class TrainingTable:
         return bool(n_rows * n_columns * len(self.plan.folds) > _MANY_CELLS)
 
     def ranked(self, logits: FloatArray, part: dict[str, Any]) -> Ranked:
-        """Return the test rows with logits of their ranks, one column per model."""
+        """Return the test rows with their logits, one column per model."""
         given, rows = self.given, self.plan.rows
         return Ranked(
             logits,
@@ -127,40 +136,42 @@ def fit_out_of_fold(
     :class:`TimeUpError` to end them.
     """
     start = time.perf_counter()
-    models, scales, scores, logits = [], [], [], []
+    models, parts = [], []
     for fold, (train, _) in enumerate(rows.plan.folds):
         known, new = rows.matrices(fold, candidate.view)
         check_time()
-        model = _fit(candidate, rows, setting, fold, known, train, check_time)
-        found = score_rows(model, new)
+        model = fit_candidate(
+            candidate, rows, setting, rows.encoder(fold), known, train, check_time
+        )
         models.append(model)
-        scales.append(learn_scale(found))
-        scores.append(found)
-        logits.append(rank_logits(found))
+        parts.append(score_rows(model, new))
+    scores = np.concatenate(parts)
+    spread = Spread.of(scores)
     return FittedCandidate(
         candidate,
         models,
-        scales,
-        np.concatenate(scores),
-        np.concatenate(logits),
+        [learn_scale(part, spread) for part in parts],
+        scores,
+        spread,
+        np.concatenate([scaled(part, spread) for part in parts]),
         time.perf_counter() - start,
     )
 
 
-def _fit(
+def fit_candidate(
     candidate: Candidate,
     rows: TrainingTable,
     setting: Setting,
-    fold: int,
+    encoder: TableEncoder,
     matrix: Any,
     train: IntArray,
     check_time: Callable[..., None],
 ) -> Any:
+    """Fit a candidate to the training rows, which an encoder has made a matrix of."""
     model = candidate.make(setting)
     parameters = model.get_params(deep=False)
     if candidate.view == "trees" and "categorical_features" in parameters:
-        columns = rows.encoder(fold).categorical_features_
-        model.set_params(categorical_features=columns)
+        model.set_params(categorical_features=encoder.categorical_features_)
     extra: dict[str, Any] = {}
     if rows.given.weight is not None and has_fit_parameter(model, "sample_weight"):
         extra["sample_weight"] = rows.given.weight[train]

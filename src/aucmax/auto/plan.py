@@ -33,6 +33,9 @@ class Plan:
     scoring : list of int
         The folds whose models score new rows: by time the last one alone, since the
         others have seen less.
+    refits : bool
+        Whether a model fitted to all rows is worth its time: of a large table the folds
+        have seen enough.
     notices : list of str
         What a user should know.
     """
@@ -42,6 +45,7 @@ class Plan:
     fold_of_row: IntArray
     blocks: list[IntArray]
     scoring: list[int]
+    refits: bool
     notices: list[str]
 
 
@@ -87,7 +91,8 @@ def plan_folds(
     unit_of_row = None if moments is not None or unit is None else unit[rows]
     blocks = _blocks(labels[rows], fold_of_row, unit_of_row, n_folds, random_state)
     scoring = list(range(len(folds)))[0 if moments is None else -1 :]
-    return Plan(folds, rows, fold_of_row, blocks, scoring, notices)
+    refits = labels.size <= _MOST_ROWS_FOR_ALL_FOLDS
+    return Plan(folds, rows, fold_of_row, blocks, scoring, refits, notices)
 
 
 def _fewer_folds(labels: BoolArray, n_folds: int, notices: list[str]) -> int:

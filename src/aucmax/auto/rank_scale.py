@@ -1,6 +1,13 @@
-"""One scale for the scores of all models: where a score would rank among known rows."""
+r"""One scale for the scores of all models: half by rank, half by distance.
 
-from typing import Any
+Where a score ranks among known rows means the same for every model, whatever its
+scores are. But ranks tell nothing of how sure a model is, and where classes are almost
+told apart that is what decides. So a row gets the mean of two numbers: the logit of its
+rank, and its distance from the mean score, in units that give both the same spread.
+Labels have no part in it.
+"""
+
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import logit
@@ -9,25 +16,50 @@ from scipy.stats import rankdata
 from aucmax._knots import along_knots
 from aucmax._validation import FloatArray
 
-__all__ = ["learn_scale", "rank_logits", "to_logits"]
+__all__ = ["Spread", "learn_scale", "scaled", "to_logits"]
 
 # Points of the scale; between them it is linear.
 _MOST_KNOTS = 400
+# Standard deviation of the logits of ranks: that of the logistic distribution.
+_SPREAD_OF_LOGITS = np.pi / np.sqrt(3.0)
 
 
-def rank_logits(scores: FloatArray) -> FloatArray:
-    """Logit of the share of rows below each row, itself and its ties by one half."""
+class Spread(NamedTuple):
+    """Mean and standard deviation of a model's scores, over all folds."""
+
+    centre: float
+    width: float
+
+    @classmethod
+    def of(cls, scores: FloatArray) -> Self:
+        """Measure them."""
+        return cls(float(scores.mean()), float(scores.std()))
+
+    def distances(self, scores: FloatArray) -> FloatArray:
+        """Distances from the centre, spread as the logits of ranks are."""
+        if not self.width > 0.0:
+            return np.zeros(scores.size)
+        return np.asarray(_SPREAD_OF_LOGITS / self.width * (scores - self.centre))
+
+
+def scaled(scores: FloatArray, spread: Spread) -> FloatArray:
+    """Mean of the distance and of the logit of the share of rows below each row.
+
+    Of itself and of its ties, one half is below.
+    """
     shares: FloatArray = (rankdata(scores) - 0.5) / scores.size
-    return np.asarray(logit(shares))
+    return np.asarray((logit(shares) + spread.distances(scores)) / 2.0)
 
 
-def learn_scale(scores: FloatArray) -> FloatArray:
-    """Return scores and their rank logits, at knots evenly spaced over the logits.
+def learn_scale(scores: FloatArray, spread: Spread) -> FloatArray:
+    """Return scores and their logits, at knots evenly spaced over the logits.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows,)
         Scores of rows that the model has not seen.
+    spread : Spread
+        Of the model's scores.
 
     Returns
     -------
@@ -35,7 +67,7 @@ def learn_scale(scores: FloatArray) -> FloatArray:
         Rising scores, and rising logits.
     """
     known, first = np.unique(scores, return_index=True)
-    logits = rank_logits(scores)[first]
+    logits = scaled(scores, spread)[first]
     if known.size > _MOST_KNOTS:
         wanted = np.linspace(logits[0], logits[-1], _MOST_KNOTS)
         kept = np.unique(np.searchsorted(logits, wanted))

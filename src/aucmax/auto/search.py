@@ -1,12 +1,12 @@
 """Candidates one after the other, as long as there is time."""
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from aucmax.auto.candidates import Candidate, Setting
+from aucmax.auto.clock import Clock
 from aucmax.auto.out_of_fold import (
     FittedCandidate,
     TimeUpError,
@@ -18,6 +18,8 @@ __all__ = ["AutoProgress", "Found", "search"]
 
 # Share of the time that is left for combining the models.
 _TIME_TO_COMBINE = 0.05
+# How much longer a row may take if there are more of them.
+_LONGER_WITH_MORE_ROWS = 1.1
 
 
 class AutoProgress(NamedTuple):
@@ -57,39 +59,48 @@ class AutoProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """The candidates that were fitted, and what became of the others."""
+    """The candidates that were fitted, and what became of the others.
+
+    Attributes
+    ----------
+    fitted : list of FittedCandidate
+        Those that are done.
+    notices : list of str
+        What became of the others.
+    is_stopped : bool
+        Whether someone ended the search.
+    """
 
     fitted: list[FittedCandidate]
     notices: list[str]
+    is_stopped: bool
 
 
 def search(
     candidates: Sequence[Candidate],
     rows: TrainingTable,
     setting: Setting,
-    time_limit: float | None,
+    clock: Clock,
     report: Callable[[AutoProgress], object] | None,
-    start: float | None = None,
 ) -> Found:
     """Fit candidates until there are no more, the time is up, or someone says stop.
 
     The first is fitted whatever time it takes, so that there is a model at the end. A
     candidate that is not done when the time is up is dropped; Ctrl-C drops the current
-    one and ends the search, unless nothing is done yet. The clock runs from `start`, as
-    of ``time.perf_counter``, or from now.
+    one and ends the search, unless nothing is done yet. Time is left for combining what
+    is done, and for fitting it to all rows.
     """
-    start = time.perf_counter() if start is None else start
     if rows.is_large:
         # every change of view costs time
         candidates = sorted(candidates, key=lambda candidate: candidate.view)
-    state = _Search(rows, setting, len(candidates), time_limit, report, start)
+    state = _Search(rows, setting, len(candidates), clock, report)
     for candidate in candidates:
         if state.is_stopped:
             break
         state.attempt(candidate, is_last=candidate is candidates[-1])
     state.tell("combination")
     if state.late:
-        late = ", ".join(state.late)
+        late, time_limit = ", ".join(state.late), clock.time_limit
         state.notices.append(
             f"there was no time for {late}; allow more than time_limit={time_limit:g} "
             "seconds to try them"
@@ -101,7 +112,7 @@ def search(
                 UserWarning,
                 stacklevel=3,
             )
-    return Found(state.fitted, state.notices)
+    return Found(state.fitted, state.notices, state.is_stopped)
 
 
 class _Search:
@@ -112,9 +123,8 @@ class _Search:
         rows: TrainingTable,
         setting: Setting,
         n_candidates: int,
-        time_limit: float | None,
+        clock: Clock,
         report: Callable[[AutoProgress], object] | None,
-        start: float,
     ) -> None:
         self.fitted: list[FittedCandidate] = []
         self.notices: list[str] = []
@@ -122,8 +132,8 @@ class _Search:
         self.best, self.score = "", float("nan")
         self.is_stopped = False
         self._rows, self._setting, self._report = rows, setting, report
-        self._n_candidates, self._time_limit = n_candidates, time_limit
-        self._start = start
+        self._n_candidates, self._clock = n_candidates, clock
+        self._reserved = _TIME_TO_COMBINE * (clock.time_limit or 0.0)
 
     def attempt(self, candidate: Candidate, *, is_last: bool) -> None:
         """Fit one candidate, or note why not."""
@@ -162,20 +172,22 @@ class _Search:
             self._n_candidates,
             self.best,
             self.score,
-            time.perf_counter() - self._start,
-            self._time_limit,
+            self._clock.seconds,
+            self._clock.time_limit,
         )
         return bool(self._report(news))
 
     def _check_time(self, *_: Any) -> None:
-        if self._time_limit is None or not self.fitted:
-            return
-        end = self._time_limit * (1.0 - _TIME_TO_COMBINE)
-        if time.perf_counter() - self._start > end:
-            raise TimeUpError
+        if self.fitted:
+            self._clock.check(self._reserved)
 
     def _keep(self, found: FittedCandidate) -> None:
         self.fitted.append(found)
+        plan = self._rows.plan
+        if plan.refits:
+            n_trained = sum(train.size for train, _ in plan.folds)
+            more_rows = self._rows.given.n_rows / n_trained
+            self._reserved += _LONGER_WITH_MORE_ROWS * more_rows * found.seconds
         ranked = self._rows.ranked(found.logits[:, None], self._setting.part)
         value = ranked.measure(found.logits)
         if not value <= self.score:

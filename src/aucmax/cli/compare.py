@@ -29,6 +29,7 @@ from aucmax.cli.outputs import (
     REPORTS,
     check_ending,
     check_outputs,
+    make_folder,
     save_figure,
 )
 from aucmax.cli.program import Command, NothingRankedError, typed_command
@@ -140,7 +141,7 @@ def _parse_models(
     "--output-dir",
     type=click.Path(path_type=Path),
     default=Path(),
-    help="Folder for the results [default: the current one].",
+    help="Folder for the results, created if need be [default: the current one].",
 )
 @click.option(
     "--model-out",
@@ -197,6 +198,7 @@ def compare(
     are above the lowest level, and all are compared by MAUC.
     """
     if not no_save:
+        make_folder(output_dir)
         model_out = model_out or output_dir / f"{data.stem}.aucmax"
         figure = figure or output_dir / f"{data.stem}-roc.png"
     elif model_out or figure or report:
@@ -206,6 +208,8 @@ def compare(
     check_ending(figure, PICTURES)
     check_ending(report, REPORTS)
     check_outputs([model_out, figure, report], force, filter(None, [data.path, test]))
+    if test == data.path == Path("-"):
+        raise click.UsageError("DATA and --test cannot both be standard input.")
     if test is not None and (folds or row_columns.groups or row_columns.time):
         raise click.UsageError(
             "--test keeps rows aside already; leave out --folds, --groups and --time."

@@ -177,6 +177,9 @@ class Source(NamedTuple):
     path: Path
     format: str | None = None
     separator: str | None = None
+    decimal: str = "auto"
+    encoding: str = "auto"
+    sheet: str | None = None
 
     @property
     def stem(self) -> str:
@@ -184,6 +187,8 @@ class Source(NamedTuple):
         from aucmax.datasets import COMPRESSIONS
 
         name = self.path.name
+        if name == "-":
+            return "stdin"
         if self.path.suffix.lower() in COMPRESSIONS:
             name = Path(name).stem
         return Path(name).stem
@@ -199,11 +204,26 @@ class Source(NamedTuple):
         kind = self.format or datasets.file_format(self.path)
         if kind in ("svmlight", "letor"):
             rows, labels, queries = datasets.load_svmlight(self.path)
-            return Data(rows, labels, queries=queries)
+            return Data(rows, _as_written(labels), queries=queries)
         frame = datasets.load_table(
-            self.path, format=kind, separator=self.separator, text_columns=text_columns
+            self.path,
+            format=kind,
+            separator=self.separator,
+            decimal=self.decimal,
+            encoding=self.encoding,
+            sheet=self.sheet,
+            text_columns=text_columns,
         )
         return Data(frame)
+
+
+def _as_written(labels: Any) -> Any:
+    """Labels of svmlight rows as they are written there: 1 and -1 are not 1.0 and -1.0.
+
+    Predictions are printed the same.
+    """
+    whole = labels.astype(int)
+    return whole if (whole == labels).all() else labels
 
 
 class QueryChoice(NamedTuple):

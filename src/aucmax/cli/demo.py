@@ -9,7 +9,7 @@ from aucmax.cli.compare import Plan, run_comparison
 from aucmax.cli.console import Console, with_console
 from aucmax.cli.data import Data
 from aucmax.cli.options import range_options
-from aucmax.cli.outputs import check_outputs
+from aucmax.cli.outputs import check_outputs, make_folder
 from aucmax.cli.program import Command
 from aucmax.comparison import compared_models
 
@@ -54,8 +54,7 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         "figure": output_dir / "machines-roc.png",
         "report": output_dir / "machines-report.html",
     }
-    if not output_dir.exists():
-        output_dir.mkdir()
+    make_folder(output_dir)
     check_outputs(files.values(), force=True)
     table = load_demo()
     known, new = table.head(-_N_NEW), table.tail(_N_NEW)

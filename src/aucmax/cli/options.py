@@ -65,15 +65,34 @@ def data_argument(command: Command) -> Command:
     @click.argument("path", metavar="DATA", type=click.Path(path_type=Path))
     @click.option(
         "--format",
-        type=click.Choice(["csv", "tsv", "parquet", "svmlight"]),
+        type=click.Choice(
+            ["csv", "tsv", "parquet", "feather", "jsonl", "excel", "svmlight"]
+        ),
         help="Format of DATA, if its name does not tell.",
     )
     @click.option(
         "--separator",
         metavar="CHARACTER",
         callback=lambda _, __, value: {"tab": "\t", "\\t": "\t"}.get(value, value),
-        help="Character between the columns of a text table [default: a comma in .csv, "
-        "a tab in .tsv files].",
+        help="Character between the columns of a text table [default: found in .csv, a "
+        "tab in .tsv files].",
+    )
+    @click.option(
+        "--decimal",
+        type=click.Choice(["auto", ".", ","]),
+        default="auto",
+        help="Character in front of decimals in a text table [default: found].",
+    )
+    @click.option(
+        "--encoding",
+        metavar="NAME",
+        default="auto",
+        help="Encoding of a text table, such as latin-1 [default: found].",
+    )
+    @click.option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of a spreadsheet [default: the first].",
     )
     @wraps(command)
     def wrapped(
@@ -81,9 +100,13 @@ def data_argument(command: Command) -> Command:
         path: Path,
         format: str | None,
         separator: str | None,
+        decimal: str,
+        encoding: str,
+        sheet: str | None,
         **options: Any,
     ) -> None:
-        command(*args, data=Source(path, format, separator), **options)
+        source = Source(path, format, separator, decimal, encoding, sheet)
+        command(*args, data=source, **options)
 
     return wrapped
 

@@ -13,12 +13,23 @@ __all__ = [
     "TABLES",
     "check_ending",
     "check_outputs",
+    "make_folder",
     "save_figure",
 ]
 
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
 REPORTS = (".html", ".htm", ".md")
 TABLES = (".csv", ".tsv", ".parquet")
+
+
+def make_folder(folder: Path) -> None:
+    """Create the folder of the results, with those above it, unless it exists."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise click.ClickException(
+            f"{folder}: there is a file of that name, where a folder is needed."
+        ) from error
 
 
 def check_outputs(

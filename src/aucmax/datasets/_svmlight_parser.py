@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax.datasets import _kernels
-from aucmax.datasets.opening import PathLike, read_text_chunks
+from aucmax.datasets.encodings import read_text_chunks
+from aucmax.datasets.opening import PathLike, find_source
 from aucmax.exceptions import DataFileError
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,7 @@ class SvmlightParser:
             raise ValueError(
                 f"zero_based must be True, False or 'auto', got {zero_based!r}."
             )
-        self.path = path
+        self.path = find_source(path)
         self.n_features = n_features
         self.zero_based = zero_based
         self.smallest, self.largest = LARGEST_INDEX, -1

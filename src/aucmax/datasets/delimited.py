@@ -15,7 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax.datasets.opening import PathLike
+from aucmax.datasets.unnamed import name_columns
 from aucmax.exceptions import DataFileError
+
+
+class NotUTF8Error(DataFileError):
+    """Text is not UTF-8; it may be fine in another encoding."""
 
 
 class Layout(NamedTuple):
@@ -27,22 +32,23 @@ class Layout(NamedTuple):
     n_trailing: int  # blank lines at the end
     blanks: NDArray[np.int64]  # which records, counted from 0, are blank lines
     quote_char: str | None  # None if no field is quoted: a quote is a mere letter
+    unnamed: list[str]  # those among the names that the file does not have
 
 
 def check_delimited(
     path: PathLike,
     texts: Iterable[bytes],
     *,
-    separator: str | None,
+    separator: str,
     quote_char: str | None = '"',
     has_header: bool = True,
 ) -> Layout:
     """Return the layout of a table, or raise DataFileError at its first flaw.
 
-    A separator of None means a comma, but then a header of one column that holds
-    another usual separator is refused.
+    A header of one column that holds another usual separator than the comma given is
+    refused.
     """
-    scan = _Scan(path, separator or ",", quote_char)
+    scan = _Scan(path, separator, quote_char)
     pieces = _ending_with_newline(texts)
     head = b""
     end = -1
@@ -55,7 +61,8 @@ def check_delimited(
         raise scan.unterminated()
     first = scan.decode_record(head[:end])
     if has_header:
-        _check_names(path, first, guessed=separator is None)
+        first, scan.unnamed = name_columns(first)
+        _check_names(path, first, separator)
         scan.start(first, line=head.count(b"\n", 0, end + 1))
         head = head[end + 1 :]
     else:
@@ -74,8 +81,8 @@ def _ending_with_newline(texts: Iterable[bytes]) -> Iterator[bytes]:
         yield b"\n"
 
 
-def _check_names(path: PathLike, names: list[str], guessed: bool) -> None:
-    if len(names) == 1 and guessed:
+def _check_names(path: PathLike, names: list[str], separator: str) -> None:
+    if len(names) == 1 and separator == ",":
         for other in (";", "\t", "|"):
             if other in names[0]:
                 raise DataFileError(
@@ -85,11 +92,6 @@ def _check_names(path: PathLike, names: list[str], guessed: bool) -> None:
                 )
     seen: dict[str, int] = {}
     for column, name in enumerate(names, start=1):
-        if not name:
-            raise DataFileError(
-                f"{path}: line 1, column {column}: this column has no name; name it "
-                "or remove it (an index written along with the table?)."
-            )
         if name in seen:
             raise DataFileError(
                 f"{path}: line 1, column {column} ({name!r}): column {seen[name]} has "
@@ -109,6 +111,7 @@ class _Scan:
         self.quote_char = quote_char
         self.kernels = _scan_kernels
         self.names: list[str] = []
+        self.unnamed: list[str] = []
         self.blanks: list[NDArray[np.int64]] = []
         self.buffer = np.empty(0, dtype=np.int64)
         self.decoder = codecs.getincrementaldecoder("utf-8")()
@@ -146,7 +149,7 @@ class _Scan:
             quoting=csv.QUOTE_MINIMAL if self.quote_char else csv.QUOTE_NONE,
         )
         try:
-            rows = [row for row in reader if any(map(str.strip, row))]
+            rows = [row for row in reader if len(row) > 1 or any(map(str.strip, row))]
         except csv.Error as error:
             raise DataFileError(f"{self.path}: line 1: {error}.") from error
         if len(rows) != 1:
@@ -205,6 +208,7 @@ class _Scan:
             int(state[kernels.TRAILING]),
             blanks[blanks < n_records],
             self.quote_char if quoted else None,
+            self.unnamed,
         )
 
     def unterminated(self) -> DataFileError:
@@ -216,13 +220,15 @@ class _Scan:
         )
 
     def _flaw(self, byte: int) -> DataFileError:
-        why = (
-            "a NUL byte; is this a text file?"
-            if byte == 0
-            else f"byte 0x{byte:02x} is not valid UTF-8; save the file as UTF-8."
-        )
         line, field = self.state[[self.kernels.LINE, self.kernels.FIELD]]
-        return self._located(line, field, why)
+        if byte == 0:
+            return self._located(line, field, "a NUL byte; is this a text file?")
+        why = (
+            f"byte 0x{byte:02x} is not valid UTF-8; save the file as UTF-8, or name "
+            "its encoding: encoding='latin-1' or the like, --encoding latin-1 on the "
+            "command line."
+        )
+        return NotUTF8Error(str(self._located(line, field, why)))
 
     def _refusal(self, status: int) -> DataFileError:
         kernels, state = self.kernels, self.state

@@ -3,16 +3,37 @@
 import bz2
 import gzip
 import importlib
+import io
 import lzma
+import os
+import stat
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
+from zipfile import BadZipFile
 
+from aucmax.datasets.archives import member_name, open_member
 from aucmax.datasets.names import near_names
 from aucmax.exceptions import DataFileError
 
-PathLike = str | Path
+
+class Piped(NamedTuple):
+    """What came through a pipe, which can be read once: its bytes."""
+
+    name: str
+    content: bytes
+
+    def __str__(self) -> str:
+        """Name it in messages."""
+        return self.name
+
+
+PathLike = str | Path | Piped
+
+#: What stands for standard input where a file is named.
+STANDARD_INPUT = "-"
 
 #: The endings that say what a file holds, before that of a compression.
 FORMATS = {
@@ -21,6 +42,16 @@ FORMATS = {
     ".tab": "tsv",
     ".parquet": "parquet",
     ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".ipc": "feather",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
     ".svm": "svmlight",
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
@@ -28,10 +59,37 @@ FORMATS = {
 }
 
 #: The endings that say how a file is compressed.
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+COMPRESSIONS = {
+    ".gz": "gzip",
+    ".bz2": "bzip2",
+    ".xz": "xz",
+    ".zst": "zstd",
+    ".zip": "zip",
+}
 
 CHUNK = 1 << 20
 ZSTD_PIECE = 1 << 14
+
+# what a compressed file may hold whatever its size, and how many times its size beyond
+FREE_CONTENT = 1 << 30
+LARGEST_EXPANSION = 200
+
+_ADVICE = {
+    ".txt": "if columns are separated by commas, semicolons or tabs, name the format "
+    "csv",
+    ".dat": "if columns are separated by commas, semicolons or tabs, name the format "
+    "csv",
+    ".json": "write one object per line and end the name in .jsonl",
+    **dict.fromkeys(
+        (".sas7bdat", ".xpt", ".sav", ".dta", ".rds", ".rdata", ".mat", ".arff"),
+        "export the table as CSV or Parquet",
+    ),
+    **dict.fromkeys(
+        (".pkl", ".pickle", ".npy", ".npz", ".h5", ".hdf5"),
+        "write the table as Parquet, for example with pandas' to_parquet",
+    ),
+    **dict.fromkeys((".7z", ".rar", ".tar", ".tgz"), "unpack it first"),
+}
 
 _LOOKS_LIKE = {
     b"\x1f\x8b": "gzip data; give it a name ending in .gz",
@@ -39,9 +97,10 @@ _LOOKS_LIKE = {
     b"\xfd7zXZ\x00": "xz data; give it a name ending in .xz",
     b"\x28\xb5\x2f\xfd": "zstd data; give it a name ending in .zst",
     b"PAR1": "a Parquet file; give it a name ending in .parquet",
-    b"PK\x03\x04": "a zip archive or spreadsheet; unpack it or export it as CSV",
-    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
-    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+    b"PK\x03\x04": "a zip archive, or a spreadsheet; give it a name ending in .zip or "
+    ".xlsx",
+    b"\xd0\xcf\x11\xe0": "a spreadsheet; give it a name ending in .xls",
+    b"ARROW1": "a Feather file; give it a name ending in .feather",
 }
 
 
@@ -64,7 +123,9 @@ def file_format(path: PathLike) -> str:
     Returns
     -------
     str
-        One of the values of `FORMATS`: "csv", "tsv", "parquet", "svmlight" or "letor".
+        One of the values of `FORMATS`: "csv", "tsv", "parquet", "feather", "jsonl",
+        "excel", "svmlight" or "letor". A zip archive is judged by the file in it.
+        ``"-"``, standard input, is "csv".
 
     Raises
     ------
@@ -77,21 +138,53 @@ def file_format(path: PathLike) -> str:
     >>> file_format("visits.tsv.gz")
     'tsv'
     """
+    if isinstance(path, Piped) or str(path) == STANDARD_INPUT:
+        return "csv"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
-        suffixes.pop()
+        packed = COMPRESSIONS[suffixes.pop()]
+        if packed == "zip" and (not suffixes or suffixes[-1] not in FORMATS):
+            return file_format(_name_within(path))
     if suffixes and suffixes[-1] in FORMATS:
         return FORMATS[suffixes[-1]]
+    advice = _ADVICE.get(suffixes[-1] if suffixes else "", "name the format")
     raise DataFileError(
-        f"{path}: cannot tell the format from this name; rename the file to end in one "
-        f"of {', '.join(FORMATS)} (then {', '.join(COMPRESSIONS)} if compressed) or "
-        "name the format."
+        f"{path}: cannot tell the format from this name; {advice}. Names may end in "
+        f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For any "
+        'other name, say format="csv" or the like, --format csv on the command line.'
     )
+
+
+def _name_within(path: PathLike) -> str:
+    """Return the name of the only file in a zip archive."""
+    with _open_raw(path) as raw:
+        try:
+            return f"{path}/{member_name(raw)}"
+        except BadZipFile as error:
+            raise _damaged(path, "zip", error) from error
+
+
+def find_source(path: PathLike) -> PathLike:
+    """Return the path of a file, or what a pipe holds, since it can be read once."""
+    if isinstance(path, Piped):
+        return path
+    if str(path) == STANDARD_INPUT:
+        return Piped("standard input", sys.stdin.buffer.read())
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return path  # said where it is opened
+    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode):
+        with _open_raw(path) as raw:
+            return Piped(str(path), raw.read())
+    return path
 
 
 def compression_of(path: PathLike, compression: str = "auto") -> str | None:
     """Return how a file is compressed, None for not at all."""
     if compression == "auto":
+        if isinstance(path, Piped):
+            return None
         return COMPRESSIONS.get(Path(path).suffix.lower())
     if compression == "none":
         return None
@@ -107,10 +200,19 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
     Whatever goes wrong with the file is raised as DataFileError.
     """
     kind = compression_of(path, compression)
+    n_bytes = 0
     try:
         with _open_raw(path) as raw:
+            limit = _largest_content(raw)
             stream = _DECOMPRESSORS[kind](raw)
             while chunk := stream.read(CHUNK):
+                n_bytes += len(chunk)
+                if kind is not None and n_bytes > limit:
+                    raise DataFileError(
+                        f"{path}: the {kind} data hold more than {limit >> 20} MiB, "
+                        f"over {LARGEST_EXPANSION} times the size of the file; if you "
+                        "trust it, unpack it first."
+                    )
                 yield chunk
     except EOFError as error:
         raise DataFileError(
@@ -118,25 +220,36 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
             "fetch or write it again."
         ) from error
     except _decompression_errors(path, kind) as error:
-        raise DataFileError(
-            f"{path}: not valid {kind} data ({error}); the file is damaged or its name "
-            "promises the wrong compression."
-        ) from error
+        raise _damaged(path, kind, error) from error
     except OSError as error:
         raise DataFileError(f"{path}: reading failed: {error}.") from error
 
 
-def read_text_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
-    """Yield chunks of a text file without its byte order mark; refuse binary files."""
-    first = True
-    for chunk in read_chunks(path, compression):
-        if first:
-            for magic, meaning in _LOOKS_LIKE.items():
-                if chunk.startswith(magic):
-                    raise DataFileError(f"{path}: this looks like {meaning}.")
-            chunk = chunk.removeprefix(b"\xef\xbb\xbf")
-            first = False
-        yield chunk
+def _largest_content(raw: BinaryIO) -> int:
+    size = raw.seek(0, os.SEEK_END)
+    raw.seek(0)
+    return max(FREE_CONTENT, LARGEST_EXPANSION * size)
+
+
+def _damaged(path: PathLike, kind: str | None, error: Exception) -> DataFileError:
+    return DataFileError(
+        f"{path}: not valid {kind} data ({error}); the file is damaged or its name "
+        "promises the wrong compression."
+    )
+
+
+def read_content(path: PathLike, compression: str = "auto") -> bytes:
+    """Return all that a file holds, decompressed."""
+    return b"".join(read_chunks(path, compression))
+
+
+def refuse_other_kinds(path: PathLike, start: bytes) -> None:
+    """Raise DataFileError if what should be text starts like another kind of file."""
+    for magic, meaning in _LOOKS_LIKE.items():
+        if start.startswith(magic):
+            if isinstance(path, Piped):
+                meaning = meaning.partition(";")[0] + "; unpack it, or name its format"
+            raise DataFileError(f"{path}: this looks like {meaning}.")
 
 
 def require_file(path: PathLike) -> None:
@@ -145,6 +258,8 @@ def require_file(path: PathLike) -> None:
 
 
 def _open_raw(path: PathLike) -> BinaryIO:
+    if isinstance(path, Piped):
+        return io.BytesIO(path.content)
     try:
         return Path(path).open("rb")
     except FileNotFoundError as error:
@@ -164,7 +279,8 @@ class _ZstdStream:
     """Decompressed zstd data; unlike zstandard's reader it notices a missing end."""
 
     def __init__(self, raw: BinaryIO) -> None:
-        self._new_frame = _zstandard(raw.name).ZstdDecompressor().decompressobj
+        path = getattr(raw, "name", "the data")
+        self._new_frame = _zstandard(path).ZstdDecompressor().decompressobj
         self._frame: Any = None
         self._raw = raw
 
@@ -201,7 +317,9 @@ def _decompression_errors(
         return ()
     if kind == "zstd":
         return (_zstandard(path).ZstdError,)
-    return (zlib.error, lzma.LZMAError, OSError)
+    # zipfile has no exception of its own for what needs a password or is not known
+    zip_errors = (BadZipFile, RuntimeError, NotImplementedError)
+    return (zlib.error, lzma.LZMAError, OSError, *zip_errors)
 
 
 _DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Stream]] = {
@@ -210,4 +328,5 @@ _DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Stream]] = {
     "bzip2": bz2.BZ2File,
     "xz": lzma.LZMAFile,
     "zstd": _ZstdStream,
+    "zip": open_member,
 }

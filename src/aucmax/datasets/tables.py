@@ -1,22 +1,19 @@
-"""Tables with named columns: CSV, TSV and Parquet files as polars frames."""
+"""Tables with named columns: files of many kinds as polars frames."""
 
-import io
-from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Collection, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from aucmax._forks import require_polars_threads
-from aucmax.datasets.delimited import Layout, check_delimited
+from aucmax.datasets.cells import type_columns
+from aucmax.datasets.encodings import check_encoding
 from aucmax.datasets.names import near_names
-from aucmax.datasets.opening import (
-    PathLike,
-    compression_of,
-    file_format,
-    read_chunks,
-    read_text_chunks,
-    require_file,
-)
-from aucmax.exceptions import DataFileError
+from aucmax.datasets.opening import PathLike, file_format, find_source, require_file
+from aucmax.datasets.text_tables import TextTable
+from aucmax.datasets.typed_files import TYPED_READERS, Selection, read_excel
+from aucmax.datasets.unnamed import drop_index, name_columns
+from aucmax.exceptions import DataFileError, DataFileWarning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,8 +24,6 @@ MISSING = (
     "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL",
     "Null", "null", "None",
 )  # fmt: skip
-
-COLUMNS_AT_ONCE = 64
 
 _SEPARATORS = {"csv": None, "tsv": "\t"}
 
@@ -43,10 +38,17 @@ def load_table(
     format: str = "auto",
     compression: str = "auto",
     separator: str | None = None,
+    decimal: str = "auto",
+    encoding: str = "auto",
     quote_char: str | None = '"',
     has_header: bool = True,
+    sheet: str | None = None,
 ) -> "pl.DataFrame":
-    r"""Read a CSV, TSV or Parquet file, plain or compressed, as a polars frame.
+    r"""Read a table from a file of any usual kind, plain or compressed.
+
+    CSV, TSV, Parquet, Feather, JSON lines and spreadsheets become a polars frame. What
+    had to be found out of a file (its encoding, its separator, decimal commas, an
+    index without a name) is told by a `DataFileWarning`.
 
     A column of a text file becomes Int64 if all its cells are integers, Float64 if all
     are numbers (wherever the first fraction appears) or missing, and otherwise stays
@@ -55,12 +57,17 @@ def load_table(
     within a table of one column they are missing cells. A row with too many or
     too few fields is an error, never filled up.
 
-    Parquet columns keep their types; NaN becomes null, as in text files.
+    A first column without a name that holds different integers is an index, and left
+    out, as are columns with neither name nor cells; others are called column_3 or the
+    like by their place.
+
+    Columns of Parquet, Feather and JSON lines keep their types; NaN becomes null, as in
+    text files. Texts of a spreadsheet are treated as those of a text file.
 
     Parameters
     ----------
     path : str or Path
-        The file.
+        The file; ``"-"`` for standard input, which is CSV unless `format` is given.
     columns : sequence of str, optional
         The columns to read, in this order. By default all.
     optional : collection of str
@@ -71,16 +78,27 @@ def load_table(
         leading zeros. Names that the file does not have are ignored.
     missing : collection of str
         The cells of a text file that become null; by default `MISSING`.
-    format : {"auto", "csv", "tsv", "parquet"}
+    format : {"auto", "csv", "tsv", "parquet", "feather", "jsonl", "excel"}
         "auto" goes by the file name, see `FORMATS`.
-    compression : {"auto", "none", "gzip", "bzip2", "xz", "zstd"}
-        "auto" goes by the file name, see `COMPRESSIONS`.
+    compression : {"auto", "none", "gzip", "bzip2", "xz", "zstd", "zip"}
+        "auto" goes by the file name, see `COMPRESSIONS`. A zip archive must hold one
+        file.
     separator : str, optional
-        One ASCII character; by default a comma for CSV, a tab for TSV.
+        One ASCII character; by default a tab for TSV, and for CSV whichever of comma,
+        semicolon, tab and bar all of the first rows agree on.
+    decimal : {"auto", ".", ","}
+        What separates the fraction of a number. "auto": a comma if columns are not
+        separated by commas, and some column has numbers with decimal commas; points
+        may then separate thousands.
+    encoding : str
+        Of text. "auto": UTF-16 or UTF-32 if its start says so, else UTF-8, else
+        Windows-1252, which includes latin-1.
     quote_char : str or None
         One ASCII character; None if a quote has no special meaning.
     has_header : bool
         If False, the columns are called column_1, column_2, ...
+    sheet : str, optional
+        The sheet of a spreadsheet, by default the first.
 
     Returns
     -------
@@ -109,33 +127,76 @@ def load_table(
     [(41, 'north'), (None, 'south')]
     """
     require_polars_threads()
-    require_file(path)
-    kind = file_format(path) if format == "auto" else format
-    if kind == "parquet":
-        return _read_parquet(path, columns, optional, compression)
-    if kind not in _SEPARATORS:
-        raise DataFileError(
-            f"{path}: {kind!r} is not a format of tables; those are "
-            f"{', '.join(_SEPARATORS)} and parquet"
-            + (" (load_svmlight reads it)." if kind in ("svmlight", "letor") else ".")
-        )
     _check_character("separator", separator)
     _check_character("quote_char", quote_char)
-    separator = separator or _SEPARATORS[kind]
-    texts = read_text_chunks(path, compression)
-    # a plain file is parsed where it lies, a compressed one from memory
-    kept: list[bytes] | None = [] if compression_of(path, compression) else None
-    layout = check_delimited(
-        path,
-        texts if kept is None else _keeping(texts, kept),
-        separator=separator,
-        quote_char=quote_char,
-        has_header=has_header,
-    )
-    wanted = _select(path, layout.names, columns, optional)
-    source = Path(path) if kept is None else b"".join(kept)
-    frame = _parse(path, source, layout, separator or ",", wanted)
-    return _typed(frame, set(text_columns), list(missing))
+    if decimal not in ("auto", ".", ","):
+        raise ValueError(f"decimal must be 'auto', '.' or ',', got {decimal!r}.")
+    encoding = check_encoding(encoding)
+    path = find_source(path)
+    require_file(path)
+    kind = file_format(path) if format == "auto" else format
+    if kind not in (*TYPED_READERS, *_SEPARATORS, "excel"):
+        raise DataFileError(
+            f"{path}: {kind!r} is not a format of tables; those are "
+            f"{', '.join([*_SEPARATORS, *TYPED_READERS])} and excel"
+            + (" (load_svmlight reads it)." if kind in ("svmlight", "letor") else ".")
+        )
+    if sheet is not None and kind != "excel":
+        raise ValueError(f"{path} is no spreadsheet, and has no sheet {sheet!r}.")
+    select = partial(_select, path, columns=columns, optional=optional)
+    remarks: list[str] = []
+    unnamed: list[str] = []
+    if kind in TYPED_READERS:
+        frame = TYPED_READERS[kind](path, compression, select)
+    elif kind == "excel":
+        frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
+        frame = _typed_texts(frame, text_columns, missing)
+    else:
+        text = TextTable(path, compression, encoding, quote_char, has_header)
+        frame, unnamed = text.read(separator or _SEPARATORS[kind], select)
+        frame = text.type(frame, text_columns, missing, decimal)
+        remarks = text.remarks()
+    if columns is None:
+        frame, more = drop_index(frame, unnamed)
+        remarks += more
+    if remarks:
+        warnings.warn(f"{path}: {'; '.join(remarks)}.", DataFileWarning, stacklevel=2)
+    if not frame.height:
+        raise DataFileError(f"{path}: the table has no rows.")
+    return _without_nan(frame)
+
+
+def _without_nan(frame: "pl.DataFrame") -> "pl.DataFrame":
+    import polars.selectors as cs
+
+    return frame.with_columns(cs.float().fill_nan(None))
+
+
+def _read_sheet(
+    path: PathLike, compression: str, sheet: str | None, select: Selection
+) -> tuple["pl.DataFrame", list[str], list[str]]:
+    frame, remarks = read_excel(path, compression, sheet)
+    if not frame.height:
+        raise DataFileError(
+            f"{path}: the sheet has no rows below its first, the names."
+        )
+    names, unnamed = name_columns([name.strip() for name in frame.columns])
+    if len(set(names)) < len(names):
+        raise DataFileError(f"{path}: two columns have the same name; rename one.")
+    frame.columns = names
+    return frame.select(select(names)), unnamed, remarks
+
+
+def _typed_texts(
+    frame: "pl.DataFrame", text_columns: Collection[str], missing: Collection[str]
+) -> "pl.DataFrame":
+    """Treat the texts of a spreadsheet as those of a text file."""
+    import polars as pl
+
+    texts = frame.select(pl.col(pl.String))
+    if not texts.width:
+        return frame
+    return frame.with_columns(type_columns(texts, text_columns, missing))
 
 
 def _check_character(name: str, value: str | None) -> None:
@@ -143,15 +204,10 @@ def _check_character(name: str, value: str | None) -> None:
         raise ValueError(f"{name} must be one ASCII character, got {value!r}.")
 
 
-def _keeping(texts: Iterable[bytes], kept: list[bytes]) -> Iterable[bytes]:
-    for text in texts:
-        kept.append(text)
-        yield text
-
-
 def _select(
     path: PathLike,
     names: Sequence[str],
+    *,
     columns: Sequence[str] | None,
     optional: Collection[str],
 ) -> list[str]:
@@ -167,101 +223,3 @@ def _select(
     if not wanted:
         raise DataFileError(f"{path}: there are none of the columns {list(columns)!r}.")
     return wanted
-
-
-def _parse(
-    path: PathLike, source: Any, layout: Layout, separator: str, wanted: list[str]
-) -> "pl.DataFrame":
-    import polars as pl
-
-    place = {name: i for i, name in enumerate(layout.names)}
-    try:
-        frame = pl.read_csv(
-            source,
-            has_header=False,
-            schema=dict.fromkeys(layout.names, pl.String()),
-            columns=[place[name] for name in wanted],
-            skip_lines=layout.skip_lines,
-            separator=separator,
-            quote_char=layout.quote_char,
-            glob=False,
-        )
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataFileError(f"{path}: {error}") from error
-    expected = layout.n_records + layout.n_trailing
-    if frame.height != expected:
-        raise DataFileError(
-            f"{path}: parsed as {frame.height} rows where {expected} were counted; "
-            "has the file changed meanwhile?"
-        )
-    frame = frame.select(wanted).head(layout.n_records)
-    if len(layout.names) > 1 and layout.blanks.size:
-        keep = pl.Series([True]).new_from_index(0, frame.height)
-        keep = keep.scatter(layout.blanks, False)
-        frame = frame.filter(keep)
-    return frame
-
-
-def _typed(
-    frame: "pl.DataFrame", text_columns: set[str], missing: list[str]
-) -> "pl.DataFrame":
-    """Turn texts into numbers where a whole column allows it."""
-    import polars as pl
-    import polars.selectors as cs
-
-    left = frame.get_columns()
-    del frame
-    typed: list[pl.Series] = []
-    while left:
-        # some columns at a time, so that texts and numbers are not all held at once
-        texts = pl.DataFrame(left[:COLUMNS_AT_ONCE])
-        del left[:COLUMNS_AT_ONCE]
-        texts = texts.select(pl.all().str.strip_chars(" \t\r"))
-        texts = texts.select(
-            pl.when(~pl.col(name).is_in(missing)).then(pl.col(name)).alias(name)
-            for name in texts.columns
-        )
-        group = [_column(cells, cells.name in text_columns) for cells in texts]
-        typed.extend(pl.DataFrame(group).with_columns(cs.float().fill_nan(None)))
-    return pl.DataFrame(typed)
-
-
-def _column(cells: "pl.Series", is_text: bool) -> "pl.Series":
-    import polars as pl
-
-    n_missing = cells.null_count()
-    if is_text:
-        return cells
-    if n_missing == cells.len():
-        return cells.cast(pl.Float64)
-    for dtype in (pl.Int64, pl.Float64):
-        numbers = cells.cast(dtype, strict=False)
-        if numbers.null_count() == n_missing:
-            return numbers
-    return cells
-
-
-def _read_parquet(
-    path: PathLike,
-    columns: Sequence[str] | None,
-    optional: Collection[str],
-    compression: str,
-) -> "pl.DataFrame":
-    import polars as pl
-    import polars.selectors as cs
-
-    chunks = read_chunks(path, compression)
-    source: Any = path
-    if compression_of(path, compression):
-        source = io.BytesIO(b"".join(chunks))
-    elif not next(chunks, b""):
-        raise DataFileError(f"{path}: the file is empty.")
-    try:
-        names = list(pl.read_parquet_schema(source))
-        wanted = _select(path, names, columns, optional)
-        frame = pl.read_parquet(source, columns=wanted, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataFileError(f"{path}: not a readable Parquet file: {error}") from error
-    if not frame.height:
-        raise DataFileError(f"{path}: the table has no rows.")
-    return frame.select(wanted).with_columns(cs.float().fill_nan(None))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from aucmax._atomic import atomic_output
 from aucmax._forks import require_polars_threads
-from aucmax.datasets.opening import FORMATS, PathLike
+from aucmax.datasets.opening import FORMATS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,7 +14,7 @@ _SEPARATORS = {"csv": ",", "tsv": "\t"}
 
 
 def save_table(
-    frame: "pl.DataFrame", path: PathLike, *, overwrite: bool = False
+    frame: "pl.DataFrame", path: str | Path, *, overwrite: bool = False
 ) -> None:
     """Write a polars frame to a file that :func:`load_table` reads.
 

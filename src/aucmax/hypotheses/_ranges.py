@@ -25,6 +25,9 @@ def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
     NaN and infinite values, with row and column, and TypeError for values of another
     type than float32 or float64.
     """
+    if hasattr(X, "column_ranges"):  # rows in parts
+        in_parts: tuple[FloatArray, FloatArray] = X.column_ranges(names)
+        return in_parts
     if X.dtype not in (np.float32, np.float64):
         raise TypeError(
             f"X must be float32 or float64, got {X.dtype}: use X.astype(float)."

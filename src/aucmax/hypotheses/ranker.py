@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._dask import maps_dask
 from aucmax._features import check_features, check_training_data
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.base import BinaryRanker
@@ -42,6 +43,7 @@ class HypothesisRanker(BinaryRanker):
 
     _unsaved_params = ("callback",)
 
+    @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive.
 

@@ -124,6 +124,10 @@ class ScaledColumns:
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ weights``, of shape (n_rows,): the forward half of a pass."""
+        if self._are_parts_delicate:
+            return np.concatenate(
+                self.X.of_parts(_scores_of_part, ends=self._ends, weights=weights)
+            )
         plain = np.where(self._is_delicate, 0.0, weights)
         scores = product(self.X, self.scale * plain)
         scores += self.shift @ plain
@@ -135,6 +139,11 @@ class ScaledColumns:
 
     def edges(self, row_weights: FloatArray) -> FloatArray:
         """Return ``H.T @ row_weights``, of shape (n_hypotheses,): the backward half."""
+        if self._are_parts_delicate:
+            found = self.X.of_parts_with_rows(
+                _edges_of_part, row_weights, ends=self._ends
+            )
+            return np.asarray(sum(found))
         with np.errstate(over="ignore", invalid="ignore"):
             edges = product(self.X.T, row_weights)
             edges *= self.scale
@@ -145,6 +154,15 @@ class ScaledColumns:
                 own = row_weights[rows]
                 edges[self._delicate] += block.T @ own + base * own.sum()
         return edges
+
+    @property
+    def _ends(self) -> tuple[FloatArray, FloatArray]:
+        return self.low, self.high
+
+    @property
+    def _are_parts_delicate(self) -> bool:
+        """Whether rows in parts have hypotheses to form, each part by itself."""
+        return bool(self._delicate.size) and hasattr(self.X, "of_parts")
 
     def columns(self, indices: Any) -> FloatArray:
         """Return ``H[:, indices]``, dense, each hypothesis within [-1, 1]."""
@@ -182,6 +200,18 @@ class ScaledColumns:
         return sparse.csc_array(
             (values, chosen.indices, chosen.indptr), shape=chosen.shape
         ), base
+
+
+def _scores_of_part(
+    part: Any, ends: tuple[FloatArray, FloatArray], weights: FloatArray
+) -> FloatArray:
+    return ScaledColumns(part, *ends).scores(weights)
+
+
+def _edges_of_part(
+    part: Any, of_rows: FloatArray, ends: tuple[FloatArray, FloatArray]
+) -> FloatArray:
+    return ScaledColumns(part, *ends).edges(of_rows)
 
 
 def on_range(

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._column_scales import column_scales, largest_entries
+from aucmax._dask import maps_dask
 from aucmax._features import (
     check_features,
     check_training_data,
@@ -210,6 +212,12 @@ class AUCSVC(BinaryRanker):
 
     Notes
     -----
+    Columns whose largest entries differ by more than a million times, or are beyond
+    1e100 (unless C is in keeping with that), are divided by powers of 2 in the fit, so
+    that none is lost beside another.
+    The penalty, `objective_` and `dual_gap_` are then those of the divided columns;
+    `coef_` belongs to the columns as they are.
+
     The hinge of a narrow range may be smallest at weights of 0, where it is 1, if the
     classes overlap much in that range: a few negatives far ahead then cost more than
     all else gains. A :class:`~aucmax.exceptions.ConstantScoresWarning` says so. The
@@ -246,6 +254,7 @@ class AUCSVC(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _fits_dask = True
 
     def __init__(
         self,
@@ -300,7 +309,7 @@ class AUCSVC(BinaryRanker):
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
-            are read in place.
+            are read in place. Arrays and frames of Dask stay on their workers.
         y : array-like of shape (n_rows,)
             Two distinct labels.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -318,7 +327,8 @@ class AUCSVC(BinaryRanker):
             self._check_parameters(qid)
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
-            objective, regularizer = self._problem(X, labels, risk, weight)
+            scales = column_scales(largest_entries(X), self.C)
+            objective, regularizer = self._problem(X, labels, risk, weight, scales)
             solver = self._solver(labels, weight, qid)
             with self._explaining_overflow(X):
                 start = self._warm_start(objective, regularizer)
@@ -369,10 +379,11 @@ class AUCSVC(BinaryRanker):
         X, classes, labels, weight = check_training_data(witness, X, y, sample_weight)
         columns = {k: v for k, v in vars(witness).items() if k.endswith("_in_")}
         risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
-        start = None
+        largest_C = max((model.C for model in models), default=self.C)
+        scales, start = column_scales(largest_entries(X), largest_C), None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
-            objective, regularizer = model._problem(X, labels, risk, weight)
+            objective, regularizer = model._problem(X, labels, risk, weight, scales)
             solver = model._solver(labels, weight, qid)
             with model._explaining_overflow(X):
                 solution = solver.minimize(objective, regularizer, start)
@@ -382,6 +393,7 @@ class AUCSVC(BinaryRanker):
             start = Start(solution.point, solution.cuts)
         return models
 
+    @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive.
 
@@ -452,10 +464,15 @@ class AUCSVC(BinaryRanker):
         return [clone(self).set_params(C=C) for C in C_values]
 
     def _problem(
-        self, X: Any, labels: BoolArray, risk: Risk, weight: FloatArray | None
+        self,
+        X: Any,
+        labels: BoolArray,
+        risk: Risk,
+        weight: FloatArray | None,
+        scales: FloatArray | None,
     ) -> tuple[LinearObjective, ProximalRegularizer]:
         C = self.C if self.radius is None else 1.0
-        objective = LinearObjective(X, labels, risk, C, weight)
+        objective = LinearObjective(X, labels, risk, C, weight, scales)
         names = getattr(self, "feature_names_in_", None)
         return objective, self._penalty.regularizer(X.shape[1], names)
 
@@ -490,7 +507,10 @@ class AUCSVC(BinaryRanker):
                 f"{self.n_features_in_}. Set warm_start=False to start anew."
             )
         # the prox with a step of 0 projects onto a ball, and is no change otherwise
-        return Start(objective.at(regularizer.prox(self.coef_[0], 0.0)))
+        coef = self.coef_[0]
+        if objective.column_scales is not None:
+            coef = coef * objective.column_scales
+        return Start(objective.at(regularizer.prox(coef, 0.0)))
 
     def _finish(
         self,
@@ -519,7 +539,7 @@ class AUCSVC(BinaryRanker):
         )
         _, n_passes, values, gaps, seconds = np.array(best.history).T.copy()
         self.classes_ = classes
-        self.coef_ = best.point.parameters[None, :]
+        self.coef_ = objective.unscaled(best.point.parameters)[None, :]
         self.intercept_ = np.array([-threshold])
         self.n_iter_ = len(best.history)
         self.n_passes_ = best.n_passes

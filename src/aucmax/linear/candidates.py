@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
+from aucmax.linear.row_logistic import regression_path
 from aucmax.linear.solver_choice import AutoSolver
 from aucmax.regularizers import L2
 from aucmax.risks import PairSigmoid, PartialHinge, Risk, RiskOfRows
@@ -145,6 +146,8 @@ def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
 def _regressions(
     rows: Rows, candidates: Sequence[Candidate]
 ) -> dict[Candidate, Fitted]:
+    if hasattr(rows.X, "of_parts"):
+        return _regressions_in_parts(rows, candidates)
     model = LogisticRegression(warm_start=True, max_iter=_MOST_ITERATIONS)
     found = {}
     for candidate in candidates:
@@ -156,6 +159,21 @@ def _regressions(
         seconds = time.perf_counter() - start
         n_passes = float(model.n_iter_[0])
         found[candidate] = Fitted(model.coef_[0].copy(), seconds, n_passes)
+    return found
+
+
+def _regressions_in_parts(
+    rows: Rows, candidates: Sequence[Candidate]
+) -> dict[Candidate, Fitted]:
+    C_values = [candidate.C for candidate in candidates]
+    path = regression_path(
+        rows.X, rows.labels, rows.sample_weight, C_values, _MOST_ITERATIONS
+    )
+    found, began = {}, time.perf_counter()
+    for candidate, (weights, n_iter) in zip(candidates, path, strict=True):
+        now = time.perf_counter()
+        found[candidate] = Fitted(weights, now - began, float(n_iter))
+        began = now
     return found
 
 

@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._dask import dask_room, maps_dask
 from aucmax._features import (
     check_features,
     check_training_data,
@@ -180,6 +181,7 @@ class LinearRankerCV(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _fits_dask = True
 
     def __init__(
         self,
@@ -224,7 +226,7 @@ class LinearRankerCV(BinaryRanker):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
+            The features. Arrays and frames of Dask stay on their workers.
         y : array-like of shape (n_rows,)
             Two distinct labels.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -270,6 +272,7 @@ class LinearRankerCV(BinaryRanker):
             )
         return self
 
+    @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive.
 
@@ -339,13 +342,18 @@ class LinearRankerCV(BinaryRanker):
         self, X: Any, weight: FloatArray | None
     ) -> tuple[Any, FloatArray, FloatArray]:
         """Return the data on one scale, with what was taken off and divided by."""
+        names = getattr(self, "feature_names_in_", None)
+        if hasattr(X, "of_parts"):
+            scaled: tuple[Any, FloatArray, FloatArray] = dask_room(
+                "standardization"
+            ).standardized(X, weight, names, wanted=self.standardize)
+            return scaled
         centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
         matrix: Any = X
         values = matrix.data if sparse.issparse(X) else matrix
         with np.errstate(over="ignore", invalid="ignore"):
             is_fine = np.isfinite(values.sum(dtype=np.float64))
         if not is_fine and not np.isfinite(values).all():
-            names = getattr(self, "feature_names_in_", None)
             raise ValueError(explain_non_finite(X, names))
         if sparse.issparse(X) or not self.standardize:
             return X, centre, scale
@@ -364,7 +372,9 @@ class LinearRankerCV(BinaryRanker):
         report, start = reporter(self), time.perf_counter()
         measure = partial(measure_fold, rows, candidates, self._part_of_the_curve())
         search = Search()
-        for fold in Parallel(self.n_jobs, return_as="generator")(
+        # rows in parts have workers of their own
+        n_jobs = 1 if hasattr(rows.X, "of_parts") else self.n_jobs
+        for fold in Parallel(n_jobs, return_as="generator")(
             delayed(measure)(*fold) for fold in folds
         ):
             search.add(fold)

@@ -20,6 +20,9 @@ class LinearObjective(RiskObjective):
     The data are read through ``X @ w`` and ``X.T @ g`` alone, never copied, in their
     own precision, float32 or float64; scores and slopes are float64. A pair weighs the
     product of its rows' `sample_weight`.
+
+    With `column_scales`, weights are those of the columns divided by them; `unscaled`
+    gives the weights of the columns themselves.
     """
 
     def __init__(
@@ -29,9 +32,11 @@ class LinearObjective(RiskObjective):
         risk: Risk,
         C: float,
         sample_weight: FloatArray | None = None,
+        column_scales: FloatArray | None = None,
     ) -> None:
         super().__init__(labels, risk, sample_weight, C)
         self.X = X
+        self.column_scales = column_scales
 
     @property
     def n_parameters(self) -> int:
@@ -58,19 +63,27 @@ class LinearObjective(RiskObjective):
         """Score the parameters: the forward half of a pass."""
         if not parameters.any():
             return Point(parameters, np.zeros(self.X.shape[0]))
-        return Point(parameters, self._product(self.X, parameters))
+        return Point(parameters, self._product(self.X, self.unscaled(parameters)))
+
+    def unscaled(self, parameters: FloatArray) -> FloatArray:
+        """Return weights of the columns themselves; or slopes over scaled weights."""
+        if self.column_scales is None:
+            return parameters
+        return parameters / self.column_scales
 
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over features: the backward half."""
-        return self._product(self.X.T, support.subgradient)
+        return self.unscaled(self._product(self.X.T, support.subgradient))
 
     def scores_of(self, parameters: FloatArray) -> FloatArray:
         """Score each row of parameters: the forward half of one pass for all."""
-        return np.ascontiguousarray(self._product(self.X, parameters.T).T)
+        weights = self.unscaled(parameters)
+        return np.ascontiguousarray(self._product(self.X, weights.T).T)
 
     def slopes_of(self, subgradients: FloatArray) -> FloatArray:
         """Pull each row of slopes over scores back: the backward half for all."""
-        return np.ascontiguousarray(self._product(self.X.T, subgradients.T).T)
+        slopes = np.ascontiguousarray(self._product(self.X.T, subgradients.T).T)
+        return self.unscaled(slopes)
 
     def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
         """Estimate the risk's Hessian over features from a sample of the rows.
@@ -89,10 +102,13 @@ class LinearObjective(RiskObjective):
         ]
         rows = np.sort(np.concatenate(drawn))
         weight = None if self.sample_weight is None else self.sample_weight[rows]
-        drawn_rows = self.X[rows]
-        if sparse.issparse(self.X):
+        drawn_rows: Any = self.X[rows]
+        if hasattr(drawn_rows, "local"):  # rows in parts
+            drawn_rows = drawn_rows.local()
+        is_sparse = sparse.issparse(drawn_rows)
+        if is_sparse:
             drawn_rows = drawn_rows.toarray()
-        sample = drawn_rows.astype(np.float64, copy=False)
+        sample = self.unscaled(drawn_rows.astype(np.float64, copy=False))
         form = self.smoothable_risk.curvature(
             point.scores[rows], self.labels[rows], weight, width=width
         )

@@ -37,6 +37,8 @@ class RowSpace(NamedTuple):
     @classmethod
     def of(cls, X: Any) -> "RowSpace":
         """Change the basis where that makes the data smaller."""
+        if hasattr(X, "of_parts"):  # rows in parts are too many
+            return cls(X)
         is_sparse = sparse.issparse(X)
         matrix: Any = X
         n_rows, size = X.shape[0], matrix.nnz if is_sparse else matrix.size

@@ -210,7 +210,8 @@ class MarginRanker(HypothesisRanker):
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
             are read in place, sparse ones never made dense. A list of functions may
-            take anything with rows.
+            take anything with rows. Arrays and frames of Dask, for features, stay on
+            their workers.
         y : array-like of shape (n_rows,)
             Two distinct labels, each of at least two rows.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -326,6 +327,10 @@ class MarginRanker(HypothesisRanker):
         if formulation is not None and formulation.is_hard:
             tags.classifier_tags.poor_score = True
         return tags
+
+    @property
+    def _fits_dask(self) -> bool:
+        return self._kind in ("features", "signed") and self.solver == "bundle"
 
     def _request(self, classes: NDArray[Any], rows: TrainingRows) -> Request:
         """Return what is asked for, in terms of these classes."""

@@ -22,7 +22,7 @@ import numpy as np
 from aucmax._validation import FloatArray
 from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask
 
-__all__ = ["influences"]
+__all__ = ["influences", "influences_of_steps"]
 
 
 def influences(
@@ -42,20 +42,40 @@ def influences(
     of_positives, of_negatives : ndarray
         One value per row of the class, in the order of the rows.
     """
-    a, b, c, d = map(float, box)
     placement = task.place()
+    masses = placement.masses(*task.class_weights())
+    of_positives, of_negatives = influences_of_steps(*masses, box)
+    return of_positives[placement.positive], of_negatives[placement.negative]
+
+
+def influences_of_steps(
+    positive: FloatArray, negative: FloatArray, box: Sequence[float] = WHOLE_SQUARE
+) -> tuple[FloatArray, FloatArray]:
+    """Return V of a positive and U of a negative on each step, lowest first.
+
+    Parameters
+    ----------
+    positive, negative : ndarray of shape (n_steps,)
+        The masses of each class, as :meth:`Placement.masses` returns them.
+    box : sequence of four floats
+        Low and high false positive rate, low and high true positive rate.
+
+    Returns
+    -------
+    of_positives, of_negatives : ndarray of shape (n_steps,)
+        One value per step.
+    """
+    a, b, c, d = map(float, box)
     # from the highest score down, as the curve runs
-    positive, negative = (m[::-1] for m in placement.masses(*task.class_weights()))
-    tpr, fpr = _rates(positive), _rates(negative)
-    of_positives = placement.n_steps - 1 - placement.positive
-    of_negatives = placement.n_steps - 1 - placement.negative
+    tpr, fpr = _rates(positive[::-1]), _rates(negative[::-1])
     if (a, b, c, d) == WHOLE_SQUARE:  # exact where all pairs are in order
-        return 1.0 - _middle(fpr)[of_positives], _middle(tpr)[of_negatives]
-    at_positives, at_negatives = _middle(tpr)[of_positives], _middle(fpr)[of_negatives]
-    inverse = np.interp(np.clip(at_positives, c, d), tpr, fpr)
-    curve = np.interp(np.clip(at_negatives, a, b), fpr, tpr)
+        return (1.0 - _middle(fpr))[::-1], _middle(tpr)[::-1]
+    inverse = np.interp(np.clip(_middle(tpr), c, d), tpr, fpr)
+    curve = np.interp(np.clip(_middle(fpr), a, b), fpr, tpr)
     size = (b - a) * (d - c)
-    return (b - np.clip(inverse, a, b)) / size, (np.clip(curve, c, d) - c) / size
+    of_positives = (b - np.clip(inverse, a, b)) / size
+    of_negatives = (np.clip(curve, c, d) - c) / size
+    return of_positives[::-1], of_negatives[::-1]
 
 
 def _rates(masses: FloatArray) -> FloatArray:

@@ -103,7 +103,11 @@ class RankingTask:
         """Return the area under the ROC curve in a box, as a mean over the queries."""
         if self.queries is None or self.queries.codes is None:
             return float(self.steps().areas(box)[0])
-        return mean_over_queries(self.sorted_steps()[0].areas(box))
+        return mean_over_queries(self.areas_by_query(box))
+
+    def areas_by_query(self, box: Sequence[float] = WHOLE_SQUARE) -> FloatArray:
+        """Return the area of each query, NaN where it has rows of one class only."""
+        return self.sorted_steps()[0].areas(box)
 
     def place(self) -> Placement:
         """Place the rows on the 2 d + 1 steps that d distinct scores bound.
@@ -112,7 +116,7 @@ class RankingTask:
         odd steps are these scores themselves, the even ones the gaps between them.
         Costs O(m) after the sort, O(m log m) where scores cluster densely.
         """
-        positive, negative = self._keys(True), self._keys(False)
+        positive, negative = self.keys(True), self.keys(False)
         grid, _ = _distinct(positive if positive.size <= negative.size else negative)
         return Placement(
             _kernels.locate(positive, grid),
@@ -144,7 +148,7 @@ class RankingTask:
 
     def _counts(self) -> tuple[FloatArray, FloatArray]:
         smaller = 2 * self.n_positive <= self.is_positive.size
-        grid, counts = _distinct(self._keys(smaller))
+        grid, counts = _distinct(self.keys(smaller))
         few = np.zeros(2 * grid.size + 1)
         few[1::2] = counts
         many: FloatArray = _kernels.count_located(
@@ -152,7 +156,8 @@ class RankingTask:
         )
         return (few, many) if smaller else (many, few)
 
-    def _keys(self, of_positives: bool) -> IntArray:
+    def keys(self, of_positives: bool) -> IntArray:
+        """Return the scores of one class as integers in the same order."""
         n_negative = self.is_positive.size - self.n_positive
         keys: IntArray = _kernels.class_keys(
             self.scores.view(np.int64),

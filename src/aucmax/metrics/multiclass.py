@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._dask import serves_dask
 from aucmax._parameters import check_choice
 from aucmax._validation import (
     FloatArray,
@@ -24,9 +25,10 @@ from aucmax.metrics._queries import QueryRows, check_queries, mean_over_queries
 
 __all__ = ["multiclass_auc_score", "ordinal_auc_score"]
 
-_NEEDED = "rows of two levels"
+NEEDED = "rows of two levels"
 
 
+@serves_dask
 def multiclass_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -82,6 +84,7 @@ def multiclass_auc_score(
     )(y_score)
 
 
+@serves_dask
 def ordinal_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -134,18 +137,23 @@ def prepare_multiclass_auc(
     """Check and count the labels once; return :func:`multiclass_auc_score` of them."""
     check_choice("classes", classes, ("positive", "all"))
     rows = _check_level_rows(y_true, sample_weight, qid)
-    first = 0 if classes == "all" else first_positive_level(rows.names)
-    if first == rows.names.size:
-        raise NotEnoughClassesError(
-            f"y_true has no level above 0, the largest is {rows.names[-1]}. "
-            "Use classes='all' if every level counts."
-        )
+    first = first_counted_level(rows.names, classes)
 
     def multiclass_auc(y_score: ArrayLike) -> float:
-        means = _kernels.class_reference_aucs(*rows.sort(y_score), first)
-        return mean_over_queries(means, _NEEDED)
+        return mean_over_queries(rows.class_reference_aucs(y_score, first), NEEDED)
 
     return multiclass_auc
+
+
+def first_counted_level(names: NDArray[Any], classes: str) -> int:
+    """Return the place of the first level that counts."""
+    first = 0 if classes == "all" else first_positive_level(names)
+    if first == names.size:
+        raise NotEnoughClassesError(
+            f"y_true has no level above 0, the largest is {names[-1]}. "
+            "Use classes='all' if every level counts."
+        )
+    return first
 
 
 def prepare_ordinal_auc(
@@ -158,14 +166,13 @@ def prepare_ordinal_auc(
     rows = _check_level_rows(y_true, sample_weight, qid)
 
     def ordinal_auc(y_score: ArrayLike) -> float:
-        shares = _kernels.ordered_pair_shares(*rows.sort(y_score))
-        return mean_over_queries(shares, _NEEDED)
+        return mean_over_queries(rows.ordered_pair_shares(y_score), NEEDED)
 
     return ordinal_auc
 
 
 @dataclass(frozen=True)
-class _LevelRows:
+class LevelRows:
     """Checked levels, weights and queries, for any number of rankings."""
 
     names: NDArray[Any]
@@ -173,7 +180,17 @@ class _LevelRows:
     sample_weight: FloatArray | None
     queries: QueryRows
 
-    def sort(
+    def class_reference_aucs(self, y_score: ArrayLike, first: int) -> FloatArray:
+        """Return the value of each query, over the levels from `first` on."""
+        values: FloatArray = _kernels.class_reference_aucs(*self._sort(y_score), first)
+        return values
+
+    def ordered_pair_shares(self, y_score: ArrayLike) -> FloatArray:
+        """Return the value of each query, over all pairs of levels."""
+        values: FloatArray = _kernels.ordered_pair_shares(*self._sort(y_score))
+        return values
+
+    def _sort(
         self, y_score: ArrayLike
     ) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:
         """Return scores, levels and weights by query and score, and the offsets."""
@@ -187,13 +204,13 @@ class _LevelRows:
 
 def _check_level_rows(
     y_true: ArrayLike, sample_weight: ArrayLike | None, qid: ArrayLike | None
-) -> _LevelRows:
+) -> LevelRows:
     names, levels = check_levels(y_true)
     weights = check_sample_weight(sample_weight, levels.size)
     if weights is not None:
         _check_level_weights(names, levels[weights > 0])
         weights = weights / weights.max()  # so that no product of two overflows
-    return _LevelRows(names, levels, weights, check_queries(qid, levels.size))
+    return LevelRows(names, levels, weights, check_queries(qid, levels.size))
 
 
 def _check_level_weights(names: NDArray[Any], weighted: IntArray) -> None:

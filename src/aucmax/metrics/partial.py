@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._dask import serves_dask
 from aucmax._parameters import check_choice, check_range
 from aucmax.metrics._steps import Steps, check_two_classes
 
 __all__ = ["partial_auc_score"]
 
 
+@serves_dask
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -107,8 +109,8 @@ def prepare_partial_auc(
         *check_range("fpr_range", fpr_range),
         *check_range("tpr_range", tpr_range),
     )
-    check_choice("standardize", standardize, _STANDARDS)
-    rescale = _STANDARDS[standardize](box)
+    check_choice("standardize", standardize, STANDARDS)
+    rescale = STANDARDS[standardize](box)
     rows = check_two_classes(y_true, sample_weight, qid, pos_label)
     return lambda y_score: rescale(rows.task(y_score).mean_area(box))
 
@@ -141,7 +143,7 @@ def _as_mcclish(box: Box) -> Rescaling:
     return lambda area: 0.5 * (1.0 + (area - chance) / room)
 
 
-_STANDARDS: dict[str, Callable[[Box], Rescaling]] = {
+STANDARDS: dict[str, Callable[[Box], Rescaling]] = {
     "mean": _as_mean,
     "area": _as_area,
     "mcclish": _as_mcclish,

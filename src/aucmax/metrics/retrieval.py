@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._dask import serves_dask
 from aucmax._parameters import check_choice
 from aucmax._sorting import RowNumbers
 from aucmax._validation import (
+    BoolArray,
     FloatArray,
     IntArray,
     check_relevance,
@@ -35,7 +37,11 @@ from aucmax.metrics.top_sets import check_k
 
 __all__ = ["mean_average_precision", "ndcg_score", "precision_at_k"]
 
+# What a query needs to have a value.
+RELEVANT, GAIN = "a relevant row", "a row with a gain"
 
+
+@serves_dask
 def precision_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -100,15 +106,32 @@ def precision_at_k(
     k = check_k(k)
     check_choice("average", average, ("macro", "micro"))
     is_relevant = check_relevance(y_true, pos_label=pos_label)
+    hits, depth = hits_and_depths(is_relevant, y_score, sample_weight, qid, k)
+    return mean_precision(hits, depth, average)
+
+
+def hits_and_depths(
+    is_relevant: BoolArray,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    k: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Return h and k of each query: see :func:`precision_at_k`."""
     ranking, relevant = _check_ranking(is_relevant, y_score, sample_weight, qid)
     counted = np.clip((k - ranking.block_rank) / ranking.block_size, 0.0, 1.0)
     hits = ranking.query_sums(counted * ranking.block_sums(relevant))
-    depth = ranking.query_sums(counted * ranking.block_weight)
+    return hits, ranking.query_sums(counted * ranking.block_weight)
+
+
+def mean_precision(hits: FloatArray, depth: FloatArray, average: str) -> float:
+    """Average over queries: see :func:`precision_at_k`."""
     if average == "micro":
         return float(hits.sum() / depth.sum())
     return float((hits / depth).mean())
 
 
+@serves_dask
 def mean_average_precision(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -160,6 +183,17 @@ def mean_average_precision(
     0.8333333333333333
     """
     is_relevant = check_relevance(y_true, pos_label=pos_label)
+    values = average_precisions(is_relevant, y_score, sample_weight, qid)
+    return min(mean_over_queries(values, RELEVANT), 1.0)
+
+
+def average_precisions(
+    is_relevant: BoolArray,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+) -> FloatArray:
+    """Return the average precision of each query, NaN without a relevant row."""
     ranking, relevant = _check_ranking(
         is_relevant, y_score, sample_weight, qid, to_sum_one=True
     )
@@ -177,10 +211,11 @@ def mean_average_precision(
     precision *= np.repeat(relevant / size, size)
     total = np.add.reduceat(precision, ranking.offsets[:-1])
     with np.errstate(invalid="ignore"):
-        values = total / ranking.query_sums(relevant)
-    return min(mean_over_queries(values, "a relevant row"), 1.0)
+        values: FloatArray = total / ranking.query_sums(relevant)
+    return values
 
 
+@serves_dask
 def ndcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -238,15 +273,28 @@ def ndcg_score(
     >>> ndcg_score([0, 1], [5, 4], k=1)
     0.0
     """
+    k = None if k is None else check_k(k)
+    values = normalized_gains(y_true, y_score, sample_weight, qid, k, gains)
+    return min(mean_over_queries(values, GAIN), 1.0)
+
+
+def normalized_gains(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    k: int | None,
+    gains: str,
+) -> FloatArray:
+    """Return the NDCG of each query, NaN without any gain."""
     gain = _check_gains(y_true, gains)
-    if k is not None:
-        k = check_k(k)
     ranking, gain = _check_ranking(gain, y_score, sample_weight, qid)
     ideal = _rank(gain, ranking.queries)
     dcg = _discounted(ranking, gain, k)
     best = _discounted(ideal, gain, k)
     with np.errstate(invalid="ignore"):
-        return min(mean_over_queries(dcg / best, "a row with a gain"), 1.0)
+        values: FloatArray = dcg / best
+    return values
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._dask import serves_dask
 from aucmax._validation import FloatArray, IntArray
 from aucmax.metrics._steps import check_task
 
 __all__ = ["ROCPoints", "roc_auc_score", "roc_points"]
 
 
+@serves_dask
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

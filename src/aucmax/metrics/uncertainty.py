@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, ndtr, ndtri
 
+from aucmax._dask import serves_dask
 from aucmax._parameters import check_range
 from aucmax._validation import FloatArray, check_scores
 from aucmax.metrics._influence import influences
@@ -48,6 +49,7 @@ class AUCComparison:
     confidence: float
 
 
+@serves_dask
 def auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -128,6 +130,7 @@ def auc_interval(
     return AUCInterval(auc, low, high, error, confidence)
 
 
+@serves_dask
 def compare_auc(
     y_true: ArrayLike,
     y_score_a: ArrayLike,
@@ -208,6 +211,7 @@ Box = tuple[float, float, float, float]
 
 
 def check_box(fpr_range: Sequence[float], tpr_range: Sequence[float]) -> Box:
+    """Check two ranges; return the ends of both."""
     fpr, tpr = check_range("fpr_range", fpr_range), check_range("tpr_range", tpr_range)
     return (*fpr, *tpr)
 
@@ -256,22 +260,31 @@ def check_two_rows(task: RankingTask, box: Box) -> tuple[Weights, int]:
     sizes = (n_positive, task.is_positive.size - n_positive)
     if weights[0] is not None and weights[1] is not None:
         sizes = _n_counting(weights[0]), _n_counting(weights[1])
-    if min(sizes) < 2:
-        name = "positive" if sizes[0] < 2 else "negative"
+    return weights, count_disjoint_pairs(*sizes, box, weights[0] is not None)
+
+
+def count_disjoint_pairs(
+    n_positive: int, n_negative: int, box: Box, is_weighted: bool
+) -> int:
+    """Return how many disjoint pairs the box has; refuse a single row of a class."""
+    if min(n_positive, n_negative) < 2:
+        name = "positive" if n_positive < 2 else "negative"
         raise ValueError(
             f"DeLong's variance needs at least two rows of each class, but there is "
-            f"one {name} row{' with all the weight' * (weights[0] is not None)}. Use "
-            "more rows."
+            f"one {name} row{' with all the weight' * is_weighted}. Use more rows."
         )
-    n_pairs = min(sizes[0] * (box[3] - box[2]), sizes[1] * (box[1] - box[0]))
-    return weights, max(int(n_pairs), 1)
+    n_pairs = min(n_positive * (box[3] - box[2]), n_negative * (box[1] - box[0]))
+    return max(int(n_pairs), 1)
 
 
 def _n_counting(weights: FloatArray) -> int:
-    """Count rows with weight; one that leaves nothing to the others is alone."""
     share = weights / weights.sum()
-    is_alone = 1.0 - share @ share <= _SMALLEST_REST
-    return 1 if is_alone else int((weights > 0).sum())
+    return rows_that_count(int((weights > 0).sum()), share @ share)
+
+
+def rows_that_count(n_weighted: int, squared_shares: float) -> int:
+    """Count rows with weight; one that leaves nothing to the others is alone."""
+    return 1 if 1.0 - squared_shares <= _SMALLEST_REST else n_weighted
 
 
 def check_confidence(confidence: float) -> None:

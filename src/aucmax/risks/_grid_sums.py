@@ -9,7 +9,7 @@ the rows: O(P m) for m rows, in two passes without a sort.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -127,12 +127,17 @@ class Grid(NamedTuple):
         if scores.size < _FEWEST_ROWS:
             return None
         low, high = float(scores.min()), float(scores.max())
-        n_nodes = math.ceil(math.log(100.0 / accuracy) / math.log(_GAIN))
         n_cells = (high - low) / (_CELL * width)
-        if not n_cells * n_nodes * _ROWS_PER_NODE < scores.size:
+        if not n_cells * _n_nodes(accuracy) * _ROWS_PER_NODE < scores.size:
             return None
+        return cls.between(low, high, width, accuracy)
+
+    @classmethod
+    def between(cls, low: float, high: float, width: float, accuracy: float) -> "Grid":
+        """Lay a grid from the lowest to the highest score, whatever it costs."""
         place = kernels.Place(low, 1.0 / (_CELL * width))
-        return cls(place, int(n_cells) + 1, n_nodes)
+        n_cells = int((high - low) / (_CELL * width)) + 1
+        return cls(place, n_cells, _n_nodes(accuracy))
 
 
 class GridSums:
@@ -148,14 +153,26 @@ class GridSums:
         Slope, curvature and height of the loss as sums of powers of exp(-distance).
     n_jobs : int
         Number of threads; the result does not depend on it.
+    add_others : callable, default=None
+        Adds to the moments of the cells, of shape (2, n_cells, n_nodes), those of rows
+        that are elsewhere; what is returned for the rows here then counts pairs with
+        them, too.
     """
 
     def __init__(
-        self, rows: kernels.Rows, grid: Grid, table: FloatArray, n_jobs: int
+        self,
+        rows: kernels.Rows,
+        grid: Grid,
+        table: FloatArray,
+        n_jobs: int,
+        add_others: Callable[[FloatArray], FloatArray] | None = None,
     ) -> None:
         self._rows, self._grid, self._n_jobs = rows, grid, n_jobs
         self._lagrange, gaps = _nodes(grid.n_nodes)
-        self._weights = self._weigh()
+        moments = self._moments()
+        if add_others is not None:
+            moments = add_others(moments)
+        self._weights = (moments @ self._lagrange.T).reshape(2, -1)
         decays = np.exp(-np.outer(gaps, np.arange(1, table.shape[1] + 1)))
         # for each class, what the other one is owed by a row at each node of weight 1
         to_negatives, to_positives = self._weights[::-1]
@@ -189,16 +206,16 @@ class GridSums:
         """Return the second derivative of the losses by each score."""
         return self._read(self._owed[:, :, 1])
 
-    def _weigh(self) -> FloatArray:
-        """Return the weights of both classes at the nodes."""
+    def _moments(self) -> FloatArray:
+        """Return the moments of both classes in each cell."""
         blocks = self._blocks()
         grid = self._grid
         moments = np.zeros((len(blocks), 2, grid.n_cells, grid.n_nodes))
         add = partial(kernels.add_moments, self._rows, grid.place)
         tasks = zip(blocks, moments, strict=True)
         run_all([partial(add, *block, own) for block, own in tasks], self._n_jobs)
-        weights: FloatArray = moments.sum(axis=0) @ self._lagrange.T
-        return weights.reshape(2, -1)
+        total: FloatArray = moments.sum(axis=0)
+        return total
 
     def _read(self, owed: FloatArray) -> FloatArray:
         """Return what each row owes, from what is owed at the nodes."""
@@ -228,6 +245,10 @@ def _sums_above(weights: FloatArray) -> FloatArray:
     sums = np.zeros_like(weights)
     np.cumsum(weights[:0:-1], out=sums[-2::-1])
     return sums
+
+
+def _n_nodes(accuracy: float) -> int:
+    return math.ceil(math.log(100.0 / accuracy) / math.log(_GAIN))
 
 
 @lru_cache(maxsize=16)

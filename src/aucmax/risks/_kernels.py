@@ -12,35 +12,59 @@ def ramp_sums(queries, values, weights, half, slack, side, sums):
     The ramp is 0 below -1/2, 1 above 1/2 and linear between; with half = 0 it is a
     step that is 0 at v = q, and up to `slack` beyond. Both queries and values ascend;
     `side` is 1 or -1, and empty weights stand for ones.
+
+    A pair is judged by the same difference whichever of its rows asks, and the values
+    on the ramp are added up as differences from one of them, `anchor`, never from 0:
+    so the sums of both classes stay those of one set of shares in [0, 1], to the last
+    digits, however narrow the ramp.
     """
     p, n = queries.size, values.size
-    # weight, and weight * value, of the first `full` and the first `reached` values,
-    # seen from the end where the ramp is 1; both counts only grow
+    # seen from the end where the ramp is 1: the first `full` values are beyond the
+    # ramp, those before `reached` on it; both counts only grow
     full = reached = 0
-    full_mass = full_moment = mass = moment = 0.0
+    full_mass = 0.0
+    # values on the ramp: those before `turn` by sums from each of them up to `turn`,
+    # those from there on by running sums; moments are about the anchor
+    turn = 0
+    anchor = mass = moment = 0.0
+    masses, moments = np.empty(n if half > 0.0 else 0), np.empty(n if half > 0.0 else 0)
     for step in range(p):
         i = step if side > 0 else p - 1 - step
-        query = side * queries[i] - slack
+        query = queries[i]
         while full < n:
             j = full if side > 0 else n - 1 - full
-            if side * values[j] >= query - half:
+            if side * (query - values[j]) <= half + slack:
                 break
-            weight = weights[j] if weights.size else 1.0
-            full_mass += weight
-            full_moment += weight * side * values[j]
+            full_mass += weights[j] if weights.size else 1.0
             full += 1
+        sums[i] = full_mass
+        if half == 0.0:
+            continue
         while reached < n:
             j = reached if side > 0 else n - 1 - reached
-            if side * values[j] >= query + half:
+            if side * (query - values[j]) <= slack - half:
                 break
             weight = weights[j] if weights.size else 1.0
             mass += weight
-            moment += weight * side * values[j]
+            moment += weight * (side * (values[j] - anchor))
             reached += 1
-        sums[i] = full_mass
-        if reached > full:
-            lean = (query + half) * (mass - full_mass) - (moment - full_moment)
-            sums[i] += lean / (2.0 * half)
+        if full >= reached:
+            continue
+        if full >= turn:
+            turn = reached
+            j = turn - 1 if side > 0 else n - turn
+            anchor = values[j]
+            mass = moment = 0.0
+            for k in range(turn - 1, full - 1, -1):
+                j = k if side > 0 else n - 1 - k
+                weight = weights[j] if weights.size else 1.0
+                mass += weight
+                moment += weight * (side * (values[j] - anchor))
+                masses[k], moments[k] = mass, moment
+            mass = moment = 0.0
+        lean = side * (query - anchor) + half - slack
+        lean = lean * (masses[full] + mass) - (moments[full] + moment)
+        sums[i] += lean / (2.0 * half)
 
 
 @njit(cache=True, nogil=True)

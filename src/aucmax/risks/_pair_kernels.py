@@ -20,6 +20,7 @@ time, by hand: sums in a loop are not reordered by the compiler.
 # mypy: disable-error-code="no-untyped-def"
 
 from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -276,110 +277,119 @@ def meet_both_far(near, far, a, b, z, step, u, table):
     return (g0 + g1) + (g2 + g3), (h0 + h1) + (h2 + h3)
 
 
-@njit(cache=True, nogil=True)
-def sweep(rows, pairing, table, groups, down, gradient, hessian):
-    """Fill in what each row owes to the rows before it, for some of the groups.
+def sweep_for(pairing: Pairing) -> Any:
+    """Choose the loop that fills in what each row owes to the rows before it.
 
-    Going down, the rows before are those above. The sums of both directions are the
-    gradient and the hessian.
+    Each is compiled by itself, when it is asked for first. Going down, the rows before
+    are those above. The sums of both directions are the gradient and the hessian.
     """
-    met = nothing_met(pairing.n_levels, table.shape[1])
-    for group in range(groups[0], groups[1]):
-        first, end = rows.starts[group], rows.starts[group + 1]
-        if pairing.factors[group] == 0.0:
-            gradient[first:end] = 0.0
-            hessian[first:end] = 0.0
-            continue
-        start_group(met, pairing, group)
-        span = (first, end)
-        if pairing.n_levels == 2:
-            sweep_two(rows, span, met, pairing, table, down, gradient, hessian)
-        elif pairing.is_ranked:
-            sweep_ranked(rows, span, met, table, down, gradient, hessian)
-        else:
-            sweep_plain(rows, span, met, table, down, gradient, hessian)
+    if pairing.n_levels == 2:
+        return sweep_two
+    return sweep_ranked if pairing.is_ranked else sweep_plain
 
 
 @njit(cache=True, nogil=True)
-def sweep_two(rows, span, met, pairing, table, down, gradient, hessian):
-    """Sweep over the rows of one group with two levels: the same, a quarter faster."""
-    near, far, unit = met.near, met.far, met.u[0, 1]
+def begin(rows, pairing, group, met, gradient, hessian):
+    """Start a group; return where its rows are, none of them if it is left out."""
+    first, end = rows.starts[group], rows.starts[group + 1]
+    if pairing.factors[group] == 0.0:
+        gradient[first:end] = 0.0
+        hessian[first:end] = 0.0
+        return end, end
+    start_group(met, pairing, group)
+    return first, end
+
+
+@njit(cache=True, nogil=True)
+def sweep_two(rows, pairing, table, groups, down, gradient, hessian):
+    """Sweep over groups of two levels: the same as both others, a quarter faster."""
+    met = nothing_met(pairing.n_levels, table.shape[1])
+    near, far = met.near, met.far
     wrong, sign = (1, 1.0) if down else (0, -1.0)
     is_weighted, is_ranked = rows.weights.size > 1, pairing.is_ranked
-    w, z, step = 1.0, 1.0, 0.0
-    passed, passed_far = 0.0, 0.0
-    for k in range(span[1] - span[0]):
-        i = span[0] + k if down else span[1] - 1 - k
-        a = rows.levels[i]
-        if k > 0:
-            z = rows.decays[i - 1 if down else i]
-        if is_weighted:
-            w = rows.weights[i]
-        u = unit * w
-        if is_ranked:
+    for group in range(groups[0], groups[1]):
+        first, end = begin(rows, pairing, group, met, gradient, hessian)
+        unit = met.u[0, 1]
+        w, z, step = 1.0, 1.0, 0.0
+        passed, passed_far = 0.0, 0.0
+        for k in range(end - first):
+            i = first + k if down else end - 1 - k
+            a = rows.levels[i]
             if k > 0:
-                step = rows.steps[i - 1 if down else i]
-            slope, curvature = meet_both_far(near, far, a, 1 - a, z, step, u, table)
-            passed_far += step * passed
-        else:
-            slope, curvature = meet_both(near, a, 1 - a, z, u, table)
-            passed_far = passed
-        if a == wrong:
-            slope -= passed_far
-        else:
-            passed += u
-        gradient[i] = sign * w * slope
-        hessian[i] = w * curvature
+                z = rows.decays[i - 1 if down else i]
+            if is_weighted:
+                w = rows.weights[i]
+            u = unit * w
+            if is_ranked:
+                if k > 0:
+                    step = rows.steps[i - 1 if down else i]
+                slope, curvature = meet_both_far(near, far, a, 1 - a, z, step, u, table)
+                passed_far += step * passed
+            else:
+                slope, curvature = meet_both(near, a, 1 - a, z, u, table)
+                passed_far = passed
+            if a == wrong:
+                slope -= passed_far
+            else:
+                passed += u
+            gradient[i] = sign * w * slope
+            hessian[i] = w * curvature
 
 
 @njit(cache=True, nogil=True)
-def sweep_plain(rows, span, met, table, down, gradient, hessian):
-    """Sweep over the rows of one group, where all distances in ranks count alike."""
+def sweep_plain(rows, pairing, table, groups, down, gradient, hessian):
+    """Sweep over groups where all distances in ranks count alike."""
+    met = nothing_met(pairing.n_levels, table.shape[1])
     u, near, passed = met.u, met.near, met.passed
     sign = 1.0 if down else -1.0
     is_weighted = rows.weights.size > 1
-    w, z = 1.0, 1.0
-    for k in range(span[1] - span[0]):
-        i = span[0] + k if down else span[1] - 1 - k
-        a = rows.levels[i]
-        if k > 0:
-            z = rows.decays[i - 1 if down else i]
-        if is_weighted:
-            w = rows.weights[i]
-        slope, curvature = meet(near, a, z, table)
-        gradient[i] = sign * w * (slope - passed[a, 0])
-        hessian[i] = w * curvature
-        for b in range(u.shape[0]):
-            if b != a:
-                join(near, b, z, u[b, a] * w)
-                if (b > a) == down:
-                    passed[b, 0] += u[b, a] * w
+    for group in range(groups[0], groups[1]):
+        first, end = begin(rows, pairing, group, met, gradient, hessian)
+        w, z = 1.0, 1.0
+        for k in range(end - first):
+            i = first + k if down else end - 1 - k
+            a = rows.levels[i]
+            if k > 0:
+                z = rows.decays[i - 1 if down else i]
+            if is_weighted:
+                w = rows.weights[i]
+            slope, curvature = meet(near, a, z, table)
+            gradient[i] = sign * w * (slope - passed[a, 0])
+            hessian[i] = w * curvature
+            for b in range(u.shape[0]):
+                if b != a:
+                    join(near, b, z, u[b, a] * w)
+                    if (b > a) == down:
+                        passed[b, 0] += u[b, a] * w
 
 
 @njit(cache=True, nogil=True)
-def sweep_ranked(rows, span, met, table, down, gradient, hessian):
-    """Sweep over the rows of one group, where distances in ranks count."""
+def sweep_ranked(rows, pairing, table, groups, down, gradient, hessian):
+    """Sweep over groups where distances in ranks count."""
+    met = nothing_met(pairing.n_levels, table.shape[1])
     u, near, far, passed = met.u, met.near, met.far, met.passed
     sign = 1.0 if down else -1.0
     is_weighted = rows.weights.size > 1
-    w, z, step = 1.0, 1.0, 0.0
-    for k in range(span[1] - span[0]):
-        i = span[0] + k if down else span[1] - 1 - k
-        a = rows.levels[i]
-        if k > 0:
-            z = rows.decays[i - 1 if down else i]
-            step = rows.steps[i - 1 if down else i]
-        if is_weighted:
-            w = rows.weights[i]
-        slope, curvature = meet_far(near, far, a, z, step, table)
-        for b in range(u.shape[0]):
-            passed[b, 1] += step * passed[b, 0]
-            if b != a:
-                carry(near, far, b, z, step, u[b, a] * w)
-                if (b > a) == down:
-                    passed[b, 0] += u[b, a] * w
-        gradient[i] = sign * w * (slope - passed[a, 1])
-        hessian[i] = w * curvature
+    for group in range(groups[0], groups[1]):
+        first, end = begin(rows, pairing, group, met, gradient, hessian)
+        w, z, step = 1.0, 1.0, 0.0
+        for k in range(end - first):
+            i = first + k if down else end - 1 - k
+            a = rows.levels[i]
+            if k > 0:
+                z = rows.decays[i - 1 if down else i]
+                step = rows.steps[i - 1 if down else i]
+            if is_weighted:
+                w = rows.weights[i]
+            slope, curvature = meet_far(near, far, a, z, step, table)
+            for b in range(u.shape[0]):
+                passed[b, 1] += step * passed[b, 0]
+                if b != a:
+                    carry(near, far, b, z, step, u[b, a] * w)
+                    if (b > a) == down:
+                        passed[b, 0] += u[b, a] * w
+            gradient[i] = sign * w * (slope - passed[a, 1])
+            hessian[i] = w * curvature
 
 
 @njit(cache=True, nogil=True)

@@ -11,6 +11,9 @@ Contract, kept by the tests of each risk:
   :math:`R(s') \ge R(s) + \langle g, s' - s \rangle` for every :math:`s'`;
 - adding one constant to every score changes neither;
 - where it has an attribute ``least_value``, it is never below that;
+- where it has an attribute ``gap_at_kinks``, a subgradient may take a pair as near to
+  a kink as that, times the largest score or the margin, to be at it: so much higher its
+  line may be;
 - no state: the same input gives the same output;
 - O(m log m) time and O(m) memory for m rows, never the pairs themselves.
 """

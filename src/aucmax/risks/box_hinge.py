@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 
 from aucmax._parameters import check_range
 from aucmax._validation import BoolArray, FloatArray
+from aucmax.risks._hinge_sums import LARGEST_GAP_AT_A_KINK
 from aucmax.risks._ranges import check_sizes
 from aucmax.risks.base import Support
 from aucmax.risks.partial_hinge import PartialHinge
@@ -146,6 +147,7 @@ class LinearizedBoxHinge:
     can_be_smoothed = True
 
     least_value = 0.0
+    gap_at_kinks = LARGEST_GAP_AT_A_KINK
 
     def __init__(
         self, parts: Sequence[_Part], slope: FloatArray, offset: float

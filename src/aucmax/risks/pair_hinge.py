@@ -8,7 +8,13 @@ from aucmax._parameters import check_positive
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.risks._cells import Grid
 from aucmax.risks._class_rows import ClassRows
-from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
+from aucmax.risks._hinge_sums import (
+    LARGEST_GAP_AT_A_KINK,
+    hinge_support,
+    laplacian,
+    mean_hinge,
+    shifted,
+)
 from aucmax.risks.base import Support
 
 __all__ = ["PairHinge"]
@@ -52,6 +58,7 @@ class PairHinge(BaseEstimator):
     """
 
     least_value = 0.0
+    gap_at_kinks = LARGEST_GAP_AT_A_KINK
 
     def __init__(self, margin: float = 1.0) -> None:
         self.margin = margin

@@ -11,7 +11,13 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.risks import _partial_kernels
 from aucmax.risks._cells import Grid
 from aucmax.risks._class_rows import ClassRows
-from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
+from aucmax.risks._hinge_sums import (
+    LARGEST_GAP_AT_A_KINK,
+    hinge_support,
+    laplacian,
+    mean_hinge,
+    shifted,
+)
 from aucmax.risks._ranges import RankBox, check_sizes
 from aucmax.risks._selection import SmoothChoice, first_rows
 from aucmax.risks.base import Support
@@ -97,6 +103,7 @@ class PartialHinge(BaseEstimator):
     """
 
     least_value = 0.0
+    gap_at_kinks = LARGEST_GAP_AT_A_KINK
 
     def __init__(
         self,

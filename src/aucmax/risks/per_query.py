@@ -60,6 +60,7 @@ class PerQuery(Risk):
     """
 
     least_value = 0.0
+    gap_at_kinks = LARGEST_GAP_AT_A_KINK
 
     def __init__(self, risk: PartialHinge, qid: Sequence[Any] | NDArray[Any]) -> None:
         self.risk = risk

@@ -374,11 +374,12 @@ class _Room:
         """Fill in the results; return the value if it is asked for, or else 0."""
         tasks = []
         values = np.zeros(part.starts.size - 1)
+        sweep = kernels.sweep_for(pairing)
         for span in part.spans():
             shared = (rows, pairing, table, span)
             for k, down in enumerate((True, False)):
                 results = self.gradients[k], self.hessians[k]
-                tasks.append(partial(kernels.sweep, *shared, down, *results))
+                tasks.append(partial(sweep, *shared, down, *results))
             if with_value:
                 tasks.append(partial(kernels.add_values, *shared, values))
         run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)

@@ -197,6 +197,8 @@ class Solution:
         Whether the relative gap fell to the tolerance.
     history : list of Progress
         One record per iteration.
+    was_asked : bool
+        Whether the callback asked to stop.
     """
 
     point: Point
@@ -206,17 +208,28 @@ class Solution:
     n_iter: int
     converged: bool
     history: list[Progress] = field(default_factory=list, repr=False)
+    was_asked: bool = False
 
     def warn_if_unfinished(self, rule: "StoppingRule") -> None:
-        """Warn with the gap reached when the tolerance was missed."""
+        """Warn with the gap reached, and what ended it, if the tolerance was missed."""
         if self.converged:
             return
         relative = self.gap / abs(self.value) if self.value else np.inf
+        seconds = self.history[-1].seconds
+        if self.n_iter >= rule.max_iter:
+            why = "That is max_iter: allow more, scale the columns, or accept the gap."
+        elif rule.max_time is not None and seconds >= rule.max_time:
+            why = "That is max_time: allow more, scale the columns, or accept the gap."
+        elif self.was_asked:
+            why = "The callback asked to stop."
+        else:
+            why = (
+                "Rounding keeps the gap from falling further: scale the columns, or "
+                "accept the gap; more iterations would not help."
+            )
         warnings.warn(
             f"stopped at a relative gap of {relative:.2g} after {self.n_iter} "
-            f"iterations and {self.history[-1].seconds:.1f} s; tol={rule.tol:g} was "
-            "not reached. "
-            "Allow more max_iter or max_time, scale the columns, or accept the gap.",
+            f"iterations and {seconds:.1f} s; tol={rule.tol:g} was not reached. {why}",
             ConvergenceWarning,
             stacklevel=4,
         )
@@ -292,6 +305,7 @@ class Watch:
         self.rule = rule
         self.history = list(history)
         self.converged = False
+        self.was_asked = False
         elapsed = history[-1].seconds if history else 0.0
         self._start = time.perf_counter() - elapsed
         self._last_gain = len(self.history)
@@ -305,14 +319,17 @@ class Watch:
         progress = Progress(n_iter, work.n_passes, value, gap, seconds)
         self.history.append(progress)
         self.converged = rule.is_reached(value, gap)
-        asked = rule.callback is not None and bool(rule.callback(progress))
+        self.was_asked = rule.callback is not None and bool(rule.callback(progress))
         late = rule.max_time is not None and seconds >= rule.max_time
-        return self.converged or asked or late or self._is_exhausted(progress)
+        at_end = self.converged or self.was_asked or late
+        return at_end or self._is_exhausted(progress)
 
     def solution(self, point: Point, value: float, gap: float, cuts: Cuts) -> Solution:
         """Return what was found, together with how."""
-        n_iter = len(self.history)
-        return Solution(point, value, gap, cuts, n_iter, self.converged, self.history)
+        n_iter, asked = len(self.history), self.was_asked
+        return Solution(
+            point, value, gap, cuts, n_iter, self.converged, self.history, asked
+        )
 
     def _is_exhausted(self, progress: Progress) -> bool:
         """Tell whether iterations ran out, or rounding leaves nothing to gain."""

@@ -11,6 +11,8 @@ from aucmax.solvers.base import Point, inner
 
 __all__ = ["RiskObjective"]
 
+_ROUNDING = 1e-13  # share of a line's terms by which rounding may have raised it
+
 
 class RiskObjective(ABC):
     """C times the risk of the scores; a subclass has the data that give them.
@@ -69,15 +71,29 @@ class RiskObjective(ABC):
         return self.risk.value(point.scores, self.labels, self.sample_weight)
 
     def support(self, point: Point, width: float = 0.0) -> Support:
-        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
+        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass.
+
+        The line is lowered by what rounding may have raised it.
+        """
         if width > 0.0:
-            return self.smoothable_risk.smoothed(
+            line = self.smoothable_risk.smoothed(
                 point.scores, self.labels, self.sample_weight, width=width
             )
+            terms = abs(line.offset) + abs(line.value - line.offset)
+            return line._replace(offset=line.offset - _ROUNDING * terms)
         value, subgradient = self.risk.value_and_subgradient(
             point.scores, self.labels, self.sample_weight
         )
-        return Support(value, subgradient, value - inner(subgradient, point.scores))
+        offset = value - inner(subgradient, point.scores)
+        return Support(value, subgradient, offset - self._raised_at_kinks(point))
+
+    def _raised_at_kinks(self, point: Point) -> float:
+        """Bound by how much a line is too high where pairs are taken to be at kinks."""
+        gap = getattr(self.risk, "gap_at_kinks", 0.0)
+        if gap == 0.0:
+            return 0.0
+        largest = max(point.scores.max(), -point.scores.min())
+        return float(gap * max(largest, getattr(self.risk, "margin", 1.0)))
 
     @abstractmethod
     def pull_back(self, support: Support) -> FloatArray:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._column_scales import column_scales, largest_entries
 from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._parameters import (
     check_choice,
@@ -239,8 +240,23 @@ class GraphRanker(BaseEstimator):
             check_sizes(batch)
             if self.pair_weights == "nonnegative":
                 check_edge_features(batch)
+            d = batch.node_features.shape[1]
+            scales = column_scales(
+                np.concatenate(
+                    [
+                        largest_entries(batch.node_features),
+                        largest_entries(batch.edge_features),
+                    ]
+                )
+            )
+            if scales is not None:  # the arrays are the batch's own
+                batch.node_features[:] /= scales[:d]
+                batch.edge_features[:] /= scales[d:]
             problem = self._problem(batch, is_positive)
             fitted = self._fitted(problem, self._solve(problem))
+            if scales is not None:
+                fitted["coef_"] /= scales[:d]
+                fitted["edge_coef_"] /= scales[d:]
             fitted["classes_"] = classes
             fitted["n_skipped_"] = batch.n_graphs - problem.n_graphs
             replace_state(self, fitted)

@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 KNEE = 3 / 0.6744897501960817
 
 # larger ratios (1e200 over 1e-200) overflow; their logarithm hardly moves past this
-_LARGEST = 1e300
+LARGEST = 1e300
 
 
 def typical_spread(values: Floats, center: float) -> float:
@@ -41,7 +41,7 @@ def squash(values: Floats, center: float, half_spread: float | Floats) -> Floats
     """Deviations from the centre in spreads, linear inside, logarithmic outside."""
     with np.errstate(over="ignore"):
         ratios = (values / 2 - center / 2) / half_spread
-    ratios = np.clip(ratios, -_LARGEST, _LARGEST)
+    ratios = np.clip(ratios, -LARGEST, LARGEST)
     far = np.abs(ratios) > KNEE
     ratios[far] = np.sign(ratios[far]) * KNEE * (1 + np.log(np.abs(ratios[far]) / KNEE))
     return ratios
@@ -56,4 +56,4 @@ def to_unit_scale(values: Floats, exponent: int | NDArray[np.int64]) -> Floats:
     """Multiply by ``2 ** -exponent``: exact, order kept, never infinite."""
     with np.errstate(over="ignore", under="ignore"):
         scaled = np.ldexp(values, np.negative(exponent))
-    return np.clip(scaled, -_LARGEST, _LARGEST)
+    return np.clip(scaled, -LARGEST, LARGEST)

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._dask import dask_room, is_dask, maps_dask
 from aucmax._fitted_state import replace_state, unchanged_on_failure
 from aucmax._parameters import check_stopping
 from aucmax._rounds import RoundsWatch
@@ -319,6 +320,10 @@ class LambdaMART(BinaryRanker):
             The fitted model.
         """
         with unchanged_on_failure(self):
+            if is_dask(X):
+                grow = dask_room("trees").fit_trees
+                replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
+                return self
             check_stopping(self, eval_set)
             watch = RoundsWatch.of(self)
             objective = find_objective(self.objective)
@@ -340,6 +345,7 @@ class LambdaMART(BinaryRanker):
             replace_state(self, fitted_attributes(rounds, rows, known, columns))
         return self
 
+    @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive or the more relevant.
 

@@ -1,0 +1,53 @@
+"""Columns of very different scales, brought to one by powers of 2."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._validation import FloatArray
+
+__all__ = ["column_scales", "largest_entries"]
+
+_LARGEST_RATIO = 1e6  # of the largest entries of two columns
+_LARGEST_SCALE = 1e100  # beyond it, or below its inverse, squares leave the range
+_LARGEST_MISMATCH = 30.0  # decades of C times the squared scale, if C was meant for it
+
+
+def largest_entries(X: Any) -> FloatArray:
+    """Return the largest absolute value in each column."""
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        return np.zeros(X.shape[1])
+    if hasattr(X, "column_ranges"):  # of rows in parts
+        low, high = X.column_ranges(None)
+        largest: FloatArray = np.maximum(high, -low)
+        return largest
+    with np.errstate(invalid="ignore"):  # what is not finite is refused elsewhere
+        high, low = X.max(axis=0), X.min(axis=0)
+    if sparse.issparse(X):
+        high, low = high.toarray().ravel(), low.toarray().ravel()
+    return np.asarray(np.maximum(high, -low), dtype=np.float64)
+
+
+def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
+    """Return a power of 2 near each column's scale, or None if they are alike.
+
+    Columns of one scale are left alone if C, which stands against squared weights, is
+    in keeping with it.
+
+    Dividing by a power of 2 is exact, so that a model of the divided columns is, up to
+    rounding, one of the columns: its weights have to be divided likewise.
+    """
+    used = largest[largest > 0.0]
+    if not used.size or not np.isfinite(largest).all():
+        return None
+    high, low = float(used.max()), float(used.min())
+    mismatch = abs(np.log10(C) + 2.0 * np.log10(high))
+    is_ordinary = high <= _LARGEST_SCALE and low >= 1.0 / _LARGEST_SCALE
+    is_ordinary |= mismatch <= _LARGEST_MISMATCH
+    if is_ordinary and high / low <= _LARGEST_RATIO:
+        return None
+    # then the largest entry is from 2 to 4, about that of a standardised column
+    exponents = np.frexp(largest)[1] - 2
+    # within 2^-1020 and 2^1020, so that their inverses are numbers as well
+    return np.where(largest > 0.0, np.ldexp(1.0, np.clip(exponents, -1020, 1020)), 1.0)

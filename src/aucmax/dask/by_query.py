@@ -1,0 +1,217 @@
+"""Means over queries, each of which lies inside one partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._validation import (
+    BoolArray,
+    FloatArray,
+    check_binary_labels,
+    check_levels,
+    check_qid,
+    check_relevance,
+)
+from aucmax.dask.parts import naming_partition
+from aucmax.dask.ranking import Classes, Rankings, Rows, check_parts
+from aucmax.dask.tasks import Key, Tasks
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.metrics._queries import check_queries
+from aucmax.metrics._steps import RankingTask
+from aucmax.metrics.multiclass import LevelRows, first_counted_level
+from aucmax.metrics.retrieval import (
+    average_precisions,
+    hits_and_depths,
+    normalized_gains,
+)
+
+__all__ = [
+    "areas",
+    "average_precisions_in_parts",
+    "class_reference_aucs",
+    "hits_and_depths_in_parts",
+    "normalized_gains_in_parts",
+    "ordered_pair_shares",
+]
+
+Columns = dict[str, Any]
+Values = tuple[FloatArray, ...]  # one of each query, in the order of the ids
+
+
+def areas(columns: Columns, pos_label: Any, box: Sequence[float]) -> FloatArray:
+    """Return the area under the ROC curve of each query, NaN where it has none."""
+    rankings = Rankings(columns, ["y_score"], pos_label)
+    (values,) = _of_queries(
+        rankings.tasks, rankings.rows, _areas, rankings.classes, box=box
+    )
+    return values
+
+
+def class_reference_aucs(columns: Columns, classes: str) -> FloatArray:
+    """Return the class-reference AUC of each query, NaN where it has none."""
+    tasks, rows, labels = _distinct(columns)
+    names = tasks.add(_agree_on_levels, labels)
+    measure = _class_reference_aucs
+    (values,) = _of_queries(tasks, rows, measure, names, classes=classes)
+    return values
+
+
+def ordered_pair_shares(columns: Columns) -> FloatArray:
+    """Return the ordinal AUC of each query, NaN where it has none."""
+    tasks, rows, labels = _distinct(columns)
+    names = tasks.add(_agree_on_levels, labels)
+    (values,) = _of_queries(tasks, rows, _ordered_pair_shares, names)
+    return values
+
+
+def average_precisions_in_parts(columns: Columns, pos_label: Any) -> FloatArray:
+    """Return the average precision of each query, NaN where it has none."""
+    tasks, rows, labels = _distinct(columns)
+    positive = tasks.add(_agree_on_relevance, labels, pos_label=pos_label)
+    (values,) = _of_queries(tasks, rows, _average_precisions, positive)
+    return values
+
+
+def hits_and_depths_in_parts(
+    columns: Columns, pos_label: Any, k: int
+) -> tuple[FloatArray, FloatArray]:
+    """Return relevant and retrieved rows among the first k of each query."""
+    tasks, rows, labels = _distinct(columns)
+    positive = tasks.add(_agree_on_relevance, labels, pos_label=pos_label)
+    hits, depths = _of_queries(tasks, rows, _hits_and_depths, positive, k=k)
+    return hits, depths
+
+
+def normalized_gains_in_parts(
+    columns: Columns, k: int | None, gains: str
+) -> FloatArray:
+    """Return the NDCG of each query, NaN where it has none."""
+    tasks = Tasks()
+    rows = check_parts(tasks, columns, ["y_score"])
+    (values,) = _of_queries(tasks, rows, _normalized_gains, k=k, gains=gains)
+    return values
+
+
+def _areas(rows: Rows, classes: Classes, box: Sequence[float]) -> Values:
+    queries = check_queries(rows.qid, rows.labels.size)
+    is_positive = classes.is_positive(rows)
+    task = RankingTask(rows.scores["y_score"], is_positive, rows.weight, queries)
+    return (task.areas_by_query(box),)
+
+
+def _class_reference_aucs(rows: Rows, names: NDArray[Any], classes: str) -> Values:
+    first = first_counted_level(names, classes)
+    level_rows = _level_rows(rows, names)
+    return (level_rows.class_reference_aucs(rows.scores["y_score"], first),)
+
+
+def _ordered_pair_shares(rows: Rows, names: NDArray[Any]) -> Values:
+    return (_level_rows(rows, names).ordered_pair_shares(rows.scores["y_score"]),)
+
+
+def _level_rows(rows: Rows, names: NDArray[Any]) -> LevelRows:
+    levels = np.searchsorted(names, rows.labels)
+    weight = None if rows.weight is None else rows.weight / rows.weight.max()
+    return LevelRows(names, levels, weight, check_queries(rows.qid, levels.size))
+
+
+def _average_precisions(rows: Rows, positive: Any) -> Values:
+    relevant = _is_relevant(rows, positive)
+    scores = rows.scores["y_score"]
+    return (average_precisions(relevant, scores, rows.weight, rows.qid),)
+
+
+def _hits_and_depths(rows: Rows, positive: Any, k: int) -> Values:
+    relevant = _is_relevant(rows, positive)
+    return hits_and_depths(relevant, rows.scores["y_score"], rows.weight, rows.qid, k)
+
+
+def _normalized_gains(rows: Rows, k: int | None, gains: str) -> Values:
+    scores = rows.scores["y_score"]
+    return (normalized_gains(rows.labels, scores, rows.weight, rows.qid, k, gains),)
+
+
+def _is_relevant(rows: Rows, positive: Any) -> BoolArray:
+    if positive is None:
+        return check_relevance(rows.labels)
+    return np.asarray(rows.labels == positive, dtype=bool)
+
+
+def _distinct(columns: Columns) -> tuple[Tasks, list[Key], list[Key]]:
+    """Return tasks for the checked rows of each part, and for their labels."""
+    tasks = Tasks()
+    rows = check_parts(tasks, columns, ["y_score"])
+    return tasks, rows, [tasks.add(_distinct_labels, one) for one in rows]
+
+
+def _distinct_labels(rows: Rows) -> NDArray[Any]:
+    if rows.labels.size == 0:
+        return rows.labels
+    with naming_partition(rows.number):
+        try:
+            return check_levels(rows.labels)[0]
+        except NotEnoughClassesError:
+            return rows.labels[:1]
+
+
+def _agree_on_levels(found: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    seen = [labels for labels in found if labels.size]
+    return check_levels(np.concatenate(seen) if seen else np.zeros(0))[0]
+
+
+def _agree_on_relevance(found: Sequence[NDArray[Any]], pos_label: Any) -> Any:
+    """Return the label of the relevant rows, None if they are numbers above 0."""
+    seen = [labels for labels in found if labels.size]
+    labels = np.concatenate(seen) if seen else np.zeros(0)
+    check_relevance(labels, pos_label=pos_label)  # or an error
+    if pos_label is None and isinstance(labels[0], str | bytes):
+        return check_binary_labels(labels)[0][1]
+    return pos_label
+
+
+def _of_queries(
+    tasks: Tasks,
+    rows: Sequence[Key],
+    measure: Callable[..., Values],
+    *needed: Key,
+    **options: Any,
+) -> Values:
+    """Measure the queries of each partition, and put them one after the other."""
+    found = tasks.compute(
+        [
+            tasks.add(_of_partition, one, *needed, measure=measure, options=options)
+            for one in rows
+        ]
+    )
+    found = [(number, ids, values) for number, ids, values in found if len(ids)]
+    _check_whole({number: ids for number, ids, _ in found})
+    columns = zip(*(values for *_, values in found), strict=True)
+    return tuple(np.concatenate(column) for column in columns)
+
+
+def _of_partition(
+    rows: Rows, *needed: Any, measure: Callable[..., Values], options: dict[str, Any]
+) -> tuple[int, Any, Values]:
+    if rows.labels.size == 0:
+        return rows.number, [], ()
+    with naming_partition(rows.number):
+        ids = check_qid(np.asarray(rows.qid), rows.labels.size).ids
+        return rows.number, ids, measure(rows, *needed, **options)
+
+
+def _check_whole(ids_of_parts: dict[int, Any]) -> None:
+    """Refuse a query with rows in two partitions."""
+    homes: dict[Any, int] = {}
+    for number, ids in ids_of_parts.items():
+        for one in np.asarray(ids).tolist() if isinstance(ids, np.ndarray) else ids:
+            home = homes.setdefault(one, number)
+            if home != number:
+                raise ValueError(
+                    f"query {one!r} has rows in partitions {home} and {number}; the "
+                    "rows of a query must be in one. Shuffle the frame by the query, "
+                    "frame.shuffle(on='qid'), or write the files by it."
+                )

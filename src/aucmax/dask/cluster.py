@@ -1,0 +1,117 @@
+"""The workers behind a fit: who they are, and what to do when they die.
+
+Without a client of ``distributed``, Dask's own scheduler of this process does the work:
+parts are then read anew in each pass, so that no more than a few are in memory.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+
+from dask.base import get_scheduler
+
+from aucmax.dask.tasks import Key, Tasks
+
+__all__ = ["Cluster"]
+
+T = TypeVar("T")
+
+# A task is tried on so many workers by Dask, and by us so many times over.
+_MOST_ATTEMPTS = 10
+_SECONDS_FOR_A_WORKER = 10.0  # of a cluster that has just been started
+_SECONDS_WITHOUT_WORKERS = 300.0  # while dead ones are being replaced
+_SECONDS_BETWEEN_LOOKS = 2.0
+
+
+class Cluster:
+    """The client that was there when the fit began, or the lack of one."""
+
+    def __init__(self) -> None:
+        get = get_scheduler()
+        owner = getattr(get, "__self__", None)
+        is_client = "distributed" in sys.modules and isinstance(
+            owner, sys.modules["distributed"].Client
+        )
+        self.client: Any = owner if is_client else None
+        if self.client is not None:
+            self._wait_for_a_worker()
+            self._check_versions()
+
+    def run(self, work: Callable[[], T], begin_anew: Callable[[], None]) -> T:
+        """Do some work; where workers have died so often that Dask gives up, again."""
+        if self.client is None:
+            return work()
+        from distributed import KilledWorker
+
+        for attempt in range(_MOST_ATTEMPTS):
+            self._check_open()
+            try:
+                if attempt:
+                    begin_anew()
+                return work()
+            except (KilledWorker, CancelledError) as error:
+                self._check_open()
+                last = error
+                time.sleep(min(0.1 * 2.0**attempt, 2.0))
+        raise RuntimeError(
+            f"workers died in {_MOST_ATTEMPTS} attempts at one pass over the data "
+            f"({last}). Use smaller partitions, or workers with more memory."
+        ) from last
+
+    def results(self, tasks: Tasks, wanted: list[Key]) -> Any:
+        """Return the results of tasks, from wherever they are computed."""
+        if self.client is None:
+            return tasks.compute(wanted)
+        return tasks.compute_on(self.client, wanted, self._wait)
+
+    def _wait(self, futures: Any) -> None:
+        """Wait for results as long as the cluster has any worker, or may get one."""
+        from distributed import wait
+
+        last_seen = time.monotonic()
+        while True:
+            try:
+                wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
+                return
+            except TimeoutError:
+                if self.client.scheduler_info(n_workers=1)["workers"]:
+                    last_seen = time.monotonic()
+            if time.monotonic() - last_seen > _SECONDS_WITHOUT_WORKERS:
+                raise RuntimeError(
+                    f"the cluster has had no worker for {_SECONDS_WITHOUT_WORKERS:.0f} "
+                    "seconds. Start some, and fit again."
+                ) from None
+
+    def _wait_for_a_worker(self) -> None:
+        try:
+            self.client.wait_for_workers(1, timeout=_SECONDS_FOR_A_WORKER)
+        except TimeoutError:
+            raise RuntimeError(
+                f"the scheduler {self.client.scheduler.address} has had no worker for "
+                f"{_SECONDS_FOR_A_WORKER:.0f} seconds. Start some: dask worker ADDRESS."
+            ) from None
+
+    def _check_versions(self) -> None:
+        """Refuse workers that lack the library, or have another version of it."""
+        own = importlib.metadata.version("aucmax")
+        found = self.client.run(importlib.metadata.version, "aucmax", on_error="return")
+        for address, version in found.items():
+            if version != own:
+                is_missing = isinstance(version, BaseException)
+                has = "no aucmax" if is_missing else f"aucmax {version}"
+                raise RuntimeError(
+                    f"worker {address} has {has}, this process has aucmax {own}. "
+                    "Install the same version on all workers."
+                )
+
+    def _check_open(self) -> None:
+        if self.client.status not in ("running", "connecting"):
+            raise RuntimeError(
+                f"the client of Dask is {self.client.status}; it must stay open until "
+                "the fit is done."
+            )

@@ -1,0 +1,129 @@
+"""Columns of rows, cut into the same parts.
+
+A part is a task that returns a block: rows of an array, or of a series. Its number is
+the partition that messages name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import dask.array as da
+import numpy as np
+
+from aucmax._dask import is_dask
+from aucmax.dask.tasks import Key, Tasks
+
+__all__ = [
+    "Part",
+    "check_lengths",
+    "naming_partition",
+    "rows_in_parts",
+]
+
+Part: TypeAlias = dict[str, Any]  # the block of each column
+
+
+def rows_in_parts(tasks: Tasks, columns: dict[str, Any]) -> list[Key]:
+    """Return the task of each :data:`Part`, cut as one of the columns is.
+
+    Columns are arrays, series, or what numpy can read; None is left out. Arrays whose
+    chunks are known are cut anew where need be. All others have to be cut alike: by
+    number here, and by length when the parts are there; see :func:`check_lengths`.
+    """
+    given = {
+        name: values if is_dask(values) else np.asarray(values)
+        for name, values in columns.items()
+        if values is not None
+    }
+    for name, values in given.items():
+        if values.ndim != 1:
+            raise ValueError(
+                f"{name} must be one-dimensional, one value per row, got "
+                f"{values.ndim} dimensions."
+            )
+    collections = {name: values for name, values in given.items() if is_dask(values)}
+    leader = next(
+        (name for name, values in collections.items() if _known_lengths(values)),
+        next(iter(collections)),
+    )
+    lengths = _known_lengths(given[leader])
+    if lengths is None and len(collections) < len(given):
+        lengths = _count_rows(given[leader])
+    cut = {
+        name: _cut_alike(name, values, leader, lengths)
+        for name, values in given.items()
+    }
+    blocks = dict(zip(cut, tasks.take(cut.values()), strict=True))
+    _check_numbers(blocks, leader)
+    return [
+        tasks.add(_as_part, list(part), names=list(blocks))
+        for part in zip(*blocks.values(), strict=True)
+    ]
+
+
+def _as_part(blocks: list[Any], names: list[str]) -> Part:
+    return dict(zip(names, blocks, strict=True))
+
+
+def _count_rows(values: Any) -> tuple[int, ...]:
+    tasks = Tasks()
+    (blocks,) = tasks.take([values])
+    return tuple(tasks.compute([tasks.add(len, block) for block in blocks]))
+
+
+def check_lengths(part: Part, number: int) -> None:
+    """Refuse blocks of different lengths, of the partition of this number."""
+    (first, block), *others = part.items()
+    for name, other in others:
+        if len(other) != len(block):
+            raise ValueError(
+                f"partition {number} of {first} has {len(block)} rows, and of {name} "
+                f"{len(other)}: all columns must be cut alike. Take them from one "
+                "frame, or use arrays with known chunks."
+            )
+
+
+@contextmanager
+def naming_partition(number: int) -> Iterator[None]:
+    """Say in which partition the rows are that an error complains of."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"In partition {number}: {error}") from None
+
+
+def _known_lengths(values: Any) -> tuple[int, ...] | None:
+    if not isinstance(values, da.Array) or np.isnan(values.shape[0]):
+        return None
+    lengths: tuple[int, ...] = values.chunks[0]
+    return lengths
+
+
+def _cut_alike(
+    name: str, values: Any, leader: str, lengths: tuple[int, ...] | None
+) -> Any:
+    """Cut what can be cut into parts of these lengths."""
+    own = _known_lengths(values)
+    if lengths is None or own == lengths or (own is None and is_dask(values)):
+        return values
+    if values.shape[0] != sum(lengths):
+        raise ValueError(
+            f"{name} has {values.shape[0]} rows, but {leader} has {sum(lengths)}; both "
+            "need one value per row."
+        )
+    if own is not None:
+        return values.rechunk((lengths,))
+    return da.from_array(values, chunks=(lengths,))
+
+
+def _check_numbers(cut: dict[str, list[Key]], leader: str) -> None:
+    for name, blocks in cut.items():
+        if len(blocks) != len(cut[leader]):
+            raise ValueError(
+                f"{name} has {len(blocks)} partitions, and {leader} "
+                f"{len(cut[leader])}: all columns must be cut alike. Take them from "
+                "one frame, or use arrays with known chunks."
+            )

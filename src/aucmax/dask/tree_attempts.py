@@ -1,0 +1,206 @@
+"""Rounds on many workers that survive the death of some.
+
+The tasks of one attempt talk to each other, so that all of them fail with one. The next
+attempt starts from the last checkpoint, on the workers that are there by then.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from threading import Thread
+from typing import Any
+from urllib.parse import urlparse
+
+from distributed import Client, Future, Variable, wait
+from xgboost import config_context
+from xgboost.core import XGBoostError
+from xgboost.tracker import RabitTracker
+
+from aucmax.dask.tree_worker import Grown, TreeJob, grow
+
+__all__ = ["grow_on_workers"]
+
+MOST_FAILURES = 20
+_MOST_FAILURES_WITHOUT_PROGRESS = 4
+_LONGEST_SILENCE = 300.0  # seconds without a round, after which an attempt has failed
+_LONGEST_ABSENCE = 3.0  # seconds for which the scheduler may not know a worker
+_LONGEST_WAIT = 60.0  # seconds for a worker to appear
+_PAUSE = 0.05
+
+
+@dataclass
+class _State:
+    """What is known of all attempts so far."""
+
+    trees: bytes | None = None
+    n_rounds: int = 0
+    n_failures: int = 0
+    n_in_vain: int = 0
+    error: BaseException | None = None
+    last_news: float = field(default_factory=time.monotonic)
+
+
+def grow_on_workers(
+    client: Client,
+    job: TreeJob,
+    blocks: Sequence[Future],
+    tell: Callable[[int], bool],
+) -> tuple[Grown, int]:
+    """Grow the trees of a job; return them, and how many attempts failed.
+
+    `blocks` are the futures of the parts. `tell` is called with the number of rounds
+    done; a true answer ends the fit with the trees of the last checkpoint.
+    """
+    state, start = _State(), time.monotonic()
+    kept = Variable(job.name, client=client)
+    with _listening(client, job.name, state):
+        while True:
+            left = job.seconds
+            if left is not None:
+                left = max(left - (time.monotonic() - start), 0.0)
+            grown = _attempt(client, replace(job, seconds=left), blocks, state, tell)
+            if grown is not None:
+                with suppress(Exception):
+                    kept.delete()
+                return grown, state.n_failures
+            _count_failure(state, kept)
+
+
+def _count_failure(state: _State, kept: Variable) -> None:
+    """Look up the last checkpoint; give up where nothing gets done."""
+    before = state.trees
+    with suppress(Exception):  # there may be none yet
+        state.trees = kept.get(timeout="2s")
+    state.n_failures += 1
+    state.n_in_vain = 0 if state.trees != before else state.n_in_vain + 1
+    if (
+        state.n_failures > MOST_FAILURES
+        or state.n_in_vain >= _MOST_FAILURES_WITHOUT_PROGRESS
+    ):
+        raise RuntimeError(
+            f"workers were lost {state.n_failures} times, the last "
+            f"{state.n_in_vain} times without a checkpoint in between: the fit is "
+            "given up. Look at the workers' memory, and at their logs."
+        ) from state.error
+
+
+def _attempt(
+    client: Client,
+    job: TreeJob,
+    blocks: Sequence[Future],
+    state: _State,
+    tell: Callable[[int], bool],
+) -> Grown | None:
+    """Run rounds on all workers that hold blocks; return None if some were lost."""
+    placed = _place(client, blocks)
+    host = urlparse(client.scheduler.address).hostname or "127.0.0.1"
+    with config_context(verbosity=0):
+        tracker = RabitTracker(len(placed), host_ip=host, sortby="task", timeout=60)
+        tracker.start()
+    tasks = [
+        client.submit(
+            grow,
+            [blocks[k] for k in numbers],
+            job,
+            {**tracker.worker_args(), "dmlc_task_id": f"{place:06d}"},
+            numbers,
+            state.trees,
+            workers=[worker],
+            allow_other_workers=False,
+            pure=False,
+        )
+        for place, (worker, numbers) in enumerate(sorted(placed.items()))
+    ]
+    state.last_news = time.monotonic()
+    try:
+        return _watch(client, tasks, set(placed), state, tell)
+    finally:
+        client.cancel(tasks, force=True)
+        # it waits for workers that are gone; nobody else should
+        Thread(target=_free, args=(tracker,), daemon=True).start()
+
+
+def _place(client: Client, blocks: Sequence[Future]) -> dict[str, list[int]]:
+    """Wait for the blocks, computed anew where they were lost; say who has them."""
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while time.monotonic() < deadline:
+        wait(blocks)
+        for block in blocks:
+            if block.status == "error":
+                block.result()  # raises the error, which names the partition
+        holders = client.who_has(blocks)
+        placed: defaultdict[str, list[int]] = defaultdict(list)
+        for number, block in enumerate(blocks):
+            for worker in sorted(holders.get(block.key, ()))[:1]:
+                placed[worker].append(number)
+        if sum(map(len, placed.values())) == len(blocks):
+            return dict(placed)
+        time.sleep(_PAUSE)
+    raise RuntimeError("the rows could not be computed: there is no worker left.")
+
+
+def _watch(
+    client: Client,
+    tasks: Sequence[Future],
+    workers: set[str],
+    state: _State,
+    tell: Callable[[int], bool],
+) -> Grown | None:
+    """Wait for the end of an attempt; return None if it has failed."""
+    told, last_seen = state.n_rounds, time.monotonic()
+    while True:
+        if state.n_rounds > told:
+            told = state.n_rounds
+            if tell(told):
+                raise KeyboardInterrupt
+        statuses = {task.status for task in tasks}
+        if statuses == {"finished"}:
+            grown: Grown = tasks[0].result()
+            return grown
+        if statuses & {"error", "lost", "cancelled"}:
+            state.error = _error_of_others(tasks)
+            return None
+        now = time.monotonic()
+        if workers <= client.scheduler_info(n_workers=-1)["workers"].keys():
+            last_seen = now
+        absence, silence = now - last_seen, now - state.last_news
+        if absence > _LONGEST_ABSENCE or silence > _LONGEST_SILENCE:
+            return None
+        time.sleep(_PAUSE)
+
+
+def _error_of_others(tasks: Sequence[Future]) -> BaseException | None:
+    """Return an error that the next attempt may not meet; raise our own.
+
+    XGBoost's error, which is a ValueError, is what survivors of a death raise.
+    """
+    found: BaseException | None = None
+    for task in tasks:
+        if task.status == "error":
+            found = task.exception()
+            is_ours = isinstance(found, ValueError | TypeError | ImportError)
+            if is_ours and not isinstance(found, XGBoostError):
+                raise found
+    return found
+
+
+def _free(tracker: RabitTracker) -> None:
+    with suppress(Exception):
+        tracker.free()
+
+
+@contextmanager
+def _listening(client: Client, topic: str, state: _State) -> Iterator[None]:
+    def hear(event: tuple[float, Any]) -> None:
+        state.n_rounds, state.last_news = int(event[1]), time.monotonic()
+
+    client.subscribe_topic(topic, hear)
+    try:
+        yield
+    finally:
+        with suppress(Exception):
+            client.unsubscribe_topic(topic)

@@ -1,0 +1,173 @@
+"""The gradient of all pairs of all workers, for the rows of one of them.
+
+Runs inside XGBoost's communicator, where sums over all workers are one call. Either
+all scores travel, or moments of the scores in cells; the rows of a worker get their
+part of the same gradient as if all rows were in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from xgboost import collective
+
+from aucmax._threshold import balanced_threshold
+from aucmax._validation import FloatArray, IntArray
+from aucmax.risks import PairLogistic
+from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
+
+__all__ = ["MOST_SCORES", "Exchange", "LocalRows", "pairs_of_all"]
+
+#: rows in all beyond which cells travel in place of scores, where that is possible
+MOST_SCORES = 20_000_000
+_BINS = 2**16  # in which the threshold of many rows is sought
+
+
+@dataclass(frozen=True)
+class LocalRows:
+    """What one worker knows of its rows, part after part.
+
+    Attributes
+    ----------
+    labels : ndarray
+        0 and 1, or levels.
+    weights : ndarray or None
+        Row weights.
+    queries : ndarray of int64 or None
+        The number of each row's query, among those of all workers.
+    places : list of slice
+        Where the rows of each part are among all rows.
+    n_rows : int
+        The rows of all workers.
+    """
+
+    labels: NDArray[Any]
+    weights: FloatArray | None
+    queries: IntArray | None
+    places: Sequence[slice]
+    n_rows: int
+
+    def gather(self, values: NDArray[Any]) -> FloatArray:
+        """Return the values of all rows, in the order of parts: one sum."""
+        everywhere = np.zeros(self.n_rows)
+        start = 0
+        for place in self.places:
+            stop = start + place.stop - place.start
+            everywhere[place] = values[start:stop]
+            start = stop
+        return _sum(everywhere)
+
+    def own(self, everywhere: FloatArray) -> FloatArray:
+        """Return this worker's part of what all rows have."""
+        return np.concatenate([everywhere[place] for place in self.places])
+
+
+class Exchange(Protocol):
+    """A way to know the gradient of all pairs."""
+
+    def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return both for the rows here, by the scores of the rows here."""
+
+    def threshold(self, scores: FloatArray) -> float:
+        """Return where `predict` cuts the scores of all rows."""
+
+
+def pairs_of_all(risk: PairLogistic, rows: LocalRows, most_scores: int) -> Exchange:
+    """Choose the exchange by the number of rows: all scores, or cells."""
+    whole = tuple(risk.fpr_range) == tuple(risk.tpr_range) == (0.0, 1.0)
+    fits_cells = rows.queries is None and whole and not risk.rank_weighted
+    if rows.n_rows > most_scores and fits_cells:
+        return CellMoments(risk, rows)
+    return AllScores(risk, rows)
+
+
+class AllScores:
+    """Every worker learns the scores of all rows, 8 bytes each: exact."""
+
+    def __init__(self, risk: PairLogistic, rows: LocalRows) -> None:
+        self._rows = rows
+        self._labels = rows.gather(rows.labels).astype(np.int64)
+        self._weights = None if rows.weights is None else rows.gather(rows.weights)
+        queries = None
+        if rows.queries is not None:
+            queries = rows.gather(rows.queries).astype(np.int64)
+        self._pairs = risk.prepare(self._labels, queries, self._weights)
+
+    def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return both for the rows here."""
+        everywhere = self._rows.gather(scores)
+        found = self._pairs.gradient_hessian(everywhere, scaled=True)
+        return self._rows.own(found[0]), self._rows.own(found[1])
+
+    def threshold(self, scores: FloatArray) -> float:
+        """Return the cut of the best balanced accuracy."""
+        return balanced_threshold(
+            self._rows.gather(scores), self._labels == 1, self._weights
+        )
+
+
+class CellMoments:
+    """Workers add up moments of both classes in cells of half a unit of score.
+
+    What travels is a few numbers a cell, whatever the rows. The relative error of a
+    pair's share is at most the risk's `accuracy`, as where one machine uses a grid.
+    """
+
+    def __init__(self, risk: PairLogistic, rows: LocalRows) -> None:
+        self._risk = risk
+        self._positive = rows.labels == 1
+        weights = rows.weights
+        self._masses = np.ones(rows.labels.size) if weights is None else weights
+        self._classes = TwoClasses.of(
+            self._positive.view(np.uint8), weights, [(0.0, 1.0)] * 2, 0.0
+        )
+        negative, positive = _sum(
+            np.array([self._masses[side].sum() for side in self._sides])
+        )
+        self._unit = rows.n_rows / 2.0 / (negative * positive)
+
+    def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return both for the rows here."""
+        grid = Grid.between(*_ends(scores), 1.0, self._risk.accuracy)
+        rows = self._classes.at(scores)
+        table, n_jobs = self._risk.table, int(self._risk.n_jobs)
+        sums = GridSums(rows, grid, table, n_jobs, add_others=_sum)
+        return self._unit * sums.gradient(), self._unit * sums.hessian()
+
+    def threshold(self, scores: FloatArray) -> float:
+        """Return the cut of the best balanced accuracy, among 65,536 equal steps."""
+        ends = _ends(scores)
+        counts = _sum(
+            np.array(
+                [
+                    np.histogram(scores[side], _BINS, ends, weights=self._masses[side])[
+                        0
+                    ].astype(np.float64)
+                    for side in self._sides
+                ]
+            )
+        )
+        below = np.cumsum(counts, axis=1)
+        below /= below[:, -1:]
+        best = int(np.argmax(below[0] - below[1]))
+        return float(np.linspace(*ends, _BINS + 1)[best + 1])
+
+    @property
+    def _sides(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        return ~self._positive, self._positive
+
+
+def _sum(values: FloatArray) -> FloatArray:
+    total: FloatArray = collective.allreduce(values.ravel(), collective.Op.SUM)
+    return total.reshape(values.shape)
+
+
+def _ends(scores: FloatArray) -> tuple[float, float]:
+    """Return the lowest and the highest score of all rows."""
+    ends = np.array([-scores.min(initial=np.inf), scores.max(initial=-np.inf)])
+    low, high = collective.allreduce(ends, collective.Op.MAX)
+    return -float(low), float(high)

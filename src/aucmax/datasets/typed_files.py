@@ -1,0 +1,190 @@
+"""Tables whose columns have types: Parquet, Feather, JSON lines, spreadsheets."""
+
+import importlib
+import io
+import json
+import logging
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+from zipfile import BadZipFile
+
+from aucmax.datasets.archives import check_members
+from aucmax.datasets.encodings import read_text_chunks
+from aucmax.datasets.opening import (
+    FREE_CONTENT,
+    LARGEST_EXPANSION,
+    PathLike,
+    Piped,
+    compression_of,
+    read_chunks,
+    read_content,
+)
+from aucmax.exceptions import DataFileError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["TYPED_READERS", "read_excel"]
+
+_ZIP = b"PK\x03\x04"
+
+
+# from the names of all columns to those that are wanted
+Selection: TypeAlias = Callable[[Sequence[str]], list[str]]
+
+
+def _read_parquet(path: PathLike, compression: str, select: Selection) -> Any:
+    import polars as pl
+
+    source = _whole_or_path(path, compression)
+    with _refusing(path, "Parquet"):
+        return _collect(pl.scan_parquet(source, glob=False), select)
+
+
+def _read_feather(path: PathLike, compression: str, select: Selection) -> Any:
+    import polars as pl
+
+    source = _whole_or_path(path, compression)
+    with _refusing(path, "Feather"):
+        return _collect(pl.scan_ipc(source, glob=False), select)
+
+
+def _collect(rows: "pl.LazyFrame", select: Selection) -> "pl.DataFrame":
+    return rows.select(select(rows.collect_schema().names())).collect()
+
+
+def _whole_or_path(path: PathLike, compression: str) -> Any:
+    """Return what polars reads from: the file itself, or its bytes if packed."""
+    if compression_of(path, compression) or isinstance(path, Piped):
+        content = read_content(path, compression)
+        if content:
+            return content
+    elif next(read_chunks(path, compression), b""):
+        return Path(path)
+    raise DataFileError(f"{path}: the file is empty.")
+
+
+def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
+    import polars as pl
+
+    content = b"".join(read_text_chunks(path, compression))
+    if not content.strip():
+        raise DataFileError(f"{path}: the file is empty.")
+    try:
+        with _refusing(path, "JSON lines"):
+            frame = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+    except DataFileError as error:
+        raise _first_bad_line(path, content) or error from error
+    frame = frame.select(select(frame.columns))
+    for name, dtype in frame.schema.items():
+        if dtype.is_nested():
+            raise DataFileError(
+                f"{path}: {name!r} holds lists or objects; a table needs one number or "
+                "text per cell, so write their parts as columns of their own."
+            )
+    return frame
+
+
+def _first_bad_line(path: PathLike, content: bytes) -> DataFileError | None:
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            why = f"not valid JSON ({error})"
+        else:
+            if isinstance(record, dict):
+                continue
+            why = f"a {type(record).__name__} instead of an object"
+        return DataFileError(
+            f"{path}: line {number}: {why}; each line is one row, written like "
+            '{"age": 41, "clinic": "north"}.'
+        )
+    return None
+
+
+def read_excel(
+    path: PathLike, compression: str, sheet: str | None
+) -> tuple["pl.DataFrame", list[str]]:
+    """Return a sheet of a spreadsheet, the first by default, and what is to be said."""
+    import polars as pl
+
+    fastexcel = _fastexcel(path)
+    content = read_content(path, compression)
+    if not content:
+        raise DataFileError(f"{path}: the file is empty.")
+    if content.startswith(_ZIP):
+        _check_bomb(path, content)
+    with _refusing(path, "spreadsheet", fastexcel.FastExcelError):
+        book = fastexcel.read_excel(content)
+        names = book.sheet_names
+    if sheet is not None and sheet not in names:
+        raise DataFileError(f"{path}: no sheet {sheet!r}; there are {_listed(names)}.")
+    with _refusing(path, "spreadsheet", fastexcel.FastExcelError):
+        frame = pl.read_excel(
+            content,
+            sheet_name=names[0] if sheet is None else sheet,
+            engine="calamine",
+            infer_schema_length=None,
+            raise_if_empty=False,
+        )
+    rest = [] if sheet is not None else names[1:]
+    remarks = [f"read the first sheet, not {_listed(rest)}"] if rest else []
+    return frame, remarks
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:8]))
+    return f"{shown}, ..." if len(names) > 8 else shown
+
+
+def _check_bomb(path: PathLike, content: bytes) -> None:
+    try:
+        largest = max(FREE_CONTENT, LARGEST_EXPANSION * len(content))
+        check_members(io.BytesIO(content), largest)
+    except (
+        BadZipFile,
+        RuntimeError,
+        NotImplementedError,
+        OSError,
+        zlib.error,
+    ) as error:
+        raise DataFileError(f"{path}: not a readable spreadsheet: {error}.") from error
+
+
+def _fastexcel(path: PathLike) -> Any:
+    # it logs which columns are empty; without a handler Python would print that
+    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
+    try:
+        return importlib.import_module("fastexcel")
+    except ImportError as error:
+        raise DataFileError(
+            f"{path}: reading spreadsheets needs a package: pip install "
+            "'aucmax[excel]'; or save the sheet as CSV."
+        ) from error
+
+
+@contextmanager
+def _refusing(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
+    """Raise DataFileError for what a reader of another library raises."""
+    import polars as pl
+
+    # a panic of polars is no Exception
+    panic: Any = pl.exceptions.PanicException
+    errors = (pl.exceptions.PolarsError, panic, OSError, *more)
+    try:
+        yield
+    except errors as error:
+        why = str(error).partition("\n")[0]
+        raise DataFileError(f"{path}: not a readable {kind} file: {why}") from error
+
+
+TYPED_READERS = {
+    "parquet": _read_parquet,
+    "feather": _read_feather,
+    "jsonl": _read_jsonl,
+}

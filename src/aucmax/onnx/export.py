@@ -1,0 +1,143 @@
+"""From a fitted model to a graph of ONNX."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._atomic import atomic_output
+from aucmax.hypotheses import StumpEnsemble, fitted_ensemble
+from aucmax.linear import LevelSumRanker
+from aucmax.onnx.graph import Graph
+from aucmax.onnx.table_columns import add_table
+from aucmax.onnx.trees import add_trees
+from aucmax.tables import TableModel
+
+__all__ = ["save_onnx", "to_onnx"]
+
+
+def to_onnx(model: Any) -> onnx.ModelProto:
+    """Turn a fitted model into a graph that gives the same scores, in double precision.
+
+    Linear models, stumps and boosted trees of arrays have one input, "X", of shape
+    (rows, columns). Models of tables have one input of shape (rows, 1) for each column
+    in use, by its name: numbers (NaN is a gap), or texts without blanks around them (an
+    empty one is a gap). The output is "score", one number a row, as of
+    `decision_function`.
+
+    Parameters
+    ----------
+    model : AUCSVC, LinearRankerCV, LevelSumRanker, MarginRanker, RankBoost, \
+SoftRankBoost, LambdaMART or TableModel
+        A fitted model. Those of graphs, of functions and of dates, and AutoRanker,
+        cannot be exported.
+
+    Returns
+    -------
+    onnx.ModelProto
+        For onnxruntime 1.20 or later, and whatever reads opset 18 and trees of
+        ai.onnx.ml 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from aucmax import AUCSVC
+    >>> from aucmax.onnx import to_onnx
+    >>> model = AUCSVC().fit(*load_breast_cancer(return_X_y=True))
+    >>> [output.name for output in to_onnx(model).graph.output]
+    ['score']
+    """
+    check_is_fitted(model)
+    graph = Graph()
+    if isinstance(model, TableModel):
+        matrix = add_table(graph, model.encoder_, model.view)
+        return graph.model(_add_scores(graph, matrix, model.estimator_))
+    if not isinstance(getattr(model, "hypotheses", ""), str):
+        raise _cannot(model, "its hypotheses are functions of your own")
+    if hasattr(model, "categories_"):
+        raise _cannot(model, "its categories come from the types of a data frame")
+    matrix = graph.input("X", int(model.n_features_in_))
+    return graph.model(_add_scores(graph, matrix, model))
+
+
+def save_onnx(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a fitted model as an ONNX file: whole, or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        See :func:`to_onnx`.
+    path : str or Path
+        Where to write it.
+    overwrite : bool, default=False
+        Whether to replace a file of this name.
+    """
+    content = to_onnx(model).SerializeToString()
+    with atomic_output(path, overwrite=overwrite) as file:
+        file.write(content)
+
+
+def _add_scores(graph: Graph, matrix: str, model: Any) -> str:
+    """Add what scores the rows of a matrix; return a column."""
+    if hasattr(model, "model_text_"):
+        return _add_tree_scores(graph, matrix, model)
+    if isinstance(model, LevelSumRanker):
+        return _add_level_scores(graph, matrix, model)
+    if hasattr(model, "coef_"):
+        return _add_product(graph, matrix, model.coef_[0], float(model.intercept_[0]))
+    if hasattr(model, "columns_") and hasattr(model, "weights_"):
+        return _add_hypotheses(graph, matrix, model)
+    raise _cannot(model, "it is neither linear nor made of trees")
+
+
+def _add_level_scores(graph: Graph, matrix: str, model: LevelSumRanker) -> str:
+    parts = [
+        graph.add(
+            "Mul",
+            _add_scores(graph, matrix, part),
+            graph.constant(np.array([float(level)])),
+        )
+        for level, part in zip(
+            model.levels_[model.levels_ > 0], model.estimators_, strict=True
+        )
+    ]
+    return graph.add("Sum", *parts)
+
+
+def _add_product(graph: Graph, matrix: str, weights: Any, offset: float) -> str:
+    column = graph.constant(np.asarray(weights, dtype=np.float64)[:, None])
+    product = graph.add("MatMul", matrix, column)
+    return graph.add("Add", product, graph.constant(np.array([offset])))
+
+
+def _add_hypotheses(graph: Graph, matrix: str, model: Any) -> str:
+    ensemble, threshold = fitted_ensemble(vars(model)), float(model.threshold_)
+    if not isinstance(ensemble, StumpEnsemble):
+        line = ensemble.linear_form(threshold)
+        weights, offset = line["coef_"][0], float(line["intercept_"][0])
+        return _add_product(graph, matrix, weights, offset)
+    columns = graph.constant(np.asarray(ensemble.columns, dtype=np.int64))
+    values = graph.add("Gather", matrix, columns, axis=1)
+    is_above = graph.add("Greater", values, graph.constant(ensemble.thresholds))
+    ones = [graph.constant(np.array([one])) for one in (1.0, -1.0)]
+    signs = graph.add("Where", is_above, *ones)
+    return _add_product(graph, signs, ensemble.weights, -threshold)
+
+
+def _add_tree_scores(graph: Graph, matrix: str, model: Any) -> str:
+    exponents = getattr(model, "column_exponents_", None)
+    if exponents is not None:
+        factors = graph.constant(np.ldexp(1.0, -exponents)[None, :])
+        matrix = graph.add("Mul", matrix, factors)
+    scores = add_trees(graph, matrix, model.model_text_)
+    offset = graph.constant(np.array([float(getattr(model, "threshold_", 0.0))]))
+    return graph.add("Sub", scores, offset)
+
+
+def _cannot(model: Any, reason: str) -> TypeError:
+    return TypeError(
+        f"{type(model).__name__} cannot be exported to ONNX: {reason}. Save it by "
+        "aucmax.save, and load it where it scores."
+    )

@@ -1,0 +1,136 @@
+"""The columns of a table as a graph: raw cells in, the matrix of a model out."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+
+from aucmax.onnx.graph import TREES, Graph
+from aucmax.tables import TableEncoder
+from aucmax.tables._scaling import KNEE, LARGEST, binary_exponent
+
+__all__ = ["add_table"]
+
+
+def add_table(graph: Graph, encoder: TableEncoder, view: str) -> str:
+    """Add one input for each raw column; return the matrix of a view of them."""
+    if encoder.scales_ is not None:
+        width = int(encoder.n_features_in_)
+        raise TypeError(
+            f"a model of {width} sparse columns cannot be exported to ONNX; save it by "
+            "aucmax.save, and load it where it scores."
+        )
+    inputs: dict[str, str] = {}
+    blocks = []
+    for column in encoder.columns_:
+        name, kind = column["name"], column["kind"]
+        if kind == "date":
+            raise TypeError(
+                f"column {name!r} holds dates, which cannot be exported to ONNX; fit a "
+                "model to their parts as columns of their own."
+            )
+        if name not in inputs:
+            inputs[name] = graph.input(name, 1, is_text=kind != "number")
+        blocks += _ADD[kind, view](graph, inputs[name], column)
+    return graph.add("Concat", *blocks, axis=1)
+
+
+def _number_for_lines(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+    """Squash and standardise; gaps are at the centre, and marked if training had any.
+
+    See ``aucmax/tables/_scaling.py`` for the formula.
+    """
+    is_gap = graph.add("IsNaN", cells)
+    blocks = []
+    if column["deviation"] > 0:
+        filled = graph.add("Where", is_gap, _number(graph, column["center"]), cells)
+        halves = graph.add("Mul", filled, _number(graph, 0.5))
+        shifted = graph.add("Sub", halves, _number(graph, column["center"] / 2))
+        ratio = graph.add("Div", shifted, _number(graph, column["half_spread"]))
+        ratio = _clipped(graph, ratio)
+        size = graph.add("Abs", ratio)
+        order = graph.add("Log", graph.add("Div", size, _number(graph, KNEE)))
+        height = graph.add("Add", order, _number(graph, 1.0))
+        height = graph.add("Mul", height, _number(graph, KNEE))
+        far = graph.add("Mul", graph.add("Sign", ratio), height)
+        is_far = graph.add("Greater", size, _number(graph, KNEE))
+        squashed = graph.add("Where", is_far, far, ratio)
+        centered = graph.add("Sub", squashed, _number(graph, column["mean"]))
+        blocks.append(graph.add("Div", centered, _number(graph, column["deviation"])))
+    if column["has_missing"]:
+        blocks.append(graph.add("Cast", is_gap, to=onnx.TensorProto.DOUBLE))
+    return blocks
+
+
+def _number_for_trees(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+    factor = np.ldexp(1.0, -binary_exponent(column["half_spread"]))
+    return [_clipped(graph, graph.add("Mul", cells, _number(graph, factor)))]
+
+
+def _category_for_lines(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+    n_words = len(column["categories"]) + column["has_other"]
+    width = n_words + column["has_missing"]
+    places = graph.constant(np.arange(width, dtype=np.int64)[None, :])
+    is_at = graph.add("Equal", _codes(graph, cells, column), places)
+    return [graph.add("Cast", is_at, to=onnx.TensorProto.DOUBLE)]
+
+
+def _category_for_trees(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+    n_words = len(column["categories"]) + column["has_other"]
+    # one place further for each code: the first is for -1, the last for gaps
+    numbers = np.array([np.nan, *range(n_words), np.nan])
+    codes = _codes(graph, cells, column)
+    places = graph.add("Add", codes, graph.constant(np.array([1])))
+    return [_looked_up(graph, places, numbers)]
+
+
+def _codes(graph: Graph, cells: str, column: dict[str, Any]) -> str:
+    """Give each word its number: the categories, then other, then gaps; -1 for none."""
+    n, has_other = len(column["categories"]), bool(column["has_other"])
+    words = {word: k for k, word in enumerate(column["categories"])}
+    words.setdefault("", n + has_other if column["has_missing"] else -1)
+    return _numbered(graph, cells, words, n if has_other else -1)
+
+
+def _target_mean(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+    shares = np.array([*column["shares"], column["overall"]])
+    words = {word: k for k, word in enumerate(column["words"])}
+    places = _numbered(graph, cells, words, len(words))
+    scaled = (shares - column["overall"]) / column["deviation"]
+    return [_looked_up(graph, places, scaled)]
+
+
+def _numbered(graph: Graph, cells: str, words: dict[str, int], default: int) -> str:
+    return graph.add(
+        "LabelEncoder",
+        cells,
+        domain=TREES,
+        keys_strings=list(words),
+        values_int64s=list(words.values()),
+        default_int64=default,
+    )
+
+
+def _looked_up(graph: Graph, places: str, numbers: Any) -> str:
+    return graph.add("Gather", graph.constant(numbers), places, axis=0)
+
+
+def _clipped(graph: Graph, values: str) -> str:
+    """Keep numbers within what is squashed; NaN stays."""
+    lower, upper = _number(graph, -LARGEST), _number(graph, LARGEST)
+    below, above = graph.add("Less", values, lower), graph.add("Greater", values, upper)
+    return graph.add("Where", above, upper, graph.add("Where", below, lower, values))
+
+
+def _number(graph: Graph, value: float) -> str:
+    return graph.constant(np.array([float(value)]))
+
+
+_ADD = {
+    ("number", "linear"): _number_for_lines,
+    ("number", "trees"): _number_for_trees,
+    ("category", "linear"): _category_for_lines,
+    ("category", "trees"): _category_for_trees,
+    ("target mean", "linear"): _target_mean,
+    ("target mean", "trees"): _target_mean,
+}

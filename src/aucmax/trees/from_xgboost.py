@@ -1,0 +1,110 @@
+"""Trees that XGBoost has grown, in the words of LightGBM.
+
+So there is one form of trees to score, to check and to save, wherever they grew.
+XGBoost sends x to the left if ``float32(x) < t``; LightGBM if ``x <= threshold``, in
+double. A double rounds to less than t if it lies below the middle between t and the
+float32 before it, or on the middle if that one is even: so every double goes the same
+way.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from aucmax._validation import FloatArray, IntArray
+
+__all__ = ["lightgbm_text"]
+
+_NAN_IS_MISSING, _NAN_GOES_LEFT = 8, 2  # bits of LightGBM's decision_type
+
+
+def lightgbm_text(booster: Any, n_rows: int) -> str:
+    """Return a booster of XGBoost as the model text of LightGBM that scores the same.
+
+    The booster has one score a row, a base score in units of scores, as that of an
+    objective of one's own, and no categorical splits. Leaf values are added up
+    in double. XGBoost keeps no counts of rows; they are taken in proportion to the
+    hessians, with `n_rows` at the root, and matter to contributions alone.
+    """
+    learner = json.loads(booster.save_raw("json"))["learner"]
+    about = learner["learner_model_param"]
+    n_features = int(about["num_feature"])
+    trees = learner["gradient_booster"]["model"]["trees"]
+    # written as a number, or as a list of one
+    offset = float(about["base_score"].strip("[]"))
+    blocks = [
+        f"Tree={number}\n{_tree(tree, n_rows, offset if number == 0 else 0.0)}\n\n"
+        for number, tree in enumerate(trees)
+    ]
+    names = " ".join(f"Column_{k}" for k in range(n_features))
+    header = (
+        "tree\nversion=v4\nnum_class=1\nnum_tree_per_iteration=1\nlabel_index=0\n"
+        f"max_feature_idx={n_features - 1}\nfeature_names={names}\n"
+        f"feature_infos={' '.join(['[-inf:inf]'] * n_features)}\n"
+        f"tree_sizes={' '.join(str(len(block)) for block in blocks)}\n\n"
+    )
+    return header + "".join(blocks) + "end of trees\n"
+
+
+def _tree(tree: Mapping[str, Any], n_rows: int, offset: float) -> str:
+    """Return the lines of one tree."""
+    if any(tree["split_type"]):
+        raise ValueError("categorical splits of XGBoost are not supported.")
+    left, right = np.array(tree["left_children"]), np.array(tree["right_children"])
+    splits, leaves = _nodes(left, right)
+    place = np.zeros(left.size, dtype=np.int64)
+    place[splits] = np.arange(splits.size)
+    place[leaves] = -1 - np.arange(leaves.size)
+    values = np.array(tree["split_conditions"], dtype=np.float32)
+    gives_left = np.array(tree["default_left"], dtype=np.int64)[splits]
+    weights = np.array(tree["sum_hessian"], dtype=np.float64)
+    share = weights / weights[0] if weights[0] > 0.0 else np.ones(weights.size)
+    counts = np.maximum(np.rint(share * n_rows), 1.0).astype(np.int64)
+    gains, inner = np.array(tree["loss_changes"]), np.array(tree["base_weights"])
+    fields = {
+        "num_leaves": [leaves.size],
+        "num_cat": [0],
+        "split_feature": np.array(tree["split_indices"])[splits],
+        "split_gain": gains[splits],
+        "threshold": _thresholds(values[splits]),
+        "decision_type": _NAN_IS_MISSING + _NAN_GOES_LEFT * gives_left,
+        "left_child": place[left[splits]],
+        "right_child": place[right[splits]],
+        "leaf_value": values[leaves].astype(np.float64) + offset,
+        "leaf_weight": weights[leaves],
+        "leaf_count": counts[leaves],
+        "internal_value": inner[splits],
+        "internal_weight": weights[splits],
+        "internal_count": counts[splits],
+        "is_linear": [0],
+        "shrinkage": [1],
+    }
+    return "".join(f"{key}={_joined(numbers)}\n" for key, numbers in fields.items())
+
+
+def _nodes(left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the splits and the leaves that are reached from the root, in its order."""
+    splits, leaves, waiting = [], [], [0]
+    while waiting:
+        node = waiting.pop()
+        if left[node] < 0:
+            leaves.append(node)
+        else:
+            splits.append(node)
+            waiting += [int(right[node]), int(left[node])]
+    return np.array(splits, dtype=np.int64), np.array(leaves, dtype=np.int64)
+
+
+def _thresholds(conditions: Any) -> FloatArray:
+    """Return the largest double that float32 rounds to less than each condition."""
+    before = np.nextafter(conditions, np.float32(-np.inf))
+    middle = (before.astype(np.float64) + conditions.astype(np.float64)) / 2.0
+    is_even = before.view(np.int32) % 2 == 0
+    thresholds: FloatArray = np.where(is_even, middle, np.nextafter(middle, -np.inf))
+    return thresholds
+
+
+def _joined(numbers: Iterable[Any]) -> str:
+    return " ".join(repr(number) for number in np.asarray(numbers).tolist())

@@ -1,0 +1,423 @@
+"""Tables as other programs write them, each from a real file."""
+
+import io
+import sys
+import warnings
+import zipfile
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import xlsxwriter
+from polars.testing import assert_frame_equal
+
+from aucmax.datasets import load_svmlight, load_table, typed_files
+from aucmax.exceptions import DataFileError, DataFileWarning
+
+PEOPLE = pl.DataFrame(
+    {
+        "name": ["Müller", "Ångström", "Nuñez"],
+        "age": [41, None, 7],
+        "dose": [0.5, 1.25, -3.0],
+    }
+)
+
+
+@pytest.fixture
+def no_remark():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataFileWarning)
+        yield
+
+
+# ------------------------------------------------------------------ encodings
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"),
+    [
+        ("latin-1", "cp1252"),
+        ("cp1252", "cp1252"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
+        ("utf-32", "utf-32"),
+    ],
+)
+def test_other_encodings_are_found_and_said(tmp_path, encoding, found):
+    path = tmp_path / "people.csv"
+    path.write_bytes(PEOPLE.write_csv().encode(encoding))
+    with pytest.warns(DataFileWarning, match=f"found encoding '{found}'"):
+        frame = load_table(path)
+    assert_frame_equal(frame, PEOPLE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_frame_equal(load_table(path, encoding=encoding), PEOPLE)
+
+
+@pytest.mark.usefixtures("no_remark")
+def test_utf8_with_a_mark_needs_no_remark(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(PEOPLE.write_csv(), encoding="utf-8-sig")
+    assert_frame_equal(load_table(path), PEOPLE)
+    assert_frame_equal(load_table(path, encoding="utf-8-sig"), PEOPLE)
+
+
+def test_damaged_utf8_is_not_taken_for_another_encoding(tmp_path):
+    path = tmp_path / "people.csv"
+    content = bytearray(PEOPLE.write_csv().encode())
+    content[content.find(b"\xc3") + 1] = ord("x")
+    path.write_bytes(content)
+    with pytest.raises(DataFileError, match=r"line 2.*not valid UTF-8.*--encoding"):
+        load_table(path)
+
+
+def test_what_no_encoding_explains_is_refused(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(b"a,b\n1,\x81\x9d\n")
+    with pytest.raises(
+        DataFileError, match=r"line 2, column 2.*0x81 is not valid UTF-8"
+    ):
+        load_table(path)
+
+
+def test_a_wrong_encoding_is_an_error_with_its_line(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes(PEOPLE.write_csv().encode("latin-1"))
+    with pytest.raises(DataFileError, match="near line 1: not valid ascii"):
+        load_table(path, encoding="ascii")
+    for wrong in ("klingon", "hex", "zip"):
+        with pytest.raises(ValueError, match="encoding must be 'auto' or the name"):
+            load_table(path, encoding=wrong)
+
+
+def test_svmlight_lines_may_be_utf16(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_bytes("1 1:2 # é\n0 2:0.5\n".encode("utf-16"))
+    assert load_svmlight(path).X.toarray().tolist() == [[2.0, 0.0], [0.0, 0.5]]
+
+
+# ------------------------------------------------------------------ separators
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_separators_are_found_and_said(tmp_path, separator):
+    path = tmp_path / "people.csv"
+    PEOPLE.write_csv(path, separator=separator)
+    with pytest.warns(DataFileWarning, match="found separator .*--separator"):
+        assert_frame_equal(load_table(path), PEOPLE)
+
+
+@pytest.mark.usefixtures("no_remark")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a;1,b\nx;y,1\nz;w,2\n",  # both fit: the comma is usual
+        '"a;b",c\n"x;y",1\n"z;w",2\n',
+        "a,b\n1,x;y\n2,z\n",
+    ],
+)
+def test_a_comma_that_fits_is_taken(tmp_path, text):
+    path = tmp_path / "commas.csv"
+    path.write_text(text)
+    assert load_table(path).width == 2
+
+
+def test_decimal_commas_are_found_and_said(tmp_path):
+    path = tmp_path / "german.csv"
+    path.write_text(
+        "Betrag;Menge;Konto;Text;Code\n"
+        "1.234,50;12.000;1,5;ja, nein;1,2,3\n"
+        "-7,25;950;;nein;4\n"
+        ",5;1.950;2e3;NA;5\n"
+    )
+    with pytest.warns(DataFileWarning, match="separator ';', decimal ',' "):
+        frame = load_table(path)
+    assert frame["Betrag"].to_list() == [1234.5, -7.25, 0.5]
+    assert frame["Menge"].to_list() == [12000, 950, 1950]
+    assert frame["Konto"].to_list() == [1.5, None, 2000.0]
+    assert frame["Text"].to_list() == ["ja, nein", "nein", None]
+    assert frame["Code"].to_list() == ["1,2,3", "4", "5"]
+    with pytest.warns(DataFileWarning, match="separator ';' "):
+        points = load_table(path, decimal=".")
+    assert points["Betrag"].dtype == pl.String
+    assert points["Menge"].to_list() == [12.0, 950.0, 1.95]
+
+
+@pytest.mark.usefixtures("no_remark")
+def test_points_stay_points_where_a_column_has_them(tmp_path):
+    path = tmp_path / "mixed.csv"
+    path.write_text("a;b\n1,5;0.25\n2;1.125\n")
+    frame = load_table(path, separator=";", decimal=",")
+    assert frame["a"].to_list() == [1.5, 2.0]
+    assert frame["b"].to_list() == [0.25, 1.125]
+    path.write_text("a;b\n1;2\n3;4,5\n")
+    assert load_table(path, separator=";", text_columns=["b"])["b"][1] == "4,5"
+
+
+def test_pandas_with_german_settings_is_read_back(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"x": rng.normal(size=200) * 1e4, "n": rng.integers(9, size=200)}
+    )
+    path = tmp_path / "german.csv.gz"
+    frame.to_csv(path, sep=";", decimal=",")
+    with pytest.warns(
+        DataFileWarning, match=r"decimal ','.*numbers the rows: left out"
+    ):
+        read = load_table(path)
+    assert read["x"].to_list() == frame["x"].tolist()
+    assert read["n"].to_list() == frame["n"].tolist()
+
+
+def test_decimal_is_a_point_or_a_comma(tmp_path):
+    with pytest.raises(ValueError, match=r"decimal must be 'auto', '.' or ','"):
+        load_table(tmp_path / "x.csv", decimal="'")
+
+
+# ------------------------------------------------------------------ no names
+
+
+@pytest.mark.parametrize("start", [0, 1, 100])
+def test_an_index_without_a_name_is_left_out_and_said(tmp_path, start):
+    path = tmp_path / "pandas.csv"
+    index = range(start, start + 3)
+    pd.DataFrame({"a": [3, 1, 2], "b": list("xyz")}, index=index).to_csv(path)
+    with pytest.warns(DataFileWarning, match="no name and numbers the rows: left out"):
+        assert load_table(path).columns == ["a", "b"]
+    assert load_table(path, columns=["column_1", "a"])["column_1"][0] == start
+    again = tmp_path / "again.csv"
+    pd.read_csv(path).to_csv(again, index=False)  # calls it Unnamed: 0
+    with pytest.warns(DataFileWarning, match="numbers the rows"):
+        assert load_table(again).columns == ["a", "b"]
+
+
+@pytest.mark.parametrize("cells", [["x", "y", "z"], [1, 1, 2], [0.5, 1, 2]])
+def test_other_columns_without_a_name_are_named_by_their_place(tmp_path, cells):
+    path = tmp_path / "odd.csv"
+    pd.DataFrame({"a": [3, 1, 2], "column_1": 0}, index=cells).to_csv(path)
+    with pytest.warns(DataFileWarning, match="without a name are called column_1_"):
+        frame = load_table(path)
+    assert frame["column_1_"].to_list() == cells
+
+
+def test_empty_columns_at_the_end_are_left_out(tmp_path):
+    path = tmp_path / "trailing.csv"
+    path.write_text("a,b,,\n1,2,,\n3,4,,\n")
+    assert load_table(path).columns == ["a", "b"]
+    path.write_text(",\n1,2\n")
+    with pytest.warns(DataFileWarning):
+        assert load_table(path).columns == ["column_2"]
+
+
+# ------------------------------------------------------------------ typed files
+
+
+@pytest.mark.parametrize("name", ["p.feather", "p.arrow", "p.ipc", "p.feather.gz"])
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+def test_feather_files_are_read(tmp_path, name, compression):
+    plain = tmp_path / "plain.feather"
+    PEOPLE.write_ipc(plain, compression=compression)
+    path = tmp_path / name
+    content = plain.read_bytes()
+    if name.endswith(".gz"):
+        import gzip
+
+        content = gzip.compress(content)
+    path.write_bytes(content)
+    assert_frame_equal(load_table(path), PEOPLE)
+    assert load_table(path, columns=["dose", "age"]).columns == ["dose", "age"]
+    with pytest.raises(DataFileError, match=r"no column 'Age'\. Did you mean 'age'"):
+        load_table(path, columns=["Age"])
+
+
+def test_what_pandas_writes_as_feather_is_read(tmp_path):
+    path = tmp_path / "pandas.feather"
+    frame = pd.DataFrame({"a": [1.0, np.nan], "c": pd.Categorical(["x", "y"])})
+    frame.to_feather(path)
+    assert load_table(path).cast({"c": pl.String}).rows() == [(1.0, "x"), (None, "y")]
+
+
+@pytest.mark.parametrize("name", ["p.jsonl", "p.ndjson"])
+def test_json_lines_are_read(tmp_path, name):
+    path = tmp_path / name
+    PEOPLE.write_ndjson(path)
+    assert_frame_equal(load_table(path), PEOPLE)
+    path.write_text('{"a": 1, "b": true}\n\n{"b": false, "c": "x"}\n{"a": 2.5}\n')
+    frame = load_table(path)
+    assert frame.rows() == [(1.0, True, None), (None, False, "x"), (2.5, None, None)]
+    late = "".join(f'{{"a": {i}}}\n' for i in range(5000)) + '{"a": 0.5, "z": 1}\n'
+    path.write_text(late)
+    assert load_table(path).row(-1) == (0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the file is empty"),
+        ('{"a": 1}\n{"a": }\n', "line 2: not valid JSON"),
+        ('{"a": 1}\n[1, 2]\n', "line 2: a list instead of an object"),
+        ('{"a": 1}\n{"a": 2', "line 2: not valid JSON"),
+        ("a,b\n1,2\n", "line 1: not valid JSON"),
+        ('{"a": [1, 2]}\n', "'a' holds lists or objects"),
+        ('{"a": {"b": 1}}\n', "'a' holds lists or objects"),
+    ],
+)
+def test_flawed_json_lines_are_refused_with_the_line(tmp_path, text, message):
+    path = tmp_path / "p.jsonl"
+    path.write_text(text)
+    with pytest.raises(DataFileError, match=message):
+        load_table(path)
+
+
+@pytest.mark.parametrize("ending", ["feather", "parquet", "xlsx", "jsonl"])
+def test_flawed_files_of_any_kind_are_refused(tmp_path, ending):
+    good = tmp_path / f"good.{ending}"
+    write = {
+        "feather": PEOPLE.write_ipc,
+        "parquet": PEOPLE.write_parquet,
+        "xlsx": PEOPLE.write_excel,
+        "jsonl": PEOPLE.write_ndjson,
+    }[ending]
+    write(good)
+    content = good.read_bytes()
+    bad = tmp_path / f"bad.{ending}"
+    rng = np.random.default_rng(0)
+    n_refused = 0
+    for trial in range(60):
+        damaged = bytearray(content)
+        if trial % 2:
+            damaged = damaged[: rng.integers(len(content))]
+        else:
+            for place in rng.integers(len(content), size=4):
+                damaged[place] = rng.integers(256)
+        bad.write_bytes(damaged)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataFileWarning)
+                load_table(bad)
+        except DataFileError:
+            n_refused += 1
+    assert n_refused >= 25
+
+
+# ------------------------------------------------------------------ spreadsheets
+
+
+def write_sheets(path, **sheets):
+    with xlsxwriter.Workbook(path) as book:
+        for name, rows in sheets.items():
+            sheet = book.add_worksheet(name)
+            for r, row in enumerate(rows):
+                for c, cell in enumerate(row):
+                    if cell is not None:
+                        sheet.write(r, c, cell)
+
+
+@pytest.mark.usefixtures("no_remark")
+def test_a_spreadsheet_is_read(tmp_path):
+    path = tmp_path / "people.xlsx"
+    PEOPLE.write_excel(path)
+    assert_frame_equal(load_table(path), PEOPLE)
+    assert load_table(path, columns=["dose"]).columns == ["dose"]
+
+
+def test_texts_of_a_spreadsheet_are_those_of_a_text_file(tmp_path):
+    path = tmp_path / "typed.xlsx"
+    rows = [
+        [None, "age ", "code", "empty", "mixed", "flag"],
+        [10, 50, "007", None, 1, True],
+        [11, 51.5, "NA", None, "x", False],
+        [None] * 6,
+        [12, "NA", "?", None, 3, None],
+    ]
+    write_sheets(path, first=rows, second=[["q"], [3]])
+    with pytest.warns(DataFileWarning, match=r"first sheet, not 'second'; .*numbers"):
+        frame = load_table(path, text_columns=["code"])
+    assert frame.columns == ["age", "code", "empty", "mixed", "flag"]
+    assert frame["age"].to_list() == [50.0, 51.5, None]
+    assert frame["code"].to_list() == ["007", None, None]
+    assert frame["empty"].dtype == pl.Float64
+    assert frame["mixed"].to_list() == ["1", "x", "3"]
+    assert frame["flag"].to_list() == [True, False, None]
+
+
+def test_a_sheet_can_be_named(tmp_path):
+    path = tmp_path / "two.xlsx"
+    write_sheets(path, first=[["a"], [1]], second=[["q"], [3]])
+    assert load_table(path, sheet="second").rows() == [(3,)]
+    with pytest.raises(DataFileError, match="no sheet 'third'; there are 'first', 'se"):
+        load_table(path, sheet="third")
+    with pytest.raises(ValueError, match="is no spreadsheet"):
+        load_table(__file__, format="csv", sheet="first")
+
+
+def test_sheets_without_rows_are_refused(tmp_path):
+    path = tmp_path / "empty.xlsx"
+    for rows in ([], [["a", "b"]]):
+        write_sheets(path, only=rows)
+        with pytest.raises(DataFileError, match="no rows below its first"):
+            load_table(path)
+    path.write_bytes(b"")
+    with pytest.raises(DataFileError, match="the file is empty"):
+        load_table(path)
+    path.write_bytes(b"a,b\n1,2\n")
+    with pytest.raises(DataFileError, match="not a readable spreadsheet"):
+        load_table(path)
+
+
+def test_a_spreadsheet_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "bomb.xlsx"
+    write_sheets(path, only=[["a"], [1]])
+    monkeypatch.setattr(typed_files, "FREE_CONTENT", 1 << 20)
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/bomb.xml", bytes(1 << 24))
+    with pytest.raises(DataFileError, match="it unpacks to 16 MiB"):
+        load_table(path)
+
+
+def test_without_its_package_a_spreadsheet_says_what_to_install(tmp_path, monkeypatch):
+    path = tmp_path / "people.xlsx"
+    PEOPLE.write_excel(path)
+    monkeypatch.setitem(sys.modules, "fastexcel", None)
+    with pytest.raises(DataFileError, match=r"pip install 'aucmax\[excel\]'"):
+        load_table(path)
+
+
+# ------------------------------------------------------------------ archives, pipes
+
+
+def test_a_table_in_a_zip_archive_is_read(tmp_path):
+    for name, inner in (("people.csv.zip", "x"), ("people.zip", "folder/people.csv")):
+        path = tmp_path / name
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(inner, PEOPLE.write_csv())
+        assert_frame_equal(load_table(path), PEOPLE)
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "feather", "parquet", "excel"])
+def test_standard_input_is_read(monkeypatch, kind):
+    stream = io.BytesIO()
+    write = {
+        "csv": PEOPLE.write_csv,
+        "jsonl": PEOPLE.write_ndjson,
+        "feather": PEOPLE.write_ipc,
+        "parquet": PEOPLE.write_parquet,
+        "excel": PEOPLE.write_excel,
+    }[kind]
+    write(stream)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stream.getvalue())))
+    format = "auto" if kind == "csv" else kind
+    assert_frame_equal(load_table("-", format=format), PEOPLE)
+
+
+def test_errors_of_standard_input_give_advice_that_can_be_followed(monkeypatch):
+    for content, message in (
+        (b"a,b\n1\n", r"standard input: line 2, column 2 \('b'\): missing"),
+        (b"\x1f\x8b...", "standard input: this looks like gzip data; unpack it, or"),
+        (b"", "standard input: the file is empty"),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        with pytest.raises(DataFileError, match=message):
+            load_table("-")

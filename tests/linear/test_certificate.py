@@ -1,0 +1,69 @@
+"""What AUCSVC claims to be a lower bound is one, to the last digits."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from aucmax import AUCSVC
+
+TOLERANCES = [1e-9, 1e-7, 1e-5, 1e-3]
+
+
+def objective(X, y, weights, C):
+    """Evaluate in long double, over explicit pairs."""
+    weights = weights.ravel().astype(np.longdouble)
+    scores = X.astype(np.longdouble) @ weights
+    hinges = 1 - (scores[y][:, None] - scores[~y])
+    return weights @ weights / 2 + C * np.maximum(hinges, 0).mean()
+
+
+def by_pairs(X, y, C):
+    """Solve with liblinear, one row per pair."""
+    pairs = (X[y][:, None] - X[~y]).reshape(-1, X.shape[1])
+    sides = np.where(np.arange(len(pairs)) % 2, 1, -1)
+    solver = LinearSVC(
+        C=C / len(pairs), loss="hinge", fit_intercept=False, tol=1e-12, max_iter=3000
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return solver.fit(pairs * sides[:, None], sides).coef_
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_no_claimed_bound_lies_above_an_attained_value(seed):
+    rng = np.random.default_rng(seed)
+    n_rows, n_columns = rng.integers(16, 31), rng.integers(80, 200)
+    X, y = rng.normal(size=(n_rows, n_columns)), np.arange(n_rows) < n_rows // 2
+    C = [0.1, 1.0, 10.0][seed % 3]
+    attained = [objective(X, y, by_pairs(X, y, C), C)]
+    bounds = {}
+    for tol in TOLERANCES:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model = AUCSVC(C, tol=tol).fit(X, y)
+        attained.append(objective(X, y, model.coef_, C))
+        bounds[tol] = np.longdouble(model.objective_) - np.longdouble(model.dual_gap_)
+    assert max(bounds.values()) <= min(attained)
+    assert bounds[1e-9] >= min(attained) * (1 - 2e-9)
+
+
+def many_wide_columns():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(30, 60)), np.arange(30) < 15
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"max_iter": 3}, "That is max_iter: allow more"),
+        ({"max_time": 1e-9}, "That is max_time: allow more"),
+        ({"callback": lambda progress: progress.n_iter == 2}, "The callback asked"),
+        ({"tol": 1e-15}, "Rounding keeps the gap from falling further"),
+    ],
+)
+def test_a_warning_says_what_ended_the_fit(options, why):
+    with pytest.warns(ConvergenceWarning, match=why):
+        AUCSVC(**{"tol": 1e-9, **options}).fit(*many_wide_columns())

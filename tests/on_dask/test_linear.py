@@ -1,0 +1,324 @@
+"""Linear models fitted to rows in parts are those fitted to the rows."""
+
+import importlib.metadata
+from uuid import uuid4
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="Dask is not installed")
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import pandas as pd
+from distributed import Client, LocalCluster
+from scipy import sparse
+from sklearn.base import clone
+
+from aucmax import AUCSVC, LinearRankerCV, MarginRanker, RankBoost
+from aucmax.dask.matrix import PartedMatrix
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+
+N_ROWS = 1200
+
+
+@pytest.fixture(autouse=True)
+def in_this_thread():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def rows(seed=0):
+    """Features with an offset, an indicator, a time stamp; labels; weights."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(N_ROWS, 5))
+    X[:, 1] += 5.0
+    X[:, 3] = X[:, 3] > 1.0
+    y = (X[:, 0] + X[:, 3] + generator.normal(size=N_ROWS) > 1.0).astype(int)
+    X[:, 4] = 1.7e9 + 600.0 * (X[:, 4] + y)
+    weights = generator.uniform(0.2, 2.0, N_ROWS)
+    return X, y, weights
+
+
+def cut(array, chunks=350):
+    return da.from_array(array, chunks=(chunks, *array.shape[1:]))
+
+
+MODELS = [
+    AUCSVC(),
+    AUCSVC(1000.0, tol=1e-5, solver="bundle"),
+    AUCSVC(fpr_range=(0.0, 0.2)),
+    AUCSVC(penalty="l1"),
+    AUCSVC(loss="sigmoid"),
+    AUCSVC(loss="logistic"),
+    MarginRanker(),
+    MarginRanker("instances", hypotheses="features"),
+    LinearRankerCV(C_values=(1.0,), cv=2),
+    LinearRankerCV(C_values=(1.0,), cv=2, losses=("hinge",), fpr_range=(0.0, 0.3)),
+]
+every_model = pytest.mark.parametrize(
+    "model", MODELS, ids=lambda model: repr(model).replace("\n", "")[:60]
+)
+
+
+def scaled(X, model):
+    """Leave the time stamp out of reach of products in float64."""
+    if isinstance(model, MarginRanker):
+        return X
+    return np.column_stack([X[:, :4], (X[:, 4] - 1.7e9) / 600.0])
+
+
+@every_model
+def test_a_fit_to_parts_is_the_fit_to_the_rows(model):
+    X, y, _ = rows()
+    X = scaled(X, model)
+    local = clone(model).fit(X, y)
+    parted = clone(model).fit(cut(X), cut(y, 500))
+    size = np.abs(local.coef_).max()
+    np.testing.assert_allclose(parted.coef_, local.coef_, rtol=0, atol=1e-9 * size)
+    np.testing.assert_allclose(parted.intercept_, local.intercept_, rtol=1e-9)
+    assert parted.n_passes_ == local.n_passes_
+    if hasattr(local, "dual_gap_"):
+        assert parted.objective_ == pytest.approx(local.objective_, rel=1e-9)
+        assert parted.dual_gap_ == pytest.approx(local.dual_gap_, abs=1e-9, nan_ok=True)
+    found = parted.decision_function(cut(X))
+    assert found.chunks == ((350, 350, 350, 150),)
+    np.testing.assert_array_equal(found.compute(), parted.decision_function(X))
+    np.testing.assert_array_equal(parted.predict(cut(X)).compute(), parted.predict(X))
+    assert parted.score(cut(X), cut(y)) == pytest.approx(parted.score(X, y), rel=1e-12)
+
+
+@pytest.mark.parametrize("model", [MODELS[0], MODELS[6], MODELS[8]])
+def test_weights_count_alike_in_parts(model):
+    X, y, weights = rows()
+    X = scaled(X, model)
+    weights[::9] = 0.0
+    local = clone(model).fit(X, y, sample_weight=weights)
+    parted = clone(model).fit(cut(X), cut(y), sample_weight=cut(weights))
+    size = np.abs(local.coef_).max()
+    np.testing.assert_allclose(parted.coef_, local.coef_, rtol=0, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("model", [AUCSVC(), MarginRanker(epsilon=0.3)])
+def test_sparse_blocks_stay_sparse(model):
+    X, y, _ = rows()
+    X = np.maximum(scaled(X, model) if not isinstance(model, MarginRanker) else X, 0.0)
+    matrix = sparse.csr_matrix(X)
+    parts = cut(X).map_blocks(sparse.csr_matrix)
+    local, parted = clone(model).fit(matrix, y), clone(model).fit(parts, y)
+    size = np.abs(local.coef_).max()
+    np.testing.assert_allclose(parted.coef_, local.coef_, rtol=0, atol=1e-9 * size)
+    scores = parted.decision_function(parts).compute()
+    np.testing.assert_allclose(scores, parted.decision_function(matrix), rtol=1e-12)
+
+
+def test_queries_may_lie_across_parts():
+    X, y, _ = rows()
+    X, qid = scaled(X, None), np.arange(N_ROWS) // 25
+    local = AUCSVC().fit(X, y, qid=qid)
+    parted = AUCSVC().fit(cut(X), cut(y), qid=cut(qid))
+    np.testing.assert_allclose(parted.coef_, local.coef_, rtol=1e-9)
+
+
+def test_float32_stays_float32():
+    X, y, _ = rows()
+    X = scaled(X, None).astype(np.float32)
+    local, parted = AUCSVC().fit(X, y), AUCSVC().fit(cut(X), cut(y))
+    np.testing.assert_allclose(parted.coef_, local.coef_, rtol=1e-4)
+
+
+def test_paths_read_the_parts_once_for_all_models():
+    X, y, _ = rows()
+    X = scaled(X, None)
+    local = AUCSVC().fit_path(X, y, [1.0, 10.0])
+    parted = AUCSVC().fit_path(cut(X), cut(y), [1.0, 10.0])
+    for one, other in zip(local, parted, strict=True):
+        np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-9)
+
+
+def frame_of_rows():
+    X, y, _ = rows()
+    frame = pd.DataFrame(scaled(X, None)[:, :3], columns=["a", "b", "c"])
+    frame["n"] = np.arange(N_ROWS) % 7
+    frame["kind"] = pd.Categorical(np.array(["u", "v", "w"])[np.arange(N_ROWS) % 3])
+    frame["y"] = y
+    return frame
+
+
+def test_frames_have_names_and_a_column_for_each_category():
+    frame = frame_of_rows()
+    parted = dd.from_pandas(frame, npartitions=3)
+    names = ["a", "b", "c", "n", "kind"]
+    local = AUCSVC().fit(pd.get_dummies(frame[names]), frame["y"])
+    model = AUCSVC().fit(parted[names], parted["y"])
+    assert model.feature_names_in_.tolist() == local.feature_names_in_.tolist()
+    np.testing.assert_allclose(model.coef_, local.coef_, rtol=1e-9)
+    scores = model.decision_function(parted[names])
+    expected = local.decision_function(pd.get_dummies(frame[names]))
+    np.testing.assert_allclose(scores.compute(), expected, rtol=1e-9, atol=1e-12)
+    assert model.score(parted[names], parted["y"]) == pytest.approx(
+        local.score(pd.get_dummies(frame[names]), frame["y"]), rel=1e-12
+    )
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.decision_function(parted[["a", "b"]])
+
+
+def test_empty_parts_and_parts_of_one_class_are_as_good_as_others():
+    X, y, _ = rows()
+    X, order = scaled(X, None), np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    chunks = (0, 300, 0, 700, 200, 0)
+    local = AUCSVC().fit(X, y)
+    for model in (AUCSVC(), MarginRanker(epsilon=0.3)):
+        parted = clone(model).fit(cut(X, chunks), cut(y, chunks))
+        local = clone(model).fit(X, y)
+        np.testing.assert_allclose(parted.coef_, local.coef_, rtol=1e-9)
+    scores = parted.decision_function(cut(X, chunks)).compute()
+    np.testing.assert_array_equal(scores, parted.decision_function(X))
+
+
+def test_unknown_chunk_sizes_are_counted():
+    X, y, _ = rows()
+    X = scaled(X, None)
+    parts, chosen = cut(X), y >= 0
+    unknown = parts[cut(chosen)]
+    assert np.isnan(unknown.shape[0])
+    model = AUCSVC().fit(unknown, y)
+    np.testing.assert_allclose(model.coef_, AUCSVC().fit(X, y).coef_, rtol=1e-9)
+
+
+def bad_input():
+    X, y, _ = rows()
+    X = scaled(X, None)
+    gap = X.copy()
+    gap[800, 2] = np.nan
+    frame = dd.from_pandas(frame_of_rows(), npartitions=2)
+    text = frame.assign(note=frame["a"].astype(str))
+    unknown = frame.assign(kind=frame["kind"].cat.as_unknown())
+    return {
+        r"In partition 2: Input X contains NaN in row 100, column 2": (cut(gap), y),
+        r"cut into 5 chunks of columns.*rechunk\(\{1: -1\}\)": (
+            da.from_array(X, chunks=(400, 1)),
+            y,
+        ),
+        "X has 1200 rows but y has 1100": (cut(X), cut(y[:1100])),
+        "column 'note' of X is of type": (text.drop(columns="y"), frame["y"]),
+        "categories of column 'kind' of X are not known": (
+            unknown.drop(columns="y"),
+            frame["y"],
+        ),
+        "X must hold real numbers, got dtype object": (cut(X.astype(object)), y),
+        "rows and columns, got an array of 1 dimensions": (cut(y), y),
+        "X must be a frame or a two-dimensional array": (frame["a"], frame["y"]),
+        "X has no rows in any partition": (cut(X[:0], 1), y[:0]),
+    }
+
+
+@pytest.mark.parametrize("message", bad_input())
+def test_bad_input_is_refused_with_directions(message):
+    X, y = bad_input()[message]
+    with pytest.raises((ValueError, TypeError), match=message):
+        AUCSVC().fit(X, y)
+
+
+def test_other_faults_are_named():
+    X, y, _ = rows()
+    with pytest.raises(NotEnoughClassesError, match="one class only"):
+        AUCSVC().fit(cut(X), cut(np.zeros(N_ROWS)))
+    for model in (
+        RankBoost(),
+        MarginRanker(hypotheses="stumps"),
+        MarginRanker(solver="lp"),
+    ):
+        with pytest.raises(
+            IncompatibleError, match="cannot be fitted to rows in parts"
+        ):
+            model.fit(cut(X), cut(y))
+    gap = X.copy()
+    gap[400, 1] = np.inf
+    for model in (MarginRanker(), LinearRankerCV(cv=2)):
+        message = "In partition 1: Input X contains infinity in row 50, column 1"
+        with pytest.raises(ValueError, match=message):
+            model.fit(cut(gap), cut(y))
+    model = AUCSVC().fit(cut(scaled(X, None)), cut(y))
+    with pytest.raises(ValueError, match="In partition 1: Input X contains infinity"):
+        model.decision_function(cut(gap)).compute()
+    with pytest.raises(ValueError, match="X has 3 features, but AUCSVC is expecting 5"):
+        model.decision_function(cut(X[:, :3]))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    # threads of this process: workers in processes take seconds to start
+    with LocalCluster(
+        n_workers=2, threads_per_worker=2, processes=False, dashboard_address=None
+    ) as started:
+        yield started
+
+
+def test_a_cluster_keeps_the_parts_and_makes_each_once(cluster, tmp_path):
+    X, y, _ = rows()
+    X = scaled(X, None)
+
+    def block(block_info=None):
+        start, end = block_info[None]["array-location"][0]
+        (tmp_path / f"{start} {uuid4()}").touch()
+        return X[start:end]
+
+    with Client(cluster), dask.config.set(scheduler=None):
+        parts = da.map_blocks(block, chunks=((300,) * 4, (5,)), dtype=float)
+        first = AUCSVC().fit(parts, cut(y))
+        made = sorted(int(path.name.split()[0]) for path in tmp_path.iterdir())
+        assert made == [0, 300, 600, 900]
+        again = AUCSVC().fit(parts, cut(y))
+    assert first.n_passes_ > 2
+    np.testing.assert_array_equal(again.coef_, first.coef_)
+    with dask.config.set(scheduler="synchronous"):
+        alone = AUCSVC().fit(parts, cut(y))
+    np.testing.assert_array_equal(alone.coef_, first.coef_)
+
+
+def test_workers_of_another_version_are_refused(cluster, monkeypatch):
+    X, y, _ = rows()
+    own = importlib.metadata.version("aucmax")
+    with Client(cluster), dask.config.set(scheduler=None):
+        answers = iter([own, "0.0.1", "0.0.1"])
+        monkeypatch.setattr(importlib.metadata, "version", lambda _: next(answers))
+        with pytest.raises(RuntimeError, match=r"has aucmax 0\.0\.1, this process has"):
+            AUCSVC().fit(cut(X), cut(y))
+
+
+def test_a_client_closed_during_a_fit_is_named(cluster):
+    X, y, _ = rows()
+    with dask.config.set(scheduler=None), Client(cluster) as client:
+        model = AUCSVC(1000.0, tol=1e-5, callback=lambda _: client.close() and None)
+        with pytest.raises(RuntimeError, match="the client of Dask is closed"):
+            model.fit(cut(scaled(X, None)), cut(y))
+    assert not hasattr(model, "coef_")
+
+
+def test_parts_that_are_lost_for_good_are_made_anew(cluster):
+    X, y, _ = rows()
+    X = scaled(X, None)
+    undisturbed = AUCSVC(1000.0, tol=1e-5).fit(cut(X), cut(y))
+    matrices, keep = [], PartedMatrix._hold
+
+    def spy(self):
+        matrices.append(self)
+        keep(self)
+
+    def lose(progress):
+        if len(matrices) < 3:
+            for future in matrices[-1]._held.values():
+                future.cancel()
+
+    with (
+        dask.config.set(scheduler=None),
+        Client(cluster),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(PartedMatrix, "_hold", spy)
+        model = AUCSVC(1000.0, tol=1e-5, callback=lose).fit(cut(X), cut(y))
+    assert len(matrices) == 3
+    np.testing.assert_array_equal(model.coef_, undisturbed.coef_)

@@ -1,0 +1,329 @@
+"""Trees on Dask: pairs of all workers, whoever dies, and a model like any other."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+da = pytest.importorskip("dask.array", reason="dask is not installed")
+distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+pytest.importorskip("xgboost", reason="XGBoost is not installed")
+
+import dask.dataframe as dd
+import pandas as pd
+from scipy import sparse
+
+import aucmax
+from aucmax import LambdaMART
+from aucmax.dask import trees
+from aucmax.dask.tree_pairs import AllScores, CellMoments, LocalRows
+from aucmax.metrics import ordinal_auc_score
+from aucmax.risks import PairLogistic
+from aucmax.trees.pair_objectives import OBJECTIVES
+
+# the sockets of a cluster are closed when it likes to
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+N_PARTS = 5
+
+
+def two_workers():
+    return distributed.LocalCluster(
+        2,
+        processes=True,
+        threads_per_worker=1,
+        dashboard_address=":0",
+        host="127.0.0.1",
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with two_workers() as workers, distributed.Client(workers):
+        yield workers
+
+
+def rows(seed=0, n_rows=1500, n_columns=5):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, n_columns))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * generator.normal(size=n_rows) > 1.0
+    return X, y.astype(int)
+
+
+def cut(values, n_parts=N_PARTS):
+    size = -(-len(values) // n_parts)
+    return da.from_array(values, chunks=(size, *values.shape[1:]))
+
+
+# --- the gradient, on threads that stand for workers
+
+
+class Together:
+    """Sums over threads, in place of those over workers."""
+
+    def __init__(self, n):
+        self.barrier, self.lock, self.given = threading.Barrier(n), threading.Lock(), []
+
+    def allreduce(self, values, op):
+        with self.lock:
+            self.given.append(np.array(values))
+        self.barrier.wait()
+        reduce = np.sum if op.name == "SUM" else np.max
+        total = reduce(self.given, axis=0)
+        if self.barrier.wait() == 0:
+            self.given = []
+        self.barrier.wait()
+        return total
+
+
+def gradients_of_workers(monkeypatch, kind, risk, columns, scores, owners):
+    labels, weights, queries = columns
+    together = Together(max(owners) + 1)
+    monkeypatch.setattr("xgboost.collective.allreduce", together.allreduce)
+    parts = np.array_split(np.arange(labels.size), len(owners))
+    found = {}
+
+    def work(own):
+        mine = [part for part, owner in zip(parts, owners, strict=True) if owner == own]
+        places = [slice(part[0], part[-1] + 1) for part in mine]
+        here = np.concatenate(mine)
+        local = LocalRows(
+            labels[here],
+            None if weights is None else weights[here],
+            None if queries is None else queries[here],
+            places,
+            labels.size,
+        )
+        found[own] = here, kind(risk, local).gradient_hessian(scores[here])
+
+    workers = [threading.Thread(target=work, args=(k,)) for k in range(max(owners) + 1)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(timeout=60)
+    result = np.full((2, labels.size), np.nan)
+    for here, both in found.values():
+        result[:, here] = both
+    return result
+
+
+@pytest.mark.parametrize("objective", ["logistic", "auc", "pauc", "ordinal", "mauc"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_workers_that_know_all_scores_have_the_gradient_of_all_pairs(
+    objective, weighted, monkeypatch
+):
+    generator = np.random.default_rng(1)
+    is_levels = OBJECTIVES[objective].labels == "levels"
+    labels = generator.integers(0, 3 if is_levels else 2, 90)
+    queries = generator.integers(0, 7, 90) if is_levels else None
+    weights = generator.random(90) if weighted else None
+    scores = np.round(generator.normal(size=90), 1)
+    risk = OBJECTIVES[objective].risk()
+    found = gradients_of_workers(
+        monkeypatch, AllScores, risk, (labels, weights, queries), scores, [1, 0, 0, 1]
+    )
+    pairs = risk.prepare(labels, queries, weights)
+    expected = pairs.gradient_hessian(scores, scaled=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("accuracy", [2e-5, 1e-9])
+def test_moments_in_cells_are_as_accurate_as_they_say(weighted, accuracy, monkeypatch):
+    generator = np.random.default_rng(2)
+    labels = (generator.random(3000) < 0.1).astype(int)
+    scores = generator.normal(size=3000) * 4.0 + labels
+    weights = generator.random(3000) if weighted else None
+    risk = PairLogistic(accuracy=accuracy)
+    found = gradients_of_workers(
+        monkeypatch, CellMoments, risk, (labels, weights, None), scores, [0, 1, 2, 1, 0]
+    )
+    exact = PairLogistic(accuracy=1e-12).prepare(labels, None, weights)
+    expected = exact.gradient_hessian(scores, scaled=True)
+    np.testing.assert_allclose(found, expected, rtol=accuracy, atol=1e-14)
+
+
+# --- fits
+
+
+def test_a_fit_ranks_like_a_local_one_and_is_a_model_like_any_other(cluster, tmp_path):
+    X, y = rows()
+    new, new_y = rows(1)
+    local = LambdaMART(n_estimators=40).fit(X, y)
+    model = LambdaMART(n_estimators=40).fit(cut(X), cut(y))
+    assert model.n_iter_ == 40
+    assert model.classes_.tolist() == [0, 1]
+    score = model.score(new, new_y)
+    assert score == pytest.approx(local.score(new, new_y), abs=0.02)
+    assert score > 0.85
+    aucmax.save(model, tmp_path / "model.aucmax")
+    again = aucmax.load(tmp_path / "model.aucmax")
+    np.testing.assert_array_equal(
+        again.decision_function(new), model.decision_function(new)
+    )
+    assert set(model.predict(new)) == {0, 1}
+    in_parts = model.decision_function(cut(new))
+    np.testing.assert_array_equal(in_parts.compute(), model.decision_function(new))
+    np.testing.assert_array_equal(model.predict(cut(new)).compute(), model.predict(new))
+    assert model.score(cut(new), cut(new_y)) == pytest.approx(score, abs=1e-12)
+
+
+def test_cells_in_place_of_scores_rank_alike(cluster, monkeypatch):
+    X, y = rows()
+    new, new_y = rows(1)
+    by_scores = LambdaMART(n_estimators=20).fit(cut(X), cut(y))
+    monkeypatch.setattr(trees, "MOST_SCORES", 0)
+    by_cells = LambdaMART(n_estimators=20).fit(cut(X), cut(y))
+    assert by_cells.score(new, new_y) == pytest.approx(
+        by_scores.score(new, new_y), abs=0.01
+    )
+    assert by_cells.threshold_ == pytest.approx(by_scores.threshold_, abs=0.3)
+
+
+def test_frames_have_names_and_levels_may_be_in_queries_anywhere(cluster):
+    X, _ = rows()
+    levels = np.digitize(X[:, 0] + X[:, 1], [-1.0, 0.5])
+    qid = np.random.default_rng(3).integers(0, 60, len(X))  # none in one partition
+    names = [f"x{k}" for k in range(5)]
+    frame = pd.DataFrame(X, columns=names).assign(level=levels, qid=qid)
+    data = dd.from_pandas(frame, npartitions=4)
+    model = LambdaMART("ordinal", n_estimators=30).fit(
+        data[names], data["level"], qid=data["qid"]
+    )
+    assert list(model.feature_names_in_) == names
+    assert model.levels_.tolist() == [0, 1, 2]
+    found = ordinal_auc_score(levels, model.decision_function(frame[names]), qid=qid)
+    assert found > 0.9
+
+
+def test_sparse_blocks_empty_parts_and_parts_of_one_class(cluster):
+    X, y = rows()
+    X[np.abs(X) < 0.5] = 0.0
+    order = np.argsort(y)  # the first parts have no positive row
+    X, y = X[order], y[order]
+    data, labels = cut(X).map_blocks(sparse.csr_matrix), cut(y)
+    empty = data[:0], labels[:0]
+    both = [da.concatenate([a, b]) for a, b in zip(empty, (data, labels), strict=True)]
+    model = LambdaMART(n_estimators=20).fit(*both)
+    assert model.score(X, y) > 0.85
+
+
+def test_weights_count(cluster):
+    X, y = rows()
+    flipped = np.where(np.arange(y.size) % 2, 1 - y, y)
+    weights = np.where(np.arange(y.size) % 2, 1e-6, 1.0)
+    model = LambdaMART(n_estimators=20).fit(cut(X), cut(flipped), cut(weights))
+    assert model.score(X, y) > 0.85
+
+
+# --- deaths and limits
+
+
+def test_killed_workers_cost_a_few_rounds():
+    X, y = rows()
+    killed = []
+
+    def kill_at(progress):
+        """Kill a worker when the rounds have come so far for the first time."""
+        if progress.n_iter > (12, 33, 10**9)[len(killed)]:
+            pids = distributed.get_client().run(os.getpid, on_error="ignore")
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[-1], signal.SIGKILL)
+
+    with two_workers() as workers, distributed.Client(workers):
+        model = LambdaMART(n_estimators=60, callback=kill_at)
+        with pytest.warns(RuntimeWarning, match="workers were lost 2 times"):
+            model.fit(cut(X), cut(y))
+    assert len(killed) == 2
+    assert model.n_iter_ == 60
+    assert model.score(X, y) > 0.95
+
+
+def test_time_is_kept_and_the_trees_by_then(cluster):
+    X, y = rows()
+    with pytest.warns(UserWarning, match="max_time"):
+        model = LambdaMART(n_estimators=100_000, max_time=1.0).fit(cut(X), cut(y))
+    assert model.stop_reason_ == "max_time"
+    assert 0 < model.n_iter_ < 100_000
+
+
+# --- what is wrong
+
+
+X, Y = rows(n_rows=200)
+BAD = {
+    "blocks of columns": (
+        lambda: (da.from_array(X, chunks=(50, 2)), cut(Y)),
+        "blocks of columns",
+    ),
+    "labels not on Dask": (lambda: (cut(X), Y), "but y is a ndarray"),
+    "too few labels": (lambda: (cut(X), cut(Y[:-1])), "y has 199 rows"),
+    "one class": (lambda: (cut(X), cut(Y * 0)), "two different labels"),
+    "infinity": (
+        lambda: (cut(np.where(np.arange(200)[:, None] == 150, np.inf, X)), cut(Y)),
+        "partition 3 of X holds infinity",
+    ),
+    "NaN labels": (
+        lambda: (cut(X), cut(np.where(np.arange(200) == 150, np.nan, Y))),
+        "partition 3 of y holds NaN",
+    ),
+    "object column": (
+        lambda: (
+            dd.from_pandas(pd.DataFrame({"a": ["x", "y"] * 100}), npartitions=2),
+            dd.from_pandas(pd.Series(Y), npartitions=2),
+        ),
+        "column 'a' of X holds",
+    ),
+    "partitions": (
+        lambda: (
+            dd.from_pandas(pd.DataFrame(X), npartitions=2),
+            dd.from_pandas(pd.Series(Y), npartitions=4),
+        ),
+        "y has 4 partitions, but X has 2",
+    ),
+    "weights": (
+        lambda: (cut(X), cut(Y), cut(np.where(Y, -1.0, 1.0))),
+        "no weight",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_rows_are_named(cluster, name):
+    make, message = BAD[name]
+    with pytest.raises((ValueError, TypeError), match=message):
+        LambdaMART(n_estimators=2).fit(*make())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_iter_no_change": 5},
+        {"params": {"max_bin": 63}},
+        {"categorical_features": [0]},
+    ],
+)
+def test_settings_that_are_not_possible_say_so(cluster, settings):
+    with pytest.raises(ValueError, match="not possible where X is a collection"):
+        LambdaMART(n_estimators=2, **settings).fit(cut(X), cut(Y))
+
+
+def test_without_a_cluster_the_message_says_how_to_start_one():
+    code = (
+        "import dask.array as da, numpy as np; from aucmax import LambdaMART\n"
+        "X = da.zeros((9, 2), chunks=(3, 2)); y = da.arange(9, chunks=3) % 2\n"
+        "try: LambdaMART().fit(X, y)\n"
+        "except ValueError as error: print(error)"
+    )
+    import subprocess
+    import sys
+
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "distributed.Client()" in ran.stdout

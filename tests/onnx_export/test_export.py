@@ -1,0 +1,192 @@
+"""Exported models score as the models do, and rank as they do."""
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from aucmax import (
+    AUCSVC,
+    AutoRanker,
+    LambdaMART,
+    LevelSumRanker,
+    LinearRankerCV,
+    MarginRanker,
+    RankBoost,
+    SoftRankBoost,
+)
+from aucmax.metrics import roc_auc_score
+from aucmax.tables import TableModel
+from aucmax.trees import LightGBMBaseline
+
+pytest.importorskip("onnx", reason="onnx is not installed")
+ort = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
+
+from aucmax.onnx import save_onnx, to_onnx  # noqa: E402
+
+
+def run(exported, inputs):
+    session = ort.InferenceSession(exported.SerializeToString())
+    return session.run(["score"], inputs)[0]
+
+
+def rows(seed=0, n_rows=300, n_columns=5):
+    """Columns of few values, so that scores tie, next to others."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, n_columns))
+    X[:, :2] = np.round(X[:, :2])
+    y = (X @ np.arange(n_columns) + generator.normal(size=n_rows) > 0).astype(int)
+    return X, y
+
+
+LINEAR = {
+    "svm": AUCSVC(),
+    "chosen": LinearRankerCV(C_values=(1.0,), cv=2),
+    "margin": MarginRanker(epsilon=0.5),
+    "levels": LevelSumRanker(AUCSVC()),
+    "stumps": MarginRanker(epsilon=0.5, hypotheses="stumps", tol=0.1),
+    "rankboost": RankBoost(20),
+    "rankboost, features": RankBoost(20, hypotheses="features"),
+    "softrankboost": SoftRankBoost(),
+}
+
+
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_lines_and_stumps_score_the_same(name):
+    X, y = rows()
+    labels = y + (X[:, 4] > 1) * y if name == "levels" else y
+    model = LINEAR[name].fit(X, labels)
+    new, new_y = rows(1, 2000)
+    expected = model.decision_function(new)
+    found = run(to_onnx(model), {"X": new})
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * scale)
+    assert roc_auc_score(new_y, found) == pytest.approx(
+        roc_auc_score(new_y, expected), abs=1e-6
+    )
+
+
+def with_gaps(X, seed=2):
+    X = X.copy()
+    X[np.random.default_rng(seed).random(X.shape) < 0.1] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("objective", ["logistic", "auc", "pauc"])
+@pytest.mark.parametrize("gaps", ["none", "new rows only", "everywhere"])
+def test_trees_score_the_same_whatever_is_missing(objective, gaps):
+    X, y = rows()
+    train = with_gaps(X) if gaps == "everywhere" else X
+    model = LambdaMART(objective, n_estimators=30).fit(train, y)
+    new, new_y = rows(1, 2000)
+    new = new if gaps == "none" else with_gaps(new)
+    expected = model.decision_function(new)
+    found = run(to_onnx(model), {"X": new})
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    assert roc_auc_score(new_y, found) == roc_auc_score(new_y, expected)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_category_codes_go_where_they_went(gaps):
+    generator = np.random.default_rng(0)
+    X = np.column_stack(
+        [generator.integers(0, 40, 600), generator.normal(size=600)]
+    ).astype(float)
+    y = ((X[:, 0] % 3 == 0) ^ (X[:, 1] > 1)).astype(int)
+    train = X.copy()
+    if gaps:
+        train[::9, 0] = np.nan
+    model = LambdaMART(n_estimators=20, categorical_features=[0]).fit(train, y)
+    assert "num_cat=0" not in model.model_text_.split("Tree=1")[0]
+    new = np.vstack([X, [[77.0, 0.0]], [[np.nan, 0.5]]])  # an unknown one, and a gap
+    found = run(to_onnx(model), {"X": new})
+    np.testing.assert_allclose(found, model.decision_function(new), atol=1e-12)
+
+
+def test_forests_and_columns_of_odd_magnitude():
+    X, y = rows()
+    forest = LightGBMBaseline(
+        20, params={"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.6}
+    ).fit(X, y)
+    expected = forest.decision_function(X)
+    np.testing.assert_allclose(run(to_onnx(forest), {"X": X}), expected, atol=1e-12)
+    tiny = X * [1e-200, 1.0, 1e290, 1.0, 1.0]
+    model = LambdaMART(n_estimators=10).fit(tiny, y)
+    expected = model.decision_function(tiny)
+    np.testing.assert_allclose(run(to_onnx(model), {"X": tiny}), expected, atol=1e-12)
+
+
+def test_a_tree_without_a_split():
+    X, y = rows(n_rows=12)
+    model = LightGBMBaseline(3).fit(X, y)  # too few rows for a split
+    expected = model.decision_function(X)
+    np.testing.assert_allclose(run(to_onnx(model), {"X": X}), expected, atol=1e-12)
+
+
+def table(seed, n_rows=400):
+    generator = np.random.default_rng(seed)
+    kind = generator.choice(["red", "green", "blue", "rare one", ""], n_rows)
+    size = generator.lognormal(3.0, 2.0, n_rows)
+    place = [f"street {k}" for k in generator.integers(0, 120, n_rows)]
+    size[generator.random(n_rows) < 0.1] = np.nan
+    steps = generator.integers(0, 3, n_rows)
+    target = (kind == "red") + (np.nan_to_num(size) > 30) + generator.random(n_rows)
+    frame = pl.DataFrame({"kind": kind, "size": size, "steps": steps, "place": place})
+    return frame.with_columns(pl.col("size").fill_nan(None)), target > 1.2
+
+
+def cells(frame):
+    return {
+        name: frame[name]
+        .fill_null("" if frame[name].dtype == pl.String else np.nan)
+        .to_numpy()
+        .astype(object if frame[name].dtype == pl.String else float)[:, None]
+        for name in frame.columns
+    }
+
+
+@pytest.mark.parametrize(
+    ("estimator", "view"),
+    [(LogisticRegression(), "linear"), (LambdaMART(n_estimators=20), "trees")],
+)
+def test_tables_take_raw_cells(estimator, view):
+    frame, y = table(0)
+    model = TableModel(estimator, view=view).fit(frame, y)
+    kinds = {column["kind"] for column in model.encoder_.columns_}
+    assert kinds == {"number", "category", "target mean"}
+    new, new_y = table(1)
+    new[0, "kind"] = "never seen"
+    new[1, "size"] = 1e305
+    expected = model.decision_function(new)
+    found = run(to_onnx(model), cells(new))
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert roc_auc_score(new_y, found) == pytest.approx(
+        roc_auc_score(new_y, expected), abs=1e-6
+    )
+
+
+def test_a_file_is_written_whole_and_not_over_another(tmp_path):
+    X, y = rows()
+    path = tmp_path / "model.onnx"
+    model = AUCSVC().fit(X, y)
+    save_onnx(model, path)
+    found = ort.InferenceSession(path).run(["score"], {"X": X})[0]
+    np.testing.assert_allclose(found, model.decision_function(X), atol=1e-12)
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        save_onnx(model, path)
+
+
+def test_what_cannot_be_exported_says_why():
+    X, y = rows(n_rows=80)
+    auto = AutoRanker(models=["logistic regression"], folds=2).fit(X, y)
+    with pytest.raises(TypeError, match="AutoRanker cannot be exported to ONNX"):
+        to_onnx(auto)
+    own = MarginRanker(epsilon=0.5, hypotheses=[lambda X: np.tanh(X[:, 4])]).fit(X, y)
+    with pytest.raises(TypeError, match="functions of your own"):
+        to_onnx(own)
+    days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 3, 20), eager=True)
+    dated = pl.DataFrame({"day": days, "x": X[:, 4]})
+    model = TableModel(LogisticRegression()).fit(dated, y)
+    with pytest.raises(TypeError, match="column 'day' holds dates"):
+        to_onnx(model)
