@@ -34,7 +34,9 @@ MAY_IMPORT = {
     "tables": {"metrics", "datasets", "decisions"},
     "inspection": {"metrics", "tables"},
     "report": {"metrics", "decisions", "inspection"},
-    "comparison": {"metrics", "tables", "datasets", "inspection", "report"},
+    "comparison": {
+        *("metrics", "tables", "datasets", "decisions", "inspection", "report"),
+    },
     "auto": {
         *("base", "metrics", "decisions", "tables", "comparison", "linear", "trees"),
     },

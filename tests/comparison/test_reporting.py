@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from aucmax import AUCSVC
 from aucmax.comparison import choose_aim, compare_models, report_model
-from aucmax.comparison.insights import importance_of
+from aucmax.comparison.insights import cross_fitted_probabilities, importance_of
 from aucmax.decisions import operating_point, reliability
 from aucmax.tables import TableModel, encode_target
 
@@ -74,6 +74,28 @@ def test_what_is_found_first_is_the_operating_point(contents):
     point = operating_point(contents.labels, best.scores, alerts=40)
     told = f"first {point.n_alerts} of 400 cases finds {point.found} of "
     assert told in contents.verdict
+
+
+def test_probabilities_are_learned_from_other_folds(comparison, contents):
+    (found,) = contents.probabilities
+    assert found.name == comparison.best
+    np.testing.assert_array_equal(found.labels, contents.labels)
+    assert found.values.mean() == pytest.approx(contents.labels.mean(), rel=0.1)
+    own = comparison.fold_numbers == 0
+    order = np.argsort(comparison.scores[found.name][own])
+    assert (np.diff(found.values[own][order]) >= 0).all()
+    # labels of its own fold change nothing for a row
+    shuffled = contents.labels.copy()
+    shuffled[own] = np.random.default_rng(0).permutation(shuffled[own])
+    (again,) = cross_fitted_probabilities(
+        found.name,
+        comparison.scores[found.name],
+        comparison.fold_numbers,
+        encode_target(shuffled),
+    )
+    np.testing.assert_array_equal(again.values[own], found.values[own])
+    assert (again.values[~own] != found.values[~own]).any()
+    assert "as calibrate=&#34;auto&#34; learns them" in comparison.report().html()
 
 
 def test_tests_and_folds_are_those_of_the_comparison(comparison, contents):
@@ -162,8 +184,9 @@ def test_rows_of_training_are_recognised():
     X, y = table(600)
     model = TableModel(LogisticRegression(), name="mine").fit(X[:300], y[:300])
     for rows, is_known in ((slice(0, 300), True), (slice(300, 600), False)):
-        notices = report_model(model, X[rows], y[rows]).contents.notices
-        assert any("was fitted to" in notice for notice in notices) == is_known
+        said = report_model(model, X[rows], y[rows]).contents
+        assert any("was fitted to" in notice for notice in said.notices) == is_known
+        assert ("was fitted to" in said.verdict) == is_known
 
 
 def test_probabilities_of_a_calibrated_model_are_compared_with_what_happened():

@@ -312,7 +312,7 @@ def _save_results(
         saved["figure"] = str(plan.figure)
     if plan.report is not None:
         page = comparison.report(
-            title=f"Which model ranks {data.target_name} best?",
+            title=f"Which model ranks best by {data.target_name}?",
             reproduction={
                 "command": plan.command,
                 "data": plan.source,

@@ -91,7 +91,7 @@ def report(
         metric=metric,
         **ranges,
         name=fitted.name,
-        title=f"How well does {fitted.name or 'the model'} rank {test.target_name}?",
+        title=f"How well does {fitted.name or 'the model'} rank by {test.target_name}?",
         reproduction={
             "command": typed_command(click.get_current_context()),
             "model": model.name,

@@ -6,19 +6,31 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
+from aucmax._knots import along_knots
 from aucmax.comparison.aim import Aim
+from aucmax.decisions.calibration import learn_calibration
 from aucmax.inspection import permutation_importance
 from aucmax.report.contents import Importance, Probabilities
 from aucmax.tables import Target, as_table
 
-__all__ = ["certificates_of", "importance_of", "probabilities_of"]
+__all__ = [
+    "certificates_of",
+    "cross_fitted_probabilities",
+    "importance_of",
+    "probabilities_of",
+]
+
+Floats = NDArray[np.float64]
 
 # Rows of either class that columns are shuffled in: the AUC does not depend on how many
 # there are of each.
 _MOST_ROWS_OF_A_CLASS = 2500
 _FEWEST_ROWS_OF_A_CLASS = 200
+# Rows of either class that probabilities are learned from.
+_MOST_ROWS_TO_CALIBRATE = 20_000
 # Cells to score per shuffled column, and columns to try: a report takes seconds.
 _MOST_CELLS = 1_000_000
 _MOST_COLUMNS = 40
@@ -109,6 +121,60 @@ def probabilities_of(
         for name, model in models.items()
         if hasattr(model, "predict_proba")
     ]
+
+
+def cross_fitted_probabilities(
+    name: str, scores: Floats, fold_numbers: NDArray[np.intp], target: Target
+) -> list[Probabilities]:
+    """Return the probabilities that ``calibrate="auto"`` gives rows it has not seen.
+
+    What turns scores into probabilities is learned from the scores of all other folds.
+
+    Parameters
+    ----------
+    name : str
+        What the model is called.
+    scores : ndarray of shape (rows,)
+        By models that have not seen the row.
+    fold_numbers : ndarray of int of shape (rows,)
+        The fold of each row.
+    target : Target
+        What is ranked.
+
+    Returns
+    -------
+    list of Probabilities
+        Empty where there is one fold, or rows of other folds have but one class, or
+        where rows are in queries or have more than two levels.
+    """
+    labels = target.relevant == 1
+    folds = np.unique(fold_numbers)
+    if target.is_graded or target.queries is not None or folds.size < 2:
+        return []
+    chances = np.empty(scores.size)
+    for fold in folds:
+        known, own = fold_numbers != fold, fold_numbers == fold
+        if labels[known].all() or not labels[known].any():
+            return []
+        rows, weights = _thinned(np.flatnonzero(known), labels, target.weights)
+        learned = learn_calibration("auto", scores[rows], labels[rows], weights)
+        chances[own] = expit(along_knots(scores[own], learned["calibration_"]))
+    return [Probabilities(name, labels, chances)]
+
+
+def _thinned(
+    rows: NDArray[np.intp], labels: NDArray[np.bool_], weights: Floats | None
+) -> tuple[NDArray[np.intp], Floats]:
+    """Leave out rows of a class that has many, and let the others count for them."""
+    kept, counted = [], []
+    for is_positive in (False, True):
+        own = rows[labels[rows] == is_positive]
+        step = -(-own.size // _MOST_ROWS_TO_CALIBRATE)
+        chosen = own[::step]
+        mass = np.ones(chosen.size) if weights is None else weights[chosen]
+        kept.append(chosen)
+        counted.append(mass * (own.size / chosen.size))
+    return np.concatenate(kept), np.concatenate(counted)
 
 
 def certificates_of(models: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from aucmax._version import __version__
 from aucmax.comparison.aim import MEASURES, WHOLE, Aim, choose_aim
 from aucmax.comparison.insights import (
     certificates_of,
+    cross_fitted_probabilities,
     importance_of,
     probabilities_of,
 )
@@ -92,6 +93,14 @@ def _contents(
                 comparison.best, model, fold.table, fold.target, aim, tested
             ),
             "certificates": certificates_of(fold.models),
+            "probabilities": cross_fitted_probabilities(
+                comparison.best,
+                comparison.scores[comparison.best],
+                comparison.fold_numbers,
+                target,
+            ),
+            "origin_of_probabilities": 'as calibrate="auto" learns them from the '
+            "scores of all other folds",
         }
     return Contents(
         title=title,
@@ -284,6 +293,8 @@ def report_model(
     verdict = sentence_of_model(name, main, summary.low, summary.high, aim)
     if rankings:
         verdict += f" {found_among_first(labels, rankings[0])}"
+    doubts = _rows_of_training(model, table, target)
+    verdict = " ".join([verdict, *doubts])
     titles = {**MEASURES, "partial_auc": f"pAUC {aim.part}"}
     contents = Contents(
         title=title or f"How well does {name} rank these rows?",
@@ -313,7 +324,7 @@ def report_model(
         importance=importance_of(name, model, asked, target, aim, "of these rows"),
         notices=[
             *notices,
-            *_rows_of_training(model, table, target),
+            *doubts,
             *(str(one) for one in find_notices(table, target)),
         ],
         certificates=certificates_of({name: model}),

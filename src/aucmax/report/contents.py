@@ -162,6 +162,8 @@ class Contents:
         The part of the ROC curve that counts.
     probabilities : sequence of Probabilities
         Of models that give some.
+    origin_of_probabilities : str
+        Where they come from, if not from the model itself.
     importance : Importance or None
         What the best model looks at.
     notices : sequence of str
@@ -186,6 +188,7 @@ class Contents:
     scale: str = "score"
     fpr_range: Sequence[float] | None = None
     probabilities: Sequence[Probabilities] = ()
+    origin_of_probabilities: str = ""
     importance: Importance | None = None
     notices: Sequence[str] = ()
     certificates: Sequence[tuple[str, str]] = ()

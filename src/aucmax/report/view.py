@@ -118,6 +118,7 @@ def _ranked_view(contents: Contents) -> dict[str, Any]:
         "gains": draw_gains(curves, labels),
         "fpr_range": contents.fpr_range,
         "scale": contents.scale,
+        "origin": contents.origin_of_probabilities,
         "n_rows": labels.size,
         "opened": opened,
         "slider_rows": [
