@@ -302,9 +302,9 @@ def normalized_gains(
     """Return the NDCG of each query, NaN without any gain."""
     gain = _check_gains(y_true, gains)
     ranking, gain = _check_ranking(gain, y_score, sample_weight, qid)
-    ideal = _rank(gain, ranking.queries)
-    dcg = _discounted(ranking, gain, k)
-    best = _discounted(ideal, gain, k)
+    queries, dcg = ranking.queries, _discounted(ranking, gain, k)
+    del ranking  # one ranking at a time
+    best = _discounted(_rank(gain, queries), gain, k)
     with np.errstate(invalid="ignore"):
         values: FloatArray = dcg / best
     return values
@@ -324,15 +324,35 @@ def mean_with_empty(values: FloatArray, empty: str, needed: str) -> float:
 
 @dataclass(frozen=True)
 class _Ranking:
-    """Rows by query and descending score, in blocks of equal score."""
+    """Rows by query and descending score, in blocks of equal score.
+
+    What can be told from a few arrays is computed when asked for: without ties there
+    are as many blocks as rows, and every array counts.
+    """
 
     queries: QueryRows
     order: RowNumbers
     starts: IntArray  # of the blocks, in rows
-    block_size: IntArray
-    block_rank: IntArray  # how many rows of the query stand above the block
-    block_weight: FloatArray
     first_blocks: IntArray  # the first block of each query
+    weights: FloatArray | None  # of the rows, as in the input
+
+    @property
+    def block_size(self) -> IntArray:
+        """Number of rows in each block."""
+        return np.diff(self.starts, append=self.order.size)
+
+    @property
+    def block_rank(self) -> IntArray:
+        """How many rows of the query stand above each block."""
+        n_blocks = np.diff(self.first_blocks, append=self.starts.size)
+        return self.starts - np.repeat(self.offsets[:-1], n_blocks)
+
+    @property
+    def block_weight(self) -> FloatArray:
+        """Weight of the rows in each block."""
+        if self.weights is None:
+            return self.block_size.astype(np.float64)
+        return self.block_sums(self.weights)
 
     @property
     def offsets(self) -> IntArray:
@@ -341,8 +361,10 @@ class _Ranking:
 
     def row_ranks(self) -> IntArray:
         """Return how many rows of its query stand before each row of the order."""
-        starts = np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return np.arange(self.order.size) - starts
+        ranks = np.arange(self.order.size)
+        if self.offsets.size > 2:
+            ranks -= np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        return ranks
 
     def block_sums(self, values: FloatArray) -> FloatArray:
         """Sum values, given row by row as in the input, over each block."""
@@ -369,13 +391,7 @@ def _rank(
     order, offsets = queries.sort(-scores), queries.offsets
     starts = tie_starts(scores[order], offsets)
     first_blocks = np.searchsorted(starts, offsets[:-1])
-    query_start = np.repeat(offsets[:-1], np.diff(first_blocks, append=starts.size))
-    sizes = np.diff(starts, append=order.size)
-    masses = sizes.astype(np.float64)
-    if weights is not None:
-        masses = np.add.reduceat(weights[order], starts)
-    ranks = starts - query_start
-    return _Ranking(queries, order, starts, sizes, ranks, masses, first_blocks)
+    return _Ranking(queries, order, starts, first_blocks, weights)
 
 
 def _check_ranking(
@@ -427,8 +443,15 @@ def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:
 
 def _discounted(ranking: _Ranking, gain: FloatArray, k: int | None) -> FloatArray:
     """Return the expected DCG of each query."""
-    discounts = 1.0 / np.log2(ranking.row_ranks() + 2.0)
-    if k is not None:
-        discounts[ranking.row_ranks() >= k] = 0.0
-    shared = np.add.reduceat(discounts, ranking.starts) / ranking.block_size
-    return ranking.query_sums(ranking.block_sums(gain) * shared)
+    discounts = ranking.row_ranks().astype(np.float64)
+    beyond = None if k is None else discounts >= k
+    discounts += 2.0
+    np.log2(discounts, out=discounts)
+    np.divide(1.0, discounts, out=discounts)
+    if beyond is not None:
+        discounts[beyond] = 0.0
+    shared = np.add.reduceat(discounts, ranking.starts)
+    del discounts
+    shared /= ranking.block_size
+    shared *= ranking.block_sums(gain)
+    return ranking.query_sums(shared)
