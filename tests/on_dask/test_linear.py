@@ -292,6 +292,26 @@ def test_a_cluster_keeps_the_parts_and_makes_each_once(cluster, tmp_path):
     np.testing.assert_array_equal(alone.coef_, first.coef_)
 
 
+def test_persisted_rows_are_used_where_they_are(cluster):
+    X, y, _ = rows()
+    X = scaled(X, None)
+    expected = AUCSVC().fit(X, y)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    with Client(cluster) as client, dask.config.set(scheduler=None):
+        X_parts, y_parts = client.persist([cut(X), cut(y)])
+        table = client.persist(dd.from_pandas(frame, npartitions=2))
+        models = [
+            AUCSVC().fit(X_parts, y_parts),
+            AUCSVC().fit(X_parts[:, :], y_parts),
+            AUCSVC().fit(table, y_parts),
+        ]
+        for model in models:
+            np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-9)
+        assert models[0].score(X_parts, y_parts) == pytest.approx(
+            expected.score(X, y), rel=1e-12
+        )
+
+
 def test_workers_of_another_version_are_refused(cluster, monkeypatch):
     X, y, _ = rows()
     own = importlib.metadata.version("aucmax")

@@ -6,8 +6,10 @@ needs them. With hundreds of parts, that takes longer than the work.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -39,6 +41,8 @@ class Tasks:
         for collection in collections:
             delayed = list(np.ravel(collection.to_delayed()))
             self.graph.update(delayed[0].dask)  # of all blocks
+            # what is persisted is left out there, if it is an array
+            self.graph.update(_persisted(collection))
             blocks.append([block.key for block in delayed])
         return blocks
 
@@ -84,3 +88,10 @@ class Tasks:
         with dask.config.set(_LARGE_GRAPHS):
             futures = client.get(self.graph, wanted, sync=False)
         return dict(zip(wanted, futures, strict=True))
+
+
+def _persisted(collection: Any) -> dict[Key, Any]:
+    if "distributed" not in sys.modules:
+        return {}
+    futures = import_module("distributed").futures_of(collection)
+    return {future.key: future for future in futures}
