@@ -151,6 +151,7 @@ CANDIDATES: tuple[Candidate, ...] = (
     _trees(
         "boosted trees",
         300,
+        200_000,
         even_if_wide=True,
         learning_rate=0.04,
         num_leaves=15,
@@ -164,6 +165,7 @@ CANDIDATES: tuple[Candidate, ...] = (
     _trees(
         "shallow trees",
         300,
+        200_000,
         learning_rate=0.05,
         num_leaves=4,
         min_data_in_leaf=5,
@@ -173,6 +175,7 @@ CANDIDATES: tuple[Candidate, ...] = (
     _trees(
         "random boosted trees",
         300,
+        200_000,
         learning_rate=0.05,
         num_leaves=15,
         min_data_in_leaf=5,
