@@ -65,7 +65,7 @@ test-torch: $(TORCH)/.test
 		-k 'torch or reference_lists' $(TORCH_TESTS)
 
 # what needs Dask, which comes on top; all network is on this machine
-test-dask: $(VENV)/.test $(VENV)/.dask
+test-dask: $(VENV)/.test $(VENV)/.dask-cpu
 	$(BIN)/python $(PYTEST) tests/on_dask tests/test_docs_code.py -k 'on_dask or large_data'
 
 # reports in a headless browser, which is installed if there is none
