@@ -147,7 +147,8 @@ def test_evaluate_uses_the_queries_of_training(folder, inside):
     )
     low, high = record["auc_interval"]
     assert low < record["auc"] < high
-    assert record["true_positives"] + record["false_negatives"] == clicked.sum()
+    point = record["operating_point"]
+    assert point["found"] + point["missed"] == clicked.sum()
     text = run(*command, "--figure", "roc.png").stdout
     assert f"AUC          {record['auc']:.4f}" in text
     assert f"Means over {record['usable_queries']} queries" in text
@@ -243,7 +244,7 @@ def test_the_best_model_of_levels_is_measured_by_mauc_whatever_it_learned(
         assert record[name] == pytest.approx(value, abs=1e-12)
     low, high = record["mauc_interval"]
     assert low < record["mauc"] < high
-    assert "true_positives" not in record
+    assert "operating_point" not in record
     assert (
         "prediction"
         not in run("score", "known-stars.aucmax", folder / "new-stars.csv").stdout

@@ -270,7 +270,11 @@ def test_columns_must_be_distinct_and_not_all_absent(write):
         (b"a,\xff\n1,\xc3\xa9\n", "line 1, column 2: byte 0xff is not valid UTF-8"),
         ("a,b\n1,2\n3,é\x00\n", r"line 3, column 2 \('b'\): a NUL byte"),
         (b"a,b\n1\x00,\xff\n", r"line 2, column 1 \('a'\): a NUL byte"),
-        (b"a,b\n1\xff,\x00\xc3\xa9\n", r"line 2, column 1 \('a'\): byte 0xff"),
+        # of two flaws in a row, either is named: it depends on where blocks end
+        (
+            b"a,b\n1\xff,\x00\xc3\xa9\n",
+            r"line 2, column (1 \('a'\): byte 0xff|2 .*NUL)",
+        ),
         ("", "the file is empty"),
         ("\n \n", "the file is empty"),
         ("a,b\n", "a header but no rows"),
