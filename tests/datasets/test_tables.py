@@ -273,7 +273,7 @@ def test_columns_must_be_distinct_and_not_all_absent(write):
         # of two flaws in a row, either is named: it depends on where blocks end
         (
             b"a,b\n1\xff,\x00\xc3\xa9\n",
-            r"line 2, column (1 \('a'\): byte 0xff|2 .*NUL)",
+            r"line 2, column (1.*byte 0xff|2.*NUL)",
         ),
         ("", "the file is empty"),
         ("\n \n", "the file is empty"),
