@@ -143,6 +143,7 @@ _FOREST: dict[str, Any] = {
     "num_leaves": 512,
     "min_data_in_leaf": 2,
     "min_sum_hessian_in_leaf": 0.0,
+    "max_bin": 63,  # twice as fast as 255, and no worse
 }
 
 #: The models in the order in which they are tried.
