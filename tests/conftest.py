@@ -21,24 +21,35 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out cases of tests that are marked as sampled; at least one stays of each.
+    """Leave out some cases of tests that have many; the same ones each time.
 
-    Which ones does not depend on the order; `make torture` runs them all.
+    One in n stays of a test that is marked as sampled(n), and one in two of any other
+    with more than a dozen cases, but for those that look at each file or each model
+    once: in the folder of all tests, and in `contracts`. `make torture` runs them all.
     """
     if os.environ.get("AUCMAX_TORTURE"):
         return
     cases = defaultdict(list)
     for item in items:
-        mark = item.get_closest_marker("sampled")
-        if mark is not None and hasattr(item, "callspec"):
-            cases[item.parent.nodeid, item.originalname, mark.args[0]].append(item)
+        if hasattr(item, "callspec"):
+            cases[item.parent.nodeid, item.originalname].append(item)
     left_out = set()
-    for (_, _, one_in), of_one_test in cases.items():
+    for of_one_test in cases.values():
+        n_kept = -(-len(of_one_test) // _one_in(of_one_test))
         of_one_test.sort(key=lambda item: crc32(item.nodeid.encode()))
-        n_kept = -(-len(of_one_test) // one_in)
         left_out.update(of_one_test[n_kept:])
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
+
+
+def _one_in(cases):
+    """Return of how many cases of a test one is run."""
+    mark = cases[0].get_closest_marker("sampled")
+    if mark is not None:
+        return mark.args[0]
+    folder = cases[0].path.parent
+    is_sampled = folder.name != "contracts" and folder != Path(__file__).parent
+    return 2 if is_sampled and len(cases) > 12 else 1
 
 
 @pytest.fixture(scope="session")

@@ -244,7 +244,7 @@ def test_the_best_model_of_levels_is_measured_by_mauc_whatever_it_learned(
         assert record[name] == pytest.approx(value, abs=1e-12)
     low, high = record["mauc_interval"]
     assert low < record["mauc"] < high
-    assert "operating_point" not in record
+    assert record["operating_point"] is None
     assert (
         "prediction"
         not in run("score", "known-stars.aucmax", folder / "new-stars.csv").stdout
