@@ -88,10 +88,10 @@ def linear_fit(report: Report) -> None:
 
 def kills(report: Report) -> None:
     """Kill workers during a fit, whenever both are there."""
-    with cluster() as (started, client):
+    with cluster() as (_, client):
         X, y = parts(200_000, 10, "float64")
         undisturbed = AUCSVC(1000.0, tol=1e-6).fit(X, y)
-        killer = Killer(started, client, N_KILLS)
+        killer = Killer(client, N_KILLS)
         seconds, model = timed(
             lambda: AUCSVC(1000.0, tol=1e-6, callback=killer).fit(X, y)
         )
@@ -104,8 +104,7 @@ def kills(report: Report) -> None:
 class Killer:
     """Kill a worker in each iteration, after waiting until both are there."""
 
-    def __init__(self, started: Any, client: Any, wanted: int) -> None:
-        self.started = started
+    def __init__(self, client: Any, wanted: int) -> None:
         self.client = client
         self.wanted = wanted
         self.n_kills = 0
@@ -114,11 +113,12 @@ class Killer:
         """Kill, if enough have not been killed."""
         for _ in range(3):  # so that a fit of few iterations has kills enough
             if self.n_kills < self.wanted:
-                self.client.wait_for_workers(2, timeout=300)
-                worker = self.started.workers[self.n_kills % 2]
-                os.kill(worker.pid, signal.SIGKILL)
+                self.client.wait_for_workers(2, timeout=60)
+                # those that are up: one that is killed while it starts stays away
+                up = list(self.client.run(os.getpid, on_error="ignore").values())
+                os.kill(up[self.n_kills % len(up)], signal.SIGKILL)
                 self.n_kills += 1
-                time.sleep(0.2)
+                time.sleep(1.0)
 
 
 def exact_auc(report: Report) -> None:
