@@ -53,7 +53,7 @@ def grow_on_workers(
     """Grow the trees of a job; return them, and how many attempts failed.
 
     `blocks` are the futures of the parts. `tell` is called with the number of rounds
-    done; a true answer ends the fit with the trees of the last checkpoint.
+    done; a true answer ends the fit with a KeyboardInterrupt, without a model.
     """
     state, start = _State(), time.monotonic()
     kept = Variable(job.name, client=client)

@@ -6,18 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import check_relevance_levels, check_row_count
-from aucmax._validation import FloatArray, check_qid, check_sample_weight
-from aucmax.trees.booster import (
-    REPEATABLE,
-    check_model_text,
-    contributions,
-    n_threads,
-    new_dataset,
-    predict,
-)
+from aucmax._validation import check_qid, check_sample_weight
+from aucmax.trees._baseline import LightGBMTrees
+from aucmax.trees.booster import REPEATABLE, n_threads, new_dataset
 
 __all__ = ["LambdaRankBaseline"]
 
@@ -25,7 +18,7 @@ __all__ = ["LambdaRankBaseline"]
 _LARGEST_QUERY = 10_000
 
 
-class LambdaRankBaseline(BaseEstimator):
+class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
     """LightGBM's lambdarank with its own defaults, as a baseline to beat.
 
     It learns the order of rows within queries, by levels of relevance, for the NDCG.
@@ -116,44 +109,5 @@ class LambdaRankBaseline(BaseEstimator):
         rows.set_weight(None if weights is None else weights[order])
         booster = lightgbm.train(parameters, rows, num_boost_round=self.n_estimators)
         self.n_features_in_ = int(X.shape[1])
-        self.model_text_: str = booster.model_to_string()
+        self.model_text_ = booster.model_to_string()
         return self
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score rows; scores compare rows of one query.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores.
-        """
-        check_is_fitted(self)
-        if X.shape[0] == 0:
-            return np.empty(0)
-        return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
-
-    def contributions(self, X: Any) -> FloatArray:
-        """Split scores into what each column contributes (SHAP values of the trees).
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features + 1)
-            One column per feature, and the score that is expected without knowing any.
-        """
-        check_is_fitted(self)
-        return contributions(self, X)
-
-    def _check_state(self) -> None:
-        """Refuse a loaded state that LightGBM's parser must not see."""
-        if hasattr(self, "model_text_"):
-            check_model_text(self.model_text_, self.n_features_in_)

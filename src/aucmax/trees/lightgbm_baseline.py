@@ -3,26 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from aucmax._features import check_two_labels
-from aucmax._validation import FloatArray
 from aucmax.base import BinaryRanker
-from aucmax.trees.booster import (
-    REPEATABLE,
-    check_model_text,
-    contributions,
-    n_threads,
-    new_dataset,
-    predict,
-)
+from aucmax.trees._baseline import LightGBMTrees
+from aucmax.trees.booster import REPEATABLE, n_threads, new_dataset
 
 __all__ = ["LightGBMBaseline"]
 
 
-class LightGBMBaseline(BinaryRanker):
+class LightGBMBaseline(LightGBMTrees, BinaryRanker):
     """LightGBM's trees with the log loss: by its own defaults, a baseline to beat.
 
     Gaps and categories are used as they are, without imputation or one-hot columns.
@@ -108,55 +99,10 @@ class LightGBMBaseline(BinaryRanker):
         )
         self.classes_ = classes
         self.n_features_in_ = int(X.shape[1])
-        self.model_text_: str = booster.model_to_string()
+        self.model_text_ = booster.model_to_string()
         return self
-
-    def decision_function(self, X: Any) -> FloatArray:
-        """Log-odds of the positive class.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores.
-        """
-        check_is_fitted(self)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} columns, the model was trained on "
-                f"{self.n_features_in_}."
-            )
-        if X.shape[0] == 0:
-            return np.empty(0)
-        return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
-
-    def contributions(self, X: Any) -> FloatArray:
-        """Split scores into what each column contributes (SHAP values of the trees).
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features + 1)
-            One column per feature, and the score that is expected without knowing any.
-        """
-        check_is_fitted(self)
-        return contributions(self, X)
 
     def _tell(self, environment: Any) -> None:
         """Pass on LightGBM's news of a tree."""
         if self.callback is not None:
             self.callback(environment.iteration + 1)
-
-    def _check_state(self) -> None:
-        """Refuse a loaded state that LightGBM's parser must not see."""
-        if hasattr(self, "model_text_"):
-            check_model_text(self.model_text_, self.n_features_in_)
-            n_threads(self.n_jobs)
