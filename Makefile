@@ -24,9 +24,10 @@ demo: $(VENV)/.core
 test: style
 	+$(MAKE) --jobs=2 types tests
 
-# examples run when the gallery is built
+# the code of the pages and of the gallery runs when the documentation is built
 tests: $(VENV)/.test
-	$(BIN)/python $(PYTEST) $(COVER) --ignore=tests/test_examples.py
+	$(BIN)/python $(PYTEST) $(COVER) --ignore=tests/test_docs_code.py \
+		--ignore=tests/test_examples.py
 
 # the loops of the kernels run as Python, which checks each index
 test-kernels: $(VENV)/.test
@@ -75,7 +76,8 @@ test-browser: $(VENV)/.test $(VENV)/.browser
 bench: $(VENV)/.test
 	$(BIN)/python -m benchmarks
 
-docs: $(VENV)/.docs
+docs: $(VENV)/.test $(VENV)/.docs
+	$(BIN)/python $(PYTEST) tests/test_docs_code.py
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 

@@ -1,6 +1,7 @@
 """A forked process works, or says what to do; it never waits for ever."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ def in_child(work):
     print("ended with", status, flush=True)
 """
 
-LINEAR = """
+ARRAYS = """
 models = ["auc_svc", "margin_ranker", "rank_boost", "soft_rank_boost", "graph_ranker"]
 for name in models:
     model, rows, labels = every_model.MODELS[name]
@@ -70,28 +71,36 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
-def run(script):
+@pytest.fixture(scope="module")
+def said():
+    """Return what each script says, one after the other in one process."""
+    scripts = {"arrays": ARRAYS, "trees": TREES, "tables": TABLES}
+    code = "".join(
+        f"print({name!r}, flush=True)\n{script}" for name, script in scripts.items()
+    )
     result = subprocess.run(
-        [sys.executable, "-c", HEAD + script],
+        [sys.executable, "-c", HEAD + code],
         capture_output=True,
         text=True,
         timeout=300,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
     )
     assert result.returncode == 0, result.stderr
-    return result.stdout.splitlines()
+    parts = re.split("^(arrays|trees|tables)\n", result.stdout, flags=re.MULTILINE)
+    named = zip(parts[1::2], parts[2::2], strict=True)
+    return {name: part.splitlines() for name, part in named}
 
 
-def test_models_of_arrays_fit_and_score_in_a_forked_process():
-    assert run(LINEAR) == ["ended with 0"] * 10
+def test_models_of_arrays_fit_and_score_in_a_forked_process(said):
+    assert said["arrays"] == ["ended with 0"] * 10
 
 
-def test_trees_take_one_thread_where_the_others_were_lost():
-    assert run(TREES) == ["ended with 0"] * 4
+def test_trees_take_one_thread_where_the_others_were_lost(said):
+    assert said["trees"] == ["ended with 0"] * 4
 
 
-def test_a_process_forked_after_polars_was_used_is_told_what_to_do():
-    lines = run(TABLES)
+def test_a_process_forked_after_polars_was_used_is_told_what_to_do(said):
+    lines = said["tables"]
     assert lines[1::2] == ["ended with 1"] * 3
     for line in lines[::2]:
         assert line.startswith("ForkedProcessError")

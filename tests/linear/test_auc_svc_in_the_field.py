@@ -69,6 +69,7 @@ def test_a_forked_child_can_fit_after_its_parent_did():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is not sent alike there")
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("solver", ["newton", "bundle", "subgradient"])
 def test_ctrl_c_ends_a_fit_at_once(solver):
     child = subprocess.Popen(

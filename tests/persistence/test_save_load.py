@@ -105,7 +105,7 @@ TREES = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(TREES)
 def test_any_tree_of_values_comes_back_bit_for_bit(tree):
     toy = with_state(Toy(inner=tree), fitted_=tree)

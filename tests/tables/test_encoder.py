@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -333,7 +333,6 @@ def test_arrays_get_default_names_and_texts_in_them_are_refused_never_guessed_wr
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(deadline=None, max_examples=200)
 @given(st.lists(st.none() | finite, min_size=2, max_size=30), st.lists(finite))
 def test_no_finite_table_gives_an_infinity_or_nan(train, new):
     table = pl.DataFrame(
@@ -348,7 +347,6 @@ def test_no_finite_table_gives_an_infinity_or_nan(train, new):
         assert not np.isinf(encoder.transform_for_trees(frame)).any()
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=30), st.integers(-200, 200))
 def test_the_unit_of_a_column_does_not_matter(values, exponent):
     table = pl.DataFrame({"x": values, "z": range(len(values))})
@@ -361,7 +359,6 @@ def test_the_unit_of_a_column_does_not_matter(values, exponent):
     )
 
 
-@settings(deadline=None, max_examples=100)
 @given(st.lists(finite, min_size=2, max_size=30, unique=True))
 def test_scaling_keeps_the_order_of_numbers(values):
     ordered = sorted(values)

@@ -12,6 +12,7 @@ import pytest
 
 from aucmax.trees import booster_text, booster_tree
 from aucmax.trees.booster_text import check_booster_text
+from torture.amount import times
 from trees.boosters import (
     CATEGORICAL,
     CATEGORICAL_PARAMS,
@@ -148,6 +149,9 @@ def test_limits_hold(monkeypatch):
         check_booster_text(TEXT)
 
 
+N_MUTANTS = times(500, 2000)
+
+
 def mutants(n):
     rng = random.Random(7)
     digits = [m.start() for m in re.finditer(r"\d", TEXT[: TEXT.index("parameters:")])]
@@ -185,14 +189,14 @@ print("survived")
 
 def test_no_mutant_that_passes_harms_lightgbm():
     passed = []
-    for text in mutants(2000):
+    for text in mutants(N_MUTANTS):
         try:
             check_booster_text(text)
         except ValueError:
             continue
         passed.append(text)
-    assert len(passed) < 1500
-    assert len(passed) > 100  # other thresholds make another, sound model
+    assert len(passed) < 0.75 * N_MUTANTS
+    assert len(passed) > 0.05 * N_MUTANTS  # other thresholds make another, sound model
     done = subprocess.run(
         [sys.executable, "-c", PARSE_ALL],
         input="\x01".join(passed),

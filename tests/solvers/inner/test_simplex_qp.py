@@ -1,7 +1,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
@@ -101,7 +101,6 @@ STARTS = ["vertex", "center", "sparse"]
 
 
 @pytest.mark.kernel
-@settings(deadline=None, max_examples=150)
 @given(
     seed=st.integers(0, 2**32 - 1),
     k=st.integers(1, 16),
