@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -256,15 +257,19 @@ def test_explain_measures_the_part_of_the_curve_and_some_rows():
     assert not math.isnan(record["importance"]["value"])
 
 
-def test_a_scorecard_is_printed_with_the_columns_names():
+def test_a_scorecard_is_printed_in_the_units_of_the_table():
+    table = pl.read_csv("known.csv")
+    table.with_columns(dose=500 + 100 * pl.col("dose")).write_csv("milligrams.csv")
     run(
-        "fit", "known.csv", "--target", "sick", "--model", "margin", "-o",
+        "fit", "milligrams.csv", "--target", "sick", "--model", "margin", "-o",
         "card.aucmax", "--quiet",
     )  # fmt: skip
-    command = ["explain", "card.aucmax", "new.csv", "--top", 2, "--max-rows", 100]
-    text = run(*command).stdout
+    command = ["explain", "card.aucmax", "milligrams.csv", "--top", 2]
+    text = run(*command, "--max-rows", 100).stdout
     assert "Scorecard:" in text
-    assert "dose >" in text
+    thresholds = re.findall(r"dose (?:>|<=) (\S+)", text)
+    assert thresholds
+    assert all(100 < float(threshold) < 900 for threshold in thresholds)
 
 
 def test_explain_refuses_a_row_that_is_not_there():

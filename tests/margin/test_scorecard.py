@@ -56,6 +56,16 @@ def test_the_relation_of_a_convex_combination_is_the_one_stated():
     assert_allclose(2 * card.points_for(X) / 100 - 1, scores, atol=1e-12)
 
 
+def test_in_other_units_the_same_cases_have_the_same_points():
+    card = Scorecard.from_stumps(NAMES, **random_stumps())
+    factors = np.array([10.0, 0.5, 3.0])
+    other = card.in_units(lambda column, value: value * factors[column] + 7.0)
+    assert_allclose(other.points_for(X * factors + 7.0), card.points_for(X))
+    even = Scorecard.from_features(NAMES, [0.5, -0.2, 0.1], [0, 1, 2], [4, 5, 6])
+    other = even.in_units(lambda column, value: value * factors[column] + 7.0)
+    assert_allclose(other.points_for(X * factors + 7.0), even.points_for(X))
+
+
 def test_exact_points_are_the_decision_function_of_features():
     weights = np.array([0.5, -0.2, 0.1])
     low, high = np.array([0.0, 1.0, -2.0]), np.array([6.0, 5.0, 10.0])

@@ -476,3 +476,29 @@ def test_transforming_clean_rows_warns_of_nothing():
 def test_codes_that_look_like_numbers_are_the_same_category_when_kept_as_text():
     encoder = TableEncoder().fit(pl.DataFrame({"ward": ["007", "007", "x", "x"]}))
     assert encoder.transform(pl.DataFrame({"ward": ["007"]})).tolist() == [[1, 0]]
+
+
+@given(st.lists(st.floats(-1e100, 1e100), min_size=4, max_size=30), st.booleans())
+def test_raw_values_are_those_of_the_table(values, has_gaps):
+    cells = values + [None] * has_gaps
+    words = ["a", "b", *["a"] * (len(cells) - 3), "b"]
+    table = pl.DataFrame({"x": cells, "w": words})
+    encoder = TableEncoder().fit(table)
+    names = list(encoder.get_feature_names_out())
+    matrix = np.asarray(encoder.transform(table))
+    for k, name in enumerate(names):
+        back = [encoder.raw_value(k, value) for value in matrix[: len(values), k]]
+        if name == "x":
+            spread = np.ptp(np.asarray(values) / 2)
+            np.testing.assert_allclose(back, values, rtol=1e-9, atol=1e-9 * spread)
+        else:
+            assert back == matrix[: len(values), k].tolist()
+
+
+def test_raw_values_of_sparse_rows_are_those_of_the_matrix():
+    rows = sparse.random_array((50, 6), density=0.5, rng=np.random.default_rng(0))
+    rows.data **= -3  # far values, too
+    encoder = TableEncoder().fit(rows.tocsr())
+    matrix = encoder.transform(rows.tocsr()).toarray()
+    back = [[encoder.raw_value(k, one) for k, one in enumerate(row)] for row in matrix]
+    np.testing.assert_allclose(back, rows.toarray(), rtol=1e-9)

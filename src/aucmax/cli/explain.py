@@ -207,13 +207,12 @@ def _contributions(
 
 
 def _scorecard(model: Any) -> Any:
-    """Return the scorecard of a model that has one, by the columns' names."""
-    estimator = model.estimator_
+    """Return the scorecard of a model that has one, in the units of the table."""
+    estimator, encoder = model.estimator_, model.encoder_
     if not hasattr(estimator, "scorecard"):
         return None
-    return estimator.scorecard(
-        feature_names=list(model.encoder_.get_feature_names_out())
-    )
+    names = list(encoder.get_feature_names_out())
+    return estimator.scorecard(feature_names=names).in_units(encoder.raw_value)
 
 
 def _print_importances(found: Any, top: int, console: Console) -> None:

@@ -2,8 +2,8 @@ r"""A fitted convex combination as a scorecard: what gives points, and how many.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -191,6 +191,32 @@ class Scorecard:
             for part, points_of_it in zip(parts, points.tolist(), strict=True)
         ]
         return cls(rows, float(total), decimals, float(weights.sum()))
+
+    def in_units(self, raw_value: Callable[[int, float], float]) -> Self:
+        """Return the card of the same rules, told on another scale.
+
+        Parameters
+        ----------
+        raw_value : callable
+            Gives for a column and a number in it the number to show; it must grow with
+            that number. :meth:`aucmax.tables.TableEncoder.raw_value` is one.
+
+        Returns
+        -------
+        Scorecard
+            The card with other thresholds, or ends of the ranges.
+        """
+        rows = [
+            row._replace(
+                threshold=None
+                if row.threshold is None
+                else raw_value(row.column, row.threshold),
+                low=raw_value(row.column, row.low),
+                high=raw_value(row.column, row.high),
+            )
+            for row in self.rows
+        ]
+        return replace(self, rows=rows)
 
     def points_for(self, X: Any, *, exact: bool = False) -> FloatArray:
         """Add up the points of each row of data.

@@ -92,6 +92,11 @@ class Number:
         if self.has_missing:
             yield OneHot(gaps.astype(np.int64) - 1, 1)
 
+    def raw(self, value: float) -> float:
+        """Return the number of the table that the linear model sees as `value`."""
+        squashed = np.asarray(value * self.deviation + self.mean)
+        return float(_scaling.unsquash(squashed, self.center, self.half_spread))
+
     def linear_names(self) -> list[str]:
         value = [self.name] if self.deviation > 0 else []
         return value + [f"{self.name}={MISSING}"] * self.has_missing

@@ -15,7 +15,7 @@ nothing, and no finite input gives an infinity.
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["binary_exponent", "squash", "to_unit_scale", "typical_spread"]
+__all__ = ["binary_exponent", "squash", "to_unit_scale", "typical_spread", "unsquash"]
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +45,17 @@ def squash(values: Floats, center: float, half_spread: float | Floats) -> Floats
     far = np.abs(ratios) > KNEE
     ratios[far] = np.sign(ratios[far]) * KNEE * (1 + np.log(np.abs(ratios[far]) / KNEE))
     return ratios
+
+
+def unsquash(squashed: Floats, center: float, half_spread: float | Floats) -> Floats:
+    """Return the values that :func:`squash` brings there."""
+    sizes = np.abs(squashed)
+    with np.errstate(over="ignore"):
+        far = KNEE * np.exp(np.maximum(sizes / KNEE - 1, 0.0))
+        ratios = np.sign(squashed) * np.where(sizes > KNEE, far, sizes)
+        values = 2 * (ratios * half_spread + center / 2)
+    largest = np.finfo(np.float64).max
+    return np.clip(values, -largest, largest)
 
 
 def binary_exponent(half_spread: float) -> int:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._fitted_state import unchanged_on_failure
 from aucmax._parameters import check_integer
 from aucmax.exceptions import ModelFileError
-from aucmax.tables import _sparse
+from aucmax.tables import _scaling, _sparse
 from aucmax.tables._assembly import assemble_dense, assemble_sparse
 from aucmax.tables._cells import texts
 from aucmax.tables._columns import (
@@ -340,6 +340,32 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for part in parts_of(column)
             for _ in (part.linear_names() if view == "linear" else (part,))
         ]
+
+    def raw_value(self, feature: int, value: float) -> float:
+        """Return the number of the table behind a number of :meth:`transform`.
+
+        Parameters
+        ----------
+        feature : int
+            Place of the column in the matrix.
+        value : float
+            A number in that column.
+
+        Returns
+        -------
+        float
+            The number in the units of the table; indicators and shares of positives
+            stay as they are.
+        """
+        check_is_fitted(self)
+        if self.scales_ is not None:
+            size, half_spread = self.scales_["size"], self.scales_["half_spread"]
+            squashed = np.asarray(value * size[feature])
+            return float(_scaling.unsquash(squashed, 0.0, half_spread[feature]))
+        parts = [part for part in self._parts() for _ in part.linear_names()]
+        part = parts[feature]
+        is_number = self.get_feature_names_out()[feature] == part.name
+        return part.raw(value) if isinstance(part, Number) and is_number else value
 
     def _learned(self) -> Iterator[Column]:
         return map(restore, self.columns_)
