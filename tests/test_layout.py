@@ -44,7 +44,7 @@ TESTED_TOGETHER = {
         "regularizers: ball, base, elastic_net, group_lasso, l1"
     ),
     "on_dask/test_linear.py": (
-        "dask: blas, cluster, features, matrix, scoring, standardization, "
+        "dask: blas, cluster, features, held_parts, matrix, scoring, standardization, "
         "linear: row_logistic"
     ),
     "on_dask/test_metrics.py": "dask: by_query, parts, ranking, tasks",

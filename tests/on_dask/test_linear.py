@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from aucmax import AUCSVC, LinearRankerCV, MarginRanker, RankBoost
 from aucmax.dask import matrix
-from aucmax.dask.matrix import PartedMatrix
+from aucmax.dask.held_parts import HeldParts
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 N_ROWS = 1200
@@ -335,15 +335,15 @@ def test_parts_that_are_lost_for_good_are_made_anew(cluster):
     X, y, _ = rows()
     X = scaled(X, None)
     undisturbed = AUCSVC(1000.0, tol=1e-5).fit(cut(X), cut(y))
-    matrices, keep = [], PartedMatrix._hold
+    held, keep = [], HeldParts.begin_anew
 
     def spy(self):
-        matrices.append(self)
+        held.append(self)
         keep(self)
 
     def lose(progress):
-        if len(matrices) < 3:
-            for future in matrices[-1]._held.values():
+        if len(held) < 3:
+            for future in held[-1].futures:
                 future.cancel()
 
     with (
@@ -351,7 +351,7 @@ def test_parts_that_are_lost_for_good_are_made_anew(cluster):
         Client(cluster),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(PartedMatrix, "_hold", spy)
+        patch.setattr(HeldParts, "begin_anew", spy)
         model = AUCSVC(1000.0, tol=1e-5, callback=lose).fit(cut(X), cut(y))
-    assert len(matrices) == 3
+    assert len(held) == 3
     np.testing.assert_array_equal(model.coef_, undisturbed.coef_)

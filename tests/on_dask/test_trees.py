@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -246,10 +247,56 @@ def test_killed_workers_cost_a_few_rounds():
 
 def test_time_is_kept_and_the_trees_by_then(cluster):
     X, y = rows()
-    with pytest.warns(UserWarning, match="max_time"):
-        model = LambdaMART(n_estimators=100_000, max_time=1.0).fit(cut(X), cut(y))
-    assert model.stop_reason_ == "max_time"
+    model = LambdaMART(n_estimators=100_000, max_time=1.0).fit(cut(X), cut(y))
+    assert model.stop_reason_ == "max time"
     assert 0 < model.n_iter_ < 100_000
+
+
+def wait_for_idle_workers(client):
+    deadline = time.monotonic() + 10.0
+    while sum(client.run(lambda dask_worker: len(dask_worker.active_threads)).values()):
+        assert time.monotonic() < deadline, "workers go on"
+        time.sleep(0.05)
+
+
+def test_a_callback_ends_a_fit_with_the_trees_so_far(cluster):
+    X, y = rows()
+    told = []
+
+    def stop(progress):
+        told.append(progress.n_iter)
+        return progress.n_iter == 7
+
+    model = LambdaMART(n_estimators=100_000, callback=stop).fit(cut(X), cut(y))
+    assert told == [1, 2, 3, 4, 5, 6, 7]
+    assert (model.n_iter_, model.stop_reason_) == (7, "callback")
+    whole = LambdaMART(n_estimators=7).fit(cut(X), cut(y))
+    np.testing.assert_array_equal(
+        model.decision_function(X), whole.decision_function(X)
+    )
+
+
+def test_an_interrupted_fit_leaves_the_workers_free(cluster):
+    X, y = rows()
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    model = LambdaMART(n_estimators=100_000, callback=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(cut(X), cut(y))
+    assert not hasattr(model, "n_iter_")
+    wait_for_idle_workers(distributed.get_client())
+
+
+def test_a_client_closed_during_a_fit_is_named_and_leaves_the_workers_free(cluster):
+    X, y = rows()
+    with distributed.Client(cluster) as client:
+        model = LambdaMART(n_estimators=100_000, callback=lambda _: client.close())
+        with pytest.raises(RuntimeError, match="the client of Dask is closed"):
+            model.fit(cut(X), cut(y))
+    with distributed.Client(cluster, set_as_default=False) as other:
+        wait_for_idle_workers(other)
 
 
 # --- what is wrong
@@ -259,36 +306,52 @@ X, Y = rows(n_rows=200)
 BAD = {
     "blocks of columns": (
         lambda: (da.from_array(X, chunks=(50, 2)), cut(Y)),
-        "blocks of columns",
+        r"cut into 3 chunks of columns.*rechunk\(\{1: -1\}\)",
     ),
-    "labels not on Dask": (lambda: (cut(X), Y), "but y is a ndarray"),
-    "too few labels": (lambda: (cut(X), cut(Y[:-1])), "y has 199 rows"),
-    "one class": (lambda: (cut(X), cut(Y * 0)), "two different labels"),
+    "too few labels": (lambda: (cut(X), cut(Y[:-1])), "y has 199 rows, but X has 200"),
+    "no labels": (lambda: (cut(X), None), "requires y"),
+    "one class": (lambda: (cut(X), cut(Y * 0)), "one class only: all 200 rows"),
+    "three classes": (
+        lambda: (cut(X), cut(np.arange(200) % 3)),
+        "objective='mauc' or 'ordinal'",
+    ),
+    "no rows": (lambda: (cut(X)[:0], cut(Y)[:0]), "no rows"),
     "infinity": (
         lambda: (cut(np.where(np.arange(200)[:, None] == 150, np.inf, X)), cut(Y)),
-        "partition 3 of X holds infinity",
+        "In partition 3: Input X contains infinity in row 30, column 0",
     ),
     "NaN labels": (
         lambda: (cut(X), cut(np.where(np.arange(200) == 150, np.nan, Y))),
-        "partition 3 of y holds NaN",
+        "In partition 3: y is nan in row 30",
     ),
     "object column": (
         lambda: (
             dd.from_pandas(pd.DataFrame({"a": ["x", "y"] * 100}), npartitions=2),
             dd.from_pandas(pd.Series(Y), npartitions=2),
         ),
-        "column 'a' of X holds",
+        "column 'a' of X is of type",
     ),
     "partitions": (
         lambda: (
             dd.from_pandas(pd.DataFrame(X), npartitions=2),
             dd.from_pandas(pd.Series(Y), npartitions=4),
         ),
-        "y has 4 partitions, but X has 2",
+        "y has 4 partitions, and X 2",
+    ),
+    "partitions of other lengths": (
+        lambda: (
+            dd.from_pandas(pd.DataFrame(X), npartitions=2),
+            da.from_array(Y, chunks=((50, 150),)),
+        ),
+        "partition . of X has 100 rows, and of y .?50",
     ),
     "weights": (
-        lambda: (cut(X), cut(Y), cut(np.where(Y, -1.0, 1.0))),
-        "no weight",
+        lambda: (cut(X), cut(Y), cut(np.where(np.arange(200) == 150, -1.0, 1.0))),
+        "In partition 3: sample_weight must not be negative, but row 30 weighs -1",
+    ),
+    "queries": (
+        lambda: (cut(X), cut(Y), None, cut(np.zeros(100, int))),
+        "qid has 100 rows, but X has 200",
     ),
 }
 

@@ -49,13 +49,13 @@ class Cluster:
         from distributed import KilledWorker
 
         for attempt in range(_MOST_ATTEMPTS):
-            self._check_open()
+            self.check_open()
             try:
                 if attempt:
                     begin_anew()
                 return work()
             except (KilledWorker, CancelledError) as error:
-                self._check_open()
+                self.check_open()
                 last = error
                 time.sleep(min(0.1 * 2.0**attempt, 2.0))
         raise RuntimeError(
@@ -67,9 +67,9 @@ class Cluster:
         """Return the results of tasks, from wherever they are computed."""
         if self.client is None:
             return tasks.compute(wanted)
-        return tasks.compute_on(self.client, wanted, self._wait)
+        return tasks.compute_on(self.client, wanted, self.wait)
 
-    def _wait(self, futures: Any) -> None:
+    def wait(self, futures: Any) -> None:
         """Wait for results as long as the cluster has any worker, or may get one."""
         from distributed import wait
 
@@ -109,7 +109,8 @@ class Cluster:
                     "Install the same version on all workers."
                 )
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Refuse to go on with a client that was closed meanwhile."""
         if self.client.status not in ("running", "connecting"):
             raise RuntimeError(
                 f"the client of Dask is {self.client.status}; it must stay open until "

@@ -11,32 +11,30 @@ from sklearn.utils.validation import validate_data
 
 from aucmax._sparse_structure import check_sparse_structure
 from aucmax.dask.cluster import Cluster
+from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.matrix import PartedMatrix
 from aucmax.dask.parts import naming_partition
 from aucmax.dask.tasks import Tasks
 
-__all__ = ["check_columns", "check_parted_features"]
+__all__ = ["as_matrix", "check_columns", "check_parted_features"]
 
 
 def check_parted_features(estimator: Any, X: Any) -> PartedMatrix:
     """Check training data in parts, and return them as a solver needs them."""
     X, dtype = check_columns(estimator, X, fitting=True)
-    kept = np.dtype(dtype if dtype == np.float32 else np.float64)
     is_array = isinstance(X, da.Array)
     n_columns, tasks = int(estimator.n_features_in_), Tasks()
     (blocks,) = tasks.take([X])
     parts = [
-        tasks.add(_as_matrix, block, number=k, n_columns=n_columns, dtype=kept)
+        tasks.add(as_matrix, block, number=k, n_columns=n_columns, dtype=dtype)
         for k, block in enumerate(blocks)
     ]
     matrix = PartedMatrix(
-        tasks,
-        parts,
+        HeldParts(tasks, parts, Cluster()),
         X.chunks[0] if is_array and not np.isnan(X.shape[0]) else None,
         n_columns,
-        kept,
+        dtype,
         is_array and sparse.issparse(X._meta),
-        Cluster(),
     )
     if matrix.shape[0] == 0:
         raise ValueError("X has no rows in any partition; at least one is needed.")
@@ -44,7 +42,7 @@ def check_parted_features(estimator: Any, X: Any) -> PartedMatrix:
 
 
 def check_columns(estimator: Any, X: Any, *, fitting: bool) -> tuple[Any, Any]:
-    """Check the columns of features in parts; return numbers, and their type.
+    """Check the columns of features in parts; return them, and the type of matrices.
 
     The estimator is told of the number and the names of the columns, or compares them,
     as scikit-learn does it.
@@ -58,7 +56,7 @@ def check_columns(estimator: Any, X: Any, *, fitting: bool) -> tuple[Any, Any]:
         dtype = np.result_type(*(_numeric(*one) for one in X.dtypes.items()))
         witness = type(X._meta)(np.zeros((1, len(X.columns))), columns=X.columns)
     validate_data(estimator, witness, reset=fitting, dtype=None)
-    return X, dtype
+    return X, np.dtype(dtype if dtype == np.float32 else np.float64)
 
 
 def _in_row_chunks(X: Any) -> Any:
@@ -109,7 +107,7 @@ def _numeric(name: Any, dtype: Any) -> np.dtype[Any]:
     return found
 
 
-def _as_matrix(block: Any, number: int, n_columns: int, dtype: np.dtype[Any]) -> Any:
+def as_matrix(block: Any, number: int, n_columns: int, dtype: np.dtype[Any]) -> Any:
     """Return a block as a matrix that products can be had of."""
     with naming_partition(number):
         if sparse.issparse(block):

@@ -19,8 +19,8 @@ from scipy import sparse
 from aucmax._features import explain_non_finite
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.blas import one_blas_thread
-from aucmax.dask.cluster import Cluster
-from aucmax.dask.tasks import Key, Tasks
+from aucmax.dask.held_parts import HeldParts
+from aucmax.dask.tasks import Tasks
 from aucmax.hypotheses._ranges import column_ranges
 
 __all__ = ["PartedMatrix", "RowsOfParts"]
@@ -31,10 +31,8 @@ class PartedMatrix:
 
     Parameters
     ----------
-    source : Tasks
-        The graph that makes the parts.
-    parts : sequence of keys
-        The tasks that return them: float32 or float64 arrays, or CSR matrices.
+    parts : HeldParts
+        float32 or float64 arrays, or CSR matrices.
     lengths : sequence of int or None
         Rows of each part; counted if they are not known.
     n_columns : int
@@ -43,26 +41,19 @@ class PartedMatrix:
         Their type.
     is_sparse : bool
         Whether they are sparse.
-    cluster : Cluster
-        Who does the work.
     """
 
     ndim = 2
 
     def __init__(
         self,
-        source: Tasks,
-        parts: Sequence[Key],
+        parts: HeldParts,
         lengths: Sequence[int] | None,
         n_columns: int,
         dtype: np.dtype[Any],
         is_sparse: bool,
-        cluster: Cluster,
     ) -> None:
-        self._source = source
-        self._parts = list(parts)
-        self._cluster = cluster
-        self._held: dict[Key, Any] | None = None
+        self._parts = parts
         if lengths is None:
             lengths = self.of_parts(_n_rows)
         self._ends = np.concatenate(([0], np.cumsum(lengths))).astype(int)
@@ -114,17 +105,16 @@ class PartedMatrix:
 
     def mapped(self, function: Callable[..., Any], **options: Any) -> PartedMatrix:
         """Return a matrix of other values, made from each part."""
-        source = Tasks(self._source.graph)
-        parts = [source.add(function, part, **options) for part in self._parts]
+        source = Tasks(self._parts.source.graph)
+        keys = [source.add(function, part, **options) for part in self._parts.keys]
         lengths = np.diff(self._ends).tolist()
         dtype = np.dtype(np.float64)
-        return PartedMatrix(
-            source, parts, lengths, self.shape[1], dtype, self.is_sparse, self._cluster
-        )
+        parts = HeldParts(source, keys, self._parts.cluster)
+        return PartedMatrix(parts, lengths, self.shape[1], dtype, self.is_sparse)
 
     def release(self) -> None:
         """Let the workers forget the parts; they are made anew when need be."""
-        self._held = None
+        self._parts.release()
 
     def column_ranges(self, names: Any) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest value of each column."""
@@ -152,25 +142,9 @@ class PartedMatrix:
     def _run(
         self, function: Callable[..., Any], options: Sequence[dict[str, Any]]
     ) -> list[Any]:
-        def work() -> list[Any]:
-            if self._held is None:
-                self._hold()
-            tasks = Tasks(self._held)
-            wanted = [
-                tasks.add(_on_part, part, call=function, options=own)
-                for part, own in zip(self._parts, options, strict=True)
-            ]
-            return list(self._cluster.results(tasks, wanted))
-
-        return self._cluster.run(work, self._hold)
-
-    def _hold(self) -> None:
-        """Have the parts made on the workers, or remember how to make them."""
-        client = self._cluster.client
-        if client is None:
-            self._held = self._source.graph
-        else:
-            self._held = self._source.keep(self._parts, client)
+        return self._parts.call(
+            _on_part, [{"call": function, "options": own} for own in options]
+        )
 
 
 class _Transposed:

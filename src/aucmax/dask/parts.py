@@ -12,13 +12,16 @@ from typing import Any, TypeAlias
 
 import dask.array as da
 import numpy as np
+from numpy.typing import NDArray
 
 from aucmax._dask import is_dask
+from aucmax._validation import FloatArray, check_scores
 from aucmax.dask.tasks import Key, Tasks
 
 __all__ = [
     "Part",
     "check_lengths",
+    "check_weights",
     "naming_partition",
     "rows_in_parts",
 ]
@@ -29,9 +32,10 @@ Part: TypeAlias = dict[str, Any]  # the block of each column
 def rows_in_parts(tasks: Tasks, columns: dict[str, Any]) -> list[Key]:
     """Return the task of each :data:`Part`, cut as one of the columns is.
 
-    Columns are arrays, series, or what numpy can read; None is left out. Arrays whose
-    chunks are known are cut anew where need be. All others have to be cut alike: by
-    number here, and by length when the parts are there; see :func:`check_lengths`.
+    Columns are arrays, series, or what numpy can read; None is left out. X alone has
+    columns of its own. Arrays whose chunks are known are cut anew where need be. All
+    others have to be cut alike: by number here, and by length when the parts are there;
+    see :func:`check_lengths`.
     """
     given = {
         name: values if is_dask(values) else np.asarray(values)
@@ -39,7 +43,7 @@ def rows_in_parts(tasks: Tasks, columns: dict[str, Any]) -> list[Key]:
         if values is not None
     }
     for name, values in given.items():
-        if values.ndim != 1:
+        if values.ndim != 1 and name != "X":
             raise ValueError(
                 f"{name} must be one-dimensional, one value per row, got "
                 f"{values.ndim} dimensions."
@@ -78,12 +82,24 @@ def check_lengths(part: Part, number: int) -> None:
     """Refuse blocks of different lengths, of the partition of this number."""
     (first, block), *others = part.items()
     for name, other in others:
-        if len(other) != len(block):
+        if np.shape(other)[0] != np.shape(block)[0]:
             raise ValueError(
-                f"partition {number} of {first} has {len(block)} rows, and of {name} "
-                f"{len(other)}: all columns must be cut alike. Take them from one "
-                "frame, or use arrays with known chunks."
+                f"partition {number} of {first} has {np.shape(block)[0]} rows, and of "
+                f"{name} {np.shape(other)[0]}: all columns must be cut alike. Take "
+                "them from one frame, or use arrays with known chunks."
             )
+
+
+def check_weights(values: NDArray[Any]) -> FloatArray:
+    """Return the weights of a part's rows, which may all be 0."""
+    weights = check_scores(values, None, "sample_weight")
+    if weights.min() < 0.0:
+        row = int(np.argmax(weights < 0.0))
+        raise ValueError(
+            "sample_weight must not be negative, but row "
+            f"{row} weighs {weights[row]:g}."
+        )
+    return weights
 
 
 @contextmanager
@@ -115,7 +131,7 @@ def _cut_alike(
             "need one value per row."
         )
     if own is not None:
-        return values.rechunk((lengths,))
+        return values.rechunk({0: lengths})
     return da.from_array(values, chunks=(lengths,))
 
 

@@ -23,7 +23,13 @@ from aucmax._validation import (
     check_binary_labels,
     check_scores,
 )
-from aucmax.dask.parts import Part, check_lengths, naming_partition, rows_in_parts
+from aucmax.dask.parts import (
+    Part,
+    check_lengths,
+    check_weights,
+    naming_partition,
+    rows_in_parts,
+)
 from aucmax.dask.tasks import Key, Tasks
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _kernels
@@ -70,23 +76,13 @@ def _check_rows(part: Part, number: int, score_names: Sequence[str]) -> Rows:
         weight, qid = arrays.get("sample_weight"), arrays.get("qid")
         if weight is None:
             return Rows(number, labels, scores, None, qid)
-        weight = _check_weight(weight)
+        weight = check_weights(weight)
     kept = weight > 0.0
     if not kept.all():
         scores = {name: values[kept] for name, values in scores.items()}
         qid = None if qid is None else qid[kept]
         labels, weight = labels[kept], weight[kept]
     return Rows(number, labels, scores, weight, qid)
-
-
-def _check_weight(values: NDArray[Any]) -> FloatArray:
-    weight = check_scores(values, None, "sample_weight")
-    if weight.min() < 0.0:
-        row = int(np.argmax(weight < 0.0))
-        raise ValueError(
-            f"sample_weight must not be negative, but row {row} weighs {weight[row]:g}."
-        )
-    return weight
 
 
 class Found(NamedTuple):

@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from threading import Thread
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import urlparse
 
-from distributed import Client, Future, Variable, wait
+from distributed import Client, Future, Variable
 from xgboost import config_context
 from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
+from aucmax.dask.cluster import Cluster
+from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.tree_worker import Grown, TreeJob, grow
 
 __all__ = ["grow_on_workers"]
@@ -28,8 +30,11 @@ MOST_FAILURES = 20
 _MOST_FAILURES_WITHOUT_PROGRESS = 4
 _LONGEST_SILENCE = 300.0  # seconds without a round, after which an attempt has failed
 _LONGEST_ABSENCE = 3.0  # seconds for which the scheduler may not know a worker
-_LONGEST_WAIT = 60.0  # seconds for a worker to appear
+_LONGEST_SEARCH = 60.0  # seconds for blocks that are computed, but with nobody
+_LONGEST_FAREWELL = 60  # seconds for workers to end a round, and leave
 _PAUSE = 0.05
+
+Tell: TypeAlias = Callable[[int], bool]
 
 
 @dataclass
@@ -38,6 +43,8 @@ class _State:
 
     trees: bytes | None = None
     n_rounds: int = 0
+    n_told: int = 0
+    last_round: int = 0
     n_failures: int = 0
     n_in_vain: int = 0
     error: BaseException | None = None
@@ -45,36 +52,33 @@ class _State:
 
 
 def grow_on_workers(
-    client: Client,
-    job: TreeJob,
-    blocks: Sequence[Future],
-    tell: Callable[[int], bool],
+    cluster: Cluster, job: TreeJob, parts: HeldParts, tell: Tell
 ) -> tuple[Grown, int]:
     """Grow the trees of a job; return them, and how many attempts failed.
 
-    `blocks` are the futures of the parts. `tell` is called with the number of rounds
-    done; a true answer ends the fit with a KeyboardInterrupt, without a model.
+    `parts` are blocks of rows. `tell` is called after each round with the number of
+    rounds; a true answer ends the fit with the trees of these rounds.
     """
     state, start = _State(), time.monotonic()
-    kept = Variable(job.name, client=client)
-    with _listening(client, job.name, state):
+    checkpoint = job.checkpoint(cluster.client)
+    with _listening(cluster.client, job, state):
         while True:
             left = job.seconds
             if left is not None:
                 left = max(left - (time.monotonic() - start), 0.0)
-            grown = _attempt(client, replace(job, seconds=left), blocks, state, tell)
+            current = replace(job, seconds=left)
+            grown = _attempt(cluster, current, parts, state, tell)
             if grown is not None:
-                with suppress(Exception):
-                    kept.delete()
                 return grown, state.n_failures
-            _count_failure(state, kept)
+            cluster.check_open()
+            _count_failure(state, checkpoint)
 
 
-def _count_failure(state: _State, kept: Variable) -> None:
+def _count_failure(state: _State, checkpoint: Variable) -> None:
     """Look up the last checkpoint; give up where nothing gets done."""
     before = state.trees
     with suppress(Exception):  # there may be none yet
-        state.trees = kept.get(timeout="2s")
+        state.trees = checkpoint.get(timeout="2s")
     state.n_failures += 1
     state.n_in_vain = 0 if state.trees != before else state.n_in_vain + 1
     if (
@@ -89,14 +93,11 @@ def _count_failure(state: _State, kept: Variable) -> None:
 
 
 def _attempt(
-    client: Client,
-    job: TreeJob,
-    blocks: Sequence[Future],
-    state: _State,
-    tell: Callable[[int], bool],
+    cluster: Cluster, job: TreeJob, parts: HeldParts, state: _State, tell: Tell
 ) -> Grown | None:
     """Run rounds on all workers that hold blocks; return None if some were lost."""
-    placed = _place(client, blocks)
+    client = cluster.client
+    blocks, placed = _place(cluster, parts)
     host = urlparse(client.scheduler.address).hostname or "127.0.0.1"
     with config_context(verbosity=0):
         tracker = RabitTracker(len(placed), host_ip=host, sortby="task", timeout=60)
@@ -107,7 +108,6 @@ def _attempt(
             [blocks[k] for k in numbers],
             job,
             {**tracker.worker_args(), "dmlc_task_id": f"{place:06d}"},
-            numbers,
             state.trees,
             workers=[worker],
             allow_other_workers=False,
@@ -117,46 +117,60 @@ def _attempt(
     ]
     state.last_news = time.monotonic()
     try:
-        return _watch(client, tasks, set(placed), state, tell)
+        return _watch(cluster, job, tasks, set(placed), state, tell)
     finally:
-        client.cancel(tasks, force=True)
-        # it waits for workers that are gone; nobody else should
+        # also when the user has had enough: the workers then stop after their round
+        with suppress(Exception):
+            client.cancel(tasks, force=True)
+        # workers take their leave of it, if they are there; nobody else should wait
         Thread(target=_free, args=(tracker,), daemon=True).start()
 
 
-def _place(client: Client, blocks: Sequence[Future]) -> dict[str, list[int]]:
+def _place(
+    cluster: Cluster, parts: HeldParts
+) -> tuple[list[Future], dict[str, list[int]]]:
     """Wait for the blocks, computed anew where they were lost; say who has them."""
-    deadline = time.monotonic() + _LONGEST_WAIT
-    while time.monotonic() < deadline:
-        wait(blocks)
-        for block in blocks:
-            if block.status == "error":
-                block.result()  # raises the error, which names the partition
-        holders = client.who_has(blocks)
-        placed: defaultdict[str, list[int]] = defaultdict(list)
-        for number, block in enumerate(blocks):
-            for worker in sorted(holders.get(block.key, ()))[:1]:
-                placed[worker].append(number)
-        if sum(map(len, placed.values())) == len(blocks):
-            return dict(placed)
-        time.sleep(_PAUSE)
-    raise RuntimeError("the rows could not be computed: there is no worker left.")
+
+    def work() -> tuple[list[Future], dict[str, list[int]]]:
+        deadline = time.monotonic() + _LONGEST_SEARCH
+        while time.monotonic() < deadline:
+            blocks = parts.futures
+            cluster.wait(blocks)
+            for block in blocks:
+                if block.status in ("error", "cancelled"):
+                    block.result()  # raises the error, which names the partition
+            holders = cluster.client.who_has(blocks)
+            placed: defaultdict[str, list[int]] = defaultdict(list)
+            for number, block in enumerate(blocks):
+                for worker in sorted(holders.get(block.key, ()))[:1]:
+                    placed[worker].append(number)
+            if sum(map(len, placed.values())) == len(blocks):
+                return blocks, dict(placed)
+            time.sleep(_PAUSE)
+        raise RuntimeError("the rows could not be placed: workers come and go.")
+
+    return cluster.run(work, parts.begin_anew)
 
 
 def _watch(
-    client: Client,
+    cluster: Cluster,
+    job: TreeJob,
     tasks: Sequence[Future],
     workers: set[str],
     state: _State,
-    tell: Callable[[int], bool],
+    tell: Tell,
 ) -> Grown | None:
     """Wait for the end of an attempt; return None if it has failed."""
-    told, last_seen = state.n_rounds, time.monotonic()
+    last_seen = time.monotonic()
     while True:
-        if state.n_rounds > told:
-            told = state.n_rounds
-            if tell(told):
-                raise KeyboardInterrupt
+        while state.n_told < state.n_rounds and not state.last_round:
+            state.n_told += 1
+            enough = tell(state.n_told)
+            cluster.check_open()
+            if enough:
+                state.last_round = state.n_told
+                cluster.client.set_metadata([job.name], state.last_round)
+        cluster.check_open()
         statuses = {task.status for task in tasks}
         if statuses == {"finished"}:
             grown: Grown = tasks[0].result()
@@ -164,8 +178,8 @@ def _watch(
         if statuses & {"error", "lost", "cancelled"}:
             state.error = _error_of_others(tasks)
             return None
-        now = time.monotonic()
-        if workers <= client.scheduler_info(n_workers=-1)["workers"].keys():
+        now, known = time.monotonic(), cluster.client.scheduler_info(n_workers=-1)
+        if workers <= known["workers"].keys():
             last_seen = now
         absence, silence = now - last_seen, now - state.last_news
         if absence > _LONGEST_ABSENCE or silence > _LONGEST_SILENCE:
@@ -190,17 +204,22 @@ def _error_of_others(tasks: Sequence[Future]) -> BaseException | None:
 
 def _free(tracker: RabitTracker) -> None:
     with suppress(Exception):
+        tracker.wait_for(_LONGEST_FAREWELL)
+    with suppress(Exception):
         tracker.free()
 
 
 @contextmanager
-def _listening(client: Client, topic: str, state: _State) -> Iterator[None]:
+def _listening(client: Client, job: TreeJob, state: _State) -> Iterator[None]:
+    """Hear of each round; leave nothing behind at the scheduler."""
+
     def hear(event: tuple[float, Any]) -> None:
         state.n_rounds, state.last_news = int(event[1]), time.monotonic()
 
-    client.subscribe_topic(topic, hear)
+    client.subscribe_topic(job.name, hear)
     try:
         yield
     finally:
-        with suppress(Exception):
-            client.unsubscribe_topic(topic)
+        with suppress(Exception):  # of a client that was closed
+            client.unsubscribe_topic(job.name)
+            job.checkpoint(client).delete()

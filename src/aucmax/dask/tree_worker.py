@@ -1,4 +1,4 @@
-"""What one worker does in a fit of trees: its rows, its tracker, its rounds."""
+"""What one worker does in a fit of trees: its rows, its rounds, and when to stop."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import xgboost
 from distributed import Variable, get_client, get_worker
+from numpy.typing import NDArray
 from xgboost import collective
 
 from aucmax._validation import FloatArray
@@ -19,6 +20,8 @@ from aucmax.risks import PairLogistic
 
 __all__ = ["Grown", "TreeJob", "grow"]
 
+_SECONDS_BETWEEN_LOOKS = 0.1  # at the wish of the client
+
 
 @dataclass(frozen=True)
 class TreeJob:
@@ -27,7 +30,8 @@ class TreeJob:
     Attributes
     ----------
     name : str
-        Under which checkpoints and news are found.
+        Under which news and checkpoints are found, and, in the metadata of the
+        scheduler, the round after which the client has had enough.
     risk : PairLogistic
         The loss of all pairs.
     parameters : dict
@@ -38,6 +42,10 @@ class TreeJob:
         Rounds after which the trees so far are sent to the scheduler.
     starts : list of int
         Where the rows of each part begin among all rows; and how many there are.
+    classes : ndarray or None
+        The negative and the positive label; None if labels are levels.
+    queries : ndarray
+        All queries, ascending; none without `qid`.
     seconds : float or None
         Time that is left.
     most_scores : int
@@ -50,46 +58,57 @@ class TreeJob:
     n_rounds: int
     checkpoint_every: int
     starts: Sequence[int]
+    classes: NDArray[Any] | None
+    queries: NDArray[Any]
     seconds: float | None
     most_scores: int
+
+    def checkpoint(self, client: Any) -> Variable:
+        """Return where the last checkpoint is, if there is one."""
+        return Variable(self.name, client=client)
+
+    def local_rows(self, blocks: Sequence[Block]) -> LocalRows:
+        """Return labels, weights and queries of blocks, by number."""
+        labels = np.concatenate([block.labels for block in blocks])
+        queries = _joined([block.queries for block in blocks])
+        if queries is not None:
+            queries = np.searchsorted(self.queries, queries)
+        return LocalRows(
+            labels if self.classes is None else np.searchsorted(self.classes, labels),
+            _joined([block.weights for block in blocks]),
+            queries,
+            [slice(*self.starts[block.number :][:2]) for block in blocks],
+            self.starts[-1],
+        )
 
 
 @dataclass(frozen=True)
 class Grown:
-    """What is left of the rounds: the trees, and where `predict` cuts."""
+    """What is left of the rounds: the trees, where `predict` cuts, why they ended."""
 
     trees: bytes
     threshold: float
-    is_late: bool
+    reason: str
 
 
 def grow(
     blocks: Sequence[Block],
     job: TreeJob,
     tracker: Mapping[str, Any],
-    numbers: Sequence[int],
     so_far: bytes | None,
 ) -> Grown:
-    """Grow trees together with the other workers; `numbers` are those of the blocks."""
+    """Grow trees together with the other workers."""
     with (
         xgboost.config_context(verbosity=0),
         collective.CommunicatorContext(**tracker),
     ):
-        places = [slice(job.starts[k], job.starts[k + 1]) for k in numbers]
-        rows = LocalRows(
-            np.concatenate([block.labels for block in blocks]),
-            _joined([block.weights for block in blocks]),
-            _joined([block.queries for block in blocks]),
-            places,
-            job.starts[-1],
-        )
         data = xgboost.QuantileDMatrix(_Blocks(blocks))
-        pairs = pairs_of_all(job.risk, rows, job.most_scores)
+        pairs = pairs_of_all(job.risk, job.local_rows(blocks), job.most_scores)
         booster, n_done = None, 0
         if so_far is not None:
             booster = xgboost.Booster(model_file=bytearray(so_far))
             n_done = booster.num_boosted_rounds()
-        news = _News(job)
+        watch = _Watch(job)
         # a share of rows and columns is drawn by seed and round alone
         parameters = {**job.parameters, "seed": job.parameters["seed"] + n_done}
         if job.n_rounds > n_done:
@@ -99,12 +118,14 @@ def grow(
                 job.n_rounds - n_done,
                 obj=lambda scores, _: pairs.gradient_hessian(_plain(scores)),
                 xgb_model=booster,
-                callbacks=[news],
+                callbacks=[watch],
             )
         assert booster is not None
+        if booster.num_boosted_rounds() > watch.n_kept > 0:
+            booster = booster[: watch.n_kept]
         scores = _plain(booster.predict(data, output_margin=True))
         threshold = pairs.threshold(scores)
-        return Grown(bytes(booster.save_raw("ubj")), threshold, news.is_late)
+        return Grown(bytes(booster.save_raw("ubj")), threshold, watch.reason)
 
 
 class _Blocks(xgboost.DataIter):
@@ -128,29 +149,60 @@ class _Blocks(xgboost.DataIter):
         self._next = 0
 
 
-class _News(xgboost.callback.TrainingCallback):
-    """Tell how far the rounds are, keep what is done, and end them in time."""
+class _Watch(xgboost.callback.TrainingCallback):
+    """Tell how far the rounds are, keep what is done, and end them in time.
+
+    A thread of a worker cannot be stopped from outside. So all workers agree after each
+    round on whether one of them is late, or was told that nobody waits any more.
+    """
 
     def __init__(self, job: TreeJob) -> None:
         super().__init__()
         self._job = job
         self._is_first = collective.get_rank() == 0
-        self._start = time.monotonic()
-        self.is_late = False
+        self._start = self._last_look = time.monotonic()
+        worker = get_worker()
+        self._worker, self._task = worker, worker.get_current_task()
+        self.n_kept = 0
+        self.reason = "max rounds"
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Report a round; all workers stop at the same one."""
-        n_done = model.num_boosted_rounds()
+        n_done, last_round = model.num_boosted_rounds(), 0
         if self._is_first:
-            get_worker().log_event(self._job.name, n_done)
+            self._worker.log_event(self._job.name, n_done)
             if n_done % self._job.checkpoint_every == 0:
                 trees = bytes(model.save_raw("ubj"))
-                Variable(self._job.name, client=get_client()).set(trees)
-        if self._job.seconds is not None:
-            late = np.array([float(time.monotonic() - self._start > self._job.seconds)])
-            is_late = bool(collective.allreduce(late, collective.Op.MAX)[0])
-            self.is_late = is_late and n_done < self._job.n_rounds
-        return self.is_late
+                self._job.checkpoint(get_client()).set(trees)
+            last_round = self._wish()
+        news = np.array([self._is_abandoned, last_round, self._is_late], dtype=float)
+        abandoned, last_round, late = collective.allreduce(news, collective.Op.MAX)
+        if abandoned:
+            raise RuntimeError("nobody waits for these trees any more.")
+        if last_round:
+            self.reason, self.n_kept = "callback", int(last_round)
+        elif late and n_done < self._job.n_rounds:
+            self.reason = "max time"
+        return self.reason != "max rounds"
+
+    def _wish(self) -> int:
+        """Return the round after which the client had enough, or 0."""
+        now = time.monotonic()
+        if now - self._last_look < _SECONDS_BETWEEN_LOOKS:
+            return 0
+        self._last_look = now
+        return int(get_client().get_metadata([self._job.name], 0))
+
+    @property
+    def _is_abandoned(self) -> bool:
+        """Whether the scheduler has told this worker to forget the task."""
+        task = self._worker.state.tasks.get(self._task)
+        return task is None or task.state == "cancelled"
+
+    @property
+    def _is_late(self) -> bool:
+        seconds = self._job.seconds
+        return seconds is not None and time.monotonic() - self._start > seconds
 
 
 def _plain(scores: Any) -> FloatArray:

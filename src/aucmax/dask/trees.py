@@ -9,24 +9,30 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import NDArray
 
 try:
+    import distributed  # noqa: F401
     import xgboost
-    from distributed import Client, get_client
 except ImportError as error:
     raise ImportError(
         "trees on Dask need XGBoost and a cluster: pip install 'aucmax[dask]'."
     ) from error
 
 from aucmax._progress import reporter
+from aucmax.dask.cluster import Cluster
+from aucmax.dask.features import check_columns
+from aucmax.dask.held_parts import HeldParts
+from aucmax.dask.parts import rows_in_parts
+from aucmax.dask.tasks import Tasks
 from aucmax.dask.tree_attempts import grow_on_workers
 from aucmax.dask.tree_pairs import MOST_SCORES
-from aucmax.dask.tree_parts import Contents, as_block, look_at, split_rows
+from aucmax.dask.tree_parts import Contents, as_block, look_at
 from aucmax.dask.tree_worker import Grown, TreeJob
-from aucmax.trees.data import TrainingLabels
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.trees.data import TrainingLabels, check_rows
 from aucmax.trees.from_xgboost import lightgbm_text
-from aucmax.trees.pair_objectives import find_objective
+from aucmax.trees.pair_objectives import PairObjective, find_objective
 from aucmax.trees.params import booster_parameters
 from aucmax.trees.rounds import TreeProgress
 
@@ -46,28 +52,13 @@ def fit_trees(
     """Grow the trees of a LambdaMART on the workers; return its fitted attributes."""
     start = time.monotonic()
     _check_settings(estimator, eval_set)
-    client = _client()
+    cluster = _cluster()
     objective = find_objective(estimator.objective)
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
-    # recomputed from their source where a worker dies, as their tasks are kept
-    parts = [client.compute(_as_task(part)) for part in split_rows(columns)]
-    contents = client.gather(
-        [client.submit(look_at, part, k, pure=False) for k, part in enumerate(parts)]
-    )
-    known = _known_labels(contents, objective.labels == "levels")
-    _check_columns(estimator, contents)
+    parts = _parts(estimator, columns, cluster)
+    contents = parts.call(look_at, [{}] * len(parts))
+    known = _known_labels(estimator, objective, contents)
     starts = np.cumsum([0] + [each.n_rows for each in contents]).tolist()
-    blocks = [
-        client.submit(
-            as_block,
-            part,
-            None if known.is_levels else known.values,
-            queries,
-            pure=False,
-        )
-        for part, queries in zip(parts, _query_numbers(contents), strict=True)
-    ]
-    del parts
     own = booster_parameters(estimator, starts[-1])
     job = TreeJob(
         name=f"aucmax-{uuid4().hex}",
@@ -78,6 +69,8 @@ def fit_trees(
         n_rounds=int(estimator.n_estimators),
         checkpoint_every=CHECKPOINT_EVERY,
         starts=starts,
+        classes=None if known.is_levels else known.values,
+        queries=np.unique(_occurring([each.queries for each in contents])),
         seconds=estimator.max_time,
         most_scores=MOST_SCORES,
     )
@@ -87,14 +80,8 @@ def fit_trees(
         progress = TreeProgress(n_rounds, None, time.monotonic() - start)
         return report is not None and bool(report(progress))
 
-    grown, n_failures = grow_on_workers(client, job, blocks, tell)
-    if grown.is_late:
-        warnings.warn(
-            f"stopped by max_time={estimator.max_time:g} seconds; allow more, or fewer "
-            "rounds.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    has_rows = [each.n_rows > 0 for each in contents]
+    grown, n_failures = grow_on_workers(cluster, job, parts.only(has_rows), tell)
     if n_failures:
         warnings.warn(
             f"workers were lost {n_failures} times; the fit went on from the trees it "
@@ -102,14 +89,69 @@ def fit_trees(
             RuntimeWarning,
             stacklevel=3,
         )
-    return _fitted(known, contents[0], grown, starts[-1])
+    return _fitted(estimator, known, grown, starts[-1])
+
+
+def _cluster() -> Cluster:
+    cluster = Cluster()
+    if cluster.client is None:
+        raise ValueError(
+            "trees of a Dask collection grow on the workers of a cluster, and there is "
+            "none: start one by distributed.Client() first."
+        )
+    return cluster
+
+
+def _parts(estimator: Any, columns: dict[str, Any], cluster: Cluster) -> HeldParts:
+    """Check the columns; return the blocks of rows, which are checked on workers."""
+    if columns["y"] is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    X, dtype = check_columns(estimator, columns["X"], fitting=True)
+    tasks, names = Tasks(), getattr(estimator, "feature_names_in_", None)
+    keys = [
+        tasks.add(
+            as_block,
+            part,
+            number=number,
+            n_columns=estimator.n_features_in_,
+            dtype=dtype,
+            names=names,
+        )
+        for number, part in enumerate(rows_in_parts(tasks, {**columns, "X": X}))
+    ]
+    return HeldParts(tasks, keys, cluster)
+
+
+def _known_labels(
+    estimator: Any, objective: PairObjective, contents: Sequence[Contents]
+) -> TrainingLabels:
+    n_rows = sum(each.n_rows for each in contents)
+    labels = _occurring([each.labels for each in contents])
+    if not labels.size:
+        raise ValueError("X has no rows with any weight in any partition.")
+    if (labels == labels[0]).all():
+        raise NotEnoughClassesError(
+            f"y holds one class only: all {n_rows} rows with any weight are "
+            f"{labels[0]}. Rows of two classes are needed to rank one above the other."
+        )
+    known, _ = check_rows(estimator, objective, labels[:, None], labels, None, None)
+    return known
+
+
+def _occurring(found: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Join what occurs in parts; those without rows have no type to be heard."""
+    present = [values for values in found if values.size]
+    return np.concatenate(present) if present else np.zeros(0)
 
 
 def _fitted(
-    known: TrainingLabels, first: Contents, grown: Grown, n_rows: int
+    estimator: Any, known: TrainingLabels, grown: Grown, n_rows: int
 ) -> dict[str, Any]:
     booster = xgboost.Booster(model_file=bytearray(grown.trees))
-    gains = np.zeros(first.n_columns)
+    gains = np.zeros(estimator.n_features_in_)
     for name, gain in booster.get_score(importance_type="total_gain").items():
         gains[int(name.removeprefix("f"))] = gain
     total = gains.sum()
@@ -119,31 +161,15 @@ def _fitted(
         "model_text_": lightgbm_text(booster, n_rows),
         "feature_importances_": gains / total if total > 0.0 else gains,
         "n_iter_": booster.num_boosted_rounds(),
-        "stop_reason_": "max_time" if grown.is_late else "n_estimators",
+        "stop_reason_": grown.reason,
         "history_": {},
-        "n_features_in_": first.n_columns,
+        "n_features_in_": estimator.n_features_in_,
     }
-    if first.names is not None:
-        fitted["feature_names_in_"] = np.array(first.names, dtype=object)
+    if hasattr(estimator, "feature_names_in_"):
+        fitted["feature_names_in_"] = estimator.feature_names_in_
     if not known.is_levels:
         fitted["threshold_"] = grown.threshold
     return fitted
-
-
-def _client() -> Client:
-    try:
-        return get_client()
-    except ValueError as error:
-        raise ValueError(
-            "trees of a Dask collection grow on the workers of a cluster, and there is "
-            "none: start one by distributed.Client() first."
-        ) from error
-
-
-def _as_task(part: dict[str, Any]) -> Any:
-    from dask import delayed
-
-    return delayed(dict)(part)
 
 
 def _check_settings(estimator: Any, eval_set: Any) -> None:
@@ -165,45 +191,6 @@ def _check_settings(estimator: Any, eval_set: Any) -> None:
             "categorical_features are not possible where X is a collection of Dask; "
             "spread categories over columns of zeros and ones."
         )
-
-
-def _known_labels(contents: Sequence[Contents], is_levels: bool) -> TrainingLabels:
-    labels = np.unique(np.concatenate([each.labels for each in contents]))
-    if is_levels:
-        if labels.dtype.kind not in "iubf" or (labels < 0).any() or labels.size < 2:
-            raise ValueError(
-                "y must have at least two levels, whole numbers from 0, got "
-                f"{labels[:10].tolist()}."
-            )
-        return TrainingLabels(labels.astype(np.int64), True)
-    if labels.size != 2:
-        raise ValueError(
-            f"y must have two different labels, got {labels[:10].tolist()}. Levels of "
-            "relevance are ranked with objective='mauc' or 'ordinal'."
-        )
-    return TrainingLabels(labels, False)
-
-
-def _check_columns(estimator: Any, contents: Sequence[Contents]) -> None:
-    first = contents[0]
-    for number, each in enumerate(contents):
-        if (each.n_columns, each.names) != (first.n_columns, first.names):
-            raise ValueError(
-                f"partition {number} of X has {each.n_columns} columns, which are not "
-                f"the {first.n_columns} of partition 0."
-            )
-    # as in a fit of arrays, before parameters that name columns are read
-    estimator.n_features_in_ = first.n_columns
-
-
-def _query_numbers(contents: Sequence[Contents]) -> list[dict[Any, int]]:
-    """Give each query a number; return those of the queries of each part."""
-    numbers: dict[Any, int] = {}
-    found = []
-    for each in contents:
-        keys = [] if each.queries is None else each.queries.tolist()
-        found.append({key: numbers.setdefault(key, len(numbers)) for key in keys})
-    return found
 
 
 def _xgboost_parameters(own: dict[str, Any]) -> dict[str, Any]:
