@@ -75,6 +75,7 @@ TESTED_TOGETHER = {
     "trees/test_lambdamart.py": "trees: booster, fitted_state, pair_objectives, params",
     "trees/test_lambdamart_columns.py": "trees: columns, data, frames",
     "trees/test_lambdamart_rounds.py": "trees: evaluation, rounds",
+    "trees/test_resuming.py": "trees: binned_rows, segments",
     "trees/test_objectives.py": "objectives, trees: plugin",
 }
 

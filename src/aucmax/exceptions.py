@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 __all__ = [
+    "CheckpointError",
     "ConstantScoresWarning",
     "DataFileError",
     "DataFileWarning",
@@ -51,6 +52,10 @@ class IncompatibleError(TypeError):
 
 class ForkedProcessError(RuntimeError):
     """A forked process lacks the threads that it would have to wait for."""
+
+
+class CheckpointError(ValueError):
+    """A fit was asked to go on from the checkpoint of another fit."""
 
 
 class DataFileError(ValueError):

@@ -13,7 +13,7 @@ from aucmax import metrics
 from aucmax.structured import grid_edges
 
 PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "estimators.md"
-ORDER = ["X", "y", "sample_weight", "qid", "groups", "times", "eval_set"]
+ORDER = ["X", "y", "sample_weight", "qid", "groups", "times", "eval_set", "checkpoint"]
 STOPPING = [
     "tol",
     "max_iter",

@@ -1,5 +1,6 @@
 """The best ranking that a table allows: many models, one combination, one number."""
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
@@ -24,6 +25,7 @@ from aucmax.auto.members import choose_members
 from aucmax.auto.out_of_fold import TrainingTable
 from aucmax.auto.plan import plan_folds
 from aucmax.auto.rank_scale import to_logits
+from aucmax.auto.resuming import SearchCheckpoint
 from aucmax.auto.search import AutoProgress, search
 from aucmax.base import BinaryRanker
 from aucmax.decisions.calibration import (
@@ -180,6 +182,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         qid: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         times: ArrayLike | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Try the candidates, and combine them.
 
@@ -201,6 +204,12 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         times : array-like of shape (n_rows,), default=None
             Numbers or dates. Models are then checked on rows later than those that they
             have learned from.
+        checkpoint : path, default=None
+            A file that keeps the candidates that are done, so that a search whose
+            process was killed goes on from there when it is called again with the same
+            rows and parameters, to the same model; time that was spent counts. After
+            Ctrl-C, or when the time was up, another call with more time goes on, too.
+            Another search is refused until this one is finished.
 
         Returns
         -------
@@ -224,18 +233,18 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = TrainingTable(given, plan)
             setting = self._setting(given.table, plan.folds[0][0].size)
-            found = search(
-                choose_candidates(self.models, setting),
-                rows,
-                setting,
-                clock,
-                reporter(self),
-            )
+            candidates = choose_candidates(self.models, setting)
+            done = None
+            if checkpoint is not None:
+                done = SearchCheckpoint(checkpoint, rows, setting, candidates)
+            found = search(candidates, rows, setting, clock, reporter(self), done)
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in found.fitted]), setting.part
             )
             ensemble = combine(ranked, plan.blocks)
             members = choose_members(found, ensemble.weights, rows, setting, clock)
+            if done is not None and not found.is_stopped:
+                done.finish()
             replace_state(
                 self,
                 {

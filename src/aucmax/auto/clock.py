@@ -25,6 +25,10 @@ class Clock:
         """Time since the start."""
         return time.perf_counter() - self._start
 
+    def spend(self, seconds: float) -> None:
+        """Count time that an earlier process has spent."""
+        self._start -= seconds
+
     def check(self, reserved: float = 0.0) -> None:
         """Raise TimeUpError unless the seconds reserved for later are left."""
         if self.time_limit is not None and self.seconds + reserved > self.time_limit:

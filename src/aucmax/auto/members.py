@@ -77,7 +77,7 @@ def choose_members(
         )
         for one, share in kept
     ]
-    return Members([rows.encoders[k] for k in scoring], records, notices)
+    return Members([rows.encoder(k) for k in scoring], records, notices)
 
 
 def _of_all_rows(

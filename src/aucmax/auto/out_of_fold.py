@@ -4,7 +4,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
@@ -47,8 +47,10 @@ class FittedCandidate:
         One per fold.
     scales : list of ndarray
         The scale of each model's scores; see :mod:`aucmax.auto.rank_scale`.
+    parts : list of ndarray
+        Scores of the test rows of each fold.
     scores : ndarray of shape (n_test_rows,)
-        Scores of the test rows, in the order of the plan.
+        The same in one, in the order of the plan.
     spread : Spread
         Of these scores.
     logits : ndarray of shape (n_test_rows,)
@@ -60,10 +62,33 @@ class FittedCandidate:
     candidate: Candidate
     models: list[Any]
     scales: list[FloatArray]
+    parts: list[FloatArray]
     scores: FloatArray
     spread: Spread
     logits: FloatArray
     seconds: float
+
+    @classmethod
+    def of(
+        cls,
+        candidate: Candidate,
+        models: list[Any],
+        parts: list[FloatArray],
+        seconds: float,
+    ) -> Self:
+        """Bring the scores of all folds on one scale."""
+        scores = np.concatenate(parts)
+        spread = Spread.of(scores)
+        return cls(
+            candidate,
+            models,
+            [learn_scale(part, spread) for part in parts],
+            parts,
+            scores,
+            spread,
+            np.concatenate([scaled(part, spread) for part in parts]),
+            seconds,
+        )
 
 
 @dataclass
@@ -145,17 +170,7 @@ def fit_out_of_fold(
         )
         models.append(model)
         parts.append(score_rows(model, new))
-    scores = np.concatenate(parts)
-    spread = Spread.of(scores)
-    return FittedCandidate(
-        candidate,
-        models,
-        [learn_scale(part, spread) for part in parts],
-        scores,
-        spread,
-        np.concatenate([scaled(part, spread) for part in parts]),
-        time.perf_counter() - start,
-    )
+    return FittedCandidate.of(candidate, models, parts, time.perf_counter() - start)
 
 
 def fit_candidate(

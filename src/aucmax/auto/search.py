@@ -13,6 +13,7 @@ from aucmax.auto.out_of_fold import (
     TrainingTable,
     fit_out_of_fold,
 )
+from aucmax.auto.resuming import SearchCheckpoint
 
 __all__ = ["AutoProgress", "Found", "search"]
 
@@ -82,18 +83,20 @@ def search(
     setting: Setting,
     clock: Clock,
     report: Callable[[AutoProgress], object] | None,
+    checkpoint: SearchCheckpoint | None = None,
 ) -> Found:
     """Fit candidates until there are no more, the time is up, or someone says stop.
 
     The first is fitted whatever time it takes, so that there is a model at the end. A
     candidate that is not done when the time is up is dropped; Ctrl-C drops the current
     one and ends the search, unless nothing is done yet. Time is left for combining what
-    is done, and for fitting it to all rows.
+    is done, and for fitting it to all rows. What a checkpoint has is not fitted again,
+    but its time counts.
     """
     if rows.is_large:
         # every change of view costs time
         candidates = sorted(candidates, key=lambda candidate: candidate.view)
-    state = _Search(rows, setting, len(candidates), clock, report)
+    state = _Search(rows, setting, len(candidates), clock, report, checkpoint)
     for candidate in candidates:
         if state.is_stopped:
             break
@@ -125,6 +128,7 @@ class _Search:
         n_candidates: int,
         clock: Clock,
         report: Callable[[AutoProgress], object] | None,
+        checkpoint: SearchCheckpoint | None,
     ) -> None:
         self.fitted: list[FittedCandidate] = []
         self.notices: list[str] = []
@@ -134,20 +138,28 @@ class _Search:
         self._rows, self._setting, self._report = rows, setting, report
         self._n_candidates, self._clock = n_candidates, clock
         self._reserved = _TIME_TO_COMBINE * (clock.time_limit or 0.0)
+        self._checkpoint = checkpoint
+        if checkpoint is not None:
+            clock.spend(checkpoint.seconds)
 
     def attempt(self, candidate: Candidate, *, is_last: bool) -> None:
         """Fit one candidate, or note why not."""
+        done = self._checkpoint and self._checkpoint.find(candidate)
+        if done:
+            self._keep(done)
+            return
         try:
             self._check_time()
             if self.tell(candidate.name):
                 self.notices.append("the search was ended by the callback")
                 self.is_stopped = bool(self.fitted)
             if not self.is_stopped:
-                self._keep(
-                    fit_out_of_fold(
-                        candidate, self._rows, self._setting, self._check_time
-                    )
+                found = fit_out_of_fold(
+                    candidate, self._rows, self._setting, self._check_time
                 )
+                self._keep(found)
+                if self._checkpoint is not None:
+                    self._checkpoint.keep(found)
         except TimeUpError:
             self.late.append(candidate.name)
         except KeyboardInterrupt:

@@ -37,6 +37,7 @@ __all__ = ["fit"]
         "aucmax fit clicks.csv --target clicked --qid search -o clicks.aucmax",
         "aucmax fit a.csv --target y --model svm-auc --set C=10 -o m.aucmax",
         "aucmax fit a.csv --target y --model lightgbm --calibrate sigmoid -o m.aucmax",
+        "aucmax fit large.csv --target y --checkpoint large.part -o large.aucmax",
     ],
 )
 @target_options
@@ -68,6 +69,13 @@ __all__ = ["fit"]
     "none for others, which take five more fits].",
 )
 @click.option(
+    "--checkpoint",
+    type=output_path,
+    metavar="FILE",
+    help="Keep what auto or lambdamart have done in FILE: if the program is killed, "
+    "the same command goes on from there. FILE is removed when the model is saved.",
+)
+@click.option(
     "--output", "-o", type=output_path, required=True, help="Where to save the model."
 )
 @force_option
@@ -86,6 +94,7 @@ def fit(
     settings: tuple[str, ...],
     ranges: dict[str, Any],
     calibrate: str | None,
+    checkpoint: Path | None,
     output: Path,
     force: bool,
     console: Console,
@@ -105,10 +114,11 @@ def fit(
     from aucmax.comparison import choose_aim, parse_parameters, table_model
 
     check_outputs([output], force, [data.path])
+    check_outputs([checkpoint], True, [data.path, output])
     estimator = table_model(model).estimator
     parameters = parse_parameters(estimator, settings, model)
     parameters |= limit_parameters([model], time_limit)
-    _refuse_unused(estimator, model, row_columns)
+    _refuse_unused(estimator, model, row_columns, checkpoint)
     training = split_target(data.read(), data, target, drop, queries, row_columns)
     if missing_target == "drop":
         training = training.without_gaps()
@@ -126,8 +136,12 @@ def fit(
             f"{training.target_name} has more than two levels, and probabilities are "
             "those of two classes; leave out --calibrate, or name --positive."
         )
-    fitted = fit_model(model, training, goal, aim, console, parameters, calibrate)
+    fitted = fit_model(
+        model, training, goal, aim, console, parameters, calibrate, checkpoint
+    )
     aucmax.save(fitted, output, overwrite=force)
+    if checkpoint is not None:
+        checkpoint.unlink()
     notices = note_findings(training, goal, fitted.encoder_, console)
     console.say(f"Fitted {model} on {training.describe(goal)}.")
     record = {
@@ -145,9 +159,20 @@ def fit(
     console.give(record)
 
 
-def _refuse_unused(estimator: Any, model: str, row_columns: RowColumns) -> None:
-    """Refuse groups and times for a model that makes no folds of its own."""
+def _refuse_unused(
+    estimator: Any, model: str, row_columns: RowColumns, checkpoint: Path | None
+) -> None:
+    """Refuse groups and times for a model that makes no folds of its own.
+
+    And a checkpoint for one that keeps none.
+    """
     from sklearn.utils.validation import has_fit_parameter
+
+    if checkpoint is not None and not has_fit_parameter(estimator, "checkpoint"):
+        raise click.UsageError(
+            f"{model} keeps no checkpoint; auto and lambdamart do. Leave out "
+            "--checkpoint."
+        )
 
     for option, name, column in (
         ("--groups", "groups", row_columns.groups),

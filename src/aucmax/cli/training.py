@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from aucmax.cli.console import Console
@@ -27,6 +28,7 @@ def fit_model(
     console: Console,
     parameters: dict[str, Any] | None = None,
     calibrate: str | None = None,
+    checkpoint: Path | None = None,
 ) -> Any:
     """Fit a model by name; tell what became of the columns.
 
@@ -52,7 +54,7 @@ def fit_model(
         warnings.simplefilter("ignore", OneClassQueryWarning)
         # an error says so below, in terms of this program
         warnings.simplefilter("ignore", ConstantScoresWarning)
-        model.fit(training.rows, goal)
+        model.fit(training.rows, goal, checkpoint=checkpoint)
     if has_constant_scores(goal, model.decision_function(training.rows)):
         raise NothingRankedError(
             f"{name} gives all {training.n_rows} rows the same score"

@@ -140,7 +140,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     save : Write such a file.
     describe : Look at a file without building anything.
     """
-    return _read(path, _unpack)
+    return read_file(path, _unpack)
 
 
 def describe(path: str | os.PathLike[str]) -> ModelFileInfo:
@@ -174,24 +174,12 @@ def describe(path: str | os.PathLike[str]) -> ModelFileInfo:
             members={name: len(member) for name, member in members.items()},
         )
 
-    return _read(path, summarise)
+    return read_file(path, summarise)
 
 
 def _pack(estimator: Any, name: str) -> bytes:
     """Return the bytes of a file that is known to load."""
-    import sklearn
-
-    from aucmax._version import __version__
-
-    encoder = Encoder()
-    tree = encoder.encode(estimator, name)
-    versions = {
-        "aucmax": __version__,
-        "numpy": np.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
-    members = {_STATE: dump_json(tree), **encoder.members}
-    content = seal_container(members, name, versions)
+    content = pack_value(estimator, name)
     try:
         if len(content) > MAX_FILE_BYTES:
             raise ModelFileError(
@@ -207,26 +195,53 @@ def _pack(estimator: Any, name: str) -> bytes:
 
 
 def _unpack(content: bytes) -> Any:
-    manifest, members = open_container(content)
-    if _STATE not in members:
-        raise ModelFileError(f"it has no member {_STATE}")
-    tree = parse_json(members.pop(_STATE), _STATE)
-    if not isinstance(tree, dict) or list(tree) != ["estimator"]:
+    name, estimator = unpack_value(content)
+    found = public_name(type(estimator))
+    if found is None:
         raise ModelFileError("it does not hold an estimator")
-    name = manifest["class"]
-    decoder = Decoder(members, manifest["made_with"])
-    estimator = decoder.decode(tree, name[:80])
-    decoder.check_all_used()
-    if public_name(type(estimator)) != name:
+    if found != name:
         raise ModelFileError("its manifest names another class than its state")
     return estimator
 
 
-def _read(path: str | os.PathLike[str], use: Callable[[bytes], T]) -> T:
+def pack_value(value: Any, name: str) -> bytes:
+    """Return the bytes of a file that holds a value under a name."""
+    import sklearn
+
+    from aucmax._version import __version__
+
+    encoder = Encoder()
+    tree = encoder.encode(value, name)
+    versions = {
+        "aucmax": __version__,
+        "numpy": np.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    return seal_container({_STATE: dump_json(tree), **encoder.members}, name, versions)
+
+
+def unpack_value(content: bytes) -> tuple[str, Any]:
+    """Return the name and the value of such a file."""
+    manifest, members = open_container(content)
+    if _STATE not in members:
+        raise ModelFileError(f"it has no member {_STATE}")
+    tree = parse_json(members.pop(_STATE), _STATE)
+    name = manifest["class"]
+    decoder = Decoder(members, manifest["made_with"])
+    value = decoder.decode(tree, name[:80])
+    decoder.check_all_used()
+    return name, value
+
+
+def read_file(
+    path: str | os.PathLike[str],
+    use: Callable[[bytes], T],
+    usual: str = "Get a fresh copy of the file, or fit and save the model again.",
+) -> T:
+    """Return what `use` makes of a file; its errors say which file, and what to do."""
     try:
         return use(_read_bytes(path))
     except ModelFileError as error:
-        usual = "Get a fresh copy of the file, or fit and save the model again."
         raise ModelFileError(
             f"cannot load {os.fspath(path)!r}: {error.reason}", error.advice or usual
         ) from error

@@ -137,7 +137,9 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         self.query_column = query_column
         self.calibrate = calibrate
 
-    def fit(self, X: Any, y: Any, *, qid: Any = None) -> "TableModel":
+    def fit(
+        self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None
+    ) -> "TableModel":
         """Learn the columns of the table, then the model.
 
         Parameters
@@ -149,6 +151,9 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         qid : array-like of shape (rows,), optional
             The query of each row, for an estimator that can learn within queries.
             A :class:`~aucmax.tables.Target` has its own.
+        checkpoint : path, optional
+            A file from which a killed fit goes on, for an estimator whose `fit` takes
+            it. Further fits for `calibrate` have none.
 
         Returns
         -------
@@ -173,7 +178,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             )
         encoder = learn_encoder(self.encoder, table, target.relevant)
         matrix = view_rows(self.view, encoder, table, target.relevant)
-        estimator = fit_estimator(self, encoder, matrix, target)
+        estimator = fit_estimator(self, encoder, matrix, target, checkpoint)
         fitted = {
             **_ranking_parts(encoder, estimator, target),
             "row_sketch_": sketch_rows(encoder, table, target.labels),
@@ -381,7 +386,11 @@ def view_rows(view: str, encoder: TableEncoder, table: Any, labels: Any = None) 
 
 
 def fit_estimator(
-    model: TableModel, encoder: TableEncoder, matrix: Any, target: Target
+    model: TableModel,
+    encoder: TableEncoder,
+    matrix: Any,
+    target: Target,
+    checkpoint: Any = None,
 ) -> Any:
     """Fit a copy of a model's estimator to rows that are encoded already.
 
@@ -412,6 +421,12 @@ def fit_estimator(
             UserWarning,
             stacklevel=2,
         )
+    if checkpoint is not None:
+        if not has_fit_parameter(estimator, "checkpoint"):
+            raise IncompatibleError(
+                f"{type(estimator).__name__} keeps no checkpoint; leave it out."
+            )
+        taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant
     return estimator.fit(matrix, labels, **taken)
 

@@ -18,12 +18,13 @@ def fitted_attributes(
     rounds: TreeRounds, rows: TreeRows, known: TrainingLabels, columns: TreeColumns
 ) -> dict[str, Any]:
     """Return what the rounds have found, as attributes."""
-    watch, gains = rounds.watch, rounds.gains()
+    watch, (booster, n_kept) = rounds.watch, rounds.kept_booster()
+    gains = np.asarray(booster.feature_importance("gain", iteration=n_kept), float)
     total = gains.sum()
     fitted: dict[str, Any] = {
         **columns.fitted_attributes(),
         **known.fitted_attributes(),
-        "model_text_": rounds.model_text(),
+        "model_text_": booster.model_to_string(num_iteration=n_kept),
         "feature_importances_": gains / total if total > 0.0 else np.zeros(gains.size),
         "n_iter_": watch.n_iter,
         "stop_reason_": rounds.reason,

@@ -1,7 +1,6 @@
 """The rounds of LambdaMART: one tree each, grown by LightGBM for the risk of pairs."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,11 +8,13 @@ import numpy as np
 
 from aucmax._rounds import RoundsWatch
 from aucmax._validation import FloatArray
+from aucmax.persistence.checkpoint import Checkpoint
 from aucmax.risks import PreparedPairs
-from aucmax.trees.booster import new_dataset, readable_by_lightgbm
+from aucmax.trees.binned_rows import BinnedRows, lightgbm_errors_explained
 from aucmax.trees.evaluation import Evaluation
+from aucmax.trees.segments import ROUNDS_PER_SEGMENT, DoneRounds, joined_booster
 
-__all__ = ["TreeProgress", "TreeRounds", "new_booster"]
+__all__ = ["TreeProgress", "TreeRounds"]
 
 # beyond it a model has diverged; so far below infinity differences do not overflow
 _LARGEST_SCORE = 1e300
@@ -44,98 +45,117 @@ class TreeProgress(NamedTuple):
         )
 
 
-def new_booster(
-    parameters: Mapping[str, Any],
-    X: Any,
-    categorical: list[int],
-    evaluation: Evaluation | None,
-) -> Any:
-    """Return a LightGBM booster without trees, over the rows in bins."""
-    import lightgbm
-
-    parameters = dict(parameters)
-    with lightgbm_errors_explained():
-        # labels are demanded, but known to the risk alone
-        no_labels = np.zeros(X.shape[0], dtype=np.float32)
-        rows = new_dataset(parameters, X, no_labels, categorical)
-        booster = lightgbm.Booster(params=parameters, train_set=rows)
-        if evaluation is not None:
-            more = rows.create_valid(
-                readable_by_lightgbm(evaluation.X),
-                np.zeros(evaluation.X.shape[0], dtype=np.float32),
-                params=parameters,
-            )
-            booster.add_valid(more, "validation")
-    return booster
-
-
-@contextmanager
-def lightgbm_errors_explained() -> Iterator[None]:
-    """Turn LightGBM's own errors, which parameters cause, into a ValueError."""
-    from lightgbm.basic import LightGBMError
-
-    try:
-        yield
-    except LightGBMError as error:
-        raise ValueError(f"LightGBM refuses these parameters: {error}") from error
-
-
 class TreeRounds:
-    """Boosting at work, on a booster without trees.
+    """Boosting at work.
 
     Each round that the `watch` counts adds a tree and leaves scores in bounds.
     `kept_scores` are the training rows' scores after the rounds that are kept, and
     `reason` says why it stopped.
+
+    With a `checkpoint`, the rounds go on from those that it has, and every few rounds a
+    new booster goes on from the scores: its draws begin anew, so that they are the same
+    whether or not the process was another one before.
     """
 
     def __init__(
         self,
         watch: RoundsWatch,
-        booster: Any,
+        rows: BinnedRows,
         pairs: PreparedPairs,
         evaluation: Evaluation | None = None,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.watch = watch
-        self.booster = booster
         self.pairs = pairs
         self.evaluation = evaluation
         self.kept_scores = np.zeros(pairs.n_rows)
         self.reason = ""
+        self._rows, self._checkpoint = rows, checkpoint
+        self._texts: list[str] = []  # of the boosters before this one
+        self._n_before = 0  # rounds of these
+        self._booster = rows.booster()
+        if checkpoint is not None and checkpoint.state:
+            self._resume(checkpoint.state)
 
     def run(self) -> None:
         """Add trees until there is a reason to stop."""
-        if not _has_columns(self.booster):
+        if not _has_columns(self._booster):
             self.reason = "no split"
         with lightgbm_errors_explained():
             while not self.reason:
                 self.reason = self._round()
+                if self._checkpoint is not None and not self.reason:
+                    self._end_segment(self._checkpoint)
+        if self._checkpoint is not None:
+            self._checkpoint.write(self._done().to_dict(), is_done=True)
 
-    def model_text(self) -> str:
-        """Return the rounds that are kept, as text."""
+    def kept_booster(self) -> tuple[Any, int | None]:
+        """Return a booster, and how many of its rounds are kept; None for all."""
+        done = self._done_texts()
+        booster = joined_booster(done) if self._texts else self._booster
         # LightGBM takes 0 for all; what it has then is at most a tree without a split
-        text: str = self.booster.model_to_string(
-            num_iteration=self.watch.n_kept or None
-        )
-        return text
+        return booster, self.watch.n_kept or None
 
-    def gains(self) -> FloatArray:
-        """Return the gain of all splits of each column, in the rounds that are kept."""
-        gains = self.booster.feature_importance(
-            "gain", iteration=self.watch.n_kept or None
+    def _resume(self, state: Mapping[str, Any]) -> None:
+        apart = self.evaluation
+        n_apart = None if apart is None else apart.X.shape[0]
+        done = DoneRounds.from_dict(state, self.pairs.n_rows, n_apart)
+        self.watch.resume(done.n_iter, done.n_kept, done.validation, done.seconds)
+        self.reason, self._texts = done.reason, done.texts
+        np.copyto(self.kept_scores, done.kept_scores)
+        self._go_on_from(done.scores, done.apart_scores)
+
+    def _end_segment(self, checkpoint: Checkpoint) -> None:
+        """Change the booster after a number of rounds; write the checkpoint if due."""
+        if self.watch.n_iter - self._n_before < ROUNDS_PER_SEGMENT:
+            return
+        done = self._done()
+        self._texts = done.texts
+        self._go_on_from(done.scores, done.apart_scores)
+        if checkpoint.is_due:
+            checkpoint.write(done.to_dict())
+
+    def _go_on_from(self, scores: FloatArray, apart_scores: FloatArray | None) -> None:
+        self._n_before = self.watch.n_iter
+        self._booster = None  # frees its memory for the next one
+        self._booster = self._rows.continuing_booster(
+            len(self._texts), scores, apart_scores
         )
-        return np.asarray(gains, dtype=np.float64)
+
+    def _done(self) -> DoneRounds:
+        apart_scores = None
+        if self.evaluation is not None:
+            apart_scores = _scores(self._booster.eval_valid).copy()
+        return DoneRounds(
+            self._done_texts(),
+            self.watch.n_iter,
+            self.watch.n_kept,
+            list(self.watch.validation),
+            self.watch.seconds,
+            self.reason,
+            _scores(self._booster.eval_train).copy(),
+            self.kept_scores,
+            apart_scores,
+        )
+
+    def _done_texts(self) -> list[str]:
+        """Return the trees of all boosters; a last one without a split is left out."""
+        n_rounds = self.watch.n_iter - self._n_before
+        if n_rounds == 0:
+            return self._texts
+        return [*self._texts, self._booster.model_to_string(num_iteration=n_rounds)]
 
     def _round(self) -> str:
         """Add a tree; return a reason to stop, if there is one."""
         if not self._grow():
             return "no split"
-        scores = _scores(self.booster.eval_train)
+        scores = _scores(self._booster.eval_train)
         if not np.abs(scores).max() <= _LARGEST_SCORE:  # also if it is NaN
-            self.booster.rollback_one_iter()
+            self._booster.rollback_one_iter()
             return "diverged"
         value = None
         if self.evaluation is not None:
-            value = self.evaluation.measure(_scores(self.booster.eval_valid))
+            value = self.evaluation.measure(_scores(self._booster.eval_valid))
         if self.watch.count(value):
             np.copyto(self.kept_scores, scores)
         progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
@@ -145,17 +165,17 @@ class TreeRounds:
         """Add a tree; tell whether any split was found for it.
 
         A share of the columns may have none although others do: then all are tried. All
-        take part in the first tree, since LightGBM keeps a first tree without splits.
+        take part in a booster's first tree, which LightGBM keeps even without splits.
         """
-        update = partial(self.booster.update, fobj=self._derivatives)
-        share = self.booster.params.get(_SHARE, 1.0)
-        if share >= 1.0 or self.watch.n_iter > 0:
+        update = partial(self._booster.update, fobj=self._derivatives)
+        share = self._booster.params.get(_SHARE, 1.0)
+        if share >= 1.0 or self.watch.n_iter > self._n_before:
             found_no_split = update()
             if share >= 1.0 or not found_no_split:
                 return not found_no_split
-        self.booster.reset_parameter({_SHARE: 1.0})
+        self._booster.reset_parameter({_SHARE: 1.0})
         found_no_split = update()
-        self.booster.reset_parameter({_SHARE: share})
+        self._booster.reset_parameter({_SHARE: share})
         return not found_no_split
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:

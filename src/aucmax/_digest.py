@@ -1,0 +1,56 @@
+"""A few characters by which one sees that rows are the same."""
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["digest_rows"]
+
+_LENGTH = 16  # of the characters that are shown: 64 bits
+_BLOCK = 2**24  # bytes that are brought into order at a time
+
+
+def digest_rows(table: Any, vectors: Iterable[Any]) -> str:
+    """Digest a table and what belongs to its rows, but for vectors that are None.
+
+    The table is a polars frame, of which names, kinds and cells count, a sparse matrix,
+    or an array. Rows that are equal have the same digest in any order of memory.
+    """
+    digest = hashlib.sha256(repr(table.shape).encode())
+    if sparse.issparse(table):
+        parts: Any = table
+        for array in (parts.data, parts.indices.astype(np.int64), parts.indptr):
+            _add_array(digest, array.astype(array.dtype.newbyteorder("<"), copy=False))
+    elif isinstance(table, np.ndarray):
+        _add_array(digest, table)
+    else:
+        for column in table.iter_columns():
+            _add_column(digest, column)
+    for values in vectors:
+        if values is not None:
+            _add_array(digest, values)
+    return digest.hexdigest()[:_LENGTH]
+
+
+def _add_column(digest: Any, column: Any) -> None:
+    import polars as pl
+
+    digest.update(f"\0{column.name}\0{column.dtype}\0".encode())
+    _add_array(digest, column.is_null().to_numpy())
+    if column.dtype.is_numeric() or column.dtype.is_temporal():
+        physical = column.to_physical()
+        _add_array(digest, physical.fill_null(0).to_numpy())
+    else:
+        texts = column.cast(pl.String, strict=False).fill_null("")
+        _add_array(digest, texts.str.len_bytes().to_numpy())
+        digest.update((texts.str.join("").item() or "").encode())
+
+
+def _add_array(digest: Any, values: Any) -> None:
+    values = np.asarray(values)
+    n_rows = max(_BLOCK * len(values) // max(values.nbytes, 1), 1)
+    for start in range(0, len(values), n_rows):
+        digest.update(np.ascontiguousarray(values[start : start + n_rows]).data)

@@ -1,0 +1,113 @@
+"""How far a fit has come, in one file, so that it can go on if its process dies."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from aucmax._atomic import atomic_output
+from aucmax.exceptions import CheckpointError, ModelFileError
+from aucmax.persistence.container import MAX_FILE_BYTES
+from aucmax.persistence.model_file import pack_value, read_file, unpack_value
+
+__all__ = ["Checkpoint"]
+
+_NAME = "checkpoint"
+_KEYS = ["fit", "is_done", "state"]
+# Writing takes at most about one part in so many of the time.
+_SHARE_OF_TIME = 20.0
+
+
+class Checkpoint:
+    """The file of one fit, which holds values that a model file could hold.
+
+    It is replaced as a whole. Opening it writes it, so that a folder that cannot be
+    written is noticed before the work.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    fit : dict of str to str
+        What tells this fit from others, by name: its parameters, digests of its rows,
+        versions. An unfinished fit that differs in any of them is left alone, and a
+        CheckpointError says in which; a finished one is replaced.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], fit: Mapping[str, str]) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise TypeError(
+                f"checkpoint must be the path of a file, got {type(path).__name__}."
+            )
+        self._path = os.fspath(path)
+        self._fit = dict(fit)
+        self.state: dict[str, Any] = self._read()
+        if not self.state:
+            self.write({})
+        self._next = 0.0  # so that the first rounds are kept, however few
+
+    @property
+    def is_due(self) -> bool:
+        """Whether enough time has passed since the last writing."""
+        return time.monotonic() >= self._next
+
+    def write(self, state: Mapping[str, Any], *, is_done: bool = False) -> None:
+        """Replace the file by one with this state.
+
+        Raises TypeError if a value is of a kind that files do not hold.
+        """
+        start = time.monotonic()
+        values = [self._fit, is_done, dict(state)]
+        content = pack_value(dict(zip(_KEYS, values, strict=True)), _NAME)
+        if len(content) > MAX_FILE_BYTES:
+            raise ValueError(
+                f"the checkpoint needs {len(content)} bytes, and {MAX_FILE_BYTES} are "
+                "allowed; fit without one."
+            )
+        with atomic_output(self._path, overwrite=True) as file:
+            file.write(content)
+        end = time.monotonic()
+        self._next = end + _SHARE_OF_TIME * (end - start)
+
+    def _read(self) -> dict[str, Any]:
+        """Return the state of the file, or nothing if there is none to go on from."""
+        if not os.path.lexists(self._path):
+            return {}
+        fit, is_done, state = read_file(
+            self._path,
+            _unpack,
+            "Give the path of another file, or delete this one to fit from the "
+            "beginning.",
+        )
+        differences = list(_differences(fit, self._fit))
+        if not differences:
+            return state
+        if is_done:
+            return {}
+        raise CheckpointError(
+            f"the checkpoint {self._path!r} is of another fit, which is not finished: "
+            f"{'; '.join(differences)}. Go on with that fit, give the path of another "
+            "file, or delete this one to fit from the beginning."
+        )
+
+
+def _unpack(content: bytes) -> tuple[dict[str, str], bool, dict[str, Any]]:
+    name, value = unpack_value(content)
+    if name != _NAME or not isinstance(value, dict) or list(value) != _KEYS:
+        raise ModelFileError("it is not a checkpoint")
+    fit, is_done, state = value.values()
+    if (
+        not isinstance(fit, dict)
+        or not all(isinstance(text, str) for text in (*fit, *fit.values()))
+        or not isinstance(is_done, bool)
+        or not isinstance(state, dict)
+    ):
+        raise ModelFileError("it does not say what it is a checkpoint of")
+    return fit, is_done, state
+
+
+def _differences(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys([*now, *before]):
+        old, new = before.get(name, "not there"), now.get(name, "not there")
+        if old != new:
+            yield f"{name} was {old[:60]} and is {new[:60]} now"

@@ -1,0 +1,83 @@
+"""Rows in LightGBM's bins, and the boosters that start from them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from aucmax._validation import FloatArray
+from aucmax.trees.booster import new_dataset, readable_by_lightgbm
+from aucmax.trees.evaluation import Evaluation
+
+__all__ = ["BinnedRows", "lightgbm_errors_explained"]
+
+
+class BinnedRows:
+    """Rows to train on, and those to validate on if there are any, in bins."""
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Any],
+        X: Any,
+        categorical: list[int],
+        evaluation: Evaluation | None,
+    ) -> None:
+        self._parameters = dict(parameters)
+        # labels are demanded, but known to the risk alone
+        self._rows = new_dataset(parameters, X, _no_labels(X), categorical)
+        self._apart = None
+        if evaluation is not None:
+            self._apart = self._rows.create_valid(
+                readable_by_lightgbm(evaluation.X),
+                _no_labels(evaluation.X),
+                params=dict(parameters),
+            )
+
+    def booster(self) -> Any:
+        """Return a booster without trees."""
+        return self._start(self._parameters)
+
+    def continuing_booster(
+        self, number: int, scores: FloatArray, apart_scores: FloatArray | None
+    ) -> Any:
+        """Return a booster that goes on from the scores of earlier trees.
+
+        What it draws depends on its number, and on nothing else.
+        """
+        self._rows.set_init_score(scores)
+        if self._apart is not None:
+            self._apart.set_init_score(apart_scores)
+        seeds = {
+            name: int(np.random.SeedSequence([seed, number]).generate_state(1)[0] >> 1)
+            for name, seed in self._parameters.items()
+            if name == "seed" or (name.endswith("_seed") and name not in _OF_BINS)
+        }
+        return self._start({**self._parameters, **seeds})
+
+    def _start(self, parameters: Mapping[str, Any]) -> Any:
+        import lightgbm
+
+        with lightgbm_errors_explained():
+            booster = lightgbm.Booster(params=dict(parameters), train_set=self._rows)
+            if self._apart is not None:
+                booster.add_valid(self._apart, "validation")
+        return booster
+
+
+_OF_BINS = ("data_random_seed",)
+
+
+def _no_labels(X: Any) -> Any:
+    return np.zeros(X.shape[0], dtype=np.float32)
+
+
+@contextmanager
+def lightgbm_errors_explained() -> Iterator[None]:
+    """Turn LightGBM's own errors, which parameters cause, into a ValueError."""
+    from lightgbm.basic import LightGBMError
+
+    try:
+        yield
+    except LightGBMError as error:
+        raise ValueError(f"LightGBM refuses these parameters: {error}") from error

@@ -1,0 +1,102 @@
+"""Fits that are killed at any moment, and go on: the model is that of no kill."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torture.amount import times
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+
+# forked from one warm process: starting Python for each kill takes seconds
+SCRIPT = """
+import os, random, signal, sys, time, warnings
+warnings.simplefilter("ignore")
+import numpy as np
+import sklearn.linear_model, sklearn.model_selection
+import aucmax
+from aucmax.persistence import load, save
+
+folder, kind, n_kills = sys.argv[1], sys.argv[2], int(sys.argv[3])
+rng = np.random.default_rng(0)
+X = rng.normal(size=(400, 4))
+y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=400) > 0.5
+new, most_news = {
+    "LambdaMART": (lambda: aucmax.LambdaMART(n_estimators=150, subsample=0.8), 80),
+    "AutoRanker": (
+        lambda: aucmax.AutoRanker(
+            models=[
+                "logistic regression",
+                aucmax.LambdaMART(n_estimators=5),
+                "kernel",
+                ("auc", aucmax.LambdaMART("auc", n_estimators=5)),
+            ],
+            time_limit=None,
+            folds=2,
+        ),
+        4,
+    ),
+}[kind]
+aucmax.LambdaMART(n_estimators=2).fit(X, y)
+
+def start(name):
+    news, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            model = new().set_params(callback=lambda _: os.write(writing, b"x") < 1)
+            model.fit(X, y, checkpoint=f"{folder}/{name}.part")
+            save(model, f"{folder}/{name}.aucmax", overwrite=True)
+            os._exit(0)
+        except BaseException as error:
+            print(type(error), error, flush=True)
+            os._exit(1)
+    os.close(writing)
+    return child, news
+
+def wait(child):
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+assert wait(start("whole")[0]) == 0
+scores = lambda name: load(f"{folder}/{name}.aucmax").decision_function(X)
+expected, draw, n_killed, n_finished = None, random.Random(7), 0, 0
+while n_killed < n_kills or n_finished == 0:
+    child, news = start("part")
+    if n_killed < n_kills:
+        for _ in range(draw.randint(1, most_news)):
+            if not os.read(news, 1):
+                break
+        time.sleep(draw.uniform(0.0, 0.01))
+        os.kill(child, signal.SIGKILL)
+    while os.read(news, 4096):
+        pass
+    os.close(news)
+    status = wait(child)
+    if status == -signal.SIGKILL:
+        n_killed += 1
+        continue
+    assert status == 0, status
+    n_finished += 1
+    os.remove(f"{folder}/part.part")
+    # a process that forks must not use polars before
+    if kind == "LambdaMART":
+        assert (scores("part") == scores("whole")).all()
+print(n_killed, (scores("part") == scores("whole")).all())
+"""
+
+
+@pytest.mark.parametrize("kind", ["LambdaMART", "AutoRanker"])
+def test_a_killed_fit_goes_on_to_the_same_model(kind, tmp_path):
+    n_kills = times(3, 100)
+    ran = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path), kind, str(n_kills)],
+        capture_output=True,
+        text=True,
+        timeout=3000,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.stdout.split() == [str(n_kills), "True"]
