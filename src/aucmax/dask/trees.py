@@ -69,6 +69,8 @@ def fit_trees(
     ]
     del parts
     own = booster_parameters(estimator, starts[-1])
+    if estimator.n_jobs is None:  # workers share the cores of their machines
+        own["num_threads"] = 1
     job = TreeJob(
         name=f"aucmax-{uuid4().hex}",
         risk=objective.risk(
