@@ -167,8 +167,29 @@ def test_the_number_of_threads_changes_nothing(name):
 
 @pytest.mark.parametrize("n_jobs", [0, -1])
 def test_no_number_of_threads_means_all_cores(n_jobs, monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    monkeypatch.setattr("joblib.cpu_count", lambda: 3)
     assert booster_parameters(LambdaMART(n_jobs=n_jobs), 9)["num_threads"] == 3
+
+
+@pytest.mark.parametrize(
+    ("limit", "n_rows", "expected"),
+    [
+        (None, 10**6, 8),
+        (None, 100, 1),  # threads would only wait for each other
+        (None, 7000, 3),
+        ("2", 10**6, 2),
+        ("64", 10**6, 8),
+        ("3,2", 10**6, 3),  # OpenMP's way to say how many at each depth
+        ("0", 10**6, 8),
+        ("many", 10**6, 8),
+    ],
+)
+def test_by_default_all_cores_that_are_allowed(limit, n_rows, expected, monkeypatch):
+    monkeypatch.setattr("joblib.cpu_count", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if limit is not None:
+        monkeypatch.setenv("OMP_NUM_THREADS", limit)
+    assert booster_parameters(LambdaMART(), n_rows)["num_threads"] == expected
 
 
 def test_random_state_may_be_whatever_scikit_learn_takes():

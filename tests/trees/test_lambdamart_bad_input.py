@@ -23,7 +23,7 @@ BAD_PARAMETERS = {
     "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
     "eval_metric": ("auc", "eval_metric must be None, one of 'roc_auc', 'partial_auc'"),
     "max_time": (-1, "max_time must be None or seconds, got -1"),
-    "n_jobs": (-2, "n_jobs must be a number of threads, or 0 for all cores, got -2"),
+    "n_jobs": (-2, "n_jobs must be a number of threads, 0 for all cores, or None"),
     "random_state": (-1, "random_state must be a whole number from 0"),
 }
 

@@ -60,6 +60,8 @@ def fit_trees(
     known = _known_labels(estimator, objective, contents)
     starts = np.cumsum([0] + [each.n_rows for each in contents]).tolist()
     own = booster_parameters(estimator, starts[-1])
+    if estimator.n_jobs is None:  # workers share the cores of their machines
+        own["num_threads"] = 1
     job = TreeJob(
         name=f"aucmax-{uuid4().hex}",
         risk=objective.risk(

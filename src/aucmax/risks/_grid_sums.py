@@ -29,7 +29,7 @@ _CELL = 0.5  # width of a cell, in units of the scores
 _GAIN = 25.0  # by which a further node lowers the error
 _FEWEST_ROWS = 1024
 _ROWS_PER_NODE = 4  # with fewer, sorting is cheaper
-_BLOCK = 2**17  # rows that a thread takes at a time
+_BLOCK = 2**15  # rows that a thread takes at a time, at least
 
 
 class ClassRange(NamedTuple):
@@ -228,9 +228,11 @@ class GridSums:
         return result
 
     def _blocks(self) -> list[tuple[int, int]]:
-        size = self._rows.scores.size
-        starts = range(0, size, _BLOCK)
-        return [(first, min(first + _BLOCK, size)) for first in starts]
+        """Divide the rows, so that all blocks' moments take no more room than they."""
+        size, grid = self._rows.scores.size, self._grid
+        block = max(_BLOCK, 2 * grid.n_cells * grid.n_nodes)
+        starts = range(0, size, block)
+        return [(first, min(first + block, size)) for first in starts]
 
 
 def _meet(weights: FloatArray, decays: FloatArray) -> FloatArray:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["PreparedPairs"]
 
 Share = TypeVar("Share", float, FloatArray)
-_MANY_ROWS = 2**17  # fewer are done before threads have started
+_MANY_ROWS = 2**14  # fewer are done before threads have started
 _UNUSED = np.ones(1)  # in place of weights or steps
 
 

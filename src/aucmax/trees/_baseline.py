@@ -55,10 +55,10 @@ class LightGBMTrees:
 
     n_features_in_: int
     model_text_: str
-    n_jobs: int
+    n_jobs: int | None
 
     def _check_state(self) -> None:
         """Refuse a loaded state that LightGBM's parser must not see."""
         if hasattr(self, "model_text_"):
             check_model_text(self.model_text_, self.n_features_in_)
-            n_threads(self.n_jobs)
+            n_threads(self.n_jobs, n_rows=1)

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import joblib
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
@@ -29,6 +30,7 @@ __all__ = [
 REPEATABLE = {"deterministic": True, "force_row_wise": True, "verbosity": -1}
 
 _MOST_THREADS = 256
+_ROWS_PER_THREAD = 2000
 
 # built boosters by estimator, with the text they were built from; not part of the
 # estimator's state, so that a saved or copied model holds text alone
@@ -59,7 +61,9 @@ def predict(estimator: Any, X: Any, **options: Any) -> Any:
         booster = lightgbm.Booster(model_str=estimator.model_text_)
         _BOOSTERS[estimator] = (estimator.model_text_, booster)
     return booster.predict(
-        readable_by_lightgbm(X), num_threads=n_threads(estimator.n_jobs), **options
+        readable_by_lightgbm(X),
+        num_threads=n_threads(estimator.n_jobs, X.shape[0]),
+        **options,
     )
 
 
@@ -69,21 +73,36 @@ def contributions(estimator: Any, X: Any) -> FloatArray:
     return np.asarray(table.toarray() if hasattr(table, "toarray") else table)
 
 
-def n_threads(n_jobs: Any) -> int:
+def n_threads(n_jobs: Any, n_rows: int) -> int:
     """Return how many threads the parameter `n_jobs` asks for; 0 and -1 are all.
 
-    There are never so many that the system may refuse them, and one alone in a process
-    that has lost the others by a fork: LightGBM would wait for them for ever.
+    None takes as many cores as this process may use and OMP_NUM_THREADS allows, but one
+    alone for few rows: threads would wait for each other longer than they work. There
+    are never so many that the system may refuse them, and one alone in a process that
+    has lost the others by a fork: LightGBM would wait for them for ever.
     """
-    if n_jobs in (0, -1):
-        n_jobs = os.cpu_count() or 1
+    if n_jobs is None:
+        n_jobs = min(_allowed_threads(), max(n_rows // _ROWS_PER_THREAD, 1))
+    elif n_jobs in (0, -1):
+        n_jobs = joblib.cpu_count()
     if not isinstance(n_jobs, Integral) or int(n_jobs) < 1:
         raise ValueError(
-            f"n_jobs must be a number of threads, or 0 for all cores, got {n_jobs!r}."
+            "n_jobs must be a number of threads, 0 for all cores, or None, got "
+            f"{n_jobs!r}."
         )
     threads = 1 if has_lost_threads() else min(int(n_jobs), _MOST_THREADS)
     note_threads(threads)
     return threads
+
+
+def _allowed_threads() -> int:
+    """Return the cores of this process, or as many as OMP_NUM_THREADS leaves of them.
+
+    The workers of joblib and of test runners are given their share by that variable.
+    """
+    limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    cores: int = joblib.cpu_count()
+    return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
 
 
 def readable_by_lightgbm(X: Any) -> Any:

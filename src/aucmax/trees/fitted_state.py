@@ -47,7 +47,7 @@ def check_fitted_state(estimator: Any) -> None:
     """Refuse a loaded state that no fit could have left."""
     n_features = estimator.n_features_in_
     check_model_text(estimator.model_text_, n_features)
-    n_threads(estimator.n_jobs)
+    n_threads(estimator.n_jobs, n_rows=1)
     if find_objective(estimator.objective).labels == "two":
         is_number = isinstance(estimator.threshold_, float)
         if estimator.classes_.shape != (2,) or not is_number:

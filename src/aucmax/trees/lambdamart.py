@@ -141,8 +141,11 @@ class LambdaMART(BinaryRanker):
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They win over the parameters above.
-    n_jobs : int, default=1
-        Threads; 0 or -1 takes all cores. The model does not depend on it.
+    n_jobs : int, default=None
+        Threads; 0 or -1 takes all cores. By default as many as there are cores that
+        this process may use, and as the environment variable ``OMP_NUM_THREADS``
+        allows; one for few rows, and one per worker of Dask. The model does not depend
+        on it.
     random_state : int, RandomState instance or None, default=0
         Seed of all that is drawn.
     callback : callable, default=None
@@ -260,7 +263,7 @@ class LambdaMART(BinaryRanker):
         eval_metric: str | Callable[..., float] | None = None,
         max_time: float | None = None,
         params: Mapping[str, Any] | None = None,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
         random_state: Any = 0,
         callback: Callable[[TreeProgress], object] | None = None,
         verbose: int = 0,

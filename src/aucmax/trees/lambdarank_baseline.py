@@ -30,8 +30,8 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
         Number of trees.
     categorical_features : sequence of int, default=()
         Columns that hold category codes 0, 1, 2, ...
-    n_jobs : int, default=1
-        Threads; 0 or -1 takes all cores.
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
     random_state : int, default=0
         Seed.
 
@@ -47,7 +47,7 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
         self,
         n_estimators: int = 100,
         categorical_features: Sequence[int] = (),
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.n_estimators = n_estimators
@@ -98,7 +98,7 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
         order = np.argsort(queries, kind="stable")
         parameters = {
             "objective": "lambdarank",
-            "num_threads": n_threads(self.n_jobs),
+            "num_threads": n_threads(self.n_jobs, X.shape[0]),
             "seed": self.random_state,
             **REPEATABLE,
         }

@@ -24,9 +24,8 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         Number of trees.
     categorical_features : sequence of int, default=()
         Columns that hold category codes 0, 1, 2, ...
-    n_jobs : int, default=1
-        Threads; 0 or -1 takes all cores. One thread makes the seconds of a comparison
-        fair, and more of them stall when other programs use the cores.
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
     random_state : int, default=0
         Seed.
     params : dict, default=None
@@ -52,7 +51,7 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         self,
         n_estimators: int = 100,
         categorical_features: Sequence[int] = (),
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
         random_state: int = 0,
         params: Mapping[str, Any] | None = None,
         callback: Callable[[int], object] | None = None,
@@ -87,7 +86,7 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         parameters = {
             "objective": "binary",
-            "num_threads": n_threads(self.n_jobs),
+            "num_threads": n_threads(self.n_jobs, X.shape[0]),
             "seed": self.random_state,
             **REPEATABLE,
             **(self.params or {}),

@@ -164,7 +164,7 @@ def _own_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
         "feature_fraction": estimator.colsample_bytree,
         "lambda_l1": estimator.reg_alpha,
         "lambda_l2": estimator.reg_lambda,
-        "num_threads": n_threads(estimator.n_jobs),
+        "num_threads": n_threads(estimator.n_jobs, n_rows),
         "seed": int(seed),
         **REPEATABLE,
     }
