@@ -44,7 +44,7 @@ def cluster() -> Iterator[tuple[Any, Any]]:
     """Start two workers of one thread each."""
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as started,
         Client(started) as client,
     ):
@@ -90,7 +90,7 @@ def kills(report: Report) -> None:
     """Kill workers during a fit, one after the other."""
     with (
         LocalCluster(
-            n_workers=0, dashboard_address=None, silence_logs="error"
+            n_workers=0, dashboard_address=":0", silence_logs="error"
         ) as scheduler,
         Client(scheduler) as client,
         Mortals(client) as mortals,
