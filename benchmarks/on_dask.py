@@ -5,8 +5,8 @@ On one machine nothing gets faster by it; what counts is the overhead.
 
 import os
 import resource
-import signal
-import time
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -44,7 +44,7 @@ def cluster() -> Iterator[tuple[Any, Any]]:
     """Start two workers of one thread each."""
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as started,
         Client(started) as client,
     ):
@@ -87,38 +87,64 @@ def linear_fit(report: Report) -> None:
 
 
 def kills(report: Report) -> None:
-    """Kill workers during a fit, whenever both are there."""
-    with cluster() as (_, client):
+    """Kill workers during a fit, one after the other."""
+    with (
+        LocalCluster(
+            n_workers=0, dashboard_address=":0", silence_logs="error"
+        ) as scheduler,
+        Client(scheduler) as client,
+        Mortals(client) as mortals,
+    ):
         X, y = parts(200_000, 10, "float64")
         undisturbed = AUCSVC(1000.0, tol=1e-6).fit(X, y)
-        killer = Killer(client, N_KILLS)
         seconds, model = timed(
-            lambda: AUCSVC(1000.0, tol=1e-6, callback=killer).fit(X, y)
+            lambda: AUCSVC(1000.0, tol=1e-6, callback=mortals.kill_some).fit(X, y)
         )
-    report.add("workers killed in one fit", killer.n_kills, unit="", at_least=N_KILLS)
+    n_kills = mortals.n_kills
+    report.add("workers killed in one fit", n_kills, unit="", at_least=N_KILLS)
     report.add("seconds of that fit", seconds, unit="s")
     is_equal = np.array_equal(model.coef_, undisturbed.coef_)
     report.add("bit-equal to an undisturbed fit", float(is_equal), unit="", at_least=1)
 
 
-class Killer:
-    """Kill a worker in each iteration, after waiting until both are there."""
+class Mortals:
+    """Two workers without nannies, who give up after a few deaths."""
 
-    def __init__(self, client: Any, wanted: int) -> None:
+    def __init__(self, client: Any) -> None:
         self.client = client
-        self.wanted = wanted
         self.n_kills = 0
+        self._workers: list[subprocess.Popen[bytes]] = []
 
-    def __call__(self, progress: object) -> None:
-        """Kill, if enough have not been killed."""
+    def __enter__(self) -> "Mortals":
+        self._start()
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.kill()
+            worker.wait()
+
+    def kill_some(self, progress: object) -> None:
+        """Kill a worker, and again when another is up in its place."""
         for _ in range(3):  # so that a fit of few iterations has kills enough
-            if self.n_kills < self.wanted:
-                self.client.wait_for_workers(2, timeout=60)
-                # those that are up: one that is killed while it starts stays away
-                up = list(self.client.run(os.getpid, on_error="ignore").values())
-                os.kill(up[self.n_kills % len(up)], signal.SIGKILL)
+            if self.n_kills < N_KILLS:
+                self.client.wait_for_workers(2, timeout=120)
+                victim = self._workers.pop(0)
+                victim.kill()
+                victim.wait()
+                self._start()
                 self.n_kills += 1
-                time.sleep(1.0)
+
+    def _start(self) -> None:
+        address = self.client.scheduler.address
+        settings = ["--no-nanny", "--nthreads", "1", "--no-dashboard"]
+        self._workers.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "dask", "worker", address, *settings],
+                stderr=subprocess.DEVNULL,
+            )
+        )
 
 
 def exact_auc(report: Report) -> None:

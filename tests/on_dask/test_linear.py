@@ -1,6 +1,8 @@
 """Linear models fitted to rows in parts are those fitted to the rows."""
 
 import importlib.metadata
+import threading
+import time
 from uuid import uuid4
 
 import numpy as np
@@ -16,7 +18,7 @@ from distributed import Client, LocalCluster
 from scipy import sparse
 from sklearn.base import clone
 
-from aucmax import AUCSVC, LinearRankerCV, MarginRanker, RankBoost
+from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
 from aucmax.dask import matrix
 from aucmax.dask.held_parts import HeldParts
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
@@ -265,12 +267,13 @@ def test_products_do_not_depend_on_where_a_part_lies_in_memory():
 def cluster():
     # threads of this process: workers in processes take seconds to start
     with LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as started:
         yield started
 
 
-def test_a_cluster_keeps_the_parts_and_makes_each_once(cluster, tmp_path):
+@pytest.mark.parametrize("lengths", [(300,) * 4, (np.nan,) * 4], ids=["known", "not"])
+def test_a_cluster_keeps_the_parts_and_makes_each_once(cluster, tmp_path, lengths):
     X, y, _ = rows()
     X = scaled(X, None)
 
@@ -281,6 +284,7 @@ def test_a_cluster_keeps_the_parts_and_makes_each_once(cluster, tmp_path):
 
     with Client(cluster), dask.config.set(scheduler=None):
         parts = da.map_blocks(block, chunks=((300,) * 4, (5,)), dtype=float)
+        parts = parts.map_blocks(np.negative, chunks=(lengths, (5,)))
         first = AUCSVC().fit(parts, cut(y))
         made = sorted(int(path.name.split()[0]) for path in tmp_path.iterdir())
         assert made == [0, 300, 600, 900]
@@ -320,6 +324,41 @@ def test_workers_of_another_version_are_refused(cluster, monkeypatch):
         monkeypatch.setattr(importlib.metadata, "version", lambda _: next(answers))
         with pytest.raises(RuntimeError, match=r"has aucmax 0\.0\.1, this process has"):
             AUCSVC().fit(cut(X), cut(y))
+
+
+def test_workers_without_the_library_are_refused(cluster, monkeypatch):
+    X, y, _ = rows()
+    own = importlib.metadata.version("aucmax")
+
+    def only_here(_):
+        if threading.current_thread() is threading.main_thread():
+            return own
+        raise importlib.metadata.PackageNotFoundError("aucmax")
+
+    with Client(cluster), dask.config.set(scheduler=None):
+        monkeypatch.setattr(importlib.metadata, "version", only_here)
+        with pytest.raises(RuntimeError, match="has no aucmax, this process has"):
+            AUCSVC().fit(cut(X), cut(y))
+
+
+@pytest.mark.parametrize("model", [AUCSVC(), LambdaMART(n_estimators=2)])
+def test_a_scheduler_that_is_gone_is_named_within_seconds(model):
+    X, y, _ = rows()
+    gone = LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    )
+    start = time.monotonic()
+    with Client(gone.scheduler_address), dask.config.set(scheduler=None):
+        gone.close()
+        with pytest.raises(RuntimeError, match=r"the scheduler .* does not answer"):
+            model.fit(cut(X), cut(y))
+    assert time.monotonic() - start < 20.0
+
+
+def test_queries_that_are_cut_apart_from_the_rows_are_refused():
+    X, y, _ = rows()
+    with pytest.raises(ValueError, match="qid has 1100 rows"):
+        AUCSVC().fit(cut(X), cut(y), qid=cut(np.arange(1100) // 50))
 
 
 def test_a_client_closed_during_a_fit_is_named(cluster):

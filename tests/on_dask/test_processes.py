@@ -75,7 +75,7 @@ def test_a_fit_survives_the_death_of_workers_bit_for_bit():
     killed = []
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         Client(cluster) as client,
     ):

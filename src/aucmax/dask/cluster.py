@@ -23,6 +23,7 @@ T = TypeVar("T")
 
 # A task is tried on so many workers by Dask, and by us so many times over.
 _MOST_ATTEMPTS = 10
+_SECONDS_FOR_THE_SCHEDULER = 3.0  # to answer at the start
 _SECONDS_FOR_A_WORKER = 10.0  # of a cluster that has just been started
 _SECONDS_WITHOUT_WORKERS = 300.0  # while dead ones are being replaced
 _SECONDS_BETWEEN_LOOKS = 2.0
@@ -39,6 +40,7 @@ class Cluster:
         )
         self.client: Any = owner if is_client else None
         if self.client is not None:
+            self._wait_for_the_scheduler()
             self._wait_for_a_worker()
             self._check_versions()
 
@@ -54,7 +56,7 @@ class Cluster:
                 if attempt:
                     begin_anew()
                 return work()
-            except (KilledWorker, CancelledError) as error:
+            except (KilledWorker, CancelledError, OSError) as error:
                 self.check_open()
                 last = error
                 time.sleep(min(0.1 * 2.0**attempt, 2.0))
@@ -75,17 +77,29 @@ class Cluster:
 
         last_seen = time.monotonic()
         while True:
+            self.check_open()
             try:
-                wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
+                with self.client.as_current():
+                    wait(futures, timeout=_SECONDS_BETWEEN_LOOKS)
                 return
             except TimeoutError:
-                if self.client.scheduler_info(n_workers=1)["workers"]:
+                if self.client.scheduler_info(n_workers=1).get("workers"):
                     last_seen = time.monotonic()
             if time.monotonic() - last_seen > _SECONDS_WITHOUT_WORKERS:
                 raise RuntimeError(
                     f"the cluster has had no worker for {_SECONDS_WITHOUT_WORKERS:.0f} "
                     "seconds. Start some, and fit again."
                 ) from None
+
+    def _wait_for_the_scheduler(self) -> None:
+        deadline = time.monotonic() + _SECONDS_FOR_THE_SCHEDULER
+        while self.client.status == "connecting":
+            if time.monotonic() > deadline:
+                raise RuntimeError(
+                    f"the scheduler {self.client.scheduler.address} does not answer. "
+                    "Start it, and a new distributed.Client(ADDRESS)."
+                )
+            time.sleep(0.1)
 
     def _wait_for_a_worker(self) -> None:
         try:
@@ -113,6 +127,6 @@ class Cluster:
         """Refuse to go on with a client that was closed meanwhile."""
         if self.client.status not in ("running", "connecting"):
             raise RuntimeError(
-                f"the client of Dask is {self.client.status}; it must stay open until "
-                "the fit is done."
+                f"the client of Dask is {self.client.status}, or its scheduler is "
+                "gone; both must be there until the fit is done."
             )
