@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from torture.amount import times
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
 HEAD = """
@@ -31,7 +33,7 @@ def in_child(work):
 
 LINEAR = """
 models = ["auc_svc", "margin_ranker", "rank_boost", "soft_rank_boost", "graph_ranker"]
-for name in models:
+for name in models * int(sys.argv[1]):
     model, rows, labels = every_model.MODELS[name]
     every_model.fitted(name)
     in_child(lambda: model.fit(rows, labels))
@@ -70,9 +72,9 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
-def run(script):
+def run(script, n_rounds=1):
     result = subprocess.run(
-        [sys.executable, "-c", HEAD + script],
+        [sys.executable, "-c", HEAD + script, str(n_rounds)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -83,7 +85,8 @@ def run(script):
 
 
 def test_models_of_arrays_fit_and_score_in_a_forked_process():
-    assert run(LINEAR) == ["ended with 0"] * 10
+    n_rounds = times(1, 10)
+    assert run(LINEAR, n_rounds) == ["ended with 0"] * (10 * n_rounds)
 
 
 def test_trees_take_one_thread_where_the_others_were_lost():
