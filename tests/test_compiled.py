@@ -2,13 +2,17 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 import aucmax
+from aucmax._compiled import _beside
 
 CALL = """
 import warnings
@@ -78,3 +82,32 @@ def test_without_a_cache_folder_loops_are_kept_in_a_temporary_one(
     folder.chmod(0o777)
     _, message = run(read_only_package, tmp_path)
     assert f"kept in {folder}." not in message
+
+
+def test_the_main_thread_hears_an_interrupt_while_another_compiles():
+    ended = threading.Event()
+
+    def compile_slowly(signature):
+        time.sleep(1.0)
+        ended.set()
+
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    start = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        _beside(compile_slowly)("a signature")
+    assert not ended.is_set() or time.perf_counter() - start > 0.9  # a slow machine
+    assert ended.wait(30.0)
+
+
+def test_what_a_compiler_returns_or_raises_comes_from_the_other_thread():
+    seen = []
+
+    def compile_one(signature):
+        seen.append(threading.current_thread().name)
+        return signature[::-1]
+
+    assert _beside(compile_one)("abc") == "cba"
+    assert seen == ["aucmax-compiler"]
+    with pytest.raises(TypeError):
+        _beside(compile_one)(7)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from torture.amount import times
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 
 HEAD = """
@@ -32,7 +34,7 @@ def in_child(work):
 
 ARRAYS = """
 models = ["auc_svc", "margin_ranker", "rank_boost", "soft_rank_boost", "graph_ranker"]
-for name in models:
+for name in models * int(sys.argv[1]):
     model, rows, labels = every_model.MODELS[name]
     every_model.fitted(name)
     in_child(lambda: model.fit(rows, labels))
@@ -71,6 +73,9 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
+N_ROUNDS = times(1, 10)
+
+
 @pytest.fixture(scope="module")
 def said():
     """Return what each script says, one after the other in one process."""
@@ -79,7 +84,7 @@ def said():
         f"print({name!r}, flush=True)\n{script}" for name, script in scripts.items()
     )
     result = subprocess.run(
-        [sys.executable, "-c", HEAD + code],
+        [sys.executable, "-c", HEAD + code, str(N_ROUNDS)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -92,7 +97,7 @@ def said():
 
 
 def test_models_of_arrays_fit_and_score_in_a_forked_process(said):
-    assert said["arrays"] == ["ended with 0"] * 10
+    assert said["arrays"] == ["ended with 0"] * (10 * N_ROUNDS)
 
 
 def test_trees_take_one_thread_where_the_others_were_lost(said):

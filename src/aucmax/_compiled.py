@@ -4,19 +4,27 @@ Numba keeps compiled loops next to the source or in the user's cache folder, and
 an error at import if it can write to neither, as in a container with a read-only disk
 and no home. Then they are kept in a temporary folder that nobody else can write to, or
 if there is none, for the time of the process.
+
+Functions are compiled by another thread, while the main one waits and hears Ctrl-C.
+LLVM may be busy with a large function for seconds; and an interrupt that comes while it
+calls Python back is lost, whereupon numba fails by an error of its own.
 """
 
 import os
 import stat
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable
-from functools import cache
+from concurrent.futures import Future
+from functools import cache, wraps
 from typing import Any
 
 import numba
 
 __all__ = ["njit"]
+
+_PAUSE = 0.1  # seconds; without an end to it, waiting cannot be interrupted on Windows
 
 
 def njit(*args: Any, **options: Any) -> Any:
@@ -27,6 +35,37 @@ def njit(*args: Any, **options: Any) -> Any:
 
 
 def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    dispatcher = _decorate(function, options)
+    if hasattr(dispatcher, "compile"):  # not where NUMBA_DISABLE_JIT is set
+        dispatcher.compile = _beside(dispatcher.compile)
+    return dispatcher
+
+
+def _beside(compile_function: Callable[..., Any]) -> Callable[..., Any]:
+    """Let another thread compile; if the main one is interrupted, it still ends."""
+
+    @wraps(compile_function)
+    def wait_for_it(*args: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            return compile_function(*args)
+        outcome: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                outcome.set_result(compile_function(*args))
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        worker = threading.Thread(target=work, name="aucmax-compiler")
+        worker.start()
+        while worker.is_alive():
+            worker.join(_PAUSE)
+        return outcome.result()
+
+    return wait_for_it
+
+
+def _decorate(function: Callable[..., Any], options: dict[str, Any]) -> Any:
     try:
         return numba.njit(**options)(function)
     except RuntimeError as error:

@@ -13,6 +13,7 @@ import pytest
 
 from aucmax.persistence import load, save
 from persistence.toy_models import Toy, with_state
+from torture.amount import times
 
 SAVE_FOR_EVER = """
 import sys
@@ -28,7 +29,7 @@ for i in range(1_000_000):
     save(toy, sys.argv[1], overwrite=True)
 """
 
-N_KILLS = 20
+N_KILLS = times(20, 1000)
 
 
 def wait_for_a_save(path, last_inode):

@@ -43,9 +43,15 @@ def influences(
         One value per row of the class, in the order of the rows.
     """
     placement = task.place()
-    masses = placement.masses(*task.class_weights())
-    of_positives, of_negatives = influences_of_steps(*masses, box)
-    return of_positives.take(placement.positive), of_negatives.take(placement.negative)
+    positive, negative = placement.masses(*task.class_weights())
+    if tuple(box) == WHOLE_SQUARE:  # one class after the other, which takes less memory
+        shares = _shares_below(negative)
+        del negative
+        of_positives = shares.take(placement.positive)
+        del shares
+        return of_positives, _shares_above(positive).take(placement.negative)
+    by_step = influences_of_steps(positive, negative, box)
+    return by_step[0].take(placement.positive), by_step[1].take(placement.negative)
 
 
 def influences_of_steps(
@@ -66,10 +72,10 @@ def influences_of_steps(
         One value per step.
     """
     a, b, c, d = map(float, box)
+    if (a, b, c, d) == WHOLE_SQUARE:  # exact where all pairs are in order
+        return _shares_below(negative), _shares_above(positive)
     # from the highest score down, as the curve runs
     tpr, fpr = _rates(positive[::-1]), _rates(negative[::-1])
-    if (a, b, c, d) == WHOLE_SQUARE:  # exact where all pairs are in order
-        return (1.0 - _middle(fpr))[::-1], _middle(tpr)[::-1]
     inverse = np.interp(np.clip(_middle(tpr), c, d), tpr, fpr)
     curve = np.interp(np.clip(_middle(fpr), a, b), fpr, tpr)
     size = (b - a) * (d - c)
@@ -78,13 +84,25 @@ def influences_of_steps(
     return of_positives[::-1], of_negatives[::-1]
 
 
+def _shares_above(masses: FloatArray) -> FloatArray:
+    """Return the share of a class above the middle of each step."""
+    return _middle(_rates(masses[::-1]))[::-1]
+
+
+def _shares_below(masses: FloatArray) -> FloatArray:
+    above = _shares_above(masses)
+    return np.subtract(1.0, above, out=above)
+
+
 def _rates(masses: FloatArray) -> FloatArray:
     """Return the share of a class before each step, and after the last."""
-    sums = np.concatenate(([0.0], np.cumsum(masses)))
-    rates: FloatArray = sums / sums[-1]
+    rates = np.zeros(masses.size + 1)
+    np.cumsum(masses, out=rates[1:])
+    rates /= rates[-1]
     return rates
 
 
 def _middle(rates: FloatArray) -> FloatArray:
-    middle: FloatArray = 0.5 * (rates[1:] + rates[:-1])
+    middle: FloatArray = rates[1:] + rates[:-1]
+    middle *= 0.5
     return middle

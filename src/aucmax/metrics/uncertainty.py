@@ -243,13 +243,14 @@ def mean_and_variance(
     distance = values - centre
     if weights is None:
         distance_mean = distance.mean()
-        residual = distance - distance_mean
-        variance = residual @ residual / (values.size * (values.size - 1.0))
+        distance -= distance_mean
+        variance = distance @ distance / (values.size * (values.size - 1.0))
     else:
         share = weights / weights.sum()
         distance_mean = share @ distance
-        residual = share * (distance - distance_mean)
-        variance = residual @ residual / (1.0 - share @ share)
+        distance -= distance_mean
+        distance *= share
+        variance = distance @ distance / (1.0 - share @ share)
     return float(centre + distance_mean), float(variance)
 
 

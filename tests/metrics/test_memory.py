@@ -1,0 +1,45 @@
+"""Metrics take a small multiple of their input, and never one cell per pair."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from aucmax import metrics
+from torture.amount import times
+
+
+@pytest.mark.parametrize(
+    ("metric", "most"),
+    [
+        (metrics.roc_auc_score, 3.0),
+        (metrics.partial_auc_score, 3.0),
+        (metrics.auc_interval, 3.0),
+        (metrics.ndcg_score, 3.0),
+        (metrics.compare_auc, 3.0),
+        (metrics.roc_points, 8.0),
+        (metrics.mean_average_precision, 8.0),
+        (metrics.precision_at_k, 8.0),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_the_peak_is_a_small_multiple_of_the_input(
+    metric, most, share, record_property
+):
+    rng = np.random.default_rng(0)
+    n = times(100_000, 10_000_000)
+    labels = (rng.random(n) < share).astype(np.int64)
+    given = [labels, rng.normal(size=n) + labels]
+    if metric is metrics.compare_auc:
+        given.append(rng.normal(size=n) + labels)
+    options = {"k": 10} if metric is metrics.precision_at_k else {}
+    metric(*[values[:1000] for values in given], **options)  # compiles
+    tracemalloc.start()
+    try:
+        metric(*given, **options)
+        peak = tracemalloc.get_traced_memory()[1] / sum(v.nbytes for v in given)
+    finally:
+        tracemalloc.stop()
+    record_property("peak of memory by the input", peak)
+    assert peak <= most
