@@ -11,6 +11,7 @@ from aucmax.hypotheses.ensemble import (
 from aucmax.hypotheses.precomputed import PrecomputedColumns
 from aucmax.hypotheses.scaled_columns import ScaledColumns, on_range
 from aucmax.hypotheses.stump_columns import StumpColumns
+from aucmax.hypotheses.stump_grid import StumpGrid
 from aucmax.hypotheses.stumps import BestStumps, Stumps, stump, stump_values
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "ScaledColumns",
     "StumpColumns",
     "StumpEnsemble",
+    "StumpGrid",
     "Stumps",
     "evaluate_callables",
     "fitted_ensemble",

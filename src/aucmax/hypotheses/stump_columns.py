@@ -73,6 +73,13 @@ class StumpColumns:
         self.threshold = np.concatenate([self.threshold, threshold])
         return column.size
 
+    def places(self, column: IntArray, threshold: FloatArray) -> IntArray:
+        """Return the numbers of stumps that were taken in."""
+        stumps = zip(self.column.tolist(), self.threshold.tolist(), strict=True)
+        numbers = {stump: number for number, stump in enumerate(stumps)}
+        asked = zip(column.tolist(), threshold.tolist(), strict=True)
+        return np.array([numbers[stump] for stump in asked], dtype=np.int64)
+
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ weights``, of shape (n_rows,); weights of 0 cost nothing."""
         scores = np.zeros(self.n_rows)

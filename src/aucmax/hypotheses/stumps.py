@@ -11,7 +11,7 @@ from aucmax.hypotheses._ranges import column_ranges
 from aucmax.hypotheses._sorted_columns import SortedColumns, sort_columns
 from aucmax.hypotheses.base import dense_columns
 
-__all__ = ["BestStumps", "Stumps", "stump", "stump_values"]
+__all__ = ["BestStumps", "Stumps", "midpoints", "stump", "stump_values"]
 
 
 class BestStumps(NamedTuple):
@@ -146,7 +146,7 @@ class Stumps:
         is_zero = (place < middle) == (neighbour >= middle)
         own, other = self._values(column, place), np.zeros(column.size)
         other[~is_zero] = self._values(column[~is_zero], neighbour[~is_zero])
-        return _midpoints(np.minimum(own, other), np.maximum(own, other))
+        return midpoints(np.minimum(own, other), np.maximum(own, other))
 
     def _values(self, column: IntArray, place: IntArray) -> FloatArray:
         values: Any = self.X[self._sorted.rows(place), column]
@@ -186,6 +186,7 @@ def stump_values(
     return np.where(above, direction, -direction)
 
 
-def _midpoints(lower: FloatArray, upper: FloatArray) -> FloatArray:
+def midpoints(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return thresholds that part values: halfway, or the lower one by rounding."""
     middle = lower / 2.0 + upper / 2.0
     return np.where((lower <= middle) & (middle < upper), middle, lower)

@@ -1,12 +1,22 @@
-"""All stumps at once, by column generation."""
+"""All stumps at once, by column generation, or of few rows from the inside."""
 
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.hypotheses import BestStumps, StumpColumns, StumpEnsemble, Stumps
+from aucmax.hypotheses import (
+    BestStumps,
+    StumpColumns,
+    StumpEnsemble,
+    StumpGrid,
+    Stumps,
+)
+from aucmax.margin.interior_point import Found, follow_central_path
 from aucmax.margin.limits import most_cuts
+from aucmax.margin.masses import masses_of
 from aucmax.margin.objective import MarginObjective
 from aucmax.margin.problem import MarginProblem, MarginResult
 from aucmax.regularizers import L1Ball
@@ -27,6 +37,11 @@ _GAP_SHARE = 0.5  # of the gap over all stumps, to which a round is solved
 _LEAST_TOLERANCE_SHARE = 0.01  # of the gap allowed: no round is solved more closely
 _LEAST_CLOSENESS = 1e-15  # absolute, where rounding decides
 _LARGEST_TIE = 2e-9  # relative: edges that differ by less count as equal
+_MOST_ROWS_INSIDE = 2500  # whose products with each other are formed in each step
+_MOST_WORK_INSIDE = 4e8  # squared rows times columns
+_SMALLEST_TOL_INSIDE = 1e-5  # rounding ends the way before
+_MOST_ITERATIONS_AT_FIRST = 40  # of cutting planes, which easy problems need
+_TOL_INSIDE = 0.5  # share of the tolerance; what is left is for stumps left out
 
 
 class StumpProblem(MarginProblem):
@@ -36,8 +51,9 @@ class StumpProblem(MarginProblem):
     the rows; one sweep over the sorted columns finds the stump with the largest edge
     under these weights, of *all* stumps. That edge bounds the margin that any weighting
     of any stumps can reach, which certifies the gap. Each column's best stump joins if
-    its edge is above the margin. X is finite, float32 or float64, dense, CSR or CSC;
-    `hypotheses` are the stumps chosen so far, by any solve.
+    its edge is above the margin. Where that takes long and the rows are few, an
+    interior-point method over all stumps at once takes over. X is finite, float32 or
+    float64, dense, CSR or CSC; `hypotheses` are the stumps chosen so far, by any solve.
     """
 
     hypotheses: StumpColumns
@@ -75,39 +91,16 @@ class StumpProblem(MarginProblem):
         rule.callback = lambda progress: (
             self.limits.is_over or -progress.value >= enough
         )
-        # no weighting of stumps has a margin above this, whatever the risk
-        watch, bound = rule.watch(), -self._first_edge
-        closeness = max(_GAP_SHARE * self._first_edge, _LEAST_CLOSENESS)
-        while True:
-            solution = self._solve_round(objective, here, rule, closeness, bound)
-            row_weights = -solution.cuts.mixed_source()
-            best = self._sweep(row_weights)
-            # ties within rounding go to the first stump, which may be a trifle lower
-            bound = max(
-                bound, -(1.0 + _LARGEST_TIE) * float(best.edge.max(initial=0.0))
-            )
-            if watch.says_stop(objective, solution.value, bound):
-                break
-            useful = best.edge > -solution.value
-            n_new = self.hypotheses.add(best.column[useful], best.threshold[useful])
-            # without new stumps, what is left of the gap is the round's own
-            gap = watch.history[-1].gap
-            closeness = min(closeness, _GAP_SHARE * (gap if n_new else closeness))
-            allowed = rule.tol * max(abs(solution.value), rule.floor)
-            if closeness < max(_LEAST_TOLERANCE_SHARE * allowed, _LEAST_CLOSENESS):
-                break
-            self._widen_cuts(solution.cuts)
-            point = Point(self._widened(solution.point.parameters), solution.point[1])
-            here = Start(point, solution.cuts)
-        return MarginResult(
-            solution.point.parameters,
-            solution.point.scores,
-            0.0 - solution.value,  # not -0.0
-            watch.history[-1].gap,
-            watch.converged,
-            row_weights,
-            solution.cuts,
-        )
+        if not self._can_go_inside(rule):
+            return self._by_rounds(objective, here, rule)
+        result = self._by_rounds(objective, here, rule, _MOST_ITERATIONS_AT_FIRST)
+        if result.converged or self.limits.is_over or result.margin >= enough:
+            return result
+        inside = self._from_inside(objective, rule, result, enough)
+        if inside.converged or self.limits.is_over or inside.margin >= enough:
+            return inside
+        here = self._first_point(objective, inside, reuse_cuts=True)
+        return self._by_rounds(objective, here, rule)
 
     def ensemble(self, weights: FloatArray) -> StumpEnsemble:
         """Return the scoring function of these weights; zeros are left out."""
@@ -134,6 +127,141 @@ class StumpProblem(MarginProblem):
         self._widen_cuts(cuts)
         return Start(Point(self._widened(start.weights), start.scores), cuts)
 
+    def _by_rounds(
+        self,
+        objective: MarginObjective,
+        here: Start,
+        rule: StoppingRule,
+        n_left: float = np.inf,
+    ) -> MarginResult:
+        """Generate columns, for so many iterations of the rounds at most."""
+        # no weighting of stumps has a margin above this, whatever the risk
+        watch, bound = rule.watch(), -self._first_edge
+        closeness = max(_GAP_SHARE * self._first_edge, _LEAST_CLOSENESS)
+        while True:
+            solution = self._solve_round(
+                objective, here, rule, closeness, bound, n_left
+            )
+            n_left -= solution.n_iter
+            row_weights = -solution.cuts.mixed_source()
+            best = self._sweep(row_weights)
+            # ties within rounding go to the first stump, which may be a trifle lower
+            bound = max(
+                bound, -(1.0 + _LARGEST_TIE) * float(best.edge.max(initial=0.0))
+            )
+            if watch.says_stop(objective, solution.value, bound) or n_left <= 0:
+                break
+            useful = best.edge > -solution.value
+            n_new = self.hypotheses.add(best.column[useful], best.threshold[useful])
+            # without new stumps, what is left of the gap is the round's own
+            gap = watch.history[-1].gap
+            closeness = min(closeness, _GAP_SHARE * (gap if n_new else closeness))
+            allowed = rule.tol * max(abs(solution.value), rule.floor)
+            if closeness < max(_LEAST_TOLERANCE_SHARE * allowed, _LEAST_CLOSENESS):
+                break
+            self._widen_cuts(solution.cuts)
+            point = Point(self._widened(solution.point.parameters), solution.point[1])
+            here = Start(point, solution.cuts)
+        return MarginResult(
+            solution.point.parameters,
+            solution.point.scores,
+            0.0 - solution.value,  # not -0.0
+            watch.history[-1].gap,
+            watch.converged,
+            row_weights,
+            solution.cuts,
+        )
+
+    def _can_go_inside(self, rule: StoppingRule) -> bool:
+        n_rows, n_columns = self.stumps.X.shape
+        return (
+            n_rows <= _MOST_ROWS_INSIDE
+            and n_rows * n_rows * n_columns <= _MOST_WORK_INSIDE
+            and rule.tol >= _SMALLEST_TOL_INSIDE
+        )
+
+    @cached_property
+    def _grid(self) -> StumpGrid:
+        return StumpGrid(self.stumps.X)
+
+    def _from_inside(
+        self,
+        objective: MarginObjective,
+        rule: StoppingRule,
+        known: MarginResult,
+        enough: float,
+    ) -> MarginResult:
+        """Maximise over all stumps at once; return what is known, if that is better."""
+        masses = masses_of(objective.risk, self.labels, self.sample_weight)
+        if masses is None:
+            return known
+
+        def tell(progress: Progress) -> bool:
+            return self.limits.tell(progress) or -progress.value >= enough
+
+        half = replace(rule, tol=_TOL_INSIDE * rule.tol, callback=tell)
+        half.max_time = self.limits.seconds_left
+        watch, grid = half.watch(), self._grid
+
+        def says_stop(found: Found) -> bool:
+            objective.n_passes += grid.n_products_since() / 2.0
+            best = max(found.value, known.margin)
+            upper = min(found.largest_edge, known.margin + known.gap)
+            return watch.says_stop(objective, -best, -upper)
+
+        found = follow_central_path(grid, masses, says_stop)
+        self.limits.n_iter += len(watch.history)
+        return self._kept(objective, rule, found, known)
+
+    def _kept(
+        self,
+        objective: MarginObjective,
+        rule: StoppingRule,
+        found: Found,
+        known: MarginResult,
+    ) -> MarginResult:
+        """Choose the stumps that matter, and certify them."""
+        edge = float(self._sweep(found.row_weights).edge.max(initial=0.0))
+        upper = (1.0 + _LARGEST_TIE) * edge
+        row_weights: FloatArray | None = found.row_weights
+        if known.margin + known.gap < upper:
+            upper, row_weights = known.margin + known.gap, known.row_weights
+        order = np.argsort(-np.abs(found.weights))
+
+        def margin_of(n_kept: int) -> tuple[float, FloatArray]:
+            weights: FloatArray = np.zeros(order.size)
+            weights[order[:n_kept]] = found.weights[order[:n_kept]]
+            weights /= max(np.abs(weights).sum(), np.finfo(float).tiny)
+            objective.n_passes += 0.5
+            scores = self._grid.scores(weights)
+            return -objective.risk_value(Point(weights, scores)), weights
+
+        # the fewest stumps, largest first, that cost half of what the gap leaves
+        whole, _ = margin_of(order.size)
+        allowed = rule.tol * max(abs(whole), rule.floor)
+        least = whole - 0.5 * (1.0 - _TOL_INSIDE) * allowed
+        too_few, enough = 0, order.size
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            if margin_of(middle)[0] >= least:
+                enough = middle
+            else:
+                too_few = middle
+        weights = margin_of(enough)[1]
+        chosen = order[:enough]
+        column, threshold = self._grid.column[chosen], self._grid.threshold[chosen]
+        self.hypotheses.add(column, threshold)
+        spread: FloatArray = np.zeros(self.hypotheses.n_hypotheses)
+        spread[self.hypotheses.places(column, threshold)] = weights[chosen]
+        point = objective.at(spread)
+        margin = 0.0 - objective.risk_value(point)
+        if known.margin > margin:
+            point = Point(self._widened(known.weights), known.scores)
+            margin = known.margin
+        gap = max(upper - margin, 0.0)
+        is_reached = rule.is_reached(margin, gap)
+        return MarginResult(*point, margin, gap, is_reached, row_weights, known.cuts)
+
     def _solve_round(
         self,
         objective: MarginObjective,
@@ -141,6 +269,7 @@ class StumpProblem(MarginProblem):
         rule: StoppingRule,
         closeness: float,
         bound: float,
+        n_left: float,
     ) -> Solution:
         """Maximise over the chosen stumps, a little more closely than over all."""
 
@@ -149,7 +278,8 @@ class StumpProblem(MarginProblem):
 
         left = self.limits.seconds_left
         # margins are at most 1, so with this floor the tolerance is an absolute gap
-        inner = StoppingRule(closeness, rule.max_iter, left, tell, floor=1.0)
+        most = int(min(n_left, rule.max_iter))
+        inner = StoppingRule(closeness, most, left, tell, floor=1.0)
         cuts = most_cuts(self.labels.size)
         solver = LevelBundleSolver(inner, max_cuts=cuts, keep_sources=True)
         solution = solver.minimize(objective, L1Ball(), here)

@@ -1,0 +1,180 @@
+r"""What row weights a margin risk allows: sums of masses, each with a cap.
+
+The row weights under which a margin risk is minus a mean margin are sums of masses v,
+with :math:`0 \le v \le u` and fixed totals: one mass per row for the reduction to
+instances, one per pair for the soft margin over pairs. An interior-point method needs
+them in the terms below, where P sums masses to signed row weights, E to their totals,
+and :math:`\Theta` is a diagonal matrix.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
+
+from aucmax._validation import BoolArray, FloatArray
+from aucmax.risks import InstanceMargin, PairMargin
+from aucmax.risks.base import Risk
+
+__all__ = ["Masses", "PairMasses", "RowMasses", "masses_of"]
+
+_LEAST_ROOM = 1e-6  # share of the caps that must be left free for an inside to exist
+_MOST_PAIRS = 250_000  # each with a mass of its own
+_TOTAL = 0.5  # of the masses of a class, or of all pairs
+
+
+class Masses(Protocol):
+    """Masses with caps."""
+
+    caps: FloatArray
+    n_totals: int
+
+    def to_rows(self, masses: FloatArray) -> FloatArray:
+        """Return the signed row weights P v."""
+
+    def margins(self, scores: FloatArray) -> FloatArray:
+        """Return P^T s: the margin that each mass weighs."""
+
+    def totals(self, masses: FloatArray) -> FloatArray:
+        """Return E v."""
+
+    def spread(self, totals: FloatArray) -> FloatArray:
+        """Return E^T of one number per total, broadcastable to the masses."""
+
+    def between_rows(self, theta: FloatArray, scores: FloatArray) -> FloatArray:
+        """Return P Theta P^T s, of one column of scores or many."""
+
+    def solver(
+        self, theta: FloatArray, products: FloatArray
+    ) -> Callable[[FloatArray], FloatArray]:
+        """Return what solves (I + P Theta P^T M) x = b; M is `products`."""
+
+
+class RowMasses:
+    """One mass per row; those of each class add up to one half."""
+
+    n_totals = 2
+
+    def __init__(self, caps: FloatArray, labels: BoolArray) -> None:
+        self.caps = caps
+        self._labels = labels
+        self._signs = np.where(labels, 1.0, -1.0)
+
+    def to_rows(self, masses: FloatArray) -> FloatArray:
+        """See :meth:`Masses.to_rows`."""
+        return self._signs * masses
+
+    def margins(self, scores: FloatArray) -> FloatArray:
+        """See :meth:`Masses.margins`."""
+        return self._signs * scores
+
+    def totals(self, masses: FloatArray) -> FloatArray:
+        """See :meth:`Masses.totals`."""
+        positive = masses[self._labels].sum()
+        return np.array([positive, masses[~self._labels].sum()])
+
+    def spread(self, totals: FloatArray) -> FloatArray:
+        """See :meth:`Masses.spread`."""
+        return np.asarray(np.where(self._labels, totals[0], totals[1]))
+
+    def between_rows(self, theta: FloatArray, scores: FloatArray) -> FloatArray:
+        """See :meth:`Masses.between_rows`."""
+        return np.asarray((theta * scores.T).T)
+
+    def solver(
+        self, theta: FloatArray, products: FloatArray
+    ) -> Callable[[FloatArray], FloatArray]:
+        """See :meth:`Masses.solver`; symmetric once divided by theta."""
+        matrix = products.copy()
+        matrix[np.diag_indices_from(matrix)] += 1.0 / theta
+        factor = cho_factor(matrix, overwrite_a=True)
+        return lambda b: np.asarray(cho_solve(factor, (b.T / theta).T))
+
+
+class PairMasses:
+    """One mass per pair, of total one half; for few rows, as all pairs are listed."""
+
+    n_totals = 1
+
+    def __init__(self, caps: FloatArray, labels: BoolArray) -> None:
+        self.caps = caps  # positives by negatives
+        self._positive, self._negative = np.flatnonzero(labels), np.flatnonzero(~labels)
+        self._n_rows = labels.size
+
+    def to_rows(self, masses: FloatArray) -> FloatArray:
+        """See :meth:`Masses.to_rows`."""
+        rows = np.empty(self._n_rows)
+        rows[self._positive] = masses.sum(axis=1)
+        rows[self._negative] = -masses.sum(axis=0)
+        return rows
+
+    def margins(self, scores: FloatArray) -> FloatArray:
+        """See :meth:`Masses.margins`."""
+        return np.subtract.outer(scores[self._positive], scores[self._negative])
+
+    def totals(self, masses: FloatArray) -> FloatArray:
+        """See :meth:`Masses.totals`."""
+        return np.array([masses.sum()])
+
+    def spread(self, totals: FloatArray) -> FloatArray:
+        """See :meth:`Masses.spread`."""
+        return totals
+
+    def between_rows(self, theta: FloatArray, scores: FloatArray) -> FloatArray:
+        """See :meth:`Masses.between_rows`: the Laplacian of the pairs."""
+        positive, negative = scores[self._positive], scores[self._negative]
+        product = np.empty_like(scores)
+        product[self._positive] = (theta.sum(axis=1) * positive.T).T - theta @ negative
+        product[self._negative] = (
+            theta.sum(axis=0) * negative.T
+        ).T - theta.T @ positive
+        return product
+
+    def solver(
+        self, theta: FloatArray, products: FloatArray
+    ) -> Callable[[FloatArray], FloatArray]:
+        """See :meth:`Masses.solver`."""
+        matrix = self.between_rows(theta, products)
+        matrix[np.diag_indices_from(matrix)] += 1.0
+        factor = lu_factor(matrix, overwrite_a=True)
+        return lambda b: np.asarray(lu_solve(factor, b))
+
+
+def _row_masses(
+    risk: InstanceMargin, labels: BoolArray, weight: FloatArray
+) -> RowMasses:
+    nus = np.where(labels, risk.nu_pos, risk.nu_neg)
+    return RowMasses(_TOTAL * weight / nus, labels)
+
+
+def _pair_masses(
+    risk: PairMargin, labels: BoolArray, weight: FloatArray
+) -> PairMasses | None:
+    n_positive = np.count_nonzero(labels)
+    if n_positive * (labels.size - n_positive) > _MOST_PAIRS:
+        return None
+    pairs = np.multiply.outer(weight[labels], weight[~labels])
+    return PairMasses(_TOTAL * pairs / risk.nu, labels)
+
+
+#: from a risk to the masses that its row weights are made of
+_MAKERS: dict[type[Any], Callable[..., Masses | None]] = {
+    InstanceMargin: _row_masses,
+    PairMargin: _pair_masses,
+}
+
+
+def masses_of(
+    risk: Risk, labels: BoolArray, sample_weight: FloatArray | None
+) -> Masses | None:
+    """Return the masses of a risk, or None if it has none, too many, or no choice."""
+    maker = _MAKERS.get(type(risk))
+    if maker is None:
+        return None
+    weight = np.ones(labels.size) if sample_weight is None else sample_weight
+    masses = maker(risk, labels, weight)
+    if masses is None or (weight == 0.0).any():
+        return None
+    has_room = masses.totals(masses.caps) * (1.0 - _LEAST_ROOM) > _TOTAL
+    return masses if has_room.all() else None
