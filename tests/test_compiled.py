@@ -1,14 +1,17 @@
-"""Where nothing can be written, everything still works."""
+"""Where nothing can be written, all works; who waits for the compiler is told."""
 
 import os
 import shutil
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import aucmax
+from aucmax import _compiled
 
 CALL = """
 import warnings
@@ -78,3 +81,65 @@ def test_without_a_cache_folder_loops_are_kept_in_a_temporary_one(
     folder.chmod(0o777)
     _, message = run(read_only_package, tmp_path)
     assert f"kept in {folder}." not in message
+
+
+class Terminal(StringIO):
+    """What is written to a terminal, or to a file."""
+
+    def __init__(self, is_terminal):
+        super().__init__()
+        self.isatty = lambda: is_terminal
+
+
+def compiling(module, seconds, is_terminal, monkeypatch):
+    """Compile loops of a module for so many seconds each; return what was said."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(_compiled.time, "perf_counter", lambda: clock.now)
+    monkeypatch.setattr("sys.stderr", Terminal(is_terminal))
+    note = _compiled.CompilingNote()
+    loop = SimpleNamespace(py_func=SimpleNamespace(__module__=module))
+    event = SimpleNamespace(data={"dispatcher": loop})
+    for own in seconds:
+        clock.now += 100.0  # of other work
+        note.on_start(event)
+        inner = SimpleNamespace(py_func=SimpleNamespace(__module__="numba.np"))
+        note.on_start(SimpleNamespace(data={"dispatcher": inner}))
+        clock.now += own
+        note.on_end(event)
+        note.on_end(event)
+    return sys.stderr.getvalue()
+
+
+def test_a_terminal_is_told_once_what_a_first_call_waits_for(monkeypatch):
+    said = compiling("aucmax.risks", [0.6, 0.6, 5.0, 5.0], True, monkeypatch)
+    assert said.count("compiling once") == 1
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "seconds", "is_terminal"),
+    [
+        ("aucmax.risks", [0.6, 0.3, 9.0], True),  # the last one was not foreseen
+        ("aucmax.risks", [5.0, 5.0], False),
+        ("another", [5.0, 5.0], True),
+    ],
+    ids=["soon done", "no terminal", "another library"],
+)
+def test_nobody_else_is_told(module, seconds, is_terminal, monkeypatch):
+    assert compiling(module, seconds, is_terminal, monkeypatch) == ""
+
+
+def test_a_compiled_loop_is_noticed(monkeypatch):
+    monkeypatch.setattr(_compiled, "_PATIENCE", 0.0)
+    monkeypatch.setattr("sys.stderr", Terminal(True))
+    if os.environ.get("NUMBA_DISABLE_JIT") == "1":
+        pytest.skip("nothing is compiled")
+
+    def one_more(number):
+        return number + 1
+
+    one_more.__module__ = "aucmax.made_up"
+    note = _compiled.CompilingNote()
+    with _compiled.event.install_listener("numba:compile", note):
+        assert _compiled.njit(one_more)(1) == 2
+    assert "compiling once" in sys.stderr.getvalue()
