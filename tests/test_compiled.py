@@ -1,4 +1,4 @@
-"""Where nothing can be written, everything still works."""
+"""Where nothing can be written, all works; who waits for the compiler is told."""
 
 import os
 import shutil
@@ -7,11 +7,13 @@ import subprocess
 import sys
 import threading
 import time
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
 import aucmax
+from aucmax import _compiled
 from aucmax._compiled import _beside
 
 CALL = """
@@ -111,3 +113,28 @@ def test_what_a_compiler_returns_or_raises_comes_from_the_other_thread():
     assert seen == ["aucmax-compiler"]
     with pytest.raises(TypeError):
         _beside(compile_one)(7)
+
+
+class Stream(StringIO):
+    """What is written to a terminal, or to a file."""
+
+    def __init__(self, is_terminal):
+        super().__init__()
+        self.isatty = lambda: is_terminal
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "seconds", "n_lines"),
+    [(True, [0.2, 0.2, 0.2], 1), (True, [0.0, 0.01], 0), (False, [0.4], 0)],
+    ids=["a long wait", "soon done", "no terminal"],
+)
+def test_a_terminal_is_told_once_what_a_first_call_waits_for(
+    is_terminal, seconds, n_lines, monkeypatch
+):
+    monkeypatch.setattr(_compiled, "_PATIENCE", 0.3)
+    monkeypatch.setattr(_compiled._Wait, "seconds", 0.0)
+    monkeypatch.setattr(_compiled._Wait, "is_told", False)
+    monkeypatch.setattr("sys.stderr", Stream(is_terminal))
+    for some in seconds:
+        _beside(time.sleep)(some)
+    assert sys.stderr.getvalue().count("compiling once") == n_lines

@@ -49,6 +49,18 @@ CROWD = {
 VALUES = SPREAD_OUT | CROWD
 
 
+@pytest.fixture(autouse=True)
+def _any_number_is_many(monkeypatch):
+    monkeypatch.setattr("aucmax._sorting._MANY", 1)
+
+
+def test_few_values_need_no_compiled_loop(monkeypatch):
+    monkeypatch.setattr("aucmax._sorting._MANY", 10**6)
+    monkeypatch.delattr("aucmax._sorting.bucket_sort")
+    for values in VALUES.values():
+        check_stable_sort(values, *sort_with_order(values))
+
+
 def check_stable_sort(values, order, ordered):
     expected = np.argsort(values, kind="stable")
     np.testing.assert_array_equal(order, expected)

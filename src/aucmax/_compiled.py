@@ -1,19 +1,22 @@
-"""Numba's ``njit``, for machines as well on which its cache has no place to be.
+"""Numba's ``njit``, which says what a first call waits for, and can always be cached.
 
 Numba keeps compiled loops next to the source or in the user's cache folder, and raises
 an error at import if it can write to neither, as in a container with a read-only disk
 and no home. Then they are kept in a temporary folder that nobody else can write to, or
 if there is none, for the time of the process.
 
-Functions are compiled by another thread, while the main one waits and hears Ctrl-C.
-LLVM may be busy with a large function for seconds; and an interrupt that comes while it
-calls Python back is lost, whereupon numba fails by an error of its own.
+Functions are compiled by another thread, while the main one waits, says so if it takes
+long, and hears Ctrl-C. LLVM may be busy with a large function for seconds; and an
+interrupt that comes while it calls Python back is lost, whereupon numba fails by an
+error of its own.
 """
 
 import os
 import stat
+import sys
 import tempfile
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -25,10 +28,23 @@ import numba
 __all__ = ["njit"]
 
 _PAUSE = 0.1  # seconds; without an end to it, waiting cannot be interrupted on Windows
+_PATIENCE = 1.0  # seconds of waiting, after which the user is told what for
+
+
+class _Wait:
+    """How long this process has waited for compiled loops, and what the user knows."""
+
+    seconds = 0.0
+    is_told = False
 
 
 def njit(*args: Any, **options: Any) -> Any:
-    """Compile a function, as ``numba.njit`` does; the cache is never an obstacle."""
+    """Compile a function, as ``numba.njit`` does; the cache is never an obstacle.
+
+    No loop divides by 0, as the tests without the compiler see; not to check for it
+    saves a sixth of the time that compiling takes.
+    """
+    options = {"error_model": "numpy", **options}
     if args:
         return _compile(args[0], options)
     return lambda function: _compile(function, options)
@@ -57,12 +73,25 @@ def _beside(compile_function: Callable[..., Any]) -> Callable[..., Any]:
                 outcome.set_exception(error)
 
         worker = threading.Thread(target=work, name="aucmax-compiler")
+        start = time.monotonic()
+        before = _Wait.seconds
         worker.start()
         while worker.is_alive():
             worker.join(_PAUSE)
+            _Wait.seconds = before + time.monotonic() - start
+            _tell_who_waits()
         return outcome.result()
 
     return wait_for_it
+
+
+def _tell_who_waits() -> None:
+    """Say on a terminal, once, what a first call waits for."""
+    if _Wait.is_told or _Wait.seconds < _PATIENCE:
+        return
+    _Wait.is_told = True
+    if sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write("aucmax: compiling once, a few seconds ...\n")
 
 
 def _decorate(function: Callable[..., Any], options: dict[str, Any]) -> Any:

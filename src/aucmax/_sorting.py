@@ -13,7 +13,7 @@ __all__ = ["RowNumbers", "deal_out", "row_number_type", "sort_with_order"]
 
 RowNumbers: TypeAlias = NDArray[np.integer[Any]]
 
-_MANY = 1024  # values: so many are sorted faster by bytes than by comparison
+_MANY = 2**14  # values: fewer are sorted in a millisecond, without a loop to compile
 _SIGN_BIT = -(2**63)
 
 
@@ -21,18 +21,18 @@ def sort_with_order(values: FloatArray) -> tuple[RowNumbers, FloatArray]:
     """Return the order that sorts the values, and the values in that order.
 
     Buckets first, one per value, then insertion: about four times as fast as
-    ``np.argsort`` for values that are spread out or few. Where they crowd into few
+    ``np.argsort`` for many values that are spread out. Where they crowd into few
     buckets, they are sorted byte by byte instead, about three times as fast. Either
     way O(m), with at most 1.5 times the memory of the values besides the result. Equal
     values, among them 0.0 and -0.0, stay in the order they have.
     """
+    if values.size < _MANY:
+        by_value = np.argsort(values, kind="stable")
+        return by_value.astype(row_number_type(values.size)), values[by_value]
     order = np.empty(values.size, dtype=row_number_type(values.size))
     ordered = np.empty_like(values)
     if bucket_sort(values, values.min(), values.max(), order, ordered):
         return order, ordered
-    if values.size < _MANY:
-        order[:] = np.argsort(values, kind="stable")
-        return order, values[order]
     bits = (values + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0, so both have equal bits
     spare = ordered.view(np.int64), np.empty_like(order)
     order, bits = radix_sort(bits, order, *spare)

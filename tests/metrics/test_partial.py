@@ -11,6 +11,15 @@ from metrics.samples import samples, tied
 
 pytestmark = pytest.mark.kernel
 
+
+@pytest.fixture(autouse=True, scope="module")
+def _rows_are_many():
+    """Take the loops that are compiled for many rows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aucmax.metrics._steps._MANY", 1)
+        yield
+
+
 # ends on rows and within them: tenths, quarters, thirds, sevenths, and what is between
 ranges = (
     st.tuples(st.integers(0, 840), st.integers(0, 840))

@@ -14,6 +14,14 @@ from metrics.samples import samples, tied
 pytestmark = pytest.mark.kernel
 
 
+@pytest.fixture(autouse=True, scope="module", params=[1, 2**15], ids=["many", "few"])
+def _number_of_rows(request):
+    """Take the rows for many, which loops are compiled for, and for few."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aucmax.metrics._steps._MANY", request.param)
+        yield
+
+
 @given(samples())
 def test_auc_is_the_share_of_ordered_pairs(sample):
     y, scores, _, _ = sample

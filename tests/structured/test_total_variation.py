@@ -358,3 +358,15 @@ def test_inputs_stay_as_they_are_and_may_be_read_only():
     optimality_gap(prox(*problem), *problem)
     for array, copy in zip(problem, copies, strict=True):
         assert_array_equal(array, copy)
+
+
+def test_few_trees_beside_cycles_need_no_loop_of_their_own(monkeypatch):
+    rng = np.random.default_rng(0)
+    tree, ring = random_tree(4, rng), cycle(30)
+    edges = side_by_side((4, tree), (30, ring), (2, np.empty((0, 2), dtype=int)))
+    values, weights = rng.normal(size=36), rng.random(33)
+    expected = prox(values[:4], tree, weights[:3])
+    monkeypatch.delattr("aucmax.structured.network.forest_prox")
+    x = prox(values, edges, weights)
+    assert_allclose(x[:4], expected, rtol=1e-15)
+    assert_array_equal(x[34:], values[34:])

@@ -178,3 +178,67 @@ def mean_over_queries(values, weights, starts, box, is_loose, rounding, slopes):
     for i in range(slopes.size):
         slopes[i] /= max(n_counted, 1)
     return total / max(n_counted, 1)
+
+
+@njit(cache=True, nogil=True)
+def bring_near_zero(values, first, middle, stop):
+    """Shift two ascending stretches of values, so that sums of them keep their digits.
+
+    Returns the largest size of any before, at least 1.
+    """
+    low = values[first] if values[first] < values[middle] else values[middle]
+    high = (
+        values[middle - 1]
+        if values[middle - 1] > values[stop - 1]
+        else values[stop - 1]
+    )
+    level = low if low > 0.0 else (high if high < 0.0 else 0.0)
+    for i in range(first, stop):
+        values[i] -= level
+    largest = -low if -low > high else high
+    return largest if largest > 1.0 else 1.0
+
+
+@njit(cache=True, nogil=True)
+def mean_pair_hinge(values, weights, starts, rounding, slopes):
+    """Average the hinge of all pairs over the queries with both classes.
+
+    It is `mean_over_queries` where ranges leave nothing out, and compiles in a tenth of
+    the time.
+    """
+    n_counted, total = 0, 0.0
+    for q in range((starts.size - 1) // 2):
+        first, middle, stop = starts[2 * q], starts[2 * q + 1], starts[2 * q + 2]
+        all_mass = own_mass = 0.0
+        for j in range(first, middle):
+            slopes[j] = 0.0
+            all_mass += weights[j]
+        for i in range(middle, stop):
+            slopes[i] = 0.0
+            own_mass += weights[i]
+        if all_mass == 0.0 or own_mass == 0.0:
+            continue
+        n_counted += 1
+        slack = rounding * bring_near_zero(values, first, middle, stop)
+        # mass and moment cover the negatives that a positive meets; they only grow
+        mass = moment = 0.0
+        met = middle
+        for i in range(stop - 1, middle - 1, -1):
+            while met > first and values[met - 1] - values[i] + 1.0 > slack:
+                met -= 1
+                mass += weights[met]
+                moment += weights[met] * values[met]
+            own = weights[i] / own_mass
+            slopes[i] -= own * (mass / all_mass)
+            total += own * ((moment + mass * (1.0 - values[i])) / all_mass)
+        mass = 0.0
+        met = middle
+        for j in range(first, middle):
+            while met < stop and values[j] - values[met] + 1.0 > slack:
+                mass += weights[met]
+                met += 1
+            slopes[j] = weights[j] / all_mass * (mass / own_mass)
+    n_counted = n_counted if n_counted > 1 else 1
+    for i in range(slopes.size):
+        slopes[i] /= n_counted
+    return total / n_counted

@@ -98,15 +98,19 @@ class PerQuery(Risk):
         if sample_weight is not None:
             weights = sample_weight[grouped] / sample_weight.max()
         slopes = np.empty_like(scores)
-        value = _partial_kernels.mean_over_queries(
-            scores[grouped],
-            weights,
-            starts,
-            np.array(box[:3]),
-            self.risk.bound == "loose",
-            LARGEST_GAP_AT_A_KINK,
-            slopes,
-        )
+        rows = scores[grouped], weights, starts
+        if tuple(box[:3]) == (0.0, 1.0, 1.0):
+            value = _partial_kernels.mean_pair_hinge(
+                *rows, LARGEST_GAP_AT_A_KINK, slopes
+            )
+        else:
+            value = _partial_kernels.mean_over_queries(
+                *rows,
+                np.array(box[:3]),
+                self.risk.bound == "loose",
+                LARGEST_GAP_AT_A_KINK,
+                slopes,
+            )
         subgradient = np.empty_like(scores)
         subgradient[grouped] = sign * slopes
         return float(value), subgradient

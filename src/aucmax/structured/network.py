@@ -14,14 +14,15 @@ from aucmax.structured._precise_kernels import forest_prox, settle_blocks
 
 __all__ = ["Network"]
 
+_SMALLEST_SHARE_OF_TREES = 0.2  # of all edges
 _LARGEST_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not overflow
 
 
 class Network:
     """Edges between nodes, ready for total variation; an edge may occur repeatedly.
 
-    Components without cycles are solved by dynamic programming, the others by divide
-    and conquer with maximum flows.
+    Components without cycles are solved by dynamic programming, unless they are few,
+    the others by divide and conquer with maximum flows.
     """
 
     def __init__(self, edges: IntArray, n_nodes: int) -> None:
@@ -35,6 +36,9 @@ class Network:
         order, offsets, component = self._components(edges)
         n_edges = np.bincount(component[edges[:, 0]], minlength=offsets.size - 1)
         has_cycle = n_edges >= np.diff(offsets)
+        # trees that are few go with the others, rather than have their loops compiled
+        if n_edges[~has_cycle].sum() < _SMALLEST_SHARE_OF_TREES * len(edges):
+            has_cycle = n_edges > 0
         self._in_tree = ~has_cycle[component[edges[:, 0]]]
         on_cycles = np.repeat(has_cycle, np.diff(offsets))
         self._order = order[on_cycles].astype(kind)
