@@ -25,14 +25,14 @@ def network(name: str, n_columns: int) -> torch.nn.Module:
     """Return a small convolutional network for images, else a layer of 128 units."""
     if name == "digits":
         return torch.nn.Sequential(
-            torch.nn.Conv2d(1, 16, 3, padding=1),
+            torch.nn.Conv2d(1, 8, 3, padding=1),
             torch.nn.ReLU(),
             torch.nn.MaxPool2d(2),
-            torch.nn.Conv2d(16, 32, 3, padding=1),
+            torch.nn.Conv2d(8, 16, 3, padding=1),
             torch.nn.ReLU(),
             torch.nn.MaxPool2d(2),
             torch.nn.Flatten(),
-            torch.nn.Linear(128, 64),
+            torch.nn.Linear(64, 64),
             torch.nn.ReLU(),
             torch.nn.Linear(64, 1),
             torch.nn.Flatten(0),
