@@ -14,7 +14,14 @@ from pathlib import Path
 
 from benchmarks.papers.tasks import run, with_data
 
-NAMES = ("suehiro2011", "narasimhan2013", "rosenfeld2014", "welleck2015", "tables")
+NAMES = (
+    "suehiro2011",
+    "narasimhan2013",
+    "rosenfeld2014",
+    "welleck2015",
+    "tables",
+    "deep",
+)
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS = Path(__file__).parents[1] / "results"
 

@@ -176,25 +176,12 @@ def test_gradients_pass_the_check_of_torch(name):
     assert torch.autograd.gradcheck(lambda s: LOSSES[name](s, labels), logits)
 
 
-@pytest.mark.parametrize("queries", [None, torch.arange(12) // 4])
-@pytest.mark.parametrize("weights", [None, torch.arange(1.0, 13.0)])
-def test_second_derivatives_of_the_logistic_loss_pass_the_check_of_torch(
-    queries, weights
-):
-    logits, labels = data(n_rows=12)
-
-    def loss(scores):
-        return PairLogisticLoss()(scores, labels, sample_weight=weights, qid=queries)
-
-    assert torch.autograd.gradgradcheck(loss, logits)
-
-
 def test_second_derivatives_that_do_not_exist_are_refused():
     logits, labels = data()
     (slope,) = torch.autograd.grad(
         PairHingeLoss()(logits, labels), logits, create_graph=True
     )
-    with pytest.raises(NotImplementedError, match="PairHingeLoss has no second"):
+    with pytest.raises(NotImplementedError, match=r"PairHingeLoss.* has no second"):
         slope.square().sum().backward()
 
 
@@ -250,20 +237,6 @@ def test_vmap_and_functional_gradients_take_one_batch_after_the_other():
     slope = torch.func.grad(lambda own: loss(own, labels))(logits[0])
     own = logits[0].clone().requires_grad_()
     np.testing.assert_allclose(slope, value_and_gradient(loss, own, labels)[1])
-
-
-# PyTorch looks at gradients of tensors that have none while it goes on after the loss
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")
-def test_a_compiled_model_may_call_a_loss():
-    layer = torch.nn.Linear(3, 1)
-    features, labels = torch.randn(20, 3), torch.arange(20) % 2
-    loss = PairLogisticLoss()
-
-    def step(features, labels):
-        return 2.0 * loss(layer(features).squeeze(1), labels)
-
-    compiled = torch.compile(step, backend="eager")
-    torch.testing.assert_close(compiled(features, labels), step(features, labels))
 
 
 def test_ten_thousand_rows_list_no_pairs():

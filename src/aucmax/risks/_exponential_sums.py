@@ -20,7 +20,7 @@ from numpy.polynomial import chebyshev, polynomial
 
 from aucmax._validation import FloatArray
 
-__all__ = ["FINEST", "coefficients"]
+__all__ = ["FINEST", "change_of_curvature", "coefficients"]
 
 #: the best accuracy on offer; beyond it the rounding of the coefficients shows
 FINEST = 1e-12
@@ -59,6 +59,18 @@ def coefficients(accuracy: float) -> FloatArray:
         if max(errors) <= accuracy:
             break
     table = np.array(rows)
+    table.flags.writeable = False
+    return table
+
+
+@lru_cache(maxsize=1)
+def change_of_curvature() -> FloatArray:
+    """Return the coefficients of the slope of the curvature, of shape (1, K).
+
+    It is :math:`z (1 - z) / (1 + z)^3`, falling with the distance, as finely as can be.
+    """
+    row = _interpolate(lambda z: (1.0 - z) / (1.0 + z) ** 3, _MOST)
+    table = row[np.newaxis]
     table.flags.writeable = False
     return table
 

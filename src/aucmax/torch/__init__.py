@@ -11,6 +11,7 @@ except ImportError as error:
         "card, choose a CPU build of torch first, which is a tenth of the size)."
     ) from error
 
+from aucmax.torch import functional
 from aucmax.torch.distributed import GatheredLoss
 from aucmax.torch.epoch import epoch_gradient
 from aucmax.torch.losses import (
@@ -36,4 +37,5 @@ __all__ = [
     "PartialAUROC",
     "ScoreBank",
     "epoch_gradient",
+    "functional",
 ]

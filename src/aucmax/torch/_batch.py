@@ -38,7 +38,6 @@ class Batch:
         cls, scores: Any, labels: Any, sample_weight: Any, qid: Any, loss: Any
     ) -> "Batch":
         """Check a batch, once; errors name the row."""
-        check_tensors(scores, labels)
         numbers = scores.detach().to("cpu", torch.float64).numpy()
         check_finite(
             numbers,

@@ -14,8 +14,8 @@ from aucmax._validation import BoolArray, FloatArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, PerQuery
 from aucmax.torch._batch import Batch, Column
-from aucmax.torch._curvature import logistic_curvature_times
-from aucmax.torch._host_risk import evaluate
+from aucmax.torch._evaluation import evaluate
+from aucmax.torch._tensor_risk import LARGEST_SHORTFALL_OF_A_ROW, PairForm
 
 __all__ = [
     "LambdaLoss",
@@ -26,8 +26,6 @@ __all__ = [
     "PartialAUCLoss",
 ]
 
-_LARGEST_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
-
 
 class PairLoss(torch.nn.Module):
     """What all losses share: a risk of each column, and the mean over the columns.
@@ -35,13 +33,16 @@ class PairLoss(torch.nn.Module):
     Attributes
     ----------
     n_calls : int
-        How often the loss was computed.
+        How often the loss was computed; compiled code does not count.
     n_without_pairs : int
         How many of these batches had no pair of a positive and a negative. Their loss
         is 0, with a gradient of 0.
+    form : PairForm or None
+        The loss in operations on tensors; without it, all sums are on the processor.
     """
 
     takes_levels = False
+    form: PairForm | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -76,17 +77,28 @@ class PairLoss(torch.nn.Module):
         tensor
             A number, of float64 if the logits are, else of float32.
         """
-        self.n_calls += 1
-        value: torch.Tensor = evaluate(self, logits, labels, sample_weight, qid)
-        return value
+        return evaluate(self, logits, labels, sample_weight, qid)
 
     def extra_repr(self) -> str:
         """Return the parameters, for printing."""
         names = inspect.signature(type(self)).parameters
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
-    def _evaluate(self, batch: Batch) -> tuple[float, FloatArray]:
-        """Return the mean of the columns, and its gradient."""
+    def by_kernels(self, batch: Batch) -> tuple[float, FloatArray]:
+        """Return the mean of the columns, and its gradient, on the processor.
+
+        Parameters
+        ----------
+        batch : Batch
+            Checked, in memory.
+
+        Returns
+        -------
+        value : float
+            The loss.
+        gradient : ndarray of shape (n_rows, n_columns)
+            Its derivative by each score.
+        """
         gradient = np.zeros_like(batch.scores)
         values = []
         for place in range(batch.scores.shape[1]):
@@ -102,12 +114,6 @@ class PairLoss(torch.nn.Module):
             self.n_without_pairs += 1
             return 0.0, gradient
         return float(np.mean(values)), gradient / len(values)
-
-    def _curvature_times(self, batch: Batch, vectors: FloatArray) -> FloatArray:
-        """Return the second derivatives times the vectors, where there are any."""
-        raise NotImplementedError(
-            f"{type(self).__name__} has no second derivatives; PairLogisticLoss has."
-        )
 
     @abstractmethod
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
@@ -141,28 +147,11 @@ class PairLogisticLoss(PairLoss):
     0.0878 [-0.0833  0.0596  0.0237]
     """
 
+    form = PairForm("logistic")
+
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""
         return _logistic_risk(PairLogistic(accuracy=accuracy), column)
-
-    def _curvature_times(self, batch: Batch, vectors: FloatArray) -> FloatArray:
-        """Return the second derivatives times the vectors."""
-        product = np.zeros_like(vectors)
-        n_used = 0
-        for place in range(vectors.shape[1]):
-            column = batch.column(place)
-            try:
-                self._check_classes(column)
-                slope = logistic_curvature_times(
-                    PairLogistic(accuracy=batch.accuracy),
-                    column,
-                    vectors[column.rows, place],
-                )
-            except NotEnoughClassesError:
-                continue
-            n_used += 1
-            product[column.rows, place] = slope
-        return product / max(n_used, 1)
 
 
 class PairHingeLoss(PairLoss):
@@ -189,6 +178,7 @@ class PairHingeLoss(PairLoss):
         super().__init__()
         check_positive("margin", margin)
         self.margin = margin
+        self.form = PairForm("hinge", float(margin))
 
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""
@@ -229,6 +219,7 @@ class PairSigmoidLoss(PairLoss):
         super().__init__()
         check_positive("tau", tau)
         self.tau = tau
+        self.form = PairForm("sigmoid", float(tau))
 
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""
@@ -287,8 +278,10 @@ class PartialAUCLoss(PairLoss):
             "fpr_range": self.fpr_range,
             "tpr_range": self.tpr_range,
         }
-        if loss == "hinge":
-            PartialHinge(**self._ranges).rank_box()  # not all ranges have a hinge
+        ranges = (self.fpr_range, self.tpr_range)
+        self.form = PairForm(loss, float(tau) if loss == "sigmoid" else 1.0, ranges)
+        if loss == "hinge" and not PartialHinge(**self._ranges).can_be_smoothed:
+            self.form = None  # a choice of orders, which is left to the kernels
 
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""
@@ -314,9 +307,9 @@ class PartialAUCLoss(PairLoss):
         ):
             low, high = self._ranges[name]
             n_rows = int(np.count_nonzero(members))
-            if (high - low) * n_rows >= 1.0 - _LARGEST_SHORTFALL_OF_A_ROW:
+            if (high - low) * n_rows >= 1.0 - LARGEST_SHORTFALL_OF_A_ROW:
                 continue
-            needed = math.ceil((1.0 - _LARGEST_SHORTFALL_OF_A_ROW) / (high - low))
+            needed = math.ceil((1.0 - LARGEST_SHORTFALL_OF_A_ROW) / (high - low))
             size = math.ceil(labels.size * needed / n_rows)
             raise ValueError(
                 f"{name}={(low, high)!r} covers {(high - low) * n_rows:.3g} of the "
@@ -361,6 +354,8 @@ class LambdaLoss(PairLoss):
         check_choice("metric", metric, ("auc", "mauc"))
         self.metric = metric
         self.takes_levels = metric == "mauc"
+        if not self.takes_levels:
+            self.form = PairForm("logistic", is_ranked=True)
 
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""

@@ -1,0 +1,1 @@
+"""Losses for networks: whole and partial AUC, images and molecules."""

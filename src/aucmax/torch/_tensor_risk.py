@@ -1,0 +1,262 @@
+"""Losses of all pairs by operations on tensors: on any device, and under a compiler."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from aucmax.risks._exponential_sums import change_of_curvature, coefficients
+from aucmax.torch._pair_sums import ClassRows, PairSums, PowerTable
+from aucmax.torch._sorted_rows import SortedRows
+
+__all__ = ["LARGEST_SHORTFALL_OF_A_ROW", "PairForm", "TensorBatch"]
+
+LARGEST_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
+_SLOPES, _CURVATURES, _HEIGHTS = range(3)  # rows of the table of coefficients
+_FINE, _PLAIN = 1e-12, 1e-7  # accuracy for float64, and for all else
+_LARGEST_GAP_AT_A_KINK = 1e-12  # of the largest distance: rounding
+
+
+@dataclass(frozen=True)
+class PairForm:
+    """The loss of a pair, and the pairs that count.
+
+    Attributes
+    ----------
+    kind : {"logistic", "sigmoid", "hinge"}
+        The loss.
+    width : float
+        The width of the sigmoid, or the margin of the hinge.
+    ranges : tuple
+        Those of the false and of the true positive rate.
+    is_ranked : bool
+        Whether a pair counts by the distance of its ranks.
+    tables : dict
+        Coefficients of the powers for loss and slope, by the accuracy; plain numbers,
+        which a compiler can read.
+    """
+
+    kind: str
+    width: float = 1.0
+    ranges: tuple[tuple[float, float], ...] = ((0.0, 1.0), (0.0, 1.0))
+    is_ranked: bool = False
+    tables: dict[float, PowerTable] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Look the coefficients up."""
+        places = {
+            "logistic": [_HEIGHTS, _SLOPES],
+            "sigmoid": [_SLOPES, _CURVATURES],
+            "hinge": [],
+        }[self.kind]
+        tables = {
+            accuracy: coefficients(accuracy)[places].tolist()
+            for accuracy in (_FINE, _PLAIN)
+        }
+        object.__setattr__(self, "tables", tables)
+
+    @property
+    def has_second_derivatives(self) -> bool:
+        """Whether they are more than 0."""
+        return self.kind != "hinge"
+
+
+@dataclass(frozen=True)
+class TensorBatch:
+    """A batch, one row after the other and one column after the other.
+
+    Attributes
+    ----------
+    is_sound : tensor
+        Whether all values are what they must be.
+    """
+
+    scores: torch.Tensor
+    is_positive: torch.Tensor
+    weights: torch.Tensor
+    groups: torch.Tensor
+    n_groups: int
+    shape: tuple[int, ...]
+    has_queries: bool
+    accuracy: float
+    is_sound: torch.Tensor
+
+    @classmethod
+    def of(
+        cls, scores: torch.Tensor, labels: Any, sample_weight: Any, qid: Any
+    ) -> "TensorBatch":
+        """Lay a batch out; of its values, find out whether they are sound."""
+        n_rows, device = len(scores), scores.device
+        # some devices have nothing finer than float32
+        kind = torch.float32 if device.type == "mps" else torch.float64
+        numbers, targets = scores.detach().to(kind), labels.to(kind)
+        weights = torch.ones(n_rows, dtype=kind, device=device)
+        if sample_weight is not None:
+            weights = torch.as_tensor(sample_weight, dtype=kind, device=device)
+            _check_length("sample_weight", weights, n_rows)
+        is_missing = torch.isnan(targets)
+        is_known = (targets == 0.0) | (targets == 1.0) | is_missing
+        is_sound = torch.isfinite(numbers).all() & is_known.all()
+        is_sound &= (torch.isfinite(weights) & (weights >= 0.0)).all()
+        if numbers.ndim == 2:
+            weights = weights[:, None].expand_as(numbers)
+        weights = torch.where(is_missing, 0.0, weights)
+        n_columns = numbers[0].numel()
+        columns = torch.arange(n_columns, device=device).repeat_interleave(n_rows)
+        if qid is not None:
+            queries = torch.as_tensor(qid, device=device)
+            _check_length("qid", queries, n_rows)
+            columns = columns * n_rows + _numbered(queries).repeat(n_columns)
+        return cls(
+            _flat(numbers),
+            _flat(targets == 1.0),
+            _flat(weights),
+            columns,
+            n_columns if qid is None else n_columns * n_rows,
+            tuple(scores.shape),
+            qid is not None,
+            _FINE if scores.dtype == torch.float64 else _PLAIN,
+            is_sound,
+        )
+
+    def value_and_gradient(
+        self, form: PairForm
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return the loss, its gradient, and whether there are any pairs."""
+        found, factors = self._weigh(form)
+        if form.kind == "hinge":
+            found, factors = self._lifted(form, found, factors)
+            sums = PairSums.of(found, [])
+            losses, slopes = sums.overlap, sums.wrong
+        else:
+            sums = PairSums.of(found, form.tables[self.accuracy], form.width)
+            first, second = sums.powers.unbind(0)
+            if form.kind == "logistic":
+                losses = first.sum(0) + sums.overlap
+                slopes = second[0] + sums.wrong - second[1]
+            else:
+                losses = first[0] + sums.wrong - first[1]
+                slopes = second.sum(0) / form.width
+        value = (factors * found.positive * losses).sum()
+        slopes = torch.where(found.is_positive, -slopes, slopes)
+        gradient = self._as_given(found.rows, factors * found.own * slopes)
+        return value, gradient, (factors > 0.0).any()
+
+    def curvature_times(self, form: PairForm, vector: torch.Tensor) -> torch.Tensor:
+        r"""Return H v, where H has the second derivatives of the loss.
+
+        .. math:: (H v)_i = v_i \sum_j h_{ij} - \sum_j h_{ij} v_j
+
+        Weights are positive, so v is taken in two parts.
+        """
+        found, factors = self._weigh(form)
+        own = _flat(vector).to(factors.dtype)[found.rows.order]
+        product = own * self._curvatures(form, found)
+        for sign in (1.0, -1.0):
+            part = found.times((sign * own).clamp(min=0.0))
+            product = product - sign * self._curvatures(form, part)
+        return self._as_given(found.rows, factors * found.own * product)
+
+    def covers_a_row(self, form: PairForm) -> torch.Tensor:
+        """Return whether each range covers a row of its class in all columns."""
+        is_enough = torch.ones((), dtype=torch.bool, device=self.scores.device)
+        if self.has_queries:  # where a range takes a part of the first row
+            return is_enough
+        counts = [
+            self.weights.new_zeros(self.n_groups).index_add(
+                0, self.groups, ((self.weights > 0.0) & own).to(self.weights)
+            )
+            for own in (~self.is_positive, self.is_positive)
+        ]
+        has_pairs = (counts[0] > 0) & (counts[1] > 0)
+        for (low, high), count in zip(form.ranges, counts, strict=True):
+            covered = (high - low) * count >= 1.0 - LARGEST_SHORTFALL_OF_A_ROW
+            is_enough = is_enough & (covered | ~has_pairs).all()
+        return is_enough
+
+    def _weigh(self, form: PairForm) -> tuple[ClassRows, torch.Tensor]:
+        """Return the sorted rows that count, and the factor of each row's group."""
+        rows = SortedRows.of(self.scores, self.groups, self.n_groups)
+        is_positive, weights = self.is_positive[rows.order], self.weights[rows.order]
+        positive = torch.where(is_positive, weights, 0.0)
+        negative = torch.where(is_positive, 0.0, weights)
+        ranks = rows.above(weights) + 0.5 * weights if form.is_ranked else None
+        negative = negative * rows.shares(negative, form.ranges[0])
+        positive = positive * rows.shares(positive, form.ranges[1])
+        found = ClassRows(rows, is_positive, positive, negative, ranks)
+        return found, self._factors(found)
+
+    def _factors(self, found: ClassRows) -> torch.Tensor:
+        """Return the weight of a pair of each row's group, but for its rows' own.
+
+        Groups of a column count alike, and so do columns, if they have any pairs.
+        """
+        rows = found.rows
+        pairs = rows.totals(found.positive) * rows.totals(found.negative)
+        has_pairs = pairs > 0.0
+        n_rows = self.shape[0]
+        columns = rows.groups // n_rows if self.has_queries else rows.groups
+        n_columns = self.n_groups // n_rows if self.has_queries else self.n_groups
+        places = torch.arange(len(columns), device=columns.device)
+        first = (has_pairs & (rows.starts == places)).to(pairs)
+        n_used = pairs.new_zeros(n_columns).index_add(0, columns, first)
+        scale = n_used.clamp(min=1.0)[columns] * (n_used > 0.0).sum()
+        return torch.where(
+            has_pairs, 1.0 / torch.where(has_pairs, pairs * scale, 1.0), 0.0
+        )
+
+    def _lifted(
+        self, form: PairForm, found: ClassRows, factors: torch.Tensor
+    ) -> tuple[ClassRows, torch.Tensor]:
+        """Sort again with negatives lifted by the margin; of ties, positives first.
+
+        A pair that is the margin apart, up to rounding, is one that costs nothing.
+        """
+        order, groups = found.rows.order, found.rows.groups
+        scores = self.scores[order]
+        slack = _LARGEST_GAP_AT_A_KINK * (found.rows.depths.max() + form.width)
+        lifted = torch.where(found.is_positive, scores, scores + form.width - slack)
+        by_class = torch.argsort((~found.is_positive).to(torch.int8), stable=True)
+        again = SortedRows.of(lifted[by_class], groups[by_class], self.n_groups)
+        places = by_class[again.order]
+        rows = SortedRows(
+            order[places], again.groups, again.starts, again.depths, self.n_groups
+        )
+        values = (found.is_positive, found.positive, found.negative, factors)
+        is_positive, positive, negative, factors = (one[places] for one in values)
+        return ClassRows(rows, is_positive, positive, negative), factors
+
+    def _curvatures(self, form: PairForm, found: ClassRows) -> torch.Tensor:
+        """Return the sums of second derivatives over the other class."""
+        if form.kind == "logistic":
+            table = coefficients(self.accuracy)[[_CURVATURES]].tolist()
+            return PairSums.of(found, table, form.width).powers[0].sum(0)
+        table = change_of_curvature().tolist()
+        right, wrong = PairSums.of(found, table, form.width).powers[0]
+        return (right - wrong) / form.width**2
+
+    def _as_given(self, rows: SortedRows, values: torch.Tensor) -> torch.Tensor:
+        """Return values of sorted rows in the order and shape of the batch."""
+        given = torch.zeros_like(values).index_copy(0, rows.order, values)
+        if len(self.shape) == 1:
+            return given
+        return given.reshape(self.shape[1], self.shape[0]).T
+
+
+def _flat(values: torch.Tensor) -> torch.Tensor:
+    return values if values.ndim == 1 else values.T.reshape(-1)
+
+
+def _numbered(queries: torch.Tensor) -> torch.Tensor:
+    """Return the number of each row's query among those present."""
+    ordered, rows = torch.sort(queries, stable=True)
+    is_new = torch.zeros_like(rows)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).to(rows)
+    return torch.zeros_like(rows).index_copy(0, rows, torch.cumsum(is_new, dim=0))
+
+
+def _check_length(name: str, values: torch.Tensor, n_rows: int) -> None:
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"{name} must have shape ({n_rows},), got {tuple(values.shape)}."
+        )
