@@ -27,7 +27,7 @@ from aucmax.hypotheses._ranges import column_ranges
 __all__ = ["PartedMatrix", "RowsOfParts"]
 
 #: rows beyond which counts in cells travel in place of scores, where that is possible
-MOST_SCORES = 20_000_000
+MOST_SCORES = 5_000_000
 
 
 class PartedMatrix:
