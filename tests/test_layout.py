@@ -43,6 +43,7 @@ TESTED_TOGETHER = {
     "regularizers/test_proximal.py": (
         "regularizers: ball, base, elastic_net, group_lasso, l1"
     ),
+    "on_dask/test_cells.py": "linear: cell_objective",
     "on_dask/test_linear.py": (
         "dask: blas, cluster, features, held_parts, matrix, scoring, standardization, "
         "linear: row_logistic"

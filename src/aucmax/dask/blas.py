@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["one_blas_thread"]
+__all__ = ["in_memory_order", "one_blas_thread"]
 
 
 class _Limit:
@@ -47,3 +49,14 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _LIMIT.end()
+
+
+def in_memory_order(part: Any) -> Any:
+    """Return a part whose products have the same last bits wherever it came from.
+
+    One that came from another worker may lie at an odd address, and numpy then
+    multiplies in another way.
+    """
+    if sparse.issparse(part):
+        return part
+    return np.require(part, requirements=["ALIGNED", "C_CONTIGUOUS"])

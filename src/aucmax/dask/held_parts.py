@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from aucmax.dask.cluster import Cluster
@@ -42,19 +42,39 @@ class HeldParts:
         return [graph[key] for key in self.keys]
 
     def call(
-        self, function: Callable[..., Any], options: Sequence[dict[str, Any]]
+        self,
+        function: Callable[..., Any],
+        options: Sequence[dict[str, Any]] | None = None,
+        *,
+        beside: HeldParts | None = None,
+        shared: dict[str, Any] | None = None,
+        merge: Callable[[Sequence[Any]], Any] | None = None,
     ) -> list[Any]:
-        """Call a function with each part and its options; return what it returns."""
+        """Call a function with each part and its options; return what it returns.
+
+        It also gets the part of the same number that is `beside`, and what is `shared`
+        by all calls, which is sent to each worker once. With `merge`, results are
+        merged on the workers, and the list has one.
+        """
+        needed = [self] if beside is None else [self, beside]
 
         def work() -> list[Any]:
-            tasks = Tasks(self._held())
+            tasks = Tasks({key: one for each in needed for key, one in each._items()})
+            common = [] if shared is None else [tasks.add(_itself, shared=shared)]
+            keys = zip(*(each.keys for each in needed), strict=True)
             wanted = [
-                tasks.add(function, key, **own)
-                for key, own in zip(self.keys, options, strict=True)
+                tasks.add(function, *part, *common, **own)
+                for part, own in zip(keys, options or [{}] * len(self), strict=True)
             ]
+            if merge is not None:
+                wanted = [tasks.combine(merge, wanted)]
             return list(self.cluster.results(tasks, wanted))
 
-        return self.cluster.run(work, self.begin_anew)
+        def begin_anew() -> None:
+            for each in needed:
+                each.begin_anew()
+
+        return self.cluster.run(work, begin_anew)
 
     def only(self, chosen: Sequence[bool]) -> HeldParts:
         """Return some of the parts, which stay where they are."""
@@ -75,8 +95,15 @@ class HeldParts:
         """Let the workers forget the parts; they are made anew when need be."""
         self._graph = None
 
+    def _items(self) -> Iterable[tuple[Key, Any]]:
+        return self._held().items()
+
     def _held(self) -> dict[Key, Any]:
         if self._graph is None:
             self.begin_anew()
         assert self._graph is not None
         return self._graph
+
+
+def _itself(shared: dict[str, Any]) -> dict[str, Any]:
+    return shared

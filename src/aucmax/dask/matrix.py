@@ -18,12 +18,16 @@ from scipy import sparse
 
 from aucmax._features import explain_non_finite
 from aucmax._validation import BoolArray, FloatArray, IntArray
-from aucmax.dask.blas import one_blas_thread
+from aucmax.dask.blas import in_memory_order, one_blas_thread
+from aucmax.dask.cells import RowsInCells
 from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.tasks import Tasks
 from aucmax.hypotheses._ranges import column_ranges
 
 __all__ = ["PartedMatrix", "RowsOfParts"]
+
+#: rows beyond which counts in cells travel in place of scores, where that is possible
+MOST_SCORES = 5_000_000
 
 
 class PartedMatrix:
@@ -102,6 +106,17 @@ class PartedMatrix:
             ],
         )
         return sparse.vstack(found).tocsr() if self.is_sparse else np.concatenate(found)
+
+    @property
+    def prefers_cells(self) -> bool:
+        """Whether there are more rows than scores should travel."""
+        return self.shape[0] > MOST_SCORES
+
+    def in_cells(
+        self, is_positive: BoolArray, weight: FloatArray | None, width: float
+    ) -> RowsInCells:
+        """Return the rows with labels, to be counted in cells of their scores."""
+        return RowsInCells(self._parts, is_positive, weight, self._ends, width)
 
     def mapped(self, function: Callable[..., Any], **options: Any) -> PartedMatrix:
         """Return a matrix of other values, made from each part."""
@@ -218,10 +233,7 @@ class RowsOfParts:
 
 
 def _on_part(part: Any, call: Callable[..., Any], options: dict[str, Any]) -> Any:
-    # A part that came from another worker may lie at an odd address, and numpy then
-    # multiplies in another way, with other last bits.
-    if not sparse.issparse(part):
-        part = np.require(part, requirements=["ALIGNED", "C_CONTIGUOUS"])
+    part = in_memory_order(part)
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
         return call(part, **options)
 

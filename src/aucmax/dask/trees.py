@@ -56,7 +56,7 @@ def fit_trees(
     objective = find_objective(estimator.objective)
     columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
     parts = _parts(estimator, columns, cluster)
-    contents = parts.call(look_at, [{}] * len(parts))
+    contents = parts.call(look_at)
     known = _known_labels(estimator, objective, contents)
     starts = np.cumsum([0] + [each.n_rows for each in contents]).tolist()
     own = booster_parameters(estimator, starts[-1])

@@ -25,11 +25,11 @@ from aucmax._parameters import (
     check_positive,
 )
 from aucmax._progress import reporter
-from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray, check_qid
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.bounded_loss import BoundedLossSolver
+from aucmax.linear.cell_objective import CellObjective, suits_cells
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.penalties import Penalty
 from aucmax.linear.refinement import Refined, refine
@@ -472,7 +472,11 @@ class AUCSVC(BinaryRanker):
         scales: FloatArray | None,
     ) -> tuple[LinearObjective, ProximalRegularizer]:
         C = self.C if self.radius is None else 1.0
-        objective = LinearObjective(X, labels, risk, C, weight, scales)
+        objective: LinearObjective
+        if suits_cells(risk, X):
+            objective = CellObjective(X, labels, risk, C, weight, scales, self.tol)
+        else:
+            objective = LinearObjective(X, labels, risk, C, weight, scales)
         names = getattr(self, "feature_names_in_", None)
         return objective, self._penalty.regularizer(X.shape[1], names)
 
@@ -534,9 +538,7 @@ class AUCSVC(BinaryRanker):
             box = BoxHinge(self.fpr_range, tpr_range=self.tpr_range)
             best = refine(objective, regularizer, box, solution, minimize, self.tol)
         solution.warn_if_unfinished(rule)
-        threshold = balanced_threshold(
-            best.point.scores, objective.labels, objective.sample_weight
-        )
+        threshold = objective.threshold(best.point)
         _, n_passes, values, gaps, seconds = np.array(best.history).T.copy()
         self.classes_ = classes
         self.coef_ = objective.unscaled(best.point.parameters)[None, :]

@@ -6,7 +6,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._threshold import balanced_threshold
+from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.risks.base import Risk, Support
 from aucmax.solvers.base import Point
 from aucmax.solvers.risk_objective import RiskObjective
@@ -110,9 +111,22 @@ class LinearObjective(RiskObjective):
             drawn_rows = drawn_rows.toarray()
         sample = self.unscaled(drawn_rows.astype(np.float64, copy=False))
         form = self.smoothable_risk.curvature(
-            point.scores[rows], self.labels[rows], weight, width=width
+            self._scores_of_rows(point, rows, sample),
+            self.labels[rows],
+            weight,
+            width=width,
         )
         return form(sample)
+
+    def threshold(self, point: Point) -> float:
+        """Return where `predict` cuts the scores."""
+        return balanced_threshold(point.scores, self.labels, self.sample_weight)
+
+    def _scores_of_rows(
+        self, point: Point, rows: IntArray, X: FloatArray
+    ) -> FloatArray:
+        """Return the scores of some rows, which are also given as a matrix."""
+        return point.scores[rows]
 
     def _product(self, matrix: Any, vector: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):

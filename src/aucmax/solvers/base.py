@@ -45,8 +45,11 @@ _SMALLEST_GAIN = 1e-6  # share of the gap by which a smaller one has to be small
 def inner(a: FloatArray, b: FloatArray) -> float:
     """Return the inner product of two score vectors.
 
-    Not by BLAS, which wakes its threads for a product that takes microseconds.
+    Not by BLAS, which wakes its threads for a product that takes microseconds. Slopes
+    that are not in this process know how to find it.
     """
+    if not isinstance(a, np.ndarray):
+        return float(a.inner(b))
     return float(np.einsum("i,i->", a, b))
 
 
