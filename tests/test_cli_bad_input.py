@@ -88,9 +88,9 @@ def test_a_file_that_does_not_exist(command):
 
 
 @ALL
-def test_a_path_that_is_a_folder(command):
+def test_a_path_that_is_an_empty_folder(command):
     os.mkdir("folder.csv")
-    assert "folder.csv: a folder" in on(command, "folder.csv")
+    assert "folder.csv: the folder has no files" in on(command, "folder.csv")
 
 
 @ALL

@@ -28,6 +28,7 @@ TESTED_TOGETHER = {
     "hypotheses/test_scaled_columns.py": "hypotheses: base, column_reader",
     "contracts/test_manner.py": "base",
     "linear/test_linear_ranker_cv.py": "linear: candidates",
+    "linear/test_memory_maps.py": "linear: standardized_map",
     "linear/test_ranges.py": "linear: refinement, risk_choice",
     "margin/test_choice_of_nu.py": "margin: adaptive, branch_and_bound, curve, sizes",
     "margin/test_formulations.py": (
@@ -65,6 +66,7 @@ TESTED_TOGETHER = {
     "test_cli.py": "cli: compare, data, demo, evaluate, figures, fit, score",
     "test_cli_decisions.py": "cli: explain",
     "test_cli_bad_input.py": "cli: options, outputs, program",
+    "test_cli_parts.py": "cli: room",
     "test_cli_process.py": "cli: console",
     "test_cli_report.py": "cli: report",
     "test_cli_rows.py": "cli: training",

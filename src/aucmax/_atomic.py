@@ -15,10 +15,11 @@ except ImportError:
     # Windows: an open file cannot be removed there, see _remove_if_dead
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_output"]
+__all__ = ["DISK_FULL", "atomic_output"]
 
 _SUFFIX = ".aucmax-partial"
-_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+#: what the system says where no room is left
+DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextmanager
@@ -82,7 +83,7 @@ def atomic_output(
     except BaseException as error:
         with suppress(OSError):
             partial.unlink()
-        if isinstance(error, OSError) and error.errno in _DISK_FULL:
+        if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise OSError(
                 error.errno,
                 "no room left on the disk; nothing was written. Free some space, or "

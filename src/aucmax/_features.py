@@ -9,6 +9,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
 from aucmax._dask import dask_room, is_dask
+from aucmax._mapped import is_on_disk
 from aucmax._sparse_structure import check_sparse_structure
 from aucmax._validation import (
     BoolArray,
@@ -46,6 +47,9 @@ def check_features(
     """
     if is_dask(X):
         return _check_parted_features(estimator, X)
+    if is_on_disk(X):
+        validate_data(estimator, X.head(1), reset=fitting, skip_check_array=True)
+        return X.mapped()
     reject_unreadable(X, "X")
     _reject_dates(X)
     check_sparse_structure(X)

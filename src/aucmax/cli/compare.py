@@ -207,7 +207,8 @@ def compare(
         )
     check_ending(figure, PICTURES)
     check_ending(report, REPORTS)
-    check_outputs([model_out, figure, report], force, filter(None, [data.path, test]))
+    inputs = [*data.files, *([] if test is None else [test])]
+    check_outputs([model_out, figure, report], force, inputs)
     if test == data.path == Path("-"):
         raise click.UsageError("DATA and --test cannot both be standard input.")
     if test is not None and (folds or row_columns.groups or row_columns.time):

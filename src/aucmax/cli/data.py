@@ -1,6 +1,7 @@
 """Read what the user names: a table with its target, or an svmlight file."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,20 +51,29 @@ class Data:
         """Number of rows."""
         return int(self.rows.shape[0])
 
-    def named_columns(self) -> dict[str, Any]:
+    def named_columns(self) -> Any:
         """Columns by name; of an svmlight file only the queries have one."""
         if self.labels is None:
-            return dict(zip(self.rows.columns, self.rows.get_columns(), strict=True))
+            return self.rows
         return {} if self.queries is None else {"qid": self.queries}
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of these columns."""
+        columns = self.named_columns()
+        return list(columns if isinstance(columns, dict) else columns.columns)
+
+    def parts(self) -> "Iterator[Data]":
+        """Rows of each file, of a table on disk whose target is not split off."""
+        return (replace(self, rows=part) for part in self.rows.parts())
 
     @property
     def text_columns(self) -> list[str]:
         """Names of the columns that hold texts."""
         import polars as pl
 
-        if not isinstance(self.rows, pl.DataFrame):
-            return []
-        return [s.name for s in self.rows.iter_columns() if s.dtype == pl.String]
+        schema = getattr(self.rows, "schema", {})  # a sparse matrix has none
+        return [name for name, dtype in schema.items() if dtype == pl.String]
 
     @property
     def target_name(self) -> str:
@@ -172,7 +182,7 @@ class Data:
 
 
 class Source(NamedTuple):
-    """A file and how to read it."""
+    """A file, a folder or a pattern of files, and how to read them."""
 
     path: Path
     format: str | None = None
@@ -189,32 +199,56 @@ class Source(NamedTuple):
         name = self.path.name
         if name == "-":
             return "stdin"
+        if not self.path.exists():  # a pattern
+            name = re.sub(r"[-_.]*[*?\[\]]+[-_.]*", ".", name).lstrip(".") or "table"
         if self.path.suffix.lower() in COMPRESSIONS:
             name = Path(name).stem
         return Path(name).stem
 
-    def read(self, text_columns: Collection[str] = ()) -> Data:
-        """Read the file; the labels of svmlight rows come with it.
+    @property
+    def files(self) -> list[Path]:
+        """The file, or those of a folder or a pattern."""
+        from aucmax.datasets import find_files
+
+        return find_files(self.path)
+
+    def read(self, text_columns: Collection[str] = (), on_disk: bool = False) -> Data:
+        """Read the file or files; the labels of svmlight rows come with it.
 
         Columns that a model knows as texts must stay texts, even if new rows happen
         to hold numbers only.
         """
         from aucmax import datasets
 
-        kind = self.format or datasets.file_format(self.path)
+        files = self.files
+        if len(files) > 1 or on_disk:
+            table = self.open(text_columns)
+            return Data(table if on_disk else table.collect())
+        kind = self.format or datasets.file_format(files[0])
         if kind in ("svmlight", "letor"):
-            rows, labels, queries = datasets.load_svmlight(self.path)
+            rows, labels, queries = datasets.load_svmlight(files[0])
             return Data(rows, _as_written(labels), queries=queries)
         frame = datasets.load_table(
-            self.path,
-            format=kind,
-            separator=self.separator,
-            decimal=self.decimal,
-            encoding=self.encoding,
-            sheet=self.sheet,
-            text_columns=text_columns,
+            files[0], format=kind, text_columns=text_columns, **self._reading
         )
         return Data(frame)
+
+    def open(self, text_columns: Collection[str] = ()) -> Any:
+        """Open the table without reading its rows, if that is Parquet."""
+        from aucmax.datasets import open_table
+
+        return open_table(
+            self.path,
+            format=self.format or "auto",
+            text_columns=text_columns,
+            **self._reading,
+        )
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """What else :func:`aucmax.datasets.load_table` is told."""
+        names = ("separator", "decimal", "encoding", "sheet")
+        return {name: getattr(self, name) for name in names}
 
 
 def _as_written(labels: Any) -> Any:

@@ -24,6 +24,7 @@ from aucmax.cli.options import (
 )
 from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
 from aucmax.cli.program import Command, NothingRankedError
+from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.score import load_model, require_probabilities, text_columns
 from aucmax.cli.training import target_record
 
@@ -61,6 +62,7 @@ _MANY_KNOWN_ROWS = 0.2
 @prevalence_option
 @click.option("--figure", type=output_path, help="Where to draw the ROC curve.")
 @force_option
+@disk_option
 @data_argument
 @with_console
 def evaluate(
@@ -76,6 +78,7 @@ def evaluate(
     prevalence: float | None,
     figure: Path | None,
     force: bool,
+    on_disk: bool | None,
     console: Console,
 ) -> None:
     """Measure how well MODEL ranks the rows of DATA, whose target is known.
@@ -98,11 +101,12 @@ def evaluate(
     from aucmax.decisions import reliability
 
     check_ending(figure, PICTURES)
-    check_outputs([figure], force, [model, data.path])
+    check_outputs([figure], force, [model, *data.files])
     fitted = load_model(model)
     if prevalence is not None:
         require_probabilities(fitted, model)
-    rows = data.read(text_columns(fitted))
+    in_parts = stays_on_disk(data, on_disk, console)
+    rows = data.read(text_columns(fitted), on_disk=in_parts)
     test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
     if missing_target == "drop":
         test = test.without_gaps()

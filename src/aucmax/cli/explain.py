@@ -114,7 +114,7 @@ def explain(
     from aucmax.inspection import permutation_importance, rank_dependence
 
     files = _files(output_dir, bool(row_numbers))
-    check_outputs(files.values(), force, [model, data.path])
+    check_outputs(files.values(), force, [model, *data.files])
     fitted = load_model(model)
     everything = data.read(text_columns(fitted))
     test = split_known(everything, data, fitted, target, queries, RowColumns(weight))

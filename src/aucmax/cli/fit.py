@@ -21,6 +21,7 @@ from aucmax.cli.options import (
 )
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
+from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.training import auto_record, fit_model, note_findings, target_record
 from aucmax.comparison import MODELS
 
@@ -38,6 +39,7 @@ __all__ = ["fit"]
         "aucmax fit a.csv --target y --model svm-auc --set C=10 -o m.aucmax",
         "aucmax fit a.csv --target y --model lightgbm --calibrate sigmoid -o m.aucmax",
         "aucmax fit large.csv --target y --checkpoint large.part -o large.aucmax",
+        "aucmax fit 'part-*.parquet' --target y --model linear -o m.aucmax",
     ],
 )
 @target_options
@@ -47,10 +49,9 @@ __all__ = ["fit"]
 @click.option(
     "--model",
     type=click.Choice(list(MODELS)),
-    default="auto",
-    show_default=True,
     metavar="NAME",
-    help=f"Model to fit: {', '.join(MODELS)}; auto tries many and combines the best.",
+    help=f"Model to fit: {', '.join(MODELS)}; auto tries many and combines the best "
+    "[default: auto; lambdamart for rows that stay on disk].",
 )
 @time_limit_option
 @click.option(
@@ -79,6 +80,7 @@ __all__ = ["fit"]
     "--output", "-o", type=output_path, required=True, help="Where to save the model."
 )
 @force_option
+@disk_option
 @data_argument
 @with_console
 def fit(
@@ -89,7 +91,7 @@ def fit(
     missing_target: str,
     queries: QueryChoice,
     row_columns: RowColumns,
-    model: str,
+    model: str | None,
     time_limit: float | None,
     settings: tuple[str, ...],
     ranges: dict[str, Any],
@@ -97,6 +99,7 @@ def fit(
     checkpoint: Path | None,
     output: Path,
     force: bool,
+    on_disk: bool | None,
     console: Console,
 ) -> None:
     """Fit a model to DATA and save it with the preparation of its columns.
@@ -104,6 +107,9 @@ def fit(
     Without --model it tries many models for a minute (--time-limit), combines those
     that help each other, and says how well the result will rank new rows. Ctrl-C ends
     the search, and keeps what has been found.
+
+    DATA may be a folder, or a pattern in quotes, and larger than memory: its rows then
+    stay on disk, and the model is lambdamart unless you name another.
 
     A range of the ROC curve is what auto, linear, svm-pauc and lambdamart-pauc are
     trained for; the last takes --fpr-range alone. With queries, the linear model, both
@@ -113,13 +119,22 @@ def fit(
     import aucmax
     from aucmax.comparison import choose_aim, parse_parameters, table_model
 
-    check_outputs([output], force, [data.path])
-    check_outputs([checkpoint], True, [data.path, output])
+    check_outputs([output], force, data.files)
+    check_outputs([checkpoint], True, [*data.files, output])
+    in_parts = stays_on_disk(data, on_disk, console)
+    model = model or ("lambdamart" if in_parts else "auto")
+    if in_parts and model == "auto":
+        raise click.UsageError(
+            "auto needs all rows in memory (--in-memory); leave out --model, or name "
+            "another, such as lambdamart or linear."
+        )
     estimator = table_model(model).estimator
     parameters = parse_parameters(estimator, settings, model)
     parameters |= limit_parameters([model], time_limit)
     _refuse_unused(estimator, model, row_columns, checkpoint)
-    training = split_target(data.read(), data, target, drop, queries, row_columns)
+    training = split_target(
+        data.read(on_disk=in_parts), data, target, drop, queries, row_columns
+    )
     if missing_target == "drop":
         training = training.without_gaps()
         console.note_rows_left_out(training)

@@ -33,9 +33,16 @@ def make_folder(folder: Path) -> None:
 
 
 def check_outputs(
-    outputs: Iterable[Path | None], force: bool, inputs: Iterable[Path] = ()
+    outputs: Iterable[Path | None],
+    force: bool,
+    inputs: Iterable[Path] = (),
+    *,
+    makes_folder: bool = False,
 ) -> None:
-    """Refuse outputs that exist, would replace an input, or cannot be written."""
+    """Refuse outputs that exist, would replace an input, or cannot be written.
+
+    Their folder must be there, unless it is made along with them.
+    """
     taken = {path.resolve(): "is an input" for path in inputs}
     for path in filter(None, outputs):
         if path.resolve() in taken:
@@ -50,6 +57,8 @@ def check_outputs(
                 f"{path} exists; choose another name, or replace it with --force."
             )
         folder = path.parent
+        if makes_folder and not folder.exists():
+            folder = folder.parent
         if not folder.is_dir():
             raise click.ClickException(f"there is no folder {folder}; create it first.")
         if not os.access(folder, os.W_OK):

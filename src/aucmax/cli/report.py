@@ -77,7 +77,7 @@ def report(
 
     output = output or Path(f"{model.stem}-report.html")
     check_ending(output, REPORTS)
-    check_outputs([output], force, [model, data.path])
+    check_outputs([output], force, [model, *data.files])
     fitted = load_model(model)
     rows = data.read(text_columns(fitted))
     test = split_known(rows, data, fitted, target, queries, RowColumns(weight))

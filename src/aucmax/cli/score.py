@@ -1,5 +1,7 @@
 """``aucmax score``: rank the rows of a file by a saved model."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ from aucmax.cli.options import (
     output_path,
     prevalence_option,
 )
-from aucmax.cli.outputs import TABLES, check_ending, check_outputs
+from aucmax.cli.outputs import TABLES, check_ending, check_outputs, make_folder
 from aucmax.cli.program import Command
+from aucmax.cli.room import disk_option, stays_on_disk
 
 __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
 
@@ -28,6 +31,7 @@ __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
         "aucmax score sick.aucmax new-patients.csv --keep key --output scores.csv",
         "aucmax score sick.aucmax new-patients.csv --proba --prevalence 0.01",
         "aucmax score clicks.aucmax new-clicks.csv --keep search --keep page",
+        "aucmax score clicks.aucmax 'day-*.parquet' --output scores",
     ],
 )
 @model_argument
@@ -35,7 +39,8 @@ __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
     "--output",
     "-o",
     type=output_path,
-    help="Where to write the scores (.csv, .tsv, .parquet) [default: print them].",
+    help="Where to write the scores: a file (.csv, .tsv, .parquet), or a folder, with "
+    "a file for each file of DATA, if the name has no ending [default: print them].",
 )
 @click.option(
     "--keep",
@@ -58,6 +63,7 @@ __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
     "evaluate' prints [default: the model's own].",
 )
 @force_option
+@disk_option
 @data_argument
 @with_console
 def score(
@@ -69,6 +75,7 @@ def score(
     prevalence: float | None,
     threshold: float | None,
     force: bool,
+    on_disk: bool | None,
     console: Console,
 ) -> None:
     """Score the rows of DATA with MODEL: higher scores rank higher.
@@ -80,40 +87,35 @@ def score(
     compare rows of one query only; --keep puts the column of the queries (qid, in
     svmlight files) beside them.
     """
-    from aucmax.datasets import save_table
-
-    check_ending(output, TABLES)
-    check_outputs([output], force, [model, data.path])
+    is_folder = output is not None and output.suffix == ""
+    outputs = _part_names(output, data) if output and is_folder else []
+    if not is_folder:
+        check_ending(output, TABLES)
+    inputs = [model, *data.files]
+    check_outputs(outputs or [output], force, inputs, makes_folder=is_folder)
     fitted = load_model(model)
     if prevalence is not None and not proba:
         raise click.UsageError("--prevalence concerns probabilities; add --proba.")
     if proba:
         require_probabilities(fitted, model)
-    new = data.read(text_columns(fitted))
-    scored: dict[str, Any] = {"score": fitted.decision_function(new.rows)}
-    if proba:
-        scored["probability"] = fitted.predict_proba(new.rows, prevalence=prevalence)[
-            :, 1
-        ]
-    if fitted.has_threshold_:
-        cut = fitted.threshold_ if threshold is None else threshold
-        scored["prediction"] = fitted.classes_[(scored["score"] > cut) * 1]
-    elif threshold is not None:
+    if threshold is not None and not fitted.has_threshold_:
         raise click.UsageError(
             f"{model} ranks by levels of relevance, between which there is no "
             "--threshold."
         )
-    scores = _score_frame(scored, new, keep, data.path)
-    if output is not None:
-        save_table(scores, output, overwrite=force)
-        console.say(f"Wrote {scores.height} scores to {output}.")
-        console.give({"rows": scores.height, "output": str(output)})
-    elif console.as_json:
-        console.give(scores.to_dict(as_series=False))
+    in_parts = is_folder or stays_on_disk(data, on_disk, console)
+    new = data.read(text_columns(fitted), on_disk=in_parts)
+    for name in keep:
+        require_column(name, new.column_names, data.path)
+    scorer = _Scorer(fitted, keep, proba, prevalence, threshold)
+    frames = map(scorer.scores, new.parts() if in_parts else [new])
+    if output is None:
+        _print_scores(frames, console)
     else:
-        # piece by piece, so that a reader who has seen enough stops us early
-        for k, piece in enumerate(scores.iter_slices(4096)):
-            click.echo(piece.write_csv(include_header=k == 0), nl=False)
+        n_rows = _save_scores(frames, outputs or [output], force, console)
+        where = f"{len(outputs)} files in {output}" if is_folder else output
+        console.say(f"Wrote {n_rows} scores to {where}.")
+        console.give({"rows": n_rows, "output": str(output)})
 
 
 def load_model(path: Path) -> Any:
@@ -147,13 +149,72 @@ def require_probabilities(model: Any, path: Path) -> None:
         )
 
 
-def _score_frame(
-    scored: dict[str, Any], new: Data, keep: tuple[str, ...], path: Path
-) -> Any:
+@dataclass(frozen=True)
+class _Scorer:
+    """What is said of each row."""
+
+    model: Any
+    keep: tuple[str, ...]
+    proba: bool
+    prevalence: float | None
+    threshold: float | None
+
+    def scores(self, new: Data) -> Any:
+        """Return a frame with a row for each row."""
+        import polars as pl
+
+        model, rows = self.model, new.rows
+        scored: dict[str, Any] = {"score": model.decision_function(rows)}
+        if self.proba:
+            chances = model.predict_proba(rows, prevalence=self.prevalence)
+            scored["probability"] = chances[:, 1]
+        if model.has_threshold_:
+            cut = model.threshold_ if self.threshold is None else self.threshold
+            scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]
+        columns = new.named_columns()
+        kept = {name: columns[name] for name in self.keep if name not in scored}
+        return pl.DataFrame({**kept, **scored})
+
+
+def _print_scores(frames: Iterator[Any], console: Console) -> None:
     import polars as pl
 
-    columns = new.named_columns()
-    for name in keep:
-        require_column(name, list(columns), path)
-    kept = {name: columns[name] for name in keep if name not in scored}
-    return pl.DataFrame({**kept, **scored})
+    if console.as_json:
+        console.give(pl.concat(frames).to_dict(as_series=False))
+        return
+    # piece by piece, so that a reader who has seen enough stops us early
+    pieces = (piece for frame in frames for piece in frame.iter_slices(4096))
+    for k, piece in enumerate(pieces):
+        click.echo(piece.write_csv(include_header=k == 0), nl=False)
+
+
+def _part_names(folder: Path, data: Source) -> list[Path]:
+    """Name a file of scores for each file of rows."""
+    files = data.files
+    stems = [data._replace(path=file).stem for file in files]
+    if len(set(stems)) < len(stems):  # of several folders
+        stems = [f"{k:05d}-{stem}" for k, stem in enumerate(stems)]
+    endings = [file.suffix if file.suffix in TABLES else ".parquet" for file in files]
+    return [folder / f"{s}{e}" for s, e in zip(stems, endings, strict=True)]
+
+
+def _save_scores(
+    frames: Iterator[Any], outputs: list[Path], force: bool, console: Console
+) -> int:
+    """Write one file, or one for each part; return the number of rows."""
+    import polars as pl
+
+    from aucmax.datasets import save_table
+
+    make_folder(outputs[0].parent)
+    if len(outputs) == 1:
+        scores = pl.concat(frames)
+        save_table(scores, outputs[0], overwrite=force)
+        return int(scores.height)
+    n_rows = 0
+    with console.progress(f"Scoring {len(outputs)} files", len(outputs)) as step:
+        for frame, output in zip(frames, outputs, strict=True):
+            save_table(frame, output, overwrite=force)
+            n_rows += frame.height
+            step(f"{output.name}: {frame.height} scores")
+    return n_rows

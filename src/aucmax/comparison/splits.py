@@ -5,8 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._mapped import is_on_disk
 from aucmax.comparison.folds import Folds, split_folds
 from aucmax.tables import (
     TableNotice,
@@ -18,6 +20,9 @@ from aucmax.tables import (
 from aucmax.tables._sparse import fit_width
 
 __all__ = ["Splits", "find_notices"]
+
+# rows that are looked at where not all are in memory
+_MOST_OF_A_CLASS = 20_000
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ def find_notices(X: Any, target: Target) -> list[TableNotice]:
     Parameters
     ----------
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Raw rows.
+        Raw rows. Of a table on disk some are looked at: up to 20,000 of each class.
     target : Target
         What is ranked.
 
@@ -91,10 +96,23 @@ def find_notices(X: Any, target: Target) -> list[TableNotice]:
     list of TableNotice
         None if the rows cannot be divided into folds.
     """
+    if is_on_disk(X):
+        rows = _some_rows(target)
+        X, target = X[rows].collect(), target.take(rows)
     try:
         return Splits.of_folds(as_table(X), target, None, 0).check()
     except ValueError:
         return []
+
+
+def _some_rows(target: Target) -> NDArray[np.intp]:
+    """Choose rows of both classes, evenly over the table, in ascending order."""
+    chosen = []
+    for members in (target.relevant > 0, target.relevant == 0):
+        rows = np.flatnonzero(members)
+        places = np.linspace(0, rows.size - 1, min(rows.size, _MOST_OF_A_CLASS))
+        chosen.append(rows[places.astype(np.intp)])
+    return np.sort(np.concatenate(chosen))
 
 
 def _stacked(first: Any, second: Any) -> Any:

@@ -4,7 +4,9 @@ from aucmax.datasets.embedded import load_demo
 from aucmax.datasets.generators import make_r_of_k
 from aucmax.datasets.letters import make_letter_images
 from aucmax.datasets.names import near_names
+from aucmax.datasets.on_disk import TableOnDisk, open_table
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
+from aucmax.datasets.parts import find_files
 from aucmax.datasets.svmlight import LetorData, SvmlightData, load_letor, load_svmlight
 from aucmax.datasets.tables import MISSING, load_table
 from aucmax.datasets.writing import save_table
@@ -15,7 +17,9 @@ __all__ = [
     "MISSING",
     "LetorData",
     "SvmlightData",
+    "TableOnDisk",
     "file_format",
+    "find_files",
     "load_demo",
     "load_letor",
     "load_svmlight",
@@ -23,5 +27,6 @@ __all__ = [
     "make_letter_images",
     "make_r_of_k",
     "near_names",
+    "open_table",
     "save_table",
 ]

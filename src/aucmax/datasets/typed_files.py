@@ -27,7 +27,7 @@ from aucmax.exceptions import DataFileError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TYPED_READERS", "read_excel"]
+__all__ = ["TYPED_READERS", "read_excel", "refusing"]
 
 _ZIP = b"PK\x03\x04"
 
@@ -40,7 +40,7 @@ def _read_parquet(path: PathLike, compression: str, select: Selection) -> Any:
     import polars as pl
 
     source = _whole_or_path(path, compression)
-    with _refusing(path, "Parquet"):
+    with refusing(path, "Parquet"):
         return _collect(pl.scan_parquet(source, glob=False), select)
 
 
@@ -48,7 +48,7 @@ def _read_feather(path: PathLike, compression: str, select: Selection) -> Any:
     import polars as pl
 
     source = _whole_or_path(path, compression)
-    with _refusing(path, "Feather"):
+    with refusing(path, "Feather"):
         return _collect(pl.scan_ipc(source, glob=False), select)
 
 
@@ -74,7 +74,7 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
     if not content.strip():
         raise DataFileError(f"{path}: the file is empty.")
     try:
-        with _refusing(path, "JSON lines"):
+        with refusing(path, "JSON lines"):
             frame = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
     except DataFileError as error:
         raise _first_bad_line(path, content) or error from error
@@ -119,12 +119,12 @@ def read_excel(
         raise DataFileError(f"{path}: the file is empty.")
     if content.startswith(_ZIP):
         _check_bomb(path, content)
-    with _refusing(path, "spreadsheet", fastexcel.FastExcelError):
+    with refusing(path, "spreadsheet", fastexcel.FastExcelError):
         book = fastexcel.read_excel(content)
         names = book.sheet_names
     if sheet is not None and sheet not in names:
         raise DataFileError(f"{path}: no sheet {sheet!r}; there are {_listed(names)}.")
-    with _refusing(path, "spreadsheet", fastexcel.FastExcelError):
+    with refusing(path, "spreadsheet", fastexcel.FastExcelError):
         frame = pl.read_excel(
             content,
             sheet_name=names[0] if sheet is None else sheet,
@@ -169,7 +169,7 @@ def _fastexcel(path: PathLike) -> Any:
 
 
 @contextmanager
-def _refusing(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
+def refusing(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
     """Raise DataFileError for what a reader of another library raises."""
     import polars as pl
 

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
+from aucmax._mapped import take_rows
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
@@ -98,7 +99,7 @@ class Rows:
     def take(self, rows: IntArray) -> "Rows":
         """Return some of the rows."""
         return Rows(
-            self.X[rows],
+            take_rows(self.X, rows),
             self.labels[rows],
             None if self.sample_weight is None else self.sample_weight[rows],
             None if self.queries is None else self.queries[rows],

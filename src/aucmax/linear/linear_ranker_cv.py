@@ -26,6 +26,7 @@ from aucmax._features import (
     explain_non_finite,
 )
 from aucmax._fitted_state import replace_state, unchanged_on_failure
+from aucmax._mapped import is_mapped
 from aucmax._parameters import (
     check_choice,
     check_integer,
@@ -41,6 +42,7 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
 from aucmax.linear.row_space import RowSpace
 from aucmax.linear.search import Search, choose, measure_fold
+from aucmax.linear.standardized_map import standardized_map
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
 
@@ -357,6 +359,8 @@ class LinearRankerCV(BinaryRanker):
             raise ValueError(explain_non_finite(X, names))
         if sparse.issparse(X) or not self.standardize:
             return X, centre, scale
+        if is_mapped(X):
+            return standardized_map(X, weight)
         centre = np.average(X.astype(np.float64, copy=False), axis=0, weights=weight)
         spread = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weight))
         scale = np.where(spread > 0.0, spread, 1.0)

@@ -262,6 +262,7 @@ def _read_bytes(path: str | os.PathLike[str]) -> bytes:
                 f"it has {status.st_size} bytes, more than the {MAX_FILE_BYTES} allowed"
             )
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read(MAX_FILE_BYTES + 1)
+            # no more than it has: so much memory is taken at once
+            return file.read(status.st_size + 1)
     finally:
         os.close(descriptor)

@@ -8,6 +8,7 @@ import polars as pl
 from scipy import sparse
 
 from aucmax._forks import require_polars_threads
+from aucmax._mapped import is_on_disk
 from aucmax._sparse_structure import check_sparse_structure
 from aucmax._validation import reject_unreadable
 from aucmax.datasets import near_names
@@ -16,22 +17,22 @@ from aucmax.tables._sparse import as_rows
 __all__ = ["as_table", "pick_columns"]
 
 
-def as_table(table: Any) -> pl.DataFrame | sparse.csr_array:
+def as_table(table: Any) -> Any:
     """Return a table of any kind in one of two forms.
 
     Parameters
     ----------
     table : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Arrays get the column names ``x0``, ``x1``, ...
+        Arrays get the column names ``x0``, ``x1``, ... A table on disk stays there.
 
     Returns
     -------
-    polars.DataFrame or csr_array
+    polars.DataFrame, TableOnDisk or csr_array
         CSR rows of float64 if it is a sparse matrix, which may hold neither infinities
         nor NaN. The order of rows and columns is kept.
     """
     require_polars_threads()
-    if isinstance(table, pl.DataFrame):
+    if isinstance(table, pl.DataFrame) or is_on_disk(table):
         return table
     if sparse.issparse(table):
         check_sparse_structure(table, "the table")
@@ -71,7 +72,7 @@ def _from_pandas(name: str, column: Any) -> pl.Series:
     return pl.Series(name, values, strict=False)
 
 
-def pick_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+def pick_columns(frame: Any, names: Sequence[str]) -> Any:
     """Return the columns `names`, in this order; all of them must be there."""
     present = set(frame.columns)
     missing = [name for name in names if name not in present]

@@ -1,6 +1,6 @@
 """Tables as people have them, turned into matrices that models can learn from."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._fitted_state import unchanged_on_failure
+from aucmax._mapped import is_on_disk
 from aucmax._parameters import check_integer
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import _scaling, _sparse
@@ -26,6 +27,7 @@ from aucmax.tables._columns import (
 )
 from aucmax.tables._frames import as_table, pick_columns
 from aucmax.tables._kinds import has_many_words, learn_column
+from aucmax.tables._pieces import matrix_on_disk, of_pieces
 from aucmax.tables._target_mean import TargetMean
 
 __all__ = ["TableEncoder"]
@@ -134,7 +136,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _learn(
         self,
-        table: pl.DataFrame | sparse.csr_array,
+        table: Any,
         labels: NDArray[np.int64] | None,
     ) -> None:
         self.columns_: list[dict[str, Any]] = []
@@ -145,14 +147,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             del self.feature_names_in_
         self.categorical_features_: list[int] = []
         self.n_features_in_: int = table.shape[1]
-        if isinstance(table, pl.DataFrame):
-            self._learn_columns(table, labels)
-        else:
+        is_sparse = sparse.issparse(table)
+        if is_sparse:
             self.scales_ = _sparse.learn_scales(table)
+        else:
+            self._learn_columns(table, labels)
 
-    def _learn_columns(
-        self, frame: pl.DataFrame, labels: NDArray[np.int64] | None
-    ) -> None:
+    def _learn_columns(self, frame: Any, labels: NDArray[np.int64] | None) -> None:
         self.feature_names_in_ = np.array(frame.columns)
         for series in frame.iter_columns():
             column, reason, notes = learn_column(
@@ -174,7 +175,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             i for i, part in enumerate(self._parts()) if isinstance(part, Category)
         ]
 
-    def select(self, X: Any) -> pl.DataFrame | sparse.csr_array:
+    def select(self, X: Any) -> Any:
         """Return raw rows with the columns in use, in the order of training.
 
         Parameters
@@ -251,13 +252,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.scale(self._sparse_rows(X), self.scales_)
-        frame = self._frame(X)
+        return self._matrix(X, labels, self._linear_matrix)
+
+    def _linear_matrix(
+        self, frame: pl.DataFrame, crossed: dict[str, NDArray[np.float64]]
+    ) -> NDArray[np.float64] | sparse.csr_array:
         blocks = (
             block
             for column in self._learned()
             for block in (
-                column.crossed(frame[column.name], labels)
-                if labels is not None and isinstance(column, TargetMean)
+                [crossed[column.name]]
+                if isinstance(column, TargetMean) and crossed
                 else column.linear(frame[column.name])
             )
         )
@@ -289,17 +294,68 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.to_unit_scale(self._sparse_rows(X), self.scales_)
-        frame = self._frame(X)
+        return self._matrix(X, labels, self._tree_matrix)
+
+    def _tree_matrix(
+        self, frame: pl.DataFrame, crossed: dict[str, NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
         blocks = [
             block
             for column in self._learned()
             for block in (
-                column.crossed(frame[column.name], labels)
-                if labels is not None and isinstance(column, TargetMean)
+                [crossed[column.name]]
+                if isinstance(column, TargetMean) and crossed
                 else column.trees(frame[column.name])
             )
         ]
         return np.column_stack(blocks)
+
+    def _matrix(
+        self,
+        X: Any,
+        labels: NDArray[np.int64] | None,
+        of_frame: Callable[..., NDArray[np.float64] | sparse.csr_array],
+    ) -> NDArray[np.float64] | sparse.csr_array:
+        """Return the matrix of a table, by what makes it of a frame.
+
+        That of a table on disk is on disk, too. Training rows come with their labels.
+        """
+        table = self._frame(X)
+        crossed = {
+            column.name: next(column.crossed(table[column.name], labels))
+            for column in self._learned()
+            if labels is not None and isinstance(column, TargetMean)
+        }
+        if not is_on_disk(table):
+            return of_frame(table, crossed)
+
+        def of_piece(frame: pl.DataFrame, rows: slice) -> Any:
+            own = {name: shares[rows] for name, shares in crossed.items()}
+            return of_frame(frame, own)
+
+        is_known = labels is not None
+        found: NDArray[np.float64] | sparse.csr_array = matrix_on_disk(
+            of_pieces(table, self._learned(), of_piece, are_settled=is_known)
+        )
+        return found
+
+    def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
+        """Return what a function says of the rows of a table on disk, some at a time.
+
+        Parameters
+        ----------
+        X : TableOnDisk
+            Raw rows.
+        function : callable
+            Of a frame with the columns in use, and of a slice that says which rows of
+            the table it has.
+
+        Returns
+        -------
+        iterator
+            Of what the function returns.
+        """
+        return of_pieces(self.select(X), self._learned(), function)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns that :meth:`transform` returns.
@@ -378,9 +434,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         n_filled = sum(3 if c["kind"] == "date" else 1 for c in self.columns_)
         return width >= _WIDE and n_filled < _SPARSE_BELOW * width
 
-    def _frame(self, X: Any) -> pl.DataFrame:
+    def _frame(self, X: Any) -> Any:
         table = as_table(X)
-        if not isinstance(table, pl.DataFrame):
+        if sparse.issparse(table):
             raise ValueError(
                 "the encoder was fitted on a table with named columns, got a sparse "
                 "matrix; give it the same kind of table."
@@ -391,7 +447,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
         table = as_table(X)
-        if isinstance(table, pl.DataFrame):
+        is_sparse = sparse.issparse(table)
+        if not is_sparse:
             raise ValueError(
                 "the encoder was fitted on a sparse matrix, got a table; give it the "
                 "same kind of matrix."

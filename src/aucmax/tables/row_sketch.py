@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._mapped import is_on_disk
 from aucmax.tables.encoder import TableEncoder
 
 __all__ = ["share_of_known_rows", "sketch_rows"]
@@ -64,6 +65,14 @@ def share_of_known_rows(
 
 def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return a hash of each row and its label, the same on every machine."""
+    if is_on_disk(X):
+        return np.concatenate(
+            list(
+                encoder.of_pieces(
+                    X, lambda frame, rows: _hashes(encoder, frame, labels[rows])
+                )
+            )
+        )
     matrix = encoder.transform_for_trees(X)
     hashes = _mixed(labels.astype(np.uint64))
     if sparse.issparse(matrix):

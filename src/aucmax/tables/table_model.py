@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucmax._fitted_state import replace_state
+from aucmax._mapped import is_on_disk
 from aucmax._parameters import check_choice
 from aucmax._threshold import balanced_threshold
 from aucmax.decisions.calibration import (
@@ -171,6 +172,12 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             qid=qid,
         )
         check_rows(table, target)
+        if is_on_disk(table) and self.view == "raw":
+            raise IncompatibleError(
+                f"{type(self.estimator).__name__} needs all rows in memory, and this "
+                "table stays on disk; read some of its rows by collect(), or fit "
+                "another model."
+            )
         if self.calibrate is not None and target.is_graded:
             raise IncompatibleError(
                 "the target has more than two levels of relevance, and probabilities "
@@ -247,7 +254,9 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         scores : ndarray of shape (rows,)
         """
         check_is_fitted(self)
-        return score_rows(self.estimator_, self._matrix(X))
+        if is_on_disk(X):
+            return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
+        return self._scores(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of raw rows: positive where the score is above `threshold_`.
@@ -316,6 +325,9 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         metric = multiclass_auc_score if target.is_graded else roc_auc_score
         scores = self.decision_function(X)
         return float(metric(target.labels, scores, qid=target.queries))
+
+    def _scores(self, X: Any, _: Any = None) -> NDArray[np.float64]:
+        return score_rows(self.estimator_, self._matrix(X))
 
     def _matrix(self, X: Any) -> Any:
         return view_rows(self.view, self.encoder_, X)

@@ -15,6 +15,7 @@ from scipy import sparse
 from aucmax._forks import has_lost_threads, note_threads
 from aucmax._validation import FloatArray
 from aucmax.exceptions import ModelFileError
+from aucmax.trees.mapped_rows import MappedRows
 
 __all__ = [
     "REPEATABLE",
@@ -108,8 +109,11 @@ def _allowed_threads() -> int:
 def readable_by_lightgbm(X: Any) -> Any:
     """Return the data as LightGBM reads them, of the same memory.
 
-    It knows scipy's sparse matrices, but not its newer sparse arrays.
+    It knows scipy's sparse matrices, but not its newer sparse arrays; rows of a memory
+    map it reads batch by batch.
     """
+    if isinstance(X, MappedRows):
+        return X.sequence()
     if not sparse.issparse(X):
         return X
     by_column = getattr(X, "format", "") == "csc"

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._features import check_features, explain_non_finite
+from aucmax._mapped import is_mapped
 from aucmax._validation import FloatArray, IntArray
 from aucmax.trees.frames import (
     MOST_CATEGORIES,
@@ -15,6 +16,7 @@ from aucmax.trees.frames import (
     encode_categories,
     find_categories,
 )
+from aucmax.trees.mapped_rows import MappedRows
 
 __all__ = ["TreeColumns", "monotone_signs"]
 
@@ -49,7 +51,8 @@ class TreeColumns:
         categorical = _find_columns(wanted, "categorical_features", names, X.shape[1])
         _check_codes(X, categorical, names)
         exponents = _exponents(largest, categorical)
-        return cls(categorical, categories, exponents), _scale(X, exponents)
+        rows = MappedRows(X, exponents) if is_mapped(X) else _scale(X, exponents)
+        return cls(categorical, categories, exponents), rows
 
     @classmethod
     def of(cls, fitted: Mapping[str, Any]) -> Self:

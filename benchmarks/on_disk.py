@@ -1,0 +1,94 @@
+"""Fitting rows that stay on disk against rows in memory: time and peak memory.
+
+    python benchmarks/on_disk.py [rows] [columns]
+
+Each fit is a process of its own. Memory is what the process holds for itself (data and
+stack, not the pages of mapped files), beyond what it held before it opened the table.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+MODELS = {"lambdamart": {"n_estimators": 20}, "linear": {}, "svm-auc": {}}
+PARTS = 4
+
+
+def write_parts(folder: Path, n_rows: int, n_columns: int) -> None:
+    """Write a table with a target in some Parquet files."""
+    rng = np.random.default_rng(0)
+    for k in range(PARTS):
+        X = rng.normal(size=(n_rows // PARTS, n_columns))
+        y = X[:, 0] + X[:, 1] ** 2 + rng.normal(size=len(X)) > 2
+        frame = pl.DataFrame({f"x{j}": column for j, column in enumerate(X.T)})
+        frame.with_columns(y=y).write_parquet(folder / f"part-{k}.parquet")
+
+
+def held() -> float:
+    """Return the megabytes that this process holds for itself."""
+    line = next(
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmData")
+    )
+    return int(line.split()[1]) / 1024
+
+
+def fit(folder: str, name: str, where: str) -> None:
+    """Fit one model, and print what it took."""
+    import lightgbm  # noqa: F401  counted as part of the program
+
+    from aucmax.comparison import table_model
+    from aucmax.datasets import open_table
+
+    model = table_model(name, parameters=MODELS[name])
+    before, peak = held(), [0.0]
+
+    def watch() -> None:
+        while True:
+            peak[0] = max(peak[0], held())
+            time.sleep(0.005)
+
+    threading.Thread(target=watch, daemon=True).start()
+    start = time.process_time()
+    table = open_table(folder)
+    rows = table if where == "disk" else table.collect()
+    model.fit(rows.drop(["y"]), rows["y"])
+    seconds = time.process_time() - start
+    print(json.dumps({"seconds": seconds, "megabytes": peak[0] - before}))
+
+
+def main(n_rows: int = 1_000_000, n_columns: int = 20) -> None:
+    """Compare both for each model."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_parts(Path(folder), n_rows, n_columns)
+        print(f"{n_rows} x {n_columns}, processor seconds and peak MB")
+        for name in MODELS:
+            found = {}
+            for where in ("disk", "memory"):
+                ran = subprocess.run(
+                    [sys.executable, __file__, "fit", folder, name, where],
+                    check=True, stdout=subprocess.PIPE, text=True,
+                )  # fmt: skip
+                found[where] = json.loads(ran.stdout)
+            disk, memory = found["disk"], found["memory"]
+            print(
+                f"{name:<12} disk {disk['seconds']:6.1f} s {disk['megabytes']:6.0f} MB"
+                f"   memory {memory['seconds']:6.1f} s {memory['megabytes']:6.0f} MB"
+                f"   ratio {disk['seconds'] / memory['seconds']:.2f} in time, "
+                f"{disk['megabytes'] / memory['megabytes']:.2f} in memory"
+            )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["fit"]:
+        fit(*sys.argv[2:])
+    else:
+        main(*map(int, sys.argv[1:]))

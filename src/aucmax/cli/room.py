@@ -1,0 +1,63 @@
+"""Where rows are kept: in memory, or on disk if they need more than there is."""
+
+from typing import Any
+
+import click
+
+from aucmax._memory import free_memory
+from aucmax.cli.console import Console
+from aucmax.cli.data import Source
+
+__all__ = ["disk_option", "stays_on_disk"]
+
+# A frame, the matrix that is made of it, and what a fit copies.
+_COPIES = 4
+# A text file in memory, as cells and while they are read, by its size; packed ones are
+# about a fifth of that.
+_OF_TEXT, _OF_PACKED_TEXT = 2, 10
+
+disk_option = click.option(
+    "--on-disk/--in-memory",
+    default=None,
+    help="Whether rows stay on disk and are read some at a time [default: if they need "
+    "more memory than is free].",
+)
+
+
+def stays_on_disk(data: Source, choice: bool | None, console: Console) -> bool:
+    """Tell whether to leave rows on disk: as the user says, or for want of memory."""
+    if choice is not None:
+        return choice
+    needed, free = _COPIES * _size(data), free_memory()
+    if needed <= free:
+        return False
+    console.note(
+        f"{data.path} needs about {_in_words(needed)} of memory, and {_in_words(free)} "
+        "are free: rows stay on disk (--in-memory reads them all)"
+    )
+    return True
+
+
+def _size(data: Source) -> int:
+    """Estimate the bytes of the rows in memory; 0 if they have to be there anyway."""
+    from aucmax.datasets import COMPRESSIONS, file_format
+
+    files = data.files
+    if not all(file.is_file() for file in files):
+        return 0  # what is not there is said where it is read
+    kind = data.format or file_format(files[0])
+    if kind in ("svmlight", "letor"):
+        return 0
+    if kind == "parquet":
+        return int(data.open().estimated_size())
+    sizes = (
+        file.stat().st_size
+        * (_OF_PACKED_TEXT if file.suffix.lower() in COMPRESSIONS else _OF_TEXT)
+        for file in files
+    )
+    return sum(sizes)
+
+
+def _in_words(n_bytes: float) -> str:
+    value: Any = n_bytes / 1e9
+    return f"{value:.1f} GB" if value >= 0.1 else f"{n_bytes / 1e6:.0f} MB"

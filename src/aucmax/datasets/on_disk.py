@@ -1,0 +1,496 @@
+"""A table that stays on disk: its columns and rows are read when they are needed."""
+
+import io
+import shutil
+import tempfile
+import weakref
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._forks import require_polars_threads
+from aucmax._mapped import MapWriter, explaining_full_disk
+from aucmax.datasets.names import near_names
+from aucmax.datasets.opening import require_file
+from aucmax.datasets.parts import common_format, common_schema, find_files
+from aucmax.datasets.tables import load_table
+from aucmax.datasets.typed_files import refusing
+from aucmax.exceptions import DataFileError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Piece", "TableOnDisk", "open_table"]
+
+Mask = NDArray[np.bool_]
+
+_CELLS_AT_ONCE = 1 << 21  # 16 megabytes of numbers
+_FEWEST_ROWS = 1000
+_BYTES_OF_A_NUMBER = 8
+_BYTES_OF_A_TEXT = 32
+
+
+class Piece(NamedTuple):
+    """Some neighbouring rows of one file; it can be sent to another process.
+
+    Attributes
+    ----------
+    file : PartFile
+        The file.
+    start, n_rows : int
+        The first row in the file, and how many there are.
+    schema : dict
+        The columns to read, with their types.
+    kept : ndarray of bool of shape (n_rows,), or None
+        Which of the rows count; None for all.
+    """
+
+    file: "PartFile"
+    start: int
+    n_rows: int
+    schema: Any
+    kept: Mask | None
+
+    @property
+    def height(self) -> int:
+        """Number of rows that count."""
+        return self.n_rows if self.kept is None else int(np.count_nonzero(self.kept))
+
+    def read(self) -> "pl.DataFrame":
+        """Read the rows."""
+        import polars as pl
+        import polars.selectors as cs
+
+        require_polars_threads()
+        with refusing(self.file.path, "Parquet"):
+            rows = pl.scan_parquet(self.file.parquet, glob=False)
+            frame = (
+                rows.select(list(self.schema))
+                .slice(self.start, self.n_rows)
+                .collect()
+                .cast(self.schema)
+                .with_columns(cs.float().fill_nan(None))
+            )
+        if frame.height != self.n_rows:
+            raise DataFileError(
+                f"{self.file.path}: {frame.height} rows where there were {self.n_rows};"
+                " has the file changed meanwhile?"
+            )
+        return frame if self.kept is None else frame.filter(pl.Series(self.kept))
+
+
+class PartFile(NamedTuple):
+    """A file of a table.
+
+    Attributes
+    ----------
+    path : Path
+        The file that the user has named.
+    parquet : Path
+        What is read: that file, or what has been made of it.
+    n_rows : int
+        Its rows.
+    """
+
+    path: Path
+    parquet: Path
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class TableOnDisk:
+    """A table in one or many Parquet files, of which little is in memory at a time.
+
+    Made by :func:`open_table`. Its methods are those of a polars frame by the same
+    names, as far as tables are prepared by them; :class:`aucmax.tables.TableModel`, the
+    estimators and the command line take it in place of a frame.
+
+    Attributes
+    ----------
+    files : tuple of PartFile
+        Where the rows are.
+    schema : dict of str to polars.DataType
+        The columns and their types.
+    kept : ndarray of bool, or None
+        Which rows of the files count; None for all.
+    """
+
+    files: tuple[PartFile, ...]
+    schema: dict[str, Any]
+    kept: Mask | None = None
+    scratch: "Scratch | None" = None  # the folder of what was made of other files
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.schema)
+
+    @property
+    def dtypes(self) -> list[Any]:
+        """Types of the columns."""
+        return list(self.schema.values())
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.schema)
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        if self.kept is not None:
+            return int(np.count_nonzero(self.kept))
+        return sum(file.n_rows for file in self.files)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.height, self.width
+
+    def __len__(self) -> int:
+        return self.height
+
+    def __getitem__(self, key: Any) -> Any:
+        """Read one column by its name; or choose rows by ascending numbers."""
+        if isinstance(key, str):
+            column = self.select([key])
+            return column.collect()[key]
+        rows = np.asarray(key)
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or (np.diff(rows) <= 0).any():
+            raise TypeError(
+                "rows on disk are chosen by ascending numbers, each once; got "
+                f"{key!r}. Use collect() for others."
+            )
+        mask = np.zeros(self.height, dtype=np.bool_)
+        mask[rows] = True
+        return self.filter(mask)
+
+    def select(self, names: Sequence[str]) -> "TableOnDisk":
+        """Return the table with some columns alone.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Their names, in the order wanted.
+
+        Returns
+        -------
+        TableOnDisk
+        """
+        for name in names:
+            if name not in self.schema:
+                hint = near_names(name, self.columns)
+                raise KeyError(f"there is no column {name!r}.{hint}")
+        return replace(self, schema={name: self.schema[name] for name in names})
+
+    def drop(self, names: Collection[str]) -> "TableOnDisk":
+        """Return the table without some columns.
+
+        Parameters
+        ----------
+        names : collection of str
+            Their names.
+
+        Returns
+        -------
+        TableOnDisk
+        """
+        return self.select([name for name in self.columns if name not in names])
+
+    def filter(self, mask: Any) -> "TableOnDisk":
+        """Return the table with those rows alone for which a mask is true.
+
+        Parameters
+        ----------
+        mask : array-like of bool of shape (rows,)
+            Which rows count.
+
+        Returns
+        -------
+        TableOnDisk
+        """
+        chosen = np.asarray(mask, dtype=np.bool_)
+        if self.kept is not None:
+            kept = self.kept.copy()
+            kept[kept] = chosen
+            chosen = kept
+        return replace(self, kept=chosen)
+
+    def iter_columns(self) -> Iterator["pl.Series"]:
+        """Read one column after the other.
+
+        Yields
+        ------
+        polars.Series
+        """
+        for name in self.columns:
+            yield self[name]
+
+    def iter_slices(self, n_rows: int | None = None) -> Iterator["pl.DataFrame"]:
+        """Read the rows, some at a time.
+
+        Parameters
+        ----------
+        n_rows : int, optional
+            How many at most; by default some megabytes.
+
+        Yields
+        ------
+        polars.DataFrame
+            Rows of one file.
+        """
+        for piece in self.pieces(n_rows):
+            yield piece.read()
+
+    def pieces(self, n_rows: int | None = None) -> list[Piece]:
+        """Return what :meth:`iter_slices` reads, without reading it.
+
+        Parameters
+        ----------
+        n_rows : int, optional
+            How many at most; by default some megabytes.
+
+        Returns
+        -------
+        list of Piece
+            Each has the method ``read``.
+        """
+        step = n_rows or max(_FEWEST_ROWS, _CELLS_AT_ONCE // max(1, self.width))
+        found, before = [], 0
+        for file in self.files:
+            for start in range(0, file.n_rows, step):
+                size = min(step, file.n_rows - start)
+                kept = None
+                if self.kept is not None:
+                    kept = self.kept[before + start : before + start + size]
+                piece = Piece(file, start, size, self.schema, kept)
+                if piece.height:
+                    found.append(piece)
+            before += file.n_rows
+        return found
+
+    def parts(self) -> Iterator["TableOnDisk"]:
+        """Return the rows of each file as a table of their own.
+
+        Yields
+        ------
+        TableOnDisk
+        """
+        before = 0
+        for file in self.files:
+            after = before + file.n_rows
+            kept = None if self.kept is None else self.kept[before:after]
+            yield replace(self, files=(file,), kept=kept)
+            before = after
+
+    def estimated_size(self) -> int:
+        """Estimate how many bytes the rows would take in memory, as a frame.
+
+        Returns
+        -------
+        int
+        """
+        return self.height * sum(
+            _BYTES_OF_A_TEXT if dtype.to_python() is str else _BYTES_OF_A_NUMBER
+            for dtype in self.dtypes
+        )
+
+    def collect(self) -> "pl.DataFrame":
+        """Read all rows into memory.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
+        import polars as pl
+
+        rows = max((file.n_rows for file in self.files), default=1)
+        pieces = [piece.read() for piece in self.pieces(max(1, rows))]
+        return pl.concat(pieces) if pieces else pl.DataFrame(schema=self.schema)
+
+    def head(self, n: int = 5) -> "pl.DataFrame":
+        """Read the first rows.
+
+        Parameters
+        ----------
+        n : int, default=5
+            How many.
+
+        Returns
+        -------
+        polars.DataFrame
+        """
+        import polars as pl
+
+        pieces, found = iter(self.pieces(max(n, 1))), pl.DataFrame(schema=self.schema)
+        while found.height < n and (piece := next(pieces, None)) is not None:
+            found = pl.concat([found, piece.read()])
+        return found.head(n)
+
+    def mapped(self) -> NDArray[Any]:
+        """Write all columns as one matrix to a temporary file, and map it to memory.
+
+        The file has no name, and is gone when the matrix is. It is in the folder that
+        the environment variable ``TMPDIR`` names.
+
+        Returns
+        -------
+        ndarray of shape (rows, columns)
+            Read-only; float32 if all columns are, else float64. Missing cells are NaN.
+
+        Raises
+        ------
+        TypeError
+            A column holds neither numbers nor booleans.
+        OSError
+            The disk is full.
+        """
+        import polars as pl
+
+        for name, dtype in self.schema.items():
+            if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
+                raise TypeError(
+                    f"column {name!r} is of type {dtype}; a matrix needs numbers. "
+                    "Leave it out by drop(), or fit a TableModel, which encodes it."
+                )
+        is_narrow = all(dtype == pl.Float32 for dtype in self.dtypes)
+        number = pl.Float32 if is_narrow else pl.Float64
+        writer = MapWriter(self.width, np.float32 if is_narrow else np.float64)
+        try:
+            for piece in self.iter_slices():
+                writer.write(piece.cast(number).to_numpy(order="c"))
+            return writer.finish()
+        finally:
+            writer.close()
+
+
+class Scratch:
+    """A temporary folder, removed with the last table that needs it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="aucmax-"))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+
+def open_table(
+    path: str | Path,
+    *,
+    text_columns: Collection[str] = (),
+    format: str = "auto",
+    **reading: Any,
+) -> TableOnDisk:
+    """Open a table that may be larger than memory.
+
+    Parquet is read where it lies, some megabytes at a time. Files of other formats are
+    read one after the other, each whole, and kept as Parquet in a temporary folder
+    until the table is no longer needed.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file, a folder, or a pattern such as ``"part-*.parquet"``: see
+        :func:`find_files`. All files must be of one format and have the same columns,
+        in any order. Numbers may be of different widths.
+    text_columns : collection of str
+        As in :func:`load_table`.
+    format : str, default="auto"
+        Likewise.
+    **reading
+        Further parameters of :func:`load_table`, for files other than Parquet.
+
+    Returns
+    -------
+    TableOnDisk
+
+    Raises
+    ------
+    DataFileError
+        No file is there, one cannot be read or has other columns than the first, or
+        none has any rows. The message names the file and the column.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import polars as pl
+    >>> from aucmax.datasets import open_table
+    >>> with TemporaryDirectory() as folder:
+    ...     for k in range(3):
+    ...         part = pl.DataFrame({"age": [30 + k, 40 + k], "sick": [0, 1]})
+    ...         part.write_parquet(Path(folder) / f"part-{k}.parquet")
+    ...     table = open_table(folder)
+    ...     table.shape, table["age"].to_list(), table.drop(["sick"]).mapped().dtype
+    ((6, 2), [30, 40, 31, 41, 32, 42], dtype('float64'))
+    """
+    require_polars_threads()
+    paths = find_files(path)
+    kind = common_format(paths, format)
+    if kind in ("svmlight", "letor"):
+        raise DataFileError(
+            f"{path}: {kind} files are read one at a time, into memory; only tables "
+            "with named columns can stay on disk or be in parts."
+        )
+    if kind == "parquet":
+        table = _of_parquet([(one, one) for one in paths])
+    else:
+        table = _of_others(paths, text_columns, {"format": kind, **reading})
+    if not table.height:
+        raise DataFileError(f"{path}: the table has no rows.")
+    return table
+
+
+def _of_parquet(
+    files: Sequence[tuple[Path, Path]], scratch: Scratch | None = None
+) -> TableOnDisk:
+    import polars as pl
+
+    parts, schemas = [], []
+    for path, parquet in files:
+        require_file(parquet)
+        with refusing(path, "Parquet"):
+            if not parquet.stat().st_size:
+                raise DataFileError(f"{path}: the file is empty.")
+            rows = pl.scan_parquet(parquet, glob=False)
+            schemas.append(rows.collect_schema())
+            n_rows = int(rows.select(pl.len()).collect().item())
+        parts.append(PartFile(path, parquet, n_rows))
+    schema = common_schema([path for path, _ in files], schemas)
+    return TableOnDisk(tuple(parts), schema, scratch=scratch)
+
+
+def _of_others(
+    paths: Sequence[Path], text_columns: Collection[str], reading: dict[str, Any]
+) -> TableOnDisk:
+    """Keep a Parquet file of each; a column that is text in one is so in all."""
+    import polars as pl
+
+    scratch = Scratch()
+    files = [(path, scratch.folder / f"{k}.parquet") for k, path in enumerate(paths)]
+    texts: list[set[str]] = []
+    for path, parquet in files:
+        frame = load_table(path, text_columns=text_columns, **reading)
+        texts.append(_keep(frame, parquet))
+    of_any = set().union(*texts)
+    for own, (path, parquet) in zip(texts, files, strict=True):
+        if of_any - own:
+            frame = load_table(path, text_columns={*text_columns, *of_any}, **reading)
+            for name in of_any & set(frame.columns):
+                if frame[name].null_count() == frame.height:
+                    frame = frame.with_columns(pl.col(name).cast(pl.String))
+            _keep(frame, parquet)
+    return _of_parquet(files, scratch)
+
+
+def _keep(frame: "pl.DataFrame", parquet: Path) -> set[str]:
+    """Write a part; return the names of its texts."""
+    import polars as pl
+
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    with explaining_full_disk():
+        parquet.write_bytes(content.getbuffer())
+    return {name for name, dtype in frame.schema.items() if dtype == pl.String}

@@ -1,0 +1,86 @@
+"""Linear models of rows on disk, none of which is copied as a whole."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from aucmax import AUCSVC, LinearRankerCV, MarginRanker, _mapped
+from aucmax._mapped import MapWriter, is_mapped
+from aucmax.datasets import open_table
+from aucmax.linear.candidates import Rows
+from aucmax.linear.standardized_map import standardized_map
+
+ROWS = 500
+
+
+def as_map(X):
+    writer = MapWriter(X.shape[1])
+    writer.write(X)
+    return writer.finish()
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(_mapped, "_CELLS_AT_ONCE", 100)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, 4)) * [1, 20, 1, 0.1] + [0, 5, 0, 0]
+    X[:, 2] = rng.random(ROWS) < 0.02
+    y = (X[:, 0] + X[:, 1] / 20 + rng.normal(size=ROWS) > 1).astype(int)
+    return X, y
+
+
+@pytest.fixture
+def mapped(data):
+    return as_map(data[0])
+
+
+def test_columns_are_brought_to_one_scale_on_disk(data, mapped):
+    X, _ = data
+    weight = np.random.default_rng(1).random(ROWS)
+    scaled, centre, scale = standardized_map(mapped, weight)
+    assert is_mapped(scaled)
+    expected = LinearRankerCV()._standardized(X, weight)
+    for found, known in zip((scaled, centre, scale), expected, strict=True):
+        np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-12)
+    assert scale[2] == 1.0
+
+
+def test_folds_are_taken_on_disk(data, mapped):
+    taken = Rows(mapped, data[1] > 0).take(np.arange(0, ROWS, 3))
+    assert is_mapped(taken.X)
+    np.testing.assert_array_equal(taken.X, data[0][::3])
+
+
+@pytest.mark.parametrize(
+    "model", [AUCSVC(), LinearRankerCV(), LinearRankerCV(standardize=False)]
+)
+def test_the_weights_are_those_of_rows_in_memory(data, mapped, model):
+    X, y = data
+    expected = model.fit(X, y).coef_
+    np.testing.assert_allclose(model.fit(mapped, y).coef_, expected, rtol=1e-9)
+
+
+def test_estimators_take_tables_on_disk(tmp_path, data):
+    X, y = data
+    frame = pl.DataFrame(X, schema=list("abcd"))
+    frame.write_parquet(tmp_path / "a.parquet")
+    table = open_table(tmp_path)
+    for model in (AUCSVC(), MarginRanker()):
+        expected = model.fit(frame, y).decision_function(frame)
+        found = model.fit(table, y).decision_function(table)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        assert model.feature_names_in_.tolist() == list("abcd")
+    with pytest.raises(ValueError, match="feature names"):
+        model.decision_function(table.select(["b", "a", "c", "d"]))
+
+
+def test_a_gap_is_refused_with_its_place(data):
+    X, y = data
+    X[7, 1] = np.nan
+    for model in (AUCSVC(), LinearRankerCV()):
+        with pytest.raises(ValueError, match="NaN in row 7, column 1"):
+            model.fit(as_map(X), y)

@@ -1,0 +1,83 @@
+"""Rows of a memory map reach LightGBM's bins as those in memory do."""
+
+import numpy as np
+import pytest
+
+from aucmax import LambdaMART
+from aucmax._mapped import MapWriter
+from aucmax.trees import mapped_rows
+from aucmax.trees.mapped_rows import MappedRows
+
+ROWS = 600
+
+
+@pytest.fixture(autouse=True)
+def small_batches(monkeypatch):
+    monkeypatch.setattr(mapped_rows, "_CELLS_AT_ONCE", 700)
+
+
+def rows_of(seed: int, dtype: type = np.float64):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(ROWS, 5)).astype(dtype)
+    y = (X[:, 0] + X[:, 1] ** 2 + rng.normal(size=ROWS) > 1).astype(int)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, 4] = rng.integers(0, 6, ROWS)
+    return X, y
+
+
+def mapped(X):
+    writer = MapWriter(X.shape[1], X.dtype)
+    writer.write(X)
+    return writer.finish()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"n_iter_no_change": 5}, {"categorical_features": [4]}, {"subsample": 0.5}],
+)
+def test_the_trees_are_the_same(dtype, settings):
+    X, y = rows_of(0, dtype)
+    expected = LambdaMART(n_estimators=15, **settings).fit(X, y)
+    model = LambdaMART(n_estimators=15, **settings).fit(mapped(X), y)
+    assert model.model_text_ == expected.model_text_
+    assert model.threshold_ == expected.threshold_
+    scores = expected.decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(mapped(X)), scores)
+
+
+def test_rows_without_weight_and_rows_apart_are_chosen_on_disk():
+    X, y = rows_of(0)
+    weight = np.random.default_rng(2).integers(0, 3, ROWS).astype(float)
+    apart = rows_of(1)
+    expected = LambdaMART(n_estimators=15).fit(X, y, weight, eval_set=apart)
+    model = LambdaMART(n_estimators=15)
+    model.fit(mapped(X), y, weight, eval_set=(mapped(apart[0]), apart[1]))
+    assert model.model_text_ == expected.model_text_
+    assert model.best_score_ == expected.best_score_
+
+
+def test_columns_of_odd_magnitudes_are_scaled_on_the_way():
+    X, y = rows_of(0)
+    X[:, 0] *= 1e-200
+    expected = LambdaMART(n_estimators=15).fit(X, y)
+    model = LambdaMART(n_estimators=15).fit(mapped(X), y)
+    assert model.column_exponents_[0] < -600
+    assert model.model_text_ == expected.model_text_
+
+
+def test_rows_are_chosen_twice():
+    X, _ = rows_of(0)
+    rows = MappedRows(mapped(X), None)[np.arange(0, ROWS, 2)][np.array([3, 1])]
+    assert rows.shape == (2, 5)
+    np.testing.assert_array_equal(rows.read(slice(0, 9)), X[[6, 2]])
+    sequence = rows.sequence()
+    assert len(sequence) == 2
+    np.testing.assert_array_equal(sequence[1], X[2])
+
+
+def test_infinity_is_refused_with_its_place():
+    X, y = rows_of(0)
+    X[17, 3] = np.inf
+    with pytest.raises(ValueError, match="infinity in row 17, column 3"):
+        LambdaMART().fit(mapped(X), y)
