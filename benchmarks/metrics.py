@@ -1,20 +1,27 @@
-"""Metrics at a million rows, against scikit-learn and against a bare sort."""
+"""Metrics at a million rows and more, against scikit-learn, ranx and bare sorts."""
 
+from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 
 import numpy as np
+from sklearn.metrics import average_precision_score
+from sklearn.metrics import ndcg_score as sklearn_ndcg
 from sklearn.metrics import roc_auc_score as sklearn_auc
 
 from aucmax.metrics import (
     auc_interval,
+    mean_average_precision,
+    ndcg_score,
     ordinal_auc_score,
     partial_auc_score,
     roc_auc_score,
 )
-from benchmarks.harness import Report, time_in_turn
+from benchmarks.harness import Report, time_in_turn, timed
 
 TITLE = "metrics: 1,000,000 rows, 10% positives"
 N_ROWS = 1_000_000
+N_QUERIES = 10_000
 
 
 def run(report: Report) -> None:
@@ -30,6 +37,9 @@ def run(report: Report) -> None:
         time_metrics(report, name, y, scores)
     check_equality(report, y, normal, rng.random(N_ROWS))
     time_scaling(report, rng)
+    for m in (N_ROWS, 10 * N_ROWS):
+        against_sorts(report, m)
+    per_query(report)
 
 
 def time_metrics(report: Report, name: str, y: np.ndarray, scores: np.ndarray) -> None:
@@ -67,6 +77,94 @@ def time_metrics(report: Report, name: str, y: np.ndarray, scores: np.ndarray) -
         best["sklearn"] / best["interval"],
         at_least=1,
     )
+
+
+def against_sorts(report: Report, m: int) -> None:
+    """Compare the AUC with what it takes to sort positives and negatives apart."""
+    rng = np.random.default_rng(1)
+    y = rng.random(m) < 0.1
+    scores = rng.normal(size=m) + y
+    positives, negatives = scores[y], scores[~y]
+    times = time_in_turn(
+        {
+            "sorts": lambda: (np.sort(positives), np.sort(negatives)),
+            "ours": lambda: roc_auc_score(y, scores),
+        },
+        repeats=5 if m <= N_ROWS else 2,
+    )
+    report.add(
+        f"roc_auc_score, {m:,} rows: ours / sorts of both classes",
+        times["ours"].best / times["sorts"].best,
+        at_most=1.5,
+        remark=f"{1e3 * times['ours'].best:.0f} ms",
+    )
+
+
+def huge(report: Report) -> None:
+    """Go to 10^8 scores, which take 900 MB by themselves: not part of a usual run."""
+    against_sorts(report, 100 * N_ROWS)
+
+
+def per_query(report: Report) -> None:
+    """Compare means over 10,000 queries; others are timed on a tenth, times ten."""
+    rng = np.random.default_rng(2)
+    levels = rng.integers(0, 4, (N_QUERIES, N_ROWS // N_QUERIES))
+    scores = rng.normal(size=levels.shape) + 0.5 * levels
+    qid = np.repeat(np.arange(N_QUERIES), levels.shape[1])
+    flat, is_relevant = scores.ravel(), levels.ravel() == 3
+    part = slice(N_QUERIES // 10)
+    few, few_scores = levels[part], scores[part]
+
+    def one_by_one(metric: Callable[..., float]) -> Callable[[], float]:
+        pairs = list(zip(few == 3, few_scores, strict=True))
+        return lambda: float(np.mean([metric(y, s) for y, s in pairs if y.any()]))
+
+    ours = {
+        "ndcg_score": partial(ndcg_score, levels.ravel(), flat, gains="linear"),
+        "mean_average_precision": partial(mean_average_precision, is_relevant, flat),
+        "roc_auc_score": partial(roc_auc_score, is_relevant, flat),
+    }
+    theirs = {
+        "ndcg_score": lambda: sklearn_ndcg(few, few_scores),
+        "mean_average_precision": one_by_one(average_precision_score),
+        "roc_auc_score": one_by_one(sklearn_auc),
+    }
+    times = time_in_turn({name: partial(call, qid=qid) for name, call in ours.items()})
+    for name, timing in times.items():
+        report.add(
+            f"{name}, 10,000 queries: scikit-learn / ours",
+            10.0 * timed(theirs[name])[0] / timing.best,
+            at_least=10,
+            remark=f"{1e3 * timing.best:.0f} ms",
+        )
+    if find_spec("ranx") is None:
+        return
+    for name, taken in ranx_seconds(few, few_scores).items():
+        report.add(
+            f"{name}, 10,000 queries: ranx / ours",
+            10.0 * taken / times[name].best,
+            at_least=10,
+            remark="from arrays on",
+        )
+
+
+def ranx_seconds(levels: np.ndarray, scores: np.ndarray) -> dict[str, float]:
+    """Time ranx, once its own loops are compiled."""
+    from ranx import Qrels, Run, evaluate
+
+    def judge(metric: str) -> float:
+        names = [f"d{k}" for k in range(levels.shape[1])]
+        truth, found = {}, {}
+        for q, (y, s) in enumerate(zip(levels.tolist(), scores.tolist(), strict=True)):
+            truth[f"q{q}"] = dict(zip(names, y, strict=True))
+            found[f"q{q}"] = dict(zip(names, s, strict=True))
+        value: float = evaluate(Qrels(truth), Run(found), metric)
+        return value
+
+    calls = {"ndcg_score": partial(judge, "ndcg")}
+    calls["mean_average_precision"] = partial(judge, "map-l3")
+    times = time_in_turn(calls, repeats=1)
+    return {name: timing.best for name, timing in times.items()}
 
 
 def check_equality(

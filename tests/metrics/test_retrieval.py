@@ -12,6 +12,8 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import mean_average_precision, ndcg_score, precision_at_k
 from metrics.samples import samples
 
+pytestmark = pytest.mark.kernel
+
 few = st.integers(0, 2).map(float)
 small = samples(max_rows=6, elements=few)
 small_graded = samples(max_rows=6, levels=4, elements=few)

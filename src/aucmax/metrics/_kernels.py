@@ -219,6 +219,28 @@ def _mean_height(ya, yb, bottom, top):
 
 
 @njit(cache=True, nogil=True)
+def add_discounted(order, offsets, scores, gains, discounts, sums):
+    """Fill in per query the sum of its gains, each times the discount of its place.
+
+    order has the rows by query and descending score, query q those from offsets[q] on.
+    Rows of equal score share the discounts of their places equally.
+    """
+    for q in range(offsets.size - 1):
+        first, stop = offsets[q], offsets[q + 1]
+        total = 0.0
+        place = first
+        while place < stop:
+            start, score = place, scores[order[place]]
+            gain = discount = 0.0
+            while place < stop and scores[order[place]] == score:
+                gain += gains[order[place]]
+                discount += discounts[place - first]
+                place += 1
+            total += gain * (discount / (place - start))
+        sums[q] = total
+
+
+@njit(cache=True, nogil=True)
 def class_reference_aucs(scores, levels, weights, offsets, first_level):
     """Return per query the mean AUC of each level against the rest, by level mass.
 

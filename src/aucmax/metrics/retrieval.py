@@ -27,6 +27,7 @@ from aucmax._validation import (
     check_sample_weight,
     check_scores,
 )
+from aucmax.metrics import _kernels
 from aucmax.metrics._foreign import advising
 from aucmax.metrics._queries import (
     QueryRows,
@@ -300,11 +301,10 @@ def normalized_gains(
     gains: str,
 ) -> FloatArray:
     """Return the NDCG of each query, NaN without any gain."""
-    gain = _check_gains(y_true, gains)
-    ranking, gain = _check_ranking(gain, y_score, sample_weight, qid)
-    queries, dcg = ranking.queries, _discounted(ranking, gain, k)
-    del ranking  # one ranking at a time
-    best = _discounted(_rank(gain, queries), gain, k)
+    rows = _check_rows(_check_gains(y_true, gains), y_score, sample_weight, qid)
+    gain = rows.values
+    dcg = _discounted(rows.scores, gain, rows.queries, k)
+    best = _discounted(gain, gain, rows.queries, k)
     with np.errstate(invalid="ignore"):
         values: FloatArray = dcg / best
     return values
@@ -394,6 +394,16 @@ def _rank(
     return _Ranking(queries, order, starts, first_blocks, weights)
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Checked rows that have some weight."""
+
+    scores: FloatArray
+    queries: QueryRows
+    weights: FloatArray | None
+    values: FloatArray  # times the weights
+
+
 def _check_ranking(
     values: NDArray[Any],
     y_score: ArrayLike,
@@ -404,14 +414,26 @@ def _check_ranking(
 ) -> tuple[_Ranking, FloatArray]:
     """Check scores, weights and queries; return the ranking, and values times weights.
 
-    Rows without weight are left out. If asked for, weights are brought to a sum of 1 in
-    each query.
+    If asked for, weights are brought to a sum of 1 in each query.
     """
+    rows = _check_rows(values, y_score, sample_weight, qid, to_sum_one=to_sum_one)
+    return _rank(rows.scores, rows.queries, rows.weights), rows.values
+
+
+def _check_rows(
+    values: NDArray[Any],
+    y_score: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+    *,
+    to_sum_one: bool = False,
+) -> _Rows:
+    """Check scores, weights and queries; rows without weight are left out."""
     scores = check_scores(y_score, values.size)
     weights = check_sample_weight(sample_weight, values.size)
     queries = check_queries(qid, values.size)
     if weights is None:
-        return _rank(scores, queries), values.astype(np.float64)
+        return _Rows(scores, queries, None, values.astype(np.float64))
     kept = weights > 0.0
     scores, values, weights = scores[kept], values[kept], weights[kept]
     codes = np.zeros(values.size) if queries.codes is None else queries.codes[kept]
@@ -419,7 +441,7 @@ def _check_ranking(
     if to_sum_one:
         numbers = np.zeros(values.size, int) if queries.codes is None else queries.codes
         weights = weights / np.bincount(numbers, weights)[numbers]
-    return _rank(scores, queries, weights), values * weights
+    return _Rows(scores, queries, weights, values * weights)
 
 
 def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:
@@ -441,17 +463,14 @@ def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:
     return np.exp2(relevance) - 1.0
 
 
-def _discounted(ranking: _Ranking, gain: FloatArray, k: int | None) -> FloatArray:
+def _discounted(
+    scores: FloatArray, gain: FloatArray, queries: QueryRows, k: int | None
+) -> FloatArray:
     """Return the expected DCG of each query."""
-    discounts = ranking.row_ranks().astype(np.float64)
-    beyond = None if k is None else discounts >= k
-    discounts += 2.0
-    np.log2(discounts, out=discounts)
-    np.divide(1.0, discounts, out=discounts)
-    if beyond is not None:
-        discounts[beyond] = 0.0
-    shared = np.add.reduceat(discounts, ranking.starts)
-    del discounts
-    shared /= ranking.block_size
-    shared *= ranking.block_sums(gain)
-    return ranking.query_sums(shared)
+    order, offsets = queries.sort(-scores), queries.offsets
+    discounts = 1.0 / np.log2(np.arange(np.diff(offsets).max()) + 2.0)
+    if k is not None:
+        discounts[k:] = 0.0
+    sums = np.empty(offsets.size - 1)
+    _kernels.add_discounted(order, offsets, scores, gain, discounts, sums)
+    return sums
