@@ -55,7 +55,9 @@ def unpack_tree(members, tree, class_name):
 def test_every_class_that_can_be_saved_has_a_schema_and_a_sample():
     assert {*REGISTRY} - {"Toy", "Checked"} == {*NEEDED}
     with_parts = {type(fitted(name)).__name__ for name in MODELS}
-    assert with_parts | {"Certificate", "MarginCurve"} == {*NEEDED}
+    # the last needs PyTorch, and has its own tests
+    elsewhere = {"Certificate", "MarginCurve", "NeuralRanker"}
+    assert with_parts | elsewhere == {*NEEDED}
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -181,7 +181,7 @@ def test_second_derivatives_that_do_not_exist_are_refused():
     (slope,) = torch.autograd.grad(
         PairHingeLoss()(logits, labels), logits, create_graph=True
     )
-    with pytest.raises(NotImplementedError, match=r"PairHingeLoss.* has no second"):
+    with pytest.raises(NotImplementedError, match=r"PairHingeLoss.* no second"):
         slope.square().sum().backward()
 
 
