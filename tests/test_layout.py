@@ -49,6 +49,7 @@ TESTED_TOGETHER = {
         "dask: blas, cluster, features, held_parts, matrix, scoring, standardization, "
         "linear: row_logistic"
     ),
+    "on_dask/test_command_line.py": "cli: workers",
     "on_dask/test_metrics.py": "dask: by_query, parts, ranking, tasks",
     "report/test_document.py": "report: charts, contents, svg, view",
     "risks/test_pair_hinge.py": "risks: base",

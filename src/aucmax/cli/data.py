@@ -212,7 +212,12 @@ class Source(NamedTuple):
 
         return find_files(self.path)
 
-    def read(self, text_columns: Collection[str] = (), on_disk: bool = False) -> Data:
+    def read(
+        self,
+        text_columns: Collection[str] = (),
+        on_disk: bool = False,
+        on_workers: bool = False,
+    ) -> Data:
         """Read the file or files; the labels of svmlight rows come with it.
 
         Columns that a model knows as texts must stay texts, even if new rows happen
@@ -221,8 +226,10 @@ class Source(NamedTuple):
         from aucmax import datasets
 
         files = self.files
-        if len(files) > 1 or on_disk:
+        if len(files) > 1 or on_disk or on_workers:
             table = self.open(text_columns)
+            if on_workers:
+                return Data(replace(table, on_workers=True))
             return Data(table if on_disk else table.collect())
         kind = self.format or datasets.file_format(files[0])
         if kind in ("svmlight", "letor"):

@@ -27,6 +27,7 @@ from aucmax.cli.program import Command, NothingRankedError
 from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.score import load_model, require_probabilities, text_columns
 from aucmax.cli.training import target_record
+from aucmax.cli.workers import worker_options
 
 __all__ = ["evaluate", "split_known"]
 
@@ -63,6 +64,7 @@ _MANY_KNOWN_ROWS = 0.2
 @click.option("--figure", type=output_path, help="Where to draw the ROC curve.")
 @force_option
 @disk_option
+@worker_options
 @data_argument
 @with_console
 def evaluate(
@@ -79,6 +81,7 @@ def evaluate(
     figure: Path | None,
     force: bool,
     on_disk: bool | None,
+    on_workers: bool,
     console: Console,
 ) -> None:
     """Measure how well MODEL ranks the rows of DATA, whose target is known.
@@ -105,8 +108,8 @@ def evaluate(
     fitted = load_model(model)
     if prevalence is not None:
         require_probabilities(fitted, model)
-    in_parts = stays_on_disk(data, on_disk, console)
-    rows = data.read(text_columns(fitted), on_disk=in_parts)
+    in_parts = on_workers or stays_on_disk(data, on_disk, console)
+    rows = data.read(text_columns(fitted), in_parts, on_workers)
     test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
     if missing_target == "drop":
         test = test.without_gaps()

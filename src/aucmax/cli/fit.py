@@ -23,9 +23,12 @@ from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command
 from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.training import auto_record, fit_model, note_findings, target_record
+from aucmax.cli.workers import worker_options
 from aucmax.comparison import MODELS
 
 __all__ = ["fit"]
+
+_ON_WORKERS = ("linear", "lambdamart", "svm")
 
 
 @click.command(
@@ -81,6 +84,7 @@ __all__ = ["fit"]
 )
 @force_option
 @disk_option
+@worker_options
 @data_argument
 @with_console
 def fit(
@@ -100,6 +104,7 @@ def fit(
     output: Path,
     force: bool,
     on_disk: bool | None,
+    on_workers: bool,
     console: Console,
 ) -> None:
     """Fit a model to DATA and save it with the preparation of its columns.
@@ -121,19 +126,24 @@ def fit(
 
     check_outputs([output], force, data.files)
     check_outputs([checkpoint], True, [*data.files, output])
-    in_parts = stays_on_disk(data, on_disk, console)
+    in_parts = on_workers or stays_on_disk(data, on_disk, console)
     model = model or ("lambdamart" if in_parts else "auto")
     if in_parts and model == "auto":
         raise click.UsageError(
             "auto needs all rows in memory (--in-memory); leave out --model, or name "
             "another, such as lambdamart or linear."
         )
+    if on_workers and not model.startswith(_ON_WORKERS):
+        raise click.UsageError(
+            f"{model} cannot be fitted by Dask's workers; linear, lambdamart, svm-auc "
+            "and the others that begin so can."
+        )
     estimator = table_model(model).estimator
     parameters = parse_parameters(estimator, settings, model)
     parameters |= limit_parameters([model], time_limit)
     _refuse_unused(estimator, model, row_columns, checkpoint)
     training = split_target(
-        data.read(on_disk=in_parts), data, target, drop, queries, row_columns
+        data.read((), in_parts, on_workers), data, target, drop, queries, row_columns
     )
     if missing_target == "drop":
         training = training.without_gaps()

@@ -19,6 +19,7 @@ from aucmax.cli.options import (
 from aucmax.cli.outputs import TABLES, check_ending, check_outputs, make_folder
 from aucmax.cli.program import Command
 from aucmax.cli.room import disk_option, stays_on_disk
+from aucmax.cli.workers import worker_options
 
 __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
 
@@ -64,6 +65,7 @@ __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
 )
 @force_option
 @disk_option
+@worker_options
 @data_argument
 @with_console
 def score(
@@ -76,6 +78,7 @@ def score(
     threshold: float | None,
     force: bool,
     on_disk: bool | None,
+    on_workers: bool,
     console: Console,
 ) -> None:
     """Score the rows of DATA with MODEL: higher scores rank higher.
@@ -103,8 +106,8 @@ def score(
             f"{model} ranks by levels of relevance, between which there is no "
             "--threshold."
         )
-    in_parts = is_folder or stays_on_disk(data, on_disk, console)
-    new = data.read(text_columns(fitted), on_disk=in_parts)
+    in_parts = is_folder or on_workers or stays_on_disk(data, on_disk, console)
+    new = data.read(text_columns(fitted), in_parts, on_workers)
     for name in keep:
         require_column(name, new.column_names, data.path)
     scorer = _Scorer(fitted, keep, proba, prevalence, threshold)

@@ -9,6 +9,7 @@ from typing import Any
 from aucmax.cli.console import Console
 from aucmax.cli.data import Data
 from aucmax.cli.program import NothingRankedError
+from aucmax.cli.workers import News
 from aucmax.comparison import MODELS
 
 __all__ = [
@@ -48,8 +49,14 @@ def fit_model(
         query_column=training.query_column,
         calibrate=None if calibrate == "none" or goal.is_graded else calibrate,
     )
+    on_workers = getattr(training.rows, "on_workers", False)
+    if on_workers:  # trees of XGBoost know no codes of categories
+        model.set_params(view="linear")
     title = f"Fitting {name} to {training.n_rows} rows"
-    with _progress(model.estimator, title, console), warnings.catch_warnings():
+    with (
+        _progress(model.estimator, title, console, on_workers),
+        warnings.catch_warnings(),
+    ):
         # the user is told how many queries have both classes
         warnings.simplefilter("ignore", OneClassQueryWarning)
         # an error says so below, in terms of this program
@@ -66,11 +73,15 @@ def fit_model(
 
 
 @contextmanager
-def _progress(estimator: Any, title: str, console: Console) -> Iterator[None]:
+def _progress(
+    estimator: Any, title: str, console: Console, on_workers: bool
+) -> Iterator[None]:
     """Show that a fit goes on; of a search with a time limit, what it is trying."""
     time_limit = getattr(estimator, "time_limit", None)
     if time_limit is None:
         with console.progress(title, 1) as step:
+            if on_workers:
+                estimator.set_params(callback=News(step))
             yield
             step("done")
         return

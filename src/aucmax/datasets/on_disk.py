@@ -117,12 +117,15 @@ class TableOnDisk:
         The columns and their types.
     kept : ndarray of bool, or None
         Which rows of the files count; None for all.
+    on_workers : bool
+        Whether models read the rows by Dask's workers, who must see the files.
     """
 
     files: tuple[PartFile, ...]
     schema: dict[str, Any]
     kept: Mask | None = None
     scratch: "Scratch | None" = None  # the folder of what was made of other files
+    on_workers: bool = False
 
     @property
     def columns(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Rows of a table on disk, some at a time, as if they were read together."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from aucmax._mapped import MapWriter
 from aucmax.tables import _cells
 from aucmax.tables._columns import Column, Date, Number
 
-__all__ = ["matrix_on_disk", "of_pieces"]
+__all__ = ["matrix_on_disk", "matrix_on_workers", "of_pieces"]
 
 T = TypeVar("T")
 
@@ -32,33 +32,85 @@ def of_pieces(
     Whether a column of numbers has too many other words is decided for all its rows
     together, unless that `are_settled`, as of training rows; then they are gaps.
     """
-    written = [
-        column
-        for column in columns
-        if isinstance(column, Number | Date)
-        and table.schema.get(column.name) == pl.String
-    ]
+    written = _written(table, columns)
     if not are_settled:
         for column in written:
             series = table[column.name]
             kind = "numbers" if isinstance(column, Number) else "dates"
             _cells.warn_of_strays(series, _cells_of(column, series), kind)
-    start = 0
+    ends = np.cumsum([0, *(piece.height for piece in table.pieces())])
+    pieces = [
+        (piece, slice(int(start), int(end)))
+        for piece, start, end in zip(table.pieces(), ends, ends[1:], strict=False)
+    ]
+    if not table.on_workers:
+        for piece, rows in pieces:
+            yield _of_piece(piece, rows, written, function)
+        return
+    import dask
+
+    work, kept = dask.delayed(_of_piece), dask.delayed(function)
+    yield from dask.compute(
+        *(work(piece, rows, written, kept) for piece, rows in pieces)
+    )
+
+
+def _of_piece(
+    piece: Any,
+    rows: slice,
+    written: Sequence[Number | Date],
+    function: Callable[[pl.DataFrame, slice], T],
+) -> T:
+    frame = piece.read()
+    # what is no text any more has no strays
+    frame = frame.with_columns(
+        pl.Series(column.name, _cells_of(column, frame[column.name]).values)
+        for column in written
+    )
+    try:
+        return function(frame, rows)
+    except ValueError as error:
+        raise ValueError(
+            f"{piece.file.path}, rows counted from {piece.start + 1} on: {error}"
+        ) from error
+
+
+def matrix_on_workers(
+    table: Any, columns: Iterable[Column], function: Callable[..., Any], width: int
+) -> Any:
+    """Return an array of Dask, whose blocks a function makes on the workers."""
+    import dask
+    import dask.array as da
+
+    written = _written(table, columns)
+    work, kept, start, blocks = (
+        dask.delayed(_dense_block),
+        dask.delayed(function),
+        0,
+        [],
+    )
     for piece in table.pieces():
-        frame = piece.read()
-        # what is no text any more has no strays
-        frame = frame.with_columns(
-            pl.Series(column.name, _cells_of(column, frame[column.name]).values)
-            for column in written
-        )
-        try:
-            found = function(frame, slice(start, start + frame.height))
-        except ValueError as error:
-            raise ValueError(
-                f"{piece.file.path}, rows counted from {piece.start + 1} on: {error}"
-            ) from error
-        yield found
-        start += frame.height
+        rows = slice(start, start + piece.height)
+        block = work(piece, rows, written, kept)
+        blocks.append(da.from_delayed(block, (piece.height, width), np.float64))
+        start = rows.stop
+    return da.concatenate(blocks)
+
+
+def _dense_block(*arguments: Any) -> NDArray[np.float64]:
+    block: Any = _of_piece(*arguments)
+    is_sparse = sparse.issparse(block)
+    return np.asarray(block.toarray() if is_sparse else block)
+
+
+def _written(table: Any, columns: Iterable[Column]) -> list[Number | Date]:
+    """Return the columns whose numbers or dates are written as texts."""
+    return [
+        column
+        for column in columns
+        if isinstance(column, Number | Date)
+        and table.schema.get(column.name) == pl.String
+    ]
 
 
 def _cells_of(column: Number | Date, series: pl.Series) -> _cells.Cells:

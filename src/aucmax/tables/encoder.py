@@ -27,7 +27,7 @@ from aucmax.tables._columns import (
 )
 from aucmax.tables._frames import as_table, pick_columns
 from aucmax.tables._kinds import has_many_words, learn_column
-from aucmax.tables._pieces import matrix_on_disk, of_pieces
+from aucmax.tables._pieces import matrix_on_disk, matrix_on_workers, of_pieces
 from aucmax.tables._target_mean import TargetMean
 
 __all__ = ["TableEncoder"]
@@ -252,7 +252,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.scale(self._sparse_rows(X), self.scales_)
-        return self._matrix(X, labels, self._linear_matrix)
+        matrix: NDArray[np.float64] = self._matrix(X, labels, self._linear_matrix)
+        return matrix
 
     def _linear_matrix(
         self, frame: pl.DataFrame, crossed: dict[str, NDArray[np.float64]]
@@ -294,7 +295,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.to_unit_scale(self._sparse_rows(X), self.scales_)
-        return self._matrix(X, labels, self._tree_matrix)
+        matrix: NDArray[np.float64] = self._matrix(X, labels, self._tree_matrix)
+        return matrix
 
     def _tree_matrix(
         self, frame: pl.DataFrame, crossed: dict[str, NDArray[np.float64]]
@@ -315,10 +317,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X: Any,
         labels: NDArray[np.int64] | None,
         of_frame: Callable[..., NDArray[np.float64] | sparse.csr_array],
-    ) -> NDArray[np.float64] | sparse.csr_array:
+    ) -> Any:
         """Return the matrix of a table, by what makes it of a frame.
 
-        That of a table on disk is on disk, too. Training rows come with their labels.
+        That of a table on disk is on disk, too, or on Dask's workers. Training rows
+        come with their labels.
         """
         table = self._frame(X)
         crossed = {
@@ -333,11 +336,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             own = {name: shares[rows] for name, shares in crossed.items()}
             return of_frame(frame, own)
 
+        if table.on_workers:
+            width = of_piece(table.head(1), slice(0, 1)).shape[1]
+            return matrix_on_workers(table, self._learned(), of_piece, width)
         is_known = labels is not None
-        found: NDArray[np.float64] | sparse.csr_array = matrix_on_disk(
+        return matrix_on_disk(
             of_pieces(table, self._learned(), of_piece, are_settled=is_known)
         )
-        return found
 
     def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
         """Return what a function says of the rows of a table on disk, some at a time.

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from aucmax._dask import is_dask
 from aucmax._fitted_state import replace_state
 from aucmax._mapped import is_on_disk
 from aucmax._parameters import check_choice
@@ -440,6 +442,11 @@ def fit_estimator(
             )
         taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant
+    if is_dask(matrix):
+        import dask.array as da
+
+        cut = partial(da.from_array, chunks=(matrix.chunks[0],))
+        labels, taken = cut(labels), {n: cut(values) for n, values in taken.items()}
     return estimator.fit(matrix, labels, **taken)
 
 
