@@ -11,14 +11,22 @@ _COLUMNS = ("n_features_in_", "feature_names_in_")
 
 @contextmanager
 def unchanged_on_failure(estimator: Any) -> Iterator[None]:
-    """Take back what a fit that ends in an error, or by Ctrl-C, has changed."""
+    """Take back what a fit that ends in an error, or by Ctrl-C, has changed.
+
+    Ctrl-C while a compiled function hands over its result is Python's SystemError,
+    caused by a KeyboardInterrupt; it becomes that interrupt again.
+    """
     state = vars(estimator)
     before = dict(state)
     try:
         yield
-    except BaseException:
+    except BaseException as error:
         state.clear()
         state.update(before)
+        if isinstance(error, SystemError) and isinstance(
+            error.__cause__, KeyboardInterrupt
+        ):
+            raise KeyboardInterrupt from error
         raise
 
 
