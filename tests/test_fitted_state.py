@@ -26,9 +26,11 @@ def test_an_earlier_state_comes_back_whatever_happens(error):
 
 
 def test_an_interrupt_that_python_has_wrapped_is_one_again():
+    inner = SystemError("returned a result with an exception set")
+    inner.__cause__ = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt), unchanged_on_failure(Model()):
-        raise SystemError("returned a result with an exception set") from (
-            KeyboardInterrupt()
-        )
+        raise inner
+    with pytest.raises(KeyboardInterrupt), unchanged_on_failure(Model()):
+        raise SystemError("the same, one call further out") from inner
     with pytest.raises(SystemError), unchanged_on_failure(Model()):
         raise SystemError("of another kind") from ValueError()

@@ -23,9 +23,10 @@ def unchanged_on_failure(estimator: Any) -> Iterator[None]:
     except BaseException as error:
         state.clear()
         state.update(before)
-        if isinstance(error, SystemError) and isinstance(
-            error.__cause__, KeyboardInterrupt
-        ):
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt) and cause is not error:
             raise KeyboardInterrupt from error
         raise
 
