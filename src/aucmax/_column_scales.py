@@ -42,7 +42,7 @@ def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
     if not used.size or not np.isfinite(largest).all():
         return None
     high, low = float(used.max()), float(used.min())
-    mismatch = abs(np.log10(C) + 2.0 * np.log10(high))
+    mismatch = abs(np.log10(float(C)) + 2.0 * np.log10(high))
     is_ordinary = high <= _LARGEST_SCALE and low >= 1.0 / _LARGEST_SCALE
     is_ordinary |= mismatch <= _LARGEST_MISMATCH
     if is_ordinary and high / low <= _LARGEST_RATIO:

@@ -1,6 +1,6 @@
 """Checks of parameters that many models have, with one message each."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,10 +11,15 @@ __all__ = [
     "check_integer",
     "check_interval",
     "check_max_time",
+    "check_names",
+    "check_number",
     "check_positive",
     "check_range",
     "check_stopping",
+    "generator_of",
 ]
+
+_LARGEST_COUNT = 2**53  # beyond it, doubles do not count
 
 
 def check_positive(name: str, value: Any) -> None:
@@ -23,10 +28,44 @@ def check_positive(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
 
 
-def check_integer(name: str, value: Any) -> None:
-    """Refuse what is not an integer of at least 1."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}.")
+def check_integer(name: str, value: Any, least: int = 1) -> None:
+    """Refuse what is not an integer of at least so many, or is beyond all counts."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or int(value) < least:
+        raise ValueError(
+            f"{name} must be an integer of at least {least}, got {value!r}."
+        )
+    if int(value) > _LARGEST_COUNT:
+        raise ValueError(f"{name} must be at most 2**53, got {value!r}.")
+
+
+def check_number(name: str, value: Any, low: float, high: float) -> None:
+    """Refuse what is not a finite number from low to high."""
+    number = float(value) if isinstance(value, Real) else np.nan
+    if not low <= number <= high or np.isinf(number):
+        raise ValueError(
+            f"{name} must be a finite number from {low:g} to {high:g}, got {value!r}."
+        )
+
+
+def check_names(name: str, values: Any) -> None:
+    """Refuse what is not a collection of texts."""
+    if isinstance(values, str) or not isinstance(values, Collection):
+        raise TypeError(f"{name} must be a list of names, got {values!r}.")
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must hold names, which are texts, got {value!r}.")
+
+
+def generator_of(random_state: Any) -> np.random.Generator:
+    """Return the generator of random numbers that a seed, or nothing, asks for."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "random_state must be None, a generator of numpy, or an integer that is "
+            f"not negative, got {random_state!r}."
+        ) from error
 
 
 def check_max_time(value: Any) -> None:

@@ -12,6 +12,10 @@ def reporter(estimator: Any) -> Callable[[Any], object] | None:
 
     Writes a line if `verbose`, and calls `callback`, whose true answer stops the fit.
     """
+    if estimator.callback is not None and not callable(estimator.callback):
+        raise TypeError(
+            f"callback must be None or a function, got {estimator.callback!r}."
+        )
     if not estimator.verbose and estimator.callback is None:
         return None
 

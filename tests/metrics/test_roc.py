@@ -211,5 +211,5 @@ def test_thinned_roc_points_keep_both_ends_and_the_area():
 
 
 def test_roc_points_refuse_fewer_than_two_points():
-    with pytest.raises(ValueError, match="max_points must be at least 2"):
+    with pytest.raises(ValueError, match="max_points must be an integer of at least 2"):
         roc_points([0, 1], [1, 2], max_points=1)

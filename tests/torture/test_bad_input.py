@@ -1,4 +1,4 @@
-"""Every metric and every estimator, with every kind of bad input, generated.
+"""Every metric, plot, and estimator, with every kind of bad input, generated.
 
 Each call ends by a ValueError or a TypeError that names the argument.
 """
@@ -9,10 +9,11 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 from sklearn.base import clone
 
 import aucmax
-from aucmax import metrics
+from aucmax import decisions, metrics, plots
 
 pytestmark = pytest.mark.sampled(2)
 
@@ -87,18 +88,34 @@ def bad_tables():
     }
 
 
-def metrics_of_scores():
-    """Find the metrics that take labels and scores, with what else they need."""
-    options = {"k": 3, "metric": metrics.roc_auc_score}
-    for name in metrics.__all__:
-        metric = getattr(metrics, name)
-        if not inspect.isfunction(metric):
-            continue
-        parameters = inspect.signature(metric).parameters
-        if not {"y_true", "y_score"} <= parameters.keys():
-            continue
-        needed = {k: v for k, v in options.items() if k in parameters}
-        yield pytest.param(metric, needed, parameters, id=name)
+#: what functions call the scores of rows
+SCORES = ("y_score", "y_scores", "y_score_a", "y_score_b", "probabilities")
+
+
+def functions_of_scores():
+    """Find what takes labels and scores, with what else it needs, and the scores."""
+    good = {
+        **dict.fromkeys(SCORES, S),
+        "y_true": Y,
+        "probabilities": np.tanh(np.abs(S)),
+        "metric": metrics.roc_auc_score,
+        "k": 3,
+        "recall": 0.5,
+        "shuffled": {"a": S[::-1].copy()},
+    }
+    for module in (metrics, plots, decisions):
+        for name in module.__all__:
+            found = getattr(module, name)
+            # displays are made from predictions
+            function = getattr(found, "from_predictions", found)
+            if not inspect.isroutine(function):
+                continue
+            parameters = inspect.signature(function).parameters
+            needed = {k: v for k, v in good.items() if k in parameters}
+            if name == "LearningCurveDisplay":
+                needed["y_scores"] = {10: S, 20: S}
+            for scores in needed.keys() & set(SCORES):
+                yield pytest.param(function, needed, scores, id=f"{name}-{scores}")
 
 
 def refused(call, names):
@@ -111,27 +128,32 @@ def refused(call, names):
     assert any(name in message for name in names), message
 
 
-@pytest.mark.parametrize(("metric", "needed", "parameters"), [*metrics_of_scores()])
-def test_metrics_refuse_bad_input_by_name(metric, needed, parameters):
-    labels = Y
+#: what one class alone can be measured by
+OF_ONE_CLASS = ("ndcg_score", "precision_at_k", "mean_average_precision", "reliability")
+
+
+@pytest.mark.parametrize(("function", "needed", "scores"), [*functions_of_scores()])
+def test_functions_of_scores_refuse_bad_input_by_name(function, needed, scores):
+    parameters = inspect.signature(function).parameters
     if "multi_class" in parameters:
         pytest.skip("takes a matrix of scores; its own tests have the cases")
+
+    def call(**bad):
+        figure = {"ax": Figure().subplots()} if "ax" in parameters else {}
+        return lambda: function(**{**needed, **figure, **bad})
+
+    is_many = isinstance(needed[scores], dict)
     for bad in bad_vectors(S).values():
-        call = lambda bad=bad: metric(y_true=labels, y_score=bad, **needed)  # noqa: E731
-        refused(call, ["y_score"])
+        refused(
+            call(**{scores: {10: S, 20: bad} if is_many else bad}),
+            [scores.removesuffix("s"), "probabilities", "20"],
+        )
     for kind, bad in bad_labels().items():
-        if kind == "one class" and metric.__name__ in ("ndcg_score", "precision_at_k"):
-            continue
-        if kind == "one class" and metric.__name__ == "mean_average_precision":
-            continue
-        call = lambda bad=bad: metric(y_true=bad, y_score=S, **needed)  # noqa: E731
-        refused(call, ["y_true", "labels"])
+        if kind != "one class" or function.__name__ not in OF_ONE_CLASS:
+            refused(call(y_true=bad), ["y_true", "labels"])
     if "sample_weight" in parameters:
         for bad in bad_weights().values():
-            call = lambda bad=bad: metric(  # noqa: E731
-                y_true=labels, y_score=S, sample_weight=bad, **needed
-            )
-            refused(call, ["sample_weight"])
+            refused(call(sample_weight=bad), ["sample_weight"])
 
 
 def estimators():
@@ -143,7 +165,8 @@ def estimators():
 
 def small(kind):
     model = kind()
-    few = {"n_estimators": 2, "C_values": (1.0,), "cv": 2}
+    few = {"n_estimators": 2, "C_values": (1.0,), "cv": 2, "folds": 2}
+    few["models"] = ["logistic regression"]
     return model.set_params(**{k: v for k, v in few.items() if k in vars(model)})
 
 

@@ -57,7 +57,11 @@ MODELS = {
     "SoftRankBoost": (aucmax.SoftRankBoost(n_estimators=2000), X, Y),
     "LambdaMART": (aucmax.LambdaMART(n_estimators=2000), X, Y),
     "LightGBMBaseline": (LightGBMBaseline(n_estimators=2000), X, Y),
-    "LambdaRankBaseline": (LambdaRankBaseline(n_estimators=2000), X, LEVELS),
+    "LambdaRankBaseline": (
+        LambdaRankBaseline(n_estimators=2000),
+        X[:8000],
+        LEVELS[:8000],
+    ),
     "AdditiveLogistic": (AdditiveLogistic(), X, Y),
     "KernelLogistic": (KernelLogistic(), X, Y),
     "TableModel": (TableModel(LogisticRegression(), calibrate="sigmoid"), TABLE, Y),

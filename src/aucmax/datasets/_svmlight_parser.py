@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._parameters import check_integer
 from aucmax.datasets import _kernels
 from aucmax.datasets.encodings import read_text_chunks
 from aucmax.datasets.opening import PathLike, find_source
@@ -39,8 +40,8 @@ class SvmlightParser:
         zero_based: bool | Literal["auto"],
         needs_queries: bool = False,
     ) -> None:
-        if n_features is not None and n_features < 1:
-            raise ValueError(f"n_features must be at least 1, got {n_features!r}.")
+        if n_features is not None:
+            check_integer("n_features", n_features)
         if zero_based not in (True, False, "auto"):
             raise ValueError(
                 f"zero_based must be True, False or 'auto', got {zero_based!r}."

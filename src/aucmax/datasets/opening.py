@@ -168,6 +168,8 @@ def find_source(path: PathLike) -> PathLike:
     """Return the path of a file, or what a pipe holds, since it can be read once."""
     if isinstance(path, Piped):
         return path
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be the path of a file, got {path!r}.")
     if str(path) == STANDARD_INPUT:
         return Piped("standard input", sys.stdin.buffer.read())
     try:

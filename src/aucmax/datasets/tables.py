@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from aucmax._forks import require_polars_threads
+from aucmax._parameters import check_names
 from aucmax.datasets.cells import type_columns
 from aucmax.datasets.encodings import check_encoding
 from aucmax.datasets.names import near_names
@@ -127,6 +128,10 @@ def load_table(
     [(41, 'north'), (None, 'south')]
     """
     require_polars_threads()
+    check_names("columns", () if columns is None else columns)
+    check_names("optional", optional)
+    check_names("text_columns", text_columns)
+    check_names("missing", missing)
     _check_character("separator", separator)
     _check_character("quote_char", quote_char)
     if decimal not in ("auto", ".", ","):
@@ -200,7 +205,8 @@ def _typed_texts(
 
 
 def _check_character(name: str, value: str | None) -> None:
-    if value is not None and (len(value) != 1 or not value.isascii()):
+    is_one = isinstance(value, str) and len(value) == 1 and value.isascii()
+    if value is not None and not is_one:
         raise ValueError(f"{name} must be one ASCII character, got {value!r}.")
 
 

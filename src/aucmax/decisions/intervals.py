@@ -1,12 +1,15 @@
 """The interval of a share, which all counts and rates of a decision have."""
 
-from math import sqrt
+from math import inf, sqrt
 
 from scipy.special import ndtri
 
+from aucmax._parameters import check_number
 from aucmax.metrics.uncertainty import check_confidence
 
 __all__ = ["wilson_interval"]
+
+_ROUNDING_OF_A_SHARE = 1e-9
 
 
 def wilson_interval(
@@ -50,8 +53,11 @@ def wilson_interval(
     (0.577, 0.817)
     """
     check_confidence(confidence)
-    if n <= 0.0 or share != share:
+    check_number("n", n, 0.0, inf)
+    check_number("extra_below", extra_below, 0.0, inf)
+    if n == 0.0 or share != share:
         return 0.0, 1.0
+    check_number("share", share, 0.0, 1.0 + _ROUNDING_OF_A_SHARE)
     z = float(ndtri((1.0 + confidence) / 2.0))
     return _end(share, n, -z - extra_below), _end(share, n, z)
 

@@ -104,7 +104,9 @@ def reliability(
     """
     check_confidence(confidence)
     check_integer("n_groups", n_groups)
-    task = check_task(y_true, probabilities, sample_weight, pos_label=pos_label)
+    task = check_task(
+        y_true, probabilities, sample_weight, pos_label=pos_label, name="probabilities"
+    )
     counts = slice(None) if task.sample_weight is None else task.sample_weight > 0.0
     chances, happened = task.scores, task.is_positive
     if chances.min() < 0.0 or chances.max() > 1.0:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from aucmax._parameters import check_names
 from aucmax._validation import FloatArray, IntArray, reject_unreadable
 from aucmax.exceptions import IncompatibleError
 from aucmax.tables import as_table
@@ -210,6 +211,7 @@ def used_columns(
 ) -> list[int]:
     """Return the places of the columns that a model looks at, or of those wanted."""
     if wanted is not None:
+        check_names("columns", wanted)
         for name in wanted:
             if name not in names:
                 raise ValueError(

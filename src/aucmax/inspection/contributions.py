@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._parameters import check_integer
+from aucmax._parameters import check_integer, generator_of
 from aucmax._validation import FloatArray
 from aucmax.inspection._rows import (
     MixedRows,
@@ -209,7 +209,7 @@ def _sampled(
     if background.names != rows.names:
         raise ValueError("X and background must have the same columns, in one order.")
     rows.check_composable()
-    generator = np.random.default_rng(random_state)
+    generator = generator_of(random_state)
     places = np.array(used_columns(model, rows.names))
     drawn = generator.integers(background.n_rows, size=(n_orders + 1) // 2)
     orders = [generator.permutation(places) for _ in drawn]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._parameters import check_integer
+from aucmax._parameters import check_integer, generator_of
 from aucmax._plain import to_plain
 from aucmax._validation import FloatArray, IntArray
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
@@ -119,7 +119,7 @@ def rank_dependence(
     (place,) = used_columns(model, rows.names, [column])
     holders, values, is_ordered = _examples(rows.column(place), n_values)
     if rows.n_rows > max_rows:
-        generator = np.random.default_rng(random_state)
+        generator = generator_of(random_state)
         drawn = generator.choice(rows.n_rows, max_rows, replace=False)
         # rows that hold the values come last, and are not ranked
         rows = rows.take(np.concatenate((drawn, holders)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from aucmax._parameters import check_integer
+from aucmax._parameters import check_integer, generator_of
 from aucmax._plain import to_plain
 from aucmax._validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
@@ -168,7 +168,7 @@ def permutation_importance(
         classes, box, confidence
     )
     start = measure.read(read_scores(model, rows.table))
-    generator = np.random.default_rng(random_state)
+    generator = generator_of(random_state)
     orders = [generator.permutation(rows.n_rows) for _ in range(n_repeats)]
     found = [
         measure.drop(

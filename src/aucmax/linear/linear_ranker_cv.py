@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -31,6 +31,7 @@ from aucmax._parameters import (
     check_choice,
     check_integer,
     check_max_time,
+    check_names,
     check_positive,
     check_range,
 )
@@ -308,10 +309,13 @@ class LinearRankerCV(BinaryRanker):
                     "the whole curve, 'partial_auc' a part of it. Leave out metric, or "
                     "change the ranges."
                 )
+        check_names("losses", self.losses)
         if not self.losses:
             raise ValueError(f"losses must name at least one of {LOSSES}.")
         for loss in self.losses:
             check_choice("losses", loss, LOSSES)
+        if not hasattr(self.C_values, "__len__"):
+            raise TypeError(f"C_values must be a list, got {self.C_values!r}.")
         if len(self.C_values) == 0:
             raise ValueError("C_values must hold at least one weight.")
         for C in self.C_values:
@@ -428,6 +432,16 @@ class LinearRankerCV(BinaryRanker):
             yield train, test
 
     def _splitter(self, n_rows: int, has_groups: bool) -> Any:
+        if isinstance(self.cv, Iterable) and not isinstance(self.cv, str):
+            folds = list(self.cv)
+            if not folds or not all(
+                hasattr(fold, "__len__") and len(fold) == 2 for fold in folds
+            ):
+                raise ValueError(
+                    "cv must be a number of folds, a splitter, or a list of pairs of "
+                    f"training and test rows, got {self.cv!r}."
+                )
+            return check_cv(folds)
         if not isinstance(self.cv, Integral):
             return check_cv(self.cv)
         check_integer("cv", self.cv)

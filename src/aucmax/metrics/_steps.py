@@ -189,9 +189,9 @@ class TwoClasses:
     sample_weight: FloatArray | None
     queries: QueryRows
 
-    def task(self, y_score: ArrayLike) -> RankingTask:
+    def task(self, y_score: ArrayLike, name: str = "y_score") -> RankingTask:
         """Check scores of these rows."""
-        scores = check_scores(y_score, self.is_positive.size)
+        scores = check_scores(y_score, self.is_positive.size, name)
         return RankingTask(scores, self.is_positive, self.sample_weight, self.queries)
 
 
@@ -214,9 +214,13 @@ def check_task(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
+    name: str = "y_score",
 ) -> RankingTask:
-    """Check the arguments that all metrics of two classes share."""
-    return check_two_classes(y_true, sample_weight, qid, pos_label).task(y_score)
+    """Check the arguments that all metrics of two classes share.
+
+    `name` is what the caller calls the scores.
+    """
+    return check_two_classes(y_true, sample_weight, qid, pos_label).task(y_score, name)
 
 
 def _locate(keys: IntArray, grid: IntArray) -> IntArray:

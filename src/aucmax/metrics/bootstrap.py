@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._parameters import generator_of
 from aucmax._validation import (
     FloatArray,
     IntArray,
@@ -120,6 +121,10 @@ def bootstrap_interval(
     True
     """
     _check_options(confidence, n_resamples)
+    if not callable(metric):
+        raise TypeError(
+            f"metric must be a function of labels and scores, got {metric!r}."
+        )
     _, labels = check_levels(y_true)
     is_matrix = len(getattr(y_score, "shape", ())) == 2 or _is_nested(y_score)
     check = check_score_matrix if is_matrix else check_scores
@@ -130,7 +135,7 @@ def bootstrap_interval(
     weights = check_sample_weight(sample_weight, labels.size)
     if weights is not None:
         arrays["sample_weight"] = weights
-    rng = np.random.default_rng(random_state)
+    rng = generator_of(random_state)
     if qid is None:
         draws = _draw_rows(labels if stratified else np.zeros_like(labels), rng)
         value = metric(**arrays, **metric_options)
@@ -206,7 +211,7 @@ def roc_band(
     chords, n_chords = _chords(*placement.masses(*weights))
     positive = _Cells.of(chords[placement.positive], weights[0], n_chords)
     negative = _Cells.of(chords[placement.negative], weights[1], n_chords)
-    rng = np.random.default_rng(random_state)
+    rng = generator_of(random_state)
     curves = [
         _tpr_on(grid, negative.draw(rng), positive.draw(rng))
         for _ in range(n_resamples)

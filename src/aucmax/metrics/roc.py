@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._dask import serves_dask
+from aucmax._parameters import check_integer
 from aucmax._validation import FloatArray, IntArray
 from aucmax.metrics._foreign import advising
 from aucmax.metrics._steps import check_task
@@ -136,8 +137,8 @@ def roc_points(
     >>> curve.fpr.tolist(), curve.tpr.tolist()
     ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
-    if max_points is not None and max_points < 2:
-        raise ValueError(f"max_points must be at least 2, got {max_points!r}.")
+    if max_points is not None:
+        check_integer("max_points", max_points, 2)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     steps, scores = task.sorted_steps()
     right, up = steps.negative, steps.positive

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import copysign, exp, inf, log, sqrt
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,7 +192,9 @@ def compare_auc(
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
-    task_a = check_task(y_true, y_score_a, sample_weight, pos_label=pos_label)
+    task_a = check_task(
+        y_true, y_score_a, sample_weight, pos_label=pos_label, name="y_score_a"
+    )
     scores_b = check_scores(y_score_b, task_a.scores.size, "y_score_b")
     task_b = RankingTask(scores_b, task_a.is_positive, task_a.sample_weight)
     weights, n_pairs = check_two_rows(task_a, box)
@@ -290,7 +293,7 @@ def rows_that_count(n_weighted: int, squared_shares: float) -> int:
 
 def check_confidence(confidence: float) -> None:
     """Refuse a confidence that is not a probability between 0 and 1."""
-    if not 0 < confidence < 1:
+    if not isinstance(confidence, Real) or not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
 
 

@@ -70,6 +70,8 @@ def counted(number: float, noun: str) -> str:
 
 def plain(name: str) -> str:
     """Return a name that matplotlib does not take for a formula."""
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a text, got {name!r}.")
     return name.replace("$", r"\$")
 
 

@@ -75,6 +75,8 @@ def named_scores(
 ) -> Mapping[Any, ArrayLike]:
     """Return scores by name, whether of one model or of several."""
     if not isinstance(y_scores, Mapping):
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"name must be a text, got {name!r}.")
         return {name: y_scores}
     if not y_scores:
         raise ValueError("There is no curve to draw: y_scores is an empty mapping.")

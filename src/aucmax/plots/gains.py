@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -96,7 +97,8 @@ class GainsDisplay(ScoredDisplay):
         self.opened = opened
         self.kind = kind
         n_rows = self.curves[0].ranked.n_rows
-        if opened is not None and not 0 < opened <= n_rows:
+        is_number = isinstance(opened, Real)
+        if opened is not None and not (is_number and 0 < opened <= n_rows):
             raise ValueError(
                 f"opened must be above 0 and at most {n_rows:g}, the number of rows, "
                 f"got {opened!r}."

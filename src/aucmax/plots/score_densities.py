@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_integer
+from aucmax._parameters import check_integer, check_number
 from aucmax._validation import (
     BoolArray,
     FloatArray,
@@ -28,6 +28,7 @@ __all__ = ["ScoreDensityDisplay"]
 # the share of scores at either end that may not stretch the picture
 _TAIL = 0.001
 _FEWEST_BARS, _MOST_BARS = 10, 40
+_MOST_BINS = 100_000  # that can be drawn at all
 
 
 class ScoreDensityDisplay(ScoredDisplay):
@@ -79,6 +80,9 @@ class ScoreDensityDisplay(ScoredDisplay):
             n_few = min(is_positive.sum(), (~is_positive).sum())
             bins = int(np.clip(2.0 * np.sqrt(n_few), _FEWEST_BARS, _MOST_BARS))
         check_integer("bins", bins)
+        check_number("bins", bins, 1, _MOST_BINS)
+        if threshold is not None:
+            check_number("threshold", threshold, -np.inf, np.inf)
         self.scores = scores
         self.is_positive = is_positive
         self.sample_weight = sample_weight

@@ -1,7 +1,7 @@
 """The logistic loss of all pairs, by moments: RankNet, and LambdaMART's gradients."""
 
 from collections.abc import Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -225,7 +225,8 @@ class PairLogistic(BaseEstimator):
         is_part = check_range("tpr_range", self.tpr_range) != (0.0, 1.0)
         if is_part and self.rank_weighted:
             raise IncompatibleError("tpr_range needs rank_weighted=False.")
-        if not 0.0 <= self.outside_weight <= 1.0:
+        is_number = isinstance(self.outside_weight, Real)
+        if not (is_number and 0.0 <= self.outside_weight <= 1.0):
             raise ValueError(
                 f"outside_weight must be between 0 and 1, got {self.outside_weight!r}."
             )

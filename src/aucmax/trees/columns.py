@@ -1,6 +1,6 @@
 """What trees must know about the columns: categories, signs, and odd magnitudes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -48,6 +48,11 @@ class TreeColumns:
         names = _names(estimator)
         largest = _reject_infinity(X, names)
         wanted = () if wanted is None else wanted
+        if not isinstance(wanted, Iterable):
+            raise TypeError(
+                f"categorical_features must be a list of columns, got {wanted!r}."
+            )
+        wanted = list(wanted)
         categorical = _find_columns(wanted, "categorical_features", names, X.shape[1])
         _check_codes(X, categorical, names)
         exponents = _exponents(largest, categorical)
@@ -91,8 +96,12 @@ def monotone_signs(estimator: Any) -> list[int]:
         signs = [0] * width
         for place, sign in zip(places, given.values(), strict=True):
             signs[place] = sign
-    else:
+    elif isinstance(given, Iterable):
         signs = list(given)
+    else:
+        raise TypeError(
+            f"monotone_constraints must be a list or a dict of signs, got {given!r}."
+        )
     if len(signs) != width:
         raise ValueError(
             f"monotone_constraints has {len(signs)} signs for {width} columns."

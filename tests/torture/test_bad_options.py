@@ -1,0 +1,193 @@
+"""Every option of every public function and estimator, with values of every odd kind.
+
+A call ends well, or by a ValueError or TypeError that names the option.
+"""
+
+import inspect
+import signal
+import warnings
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import aucmax
+from aucmax import datasets, decisions, inspection, metrics, plots
+from torture.test_bad_input import S, X, Y, small
+
+pytestmark = [
+    pytest.mark.sampled(6),
+    pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="needs a timer"),
+]
+
+ODD = {
+    "None": None,
+    "minus one": -1,
+    "zero": 0,
+    "a half": 0.5,
+    "huge": 10**30,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "minus inf": float("-inf"),
+    "word": "no such",
+    "nothing": [],
+    "empty dict": {},
+    "falling pair": (0.5, 0.1),
+    "complex": 1j,
+}
+#: given by tests of their own, or not options
+ROWS = {"X", "y", "y_true", "y_score", "y_scores", "y_score_a", "y_score_b", "qid"}
+ROWS |= {"sample_weight", "groups", "times", "eval_set", "subsets", "model", "self"}
+ROWS |= {"estimator", "probabilities", "metric_options", "options", "card", "curve"}
+ROWS |= {"ax", "curve_kwargs", "path", "frame", "shuffled", "background"}
+#: a large value of these is a long time, as it says
+AMOUNTS = {"n_estimators", "n_resamples", "max_iter", "n_repeats", "n_orders"}
+AMOUNTS |= {"max_refinements", "folds", "cv", "n_samples", "n_features", "n_images"}
+
+
+#: scikit-learn's
+OTHER_WORDS = {"random_state": ("seed", "Seed")}
+
+
+def functions():
+    model = aucmax.AUCSVC().fit(X, Y)
+    given = {
+        "y_true": Y,
+        "y_score": S,
+        "y_scores": S,
+        "y_score_a": S,
+        "y_score_b": S[::-1].copy(),
+        "probabilities": np.abs(np.tanh(S)),
+        "metric": metrics.roc_auc_score,
+        "k": 3,
+        "model": model,
+        "X": X,
+        "y": Y,
+        "column": "x0",
+        "share": 0.5,
+        "n": 10,
+        "name": "a",
+        "names": ["a"],
+        "subsets": np.tril(np.ones((Y.size, Y.size), dtype=bool)),
+        "shuffled": {"a": S[::-1].copy()},
+    }
+    matrix = {"y_score": np.column_stack([-S, S])}
+    special = {
+        "LearningCurveDisplay": {"y_scores": {10: S, 20: S}},
+        "CalibrationDisplay": {"y_scores": given["probabilities"]},
+        "nominal_auc_score": matrix,
+        "nominal_auc_interval": matrix,
+    }
+    for module in (metrics, decisions, inspection, plots):
+        for name in module.__all__:
+            found = getattr(module, name)
+            if inspect.isclass(found) and hasattr(found, "from_predictions"):
+                found = found.from_predictions
+            if not inspect.isroutine(found) or name.endswith(("_scorer", "card")):
+                continue
+            needed = {
+                parameter.name: given[parameter.name]
+                for parameter in inspect.signature(found).parameters.values()
+                if parameter.default is parameter.empty and parameter.name in given
+            }
+            if name != "margin_curve":
+                yield name, found, {**needed, **special.get(name, {})}
+
+
+def options_of(function):
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name not in ROWS and parameter.kind is not parameter.VAR_KEYWORD:
+            yield parameter.name
+
+
+def ends_well_or_names(call, option, value):
+    """Run a call; tell what is wrong with its end, if anything."""
+
+    def late(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, 5.0)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call()
+    except (ValueError, TypeError) as error:
+        message = str(error)
+        words = [option.removesuffix("s"), *OTHER_WORDS.get(option, ())]
+        if not any(word in message for word in words):
+            return [f"{option}={value!r}: {type(error).__name__} {message[:150]}"]
+    except TimeoutError:
+        if option not in AMOUNTS:
+            return [f"{option}={value!r} does not end"]
+    except Exception as error:
+        return [f"{option}={value!r}: {type(error).__name__} {str(error)[:150]}"]
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
+    return []
+
+
+def odd_values(option):
+    for kind, value in ODD.items():
+        if not (option in AMOUNTS and kind in ("huge", "inf")):
+            yield value
+
+
+FUNCTIONS = [
+    pytest.param(function, needed, option, id=f"{name}-{option}")
+    for name, function, needed in functions()
+    for option in options_of(function)
+]
+
+
+@pytest.mark.parametrize(("function", "needed", "option"), FUNCTIONS)
+def test_functions_name_an_odd_option(function, needed, option):
+    offences = []
+    has_ax = "ax" in inspect.signature(function).parameters
+    for value in odd_values(option):
+        given = {**needed, option: value}
+        if has_ax:
+            given["ax"] = Figure().subplots()
+        offences += ends_well_or_names(lambda g=given: function(**g), option, value)
+    assert not offences
+
+
+READERS = [
+    pytest.param(reader, content, option, id=f"{reader.__name__}-{option}")
+    for reader, content in (
+        (datasets.load_table, "a,b\n1,x\n2,y\n"),
+        (datasets.load_svmlight, "1 1:2\n0 2:3\n"),
+        (datasets.load_letor, "1 qid:1 1:2\n0 qid:1 2:3\n"),
+    )
+    for option in ["path", *options_of(reader)]
+]
+
+
+@pytest.mark.parametrize(("reader", "content", "option"), READERS)
+def test_readers_name_an_odd_option(reader, content, option, tmp_path):
+    path, offences = tmp_path / "data.csv", []
+    path.write_text(content)
+    for value in odd_values(option):
+        if option == "path" and value in (0, "no such"):
+            continue  # numbers of open files, and files that are not there
+        given = {"path": path, option: value}
+        offences += ends_well_or_names(lambda g=given: reader(**g), option, value)
+    assert not offences
+
+
+def estimator_options():
+    for name in aucmax.__all__:
+        kind = getattr(aucmax, name)
+        if inspect.isclass(kind) and hasattr(kind, "fit") and name != "GraphRanker":
+            for option in kind()._get_param_names():
+                yield pytest.param(kind, option, id=f"{name}-{option}")
+
+
+@pytest.mark.parametrize(("kind", "option"), [*estimator_options()])
+def test_estimators_name_an_odd_parameter(kind, option):
+    offences = []
+    for value in odd_values(option):
+        model = small(kind).set_params(**{option: value})
+        offences += ends_well_or_names(lambda m=model: m.fit(X, Y), option, value)
+    assert not offences
