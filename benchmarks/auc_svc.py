@@ -38,6 +38,7 @@ def run(report: Report) -> None:
         passes(report, name, *make(50_000, 100, 0.15))
     against_logistic_regression(report)
     memory(report)
+    wide_bits(report)
     start_up(report)
 
 
@@ -129,6 +130,29 @@ def memory(report: Report) -> None:
             peak / allowed,
             at_most=1.0,
         )
+
+
+def wide_bits(report: Report) -> None:
+    """Zeros and ones, many more columns than rows, and classes that can be parted."""
+    generator = np.random.default_rng(0)
+    X = (generator.random((400, 20_000)) < 0.1).astype(float)
+    y = X[:, :50].sum(axis=1) + generator.normal(size=400) > 8.0
+    models = {solver: AUCSVC(100.0, solver=solver) for solver in ("auto", "bundle")}
+    times = time_in_turn(
+        {name: partial(model.fit, X, y) for name, model in models.items()}, repeats=1
+    )
+    report.add(
+        "400 x 20,000 bits, C = 100: gap 1e-3",
+        models["auto"].n_passes_,
+        "passes",
+        at_most=150,
+        remark=f"{models['bundle'].n_passes_:g} by cutting planes alone",
+    )
+    report.add(
+        "400 x 20,000 bits: cutting planes alone / ours",
+        times["bundle"].best / times["auto"].best,
+        at_least=1.0,
+    )
 
 
 def start_up(report: Report) -> None:

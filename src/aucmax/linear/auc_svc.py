@@ -39,6 +39,7 @@ from aucmax.linear.risk_choice import (
     choose_risk,
     convex_risks,
 )
+from aucmax.linear.row_space import RowSpace
 from aucmax.linear.solver_choice import SOLVERS, look_closer
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics._prepared import prepare_metric
@@ -380,17 +381,20 @@ class AUCSVC(BinaryRanker):
         columns = {k: v for k, v in vars(witness).items() if k.endswith("_in_")}
         risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
         largest_C = max((model.C for model in models), default=self.C)
-        scales, start = column_scales(largest_entries(X), largest_C), None
+        scales = column_scales(largest_entries(X), largest_C)
+        start: Start | None = None
+        space: RowSpace | None = None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
             objective, regularizer = model._problem(X, labels, risk, weight, scales)
+            objective.row_space = space
             solver = model._solver(labels, weight, qid)
             with model._explaining_overflow(X):
                 solution = solver.minimize(objective, regularizer, start)
                 solution = model._finish(
                     objective, regularizer, classes, solver, solution
                 )
-            start = Start(solution.point, solution.cuts)
+            start, space = Start(solution.point, solution.cuts), objective.row_space
         return models
 
     @maps_dask

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.linear.row_space import RowSpace
 from aucmax.risks.base import Risk, Support
 from aucmax.solvers.base import Point
 from aucmax.solvers.risk_objective import RiskObjective
@@ -38,6 +39,8 @@ class LinearObjective(RiskObjective):
         super().__init__(labels, risk, sample_weight, C)
         self.X = X
         self.column_scales = column_scales
+        self.row_space: RowSpace | None = None  # once it is known
+        self._product_cost = 0.5  # of a pass
 
     @property
     def n_parameters(self) -> int:
@@ -58,6 +61,16 @@ class LinearObjective(RiskObjective):
         """Return the same data under another risk; passes go on being counted."""
         other = copy.copy(self)
         other.risk = risk
+        return other
+
+    def in_row_space(self, space: RowSpace) -> Self:
+        """Return the same problem for L2 in the span of the rows.
+
+        No product there touches the data, so that none is counted as half a pass.
+        """
+        other = copy.copy(self)
+        other.X = space.X
+        other._product_cost = 0.0
         return other
 
     def at(self, parameters: FloatArray) -> Point:
@@ -132,7 +145,7 @@ class LinearObjective(RiskObjective):
         with np.errstate(over="ignore", invalid="ignore"):
             narrow = vector.astype(matrix.dtype, copy=False)
             result = np.asarray(matrix @ narrow, dtype=np.float64)
-        self.n_passes += 0.5
+        self.n_passes += self._product_cost
         if not np.isfinite(result).all():
             raise FloatingPointError("a product with the data is not finite")
         return result

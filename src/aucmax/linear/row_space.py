@@ -18,6 +18,7 @@ __all__ = ["RowSpace"]
 _LEAST_EIGENVALUE = 1e-13
 # With more rows their products take longer than passes over the data.
 _MOST_ROWS = 3000
+_COLUMNS_AT_ONCE = 4096  # of dense data, whose products are summed in float64
 
 
 class RowSpace(NamedTuple):
@@ -26,39 +27,66 @@ class RowSpace(NamedTuple):
     Attributes
     ----------
     X : ndarray or sparse matrix of shape (n_rows, n_coordinates)
-        The rows in the basis, or as they came where that is smaller.
-    basis : ndarray of shape (n_features, n_coordinates) or None
-        Orthonormal columns; None where the rows are as they came.
+        The rows in an orthonormal basis of their span, or as they came where that is
+        smaller.
+    rows : ndarray or sparse matrix of shape (n_rows, n_features)
+        The rows as they came.
+    mixture : ndarray of shape (n_rows, n_coordinates) or None
+        The basis as sums of rows; None where the rows are as they came.
     """
 
     X: Any
-    basis: FloatArray | None = None
+    rows: Any
+    mixture: FloatArray | None = None
 
     @classmethod
     def of(cls, X: Any) -> "RowSpace":
         """Change the basis where that makes the data smaller."""
-        if hasattr(X, "of_parts"):  # rows in parts are too many
-            return cls(X)
-        is_sparse = sparse.issparse(X)
-        matrix: Any = X
-        n_rows, size = X.shape[0], matrix.nnz if is_sparse else matrix.size
-        if n_rows > _MOST_ROWS or n_rows * n_rows >= size:
-            return cls(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            products = matrix @ matrix.T
-        if is_sparse:
-            products = products.toarray()
-        products = products.astype(np.float64, copy=False)
+        if not cls.is_smaller(X):
+            return cls(X, X)
+        products = _products_of_rows(X)
         if not np.isfinite(products).all():  # left to the fit to complain about
-            return cls(X)
+            return cls(X, X)
         squares, directions = np.linalg.eigh(products)
         used = squares > _LEAST_EIGENVALUE * squares[-1]
         if not used.any():
-            return cls(X)
+            return cls(X, X)
         lengths = np.sqrt(squares[used])
-        basis = np.asarray(matrix.T @ (directions[:, used] / lengths))
-        return cls(directions[:, used] * lengths, basis)
+        directions = directions[:, used]
+        return cls(directions * lengths, X, directions / lengths)
+
+    @staticmethod
+    def is_smaller(X: Any) -> bool:
+        """Tell whether the rows have fewer numbers in a basis of their span."""
+        if hasattr(X, "of_parts"):  # rows in parts are too many
+            return False
+        matrix: Any = X
+        n_rows = matrix.shape[0]
+        n_numbers = matrix.nnz if sparse.issparse(X) else matrix.size
+        return bool(n_rows <= _MOST_ROWS and n_rows * n_rows < n_numbers)
 
     def weights_of(self, weights: FloatArray) -> FloatArray:
-        """Return the weights of the columns as they came."""
-        return weights if self.basis is None else self.basis @ weights
+        """Return the weights of the columns as they came: half a pass."""
+        if self.mixture is None:
+            return weights
+        mixed = (self.mixture @ weights).astype(self.rows.dtype, copy=False)
+        return np.asarray(self.rows.T @ mixed, dtype=np.float64)
+
+    def coordinates(self, scores: FloatArray) -> FloatArray:
+        """Return the weights in the basis that give these scores, if any do."""
+        return scores if self.mixture is None else self.mixture.T @ scores
+
+
+def _products_of_rows(X: Any) -> FloatArray:
+    """Return X X^T in float64; dense data are read once, a few columns at a time."""
+    if sparse.issparse(X):
+        matrix: Any = X
+        matrix = matrix.astype(np.float64)
+        return np.asarray((matrix @ matrix.T).toarray())
+    n_rows, n_columns = X.shape
+    products: FloatArray = np.zeros((n_rows, n_rows))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for left in range(0, n_columns, _COLUMNS_AT_ONCE):
+            block = X[:, left : left + _COLUMNS_AT_ONCE].astype(np.float64, copy=False)
+            products += block @ block.T
+    return products

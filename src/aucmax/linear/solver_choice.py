@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aucmax.linear.objective import LinearObjective
+from aucmax.linear.row_space import RowSpace
+from aucmax.linear.wide_solver import WideSolver
 from aucmax.regularizers import (
     HullRegularizer,
     ProximalRegularizer,
@@ -73,6 +75,8 @@ class AutoSolver:
             limited = _limited(rule, start, _MOST_TRIAL_ITERATIONS)
             trial = SubgradientSolver(limited)
             solution = trial.minimize(objective, regularizer, start)
+        elif isinstance(regularizer, QuadraticRegularizer) and _is_wide(objective):
+            return WideSolver(rule).minimize(objective, regularizer, start)
         else:
             return CuttingPlaneSolver(rule).minimize(objective, regularizer, start)
         if _is_final(solution, limited, rule):
@@ -154,6 +158,10 @@ def _suits_trial(objective: LinearObjective) -> bool:
 def _is_tall(objective: LinearObjective) -> bool:
     n_rows, n_features = objective.X.shape
     return bool(n_rows >= _FEWEST_ROWS_PER_COLUMN * n_features)
+
+
+def _is_wide(objective: LinearObjective) -> bool:
+    return objective.column_scales is None and RowSpace.is_smaller(objective.X)
 
 
 def _limited(rule: StoppingRule, start: Start | None, more: int) -> StoppingRule:

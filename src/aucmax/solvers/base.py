@@ -354,6 +354,8 @@ def begin(
     """
     if start is None:
         start = Start(objective.at(np.zeros(objective.n_parameters)))
-    cuts = start.cuts or Cuts(objective.n_parameters, max_cuts)
+    cuts = start.cuts
+    if cuts is None:
+        cuts = Cuts(objective.n_parameters, max_cuts)
     cuts.resize(max_cuts)
     return start.point, rule.watch(start.history), cuts
