@@ -1,18 +1,23 @@
 """Run benchmarks: ``python -m benchmarks`` (some: ``... metrics structured.growth``).
 
-Ends with the targets that were missed, and with exit code 1 if there are any.
+Ends with the targets that were missed, and with exit code 1 if there are any. With
+``--page docs/performance.md`` all figures become that page; ``--seconds 40`` ends each
+benchmark after so long, and keeps the figures that it has by then.
 """
 
 import argparse
 import json
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
 from benchmarks.harness import Report, missed, summary
+from benchmarks.page import write_page
 
-NOT_BENCHMARKS = {"__init__", "__main__", "harness"}
+NOT_BENCHMARKS = {"__init__", "__main__", "harness", "page"}
 
 
 def names() -> list[str]:
@@ -21,13 +26,42 @@ def names() -> list[str]:
     return [name for name in found if name not in NOT_BENCHMARKS]
 
 
-def run(name: str) -> Report:
+def run(name: str, seconds: float | None = None) -> Report:
     """Run a benchmark, or one function of it: ``structured.growth``."""
     module_name, _, function = name.partition(".")
     module = import_module(f"benchmarks.{module_name}")
     report = Report(module.TITLE)
-    getattr(module, function or "run")(report)
+    try:
+        with at_most(seconds):
+            getattr(module, function or "run")(report)
+    except TimeoutError:
+        report.remark = f"ended after {seconds:g} s"
+    except ImportError as error:
+        if error.name is None or error.name.startswith(("aucmax", "benchmarks")):
+            raise
+        report.remark = f"left out: {error.name} is not installed"
+    if report.remark:
+        print(report.remark, flush=True)
     return report
+
+
+@contextmanager
+def at_most(seconds: float | None) -> Iterator[None]:
+    """Raise TimeoutError in what is being done, once the time is over."""
+    if seconds is None:
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,11 +70,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = ", ".join(names())
     parser.add_argument("name", nargs="*", help=f"default all: {known}")
     parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument("--page", type=Path, help="also write them as a page, here")
+    parser.add_argument("--seconds", type=float, help="for each benchmark, at most")
     options = parser.parse_args(arguments)
     for name in options.name:
         if name.partition(".")[0] not in names():
             parser.error(f"there is no benchmark {name!r}; choose from {known}")
-    reports = [run(name) for name in options.name or names()]
+    reports = [run(name, options.seconds) for name in options.name or names()]
+    if options.page:
+        write_page(options.page, reports)
     if options.json:
         text = json.dumps([report.as_dict() for report in reports], indent=2)
         options.json.write_text(f"{text}\n", encoding="utf-8")

@@ -110,6 +110,7 @@ class Report:
 
     title: str
     figures: list[Figure] = field(default_factory=list)
+    remark: str = ""
 
     def __post_init__(self) -> None:
         """Print the title."""

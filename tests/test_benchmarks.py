@@ -1,7 +1,9 @@
 """The benchmarks say which targets they miss, and all of them can be imported."""
 
 import json
+import signal
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -72,6 +74,40 @@ def test_figures_are_written_to_json(run, tmp_path):
     run(SLOW, BARE, arguments=("made_up", "--json", str(path)))
     (report,) = json.loads(path.read_text())
     assert [figure["met"] for figure in report["figures"]] == [False, None]
+
+
+def test_figures_are_written_as_a_page(run, tmp_path):
+    path = tmp_path / "performance.md"
+    run(SLOW, FAST, BARE, arguments=("made_up", "--page", str(path)))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# Performance"
+    assert lines[-4:] == [
+        "| **made up** | | |  |",
+        "| too slow | 3 x | at most 2 **missed** |  |",
+        "| fast enough | 1 x | at most 2 met |  |",
+        "| a bare figure | 7 x |  |  |",
+    ]
+    assert any("numpy" in line and "lightgbm" in line for line in lines)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
+def test_a_benchmark_ends_when_its_time_is_over(monkeypatch, capsys):
+    def go_on(report):
+        report.add("done", 1.0)
+        time.sleep(60.0)
+
+    module = SimpleNamespace(TITLE="long", run=go_on)
+    monkeypatch.setitem(sys.modules, "benchmarks.long", module)
+    report = command.run("long", seconds=0.1)
+    assert [figure.name for figure in report.figures] == ["done"]
+    assert report.remark == "ended after 0.1 s"
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0.0
+
+
+def test_a_benchmark_whose_peer_is_missing_is_left_out(monkeypatch):
+    module = SimpleNamespace(TITLE="lone", run=lambda _: import_module("no_such_peer"))
+    monkeypatch.setitem(sys.modules, "benchmarks.lone", module)
+    assert command.run("lone").remark == "left out: no_such_peer is not installed"
 
 
 def test_an_unknown_benchmark_is_refused(run, capsys):
