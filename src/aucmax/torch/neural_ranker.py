@@ -38,9 +38,8 @@ class NeuralRanker(BinaryRanker):
     loss of all pairs of a batch. Each network stops when the area of some rows put
     apart for it has not grown for a while, and the score is the mean of the networks.
 
-    Try boosted trees first (:class:`aucmax.LambdaMART`): on most tables they rank as
-    well, in less time. Networks are another kind of model, so both together may rank
-    better than either.
+    Try boosted trees first (:class:`aucmax.LambdaMART`), which take a fraction of the
+    time. The default models of :class:`aucmax.AutoRanker` do not include networks.
 
     Parameters
     ----------
