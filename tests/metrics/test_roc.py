@@ -14,11 +14,18 @@ from metrics.samples import samples, tied
 pytestmark = pytest.mark.kernel
 
 
-@pytest.fixture(autouse=True, scope="module", params=[1, 2**15], ids=["many", "few"])
+@pytest.fixture(
+    autouse=True,
+    scope="module",
+    params=[(2**15, 2**22), (1, 2**22), (1, 1)],
+    ids=["few", "many", "very many"],
+)
 def _number_of_rows(request):
-    """Take the rows for many, which loops are compiled for, and for few."""
+    """Take the rows for few, for many, and for very many, which go different ways."""
+    many, very_many = request.param
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aucmax.metrics._steps._MANY", request.param)
+        patch.setattr("aucmax.metrics._steps._MANY", many)
+        patch.setattr("aucmax.metrics._steps._VERY_MANY", very_many)
         yield
 
 
@@ -171,6 +178,8 @@ def test_locate_is_a_sorted_search(wide, narrow):
         keys = np.array(keys, dtype=np.int64)
         left, right = (np.searchsorted(grid, keys, side) for side in ("left", "right"))
         assert (_kernels.locate(keys, grid) == left + right).all()
+        counts = np.bincount(left + right, minlength=2 * grid.size + 1)
+        assert (_kernels.count_sorted(np.sort(keys), grid) == counts).all()
 
 
 @fewer_examples

@@ -64,6 +64,24 @@ def count_located(bits, is_positive, wanted, grid):
 
 
 @njit(cache=True, nogil=True)
+def count_sorted(keys, grid):
+    """Count what locate returns for ascending keys, in one pass over both."""
+    counts = np.zeros(2 * grid.size + 1)
+    i = 0
+    for k in range(grid.size):
+        start = i
+        while i < keys.size and keys[i] < grid[k]:
+            i += 1
+        counts[2 * k] = i - start
+        start = i
+        while i < keys.size and keys[i] == grid[k]:
+            i += 1
+        counts[2 * k + 1] = i - start
+    counts[2 * grid.size] = keys.size - i
+    return counts
+
+
+@njit(cache=True, nogil=True)
 def _gather_keys(bits, is_positive, wanted, keys):
     """Write the keys of one class, return how many; keys has room for one more.
 

@@ -35,6 +35,7 @@ from aucmax.metrics._queries import (
 WHOLE_SQUARE = (0.0, 1.0, 0.0, 1.0)
 # rows: with fewer, numpy takes a few milliseconds, and no loop has to be compiled first
 _MANY = 2**15
+_VERY_MANY = 2**22  # rows: tables to look them up in would not fit into the cache
 _ALL_BUT_SIGN = np.int64(2**63 - 1)
 
 
@@ -159,6 +160,10 @@ class RankingTask:
         if self.scores.size < _MANY:
             steps = _locate(self.keys(not smaller), grid)
             many = np.bincount(steps, minlength=few.size).astype(np.float64)
+        elif self.scores.size >= _VERY_MANY:
+            keys = self.keys(not smaller)
+            keys.sort()
+            many = _kernels.count_sorted(keys, grid)
         else:
             many = _kernels.count_located(
                 self.scores.view(np.int64), self.is_positive, not smaller, grid
