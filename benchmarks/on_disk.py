@@ -1,7 +1,5 @@
 """Fitting rows that stay on disk against rows in memory: time and peak memory.
 
-    python benchmarks/on_disk.py [rows] [columns]
-
 Each fit is a process of its own. Memory is what the process holds for itself (data and
 stack, not the pages of mapped files), beyond what it held before it opened the table.
 """
@@ -17,6 +15,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.harness import Report
+
+TITLE = "Rows that stay on disk against rows in memory"
+N_ROWS, N_COLUMNS = 1_000_000, 20
 MODELS = {"lambdamart": {"n_estimators": 20}, "linear": {}, "svm-auc": {}}
 PARTS = 4
 
@@ -65,30 +67,25 @@ def fit(folder: str, name: str, where: str) -> None:
     print(json.dumps({"seconds": seconds, "megabytes": peak[0] - before}))
 
 
-def main(n_rows: int = 1_000_000, n_columns: int = 20) -> None:
+def run(report: Report) -> None:
     """Compare both for each model."""
     with tempfile.TemporaryDirectory() as folder:
-        write_parts(Path(folder), n_rows, n_columns)
-        print(f"{n_rows} x {n_columns}, processor seconds and peak MB")
+        write_parts(Path(folder), N_ROWS, N_COLUMNS)
         for name in MODELS:
-            found = {}
-            for where in ("disk", "memory"):
-                ran = subprocess.run(
-                    [sys.executable, __file__, "fit", folder, name, where],
-                    check=True, stdout=subprocess.PIPE, text=True,
-                )  # fmt: skip
-                found[where] = json.loads(ran.stdout)
-            disk, memory = found["disk"], found["memory"]
-            print(
-                f"{name:<12} disk {disk['seconds']:6.1f} s {disk['megabytes']:6.0f} MB"
-                f"   memory {memory['seconds']:6.1f} s {memory['megabytes']:6.0f} MB"
-                f"   ratio {disk['seconds'] / memory['seconds']:.2f} in time, "
-                f"{disk['megabytes'] / memory['megabytes']:.2f} in memory"
-            )
+            disk, memory = (measured(folder, name, one) for one in ("disk", "memory"))
+            remark = f"{disk['seconds']:.1f} s, {disk['megabytes']:.0f} MB on disk"
+            for what in ("seconds", "megabytes"):
+                ratio = disk[what] / memory[what]
+                report.add(f"{name}, {what}: disk / memory", ratio, "x", remark=remark)
+
+
+def measured(folder: str, name: str, where: str) -> dict[str, float]:
+    """Fit one model in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.on_disk", folder, name, where]
+    ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    found: dict[str, float] = json.loads(ran.stdout)
+    return found
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["fit"]:
-        fit(*sys.argv[2:])
-    else:
-        main(*map(int, sys.argv[1:]))
+    fit(*sys.argv[1:])

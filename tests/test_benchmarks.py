@@ -127,6 +127,8 @@ def test_every_benchmark_is_found():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_can_be_imported(module):
+    if "\nimport torch" in (ROOT / f"{module.replace('.', '/')}.py").read_text():
+        pytest.importorskip("torch", reason="torch is not installed")
     import_module(module)
 
 
