@@ -166,6 +166,7 @@ LIMITED = (
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("data", ["parts", "texts"])
 def test_a_full_disk_is_told_and_leaves_nothing(folder, data):
     ran = subprocess.run(

@@ -48,6 +48,7 @@ def test_help_imports_nothing_slow():
     assert ran.stdout.strip() == str([0] * len(commands))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("news", ["Cross-validating ...", "fold 1/40 logistic"])
 def test_ctrl_c_ends_with_130_and_leaves_no_file(folder, news):
     before = set(os.listdir(folder))

@@ -7,7 +7,7 @@ from aucmax import AUCSVC, AutoRanker, LambdaMART, LevelSumRanker, LinearRankerC
 from aucmax.linear.penalties import Penalty
 from aucmax.trees.pair_objectives import OBJECTIVES
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 WEIGHTS_AS_REPEATED_ROWS = (
     "check_sample_weight_equivalence_on_dense_data",

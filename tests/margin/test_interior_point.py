@@ -57,6 +57,7 @@ def test_both_programs_reach_the_optimum_of_highs(epsilon, is_weighted):
             assert -risk.value(scores, labels, weight) <= bound + 1e-10
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("formulation", ["instances", "pairs"])
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):

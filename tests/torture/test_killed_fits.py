@@ -88,9 +88,10 @@ print(n_killed, (scores("part") == scores("whole")).all())
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["LambdaMART", "AutoRanker"])
 def test_a_killed_fit_goes_on_to_the_same_model(kind, tmp_path):
-    n_kills = times(3, 100)
+    n_kills = times(1, 100)
     ran = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(tmp_path), kind, str(n_kills)],
         capture_output=True,
