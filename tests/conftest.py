@@ -15,7 +15,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # a first call compiles, so no example can be held to a deadline; the same examples
 # each time, so that a test fails for a change and not by chance
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=30)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
@@ -23,7 +23,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 def pytest_collection_modifyitems(config, items):
     """Leave out some cases of tests that have many; the same ones each time.
 
-    One in n stays of a test that is marked as sampled(n), and one in three of any other
+    One in n stays of a test that is marked as sampled(n), and one in four of any other
     with more than a dozen cases, but for those that look at each file or each model
     once: in the folder of all tests, and in `contracts`. `make torture` runs them all.
     """
@@ -49,7 +49,7 @@ def _one_in(cases):
         return mark.args[0]
     folder = cases[0].path.parent
     is_sampled = folder.name != "contracts" and folder != Path(__file__).parent
-    return 3 if is_sampled and len(cases) > 12 else 1
+    return 4 if is_sampled and len(cases) > 12 else 1
 
 
 @pytest.fixture(scope="session")

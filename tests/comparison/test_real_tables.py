@@ -11,7 +11,7 @@ from aucmax.comparison import find_notices
 from aucmax.datasets import load_table
 from aucmax.tables import encode_target
 
-pytestmark = [pytest.mark.real_data, pytest.mark.sampled(3)]
+pytestmark = [pytest.mark.real_data, pytest.mark.sampled(5)]
 
 #: plain logistic regression on these data, five folds, as their collector reports it
 REPORTED = {"hypothyroid": 0.9861, "sick": 0.9496, "kr-vs-kp": 0.9937}

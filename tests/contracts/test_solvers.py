@@ -28,7 +28,7 @@ from aucmax.solvers import (
     SubgradientSolver,
 )
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 GROUPS = [0, 0, 1, 1]
 

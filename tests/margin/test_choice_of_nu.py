@@ -12,7 +12,7 @@ from persistence.equality import same
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
-    pytest.mark.sampled(3),
+    pytest.mark.sampled(5),
 ]
 CASES = [
     pytest.param(make, kind, id=f"{make.__name__}-{kind}")

@@ -20,7 +20,7 @@ from margin import samples
 # on such data a margin below 0 is as good an optimum as any
 pytestmark = [
     pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
-    pytest.mark.sampled(3),
+    pytest.mark.sampled(5),
 ]
 DATA = {
     "binary": lambda seed: samples.binary(seed),

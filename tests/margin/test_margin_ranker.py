@@ -24,7 +24,7 @@ from persistence.equality import same
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning"),
-    pytest.mark.sampled(3),
+    pytest.mark.sampled(5),
 ]
 KINDS = ("features", "signed", "stumps")
 # two fits of one problem agree within twice the tolerance; rounds of stumps are dear

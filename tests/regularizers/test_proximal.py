@@ -22,7 +22,7 @@ from aucmax.regularizers import (
     ProximalRegularizer,
 )
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 N = 8
 FIRST_BOUNDED = 3  # of the weights that BoundedL2 keeps from being negative

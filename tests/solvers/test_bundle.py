@@ -15,7 +15,7 @@ from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers import BundleSolver, LevelBundleSolver, Start, StoppingRule
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 
 def solved(objective, name, smoothing=False, start=None, **rule):

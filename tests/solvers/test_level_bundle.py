@@ -9,7 +9,7 @@ from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.solvers import LevelBundleSolver, Start, StoppingRule
 from aucmax.solvers.linear_program import solve_instances, solve_pairs
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 HULLS = {"simplex": Simplex, "l1": L1Ball}
 KINDS = [

@@ -10,7 +10,7 @@ from aucmax.solvers import Start, StoppingRule, SubgradientSolver
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem
 from reference_penalised import PENALTIES
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(5)
 
 BALLS = [name for name in REGULARIZERS if name not in PENALTIES]
 SPARSE = [name for name in REGULARIZERS if "l2" not in name]

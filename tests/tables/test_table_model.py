@@ -16,7 +16,7 @@ from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
 from aucmax.tables import TableModel, encode_target
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(4)
 
 ROWS = 400
 LAMBDAMART = [name for name in MODELS if name.startswith("lambdamart")]

@@ -10,6 +10,8 @@ where t is how deep a row lies below the first one: a cumulative sum of exponent
 which PyTorch adds up without overflow.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import torch
