@@ -47,7 +47,7 @@ class ClassRows:
         """The weight of each row."""
         return torch.where(self.is_positive, self.positive, self.negative)
 
-    def times(self, factors: torch.Tensor) -> "ClassRows":
+    def times(self, factors: torch.Tensor) -> ClassRows:
         """Return the same rows with other weights."""
         return ClassRows(
             self.rows,
@@ -78,7 +78,7 @@ class PairSums:
     overlap: torch.Tensor
 
     @classmethod
-    def of(cls, found: ClassRows, table: PowerTable, width: float = 1.0) -> "PairSums":
+    def of(cls, found: ClassRows, table: PowerTable, width: float = 1.0) -> PairSums:
         """Add up over all pairs, at distances in units of `width`."""
         depths = found.rows.depths / width
         if found.ranks is None:
@@ -98,7 +98,7 @@ class PairSums:
     @classmethod
     def _weighted(
         cls, found: ClassRows, depths: torch.Tensor, table: PowerTable, width: float
-    ) -> "PairSums":
+    ) -> PairSums:
         positive, negative, rows = found.positive, found.negative, found.rows
         wrong = rows.above(negative)
         overlap = depths * wrong - rows.above(negative * depths)
