@@ -17,17 +17,14 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test torture style types tests test-kernels coverage test-lowest test-torch \
-	test-dask test-browser lint bench docs dist clean
+.PHONY: demo test lint torture test-kernels coverage test-lowest test-torch test-dask \
+	test-browser bench docs dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/aucmax demo
 
-test: style
-	+$(MAKE) --jobs=2 types tests
-
 # the code of the pages and of the gallery runs when the documentation is built
-tests: $(VENV)/.test
+test: $(VENV)/.test
 	$(BIN)/python $(PYTEST) $(COVER) --ignore=tests/test_docs_code.py \
 		--ignore=tests/test_examples.py
 
@@ -35,14 +32,10 @@ tests: $(VENV)/.test
 test-kernels: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python $(PYTEST) $(COVER) -m kernel $(KERNEL_TESTS)
 
-style: $(VENV)/.test
+lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-
-types: $(VENV)/.test
 	$(BIN)/mypy
-
-lint: style types
 
 # the tests, and which lines they reach; compiled loops count where they run as Python
 coverage: $(VENV)/.test
