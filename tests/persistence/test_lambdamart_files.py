@@ -112,6 +112,7 @@ def test_trees_for_other_columns_are_refused(members):
         (b'"categorical_features_":[3]', b'"categorical_features_":[5]'),
         (b'"categorical_features_":[3]', b'"categorical_features_":[-1]'),
         (b'"categorical_features_":[3]', b'"categorical_features_":3'),
+        (b'"categorical_features_":[3]', b'"categorical_features_":[0]'),
         (b'"categorical_features_":[3],', b""),
         (b'"column_exponents_":{"array"', b'"column_exponents_":{"tuple"'),
     ],

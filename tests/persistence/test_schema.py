@@ -127,6 +127,27 @@ def test_an_attribute_that_no_fit_leaves_is_refused():
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "complaint"),
+    [
+        ("table_encoder", b'["name","size"]', b'["name","x"]', "names of columns"),
+        ("auto_ranker", b'"items":["size",', b'"items":["x",', "other columns"),
+        (
+            "table_model_trees",
+            b'"categorical_features_":[1,',
+            b'"categorical_features_":[',
+            "what is a category",
+        ),
+    ],
+)
+def test_parts_that_learnt_from_other_columns_are_refused(name, old, new, complaint):
+    members, class_name = file_of(name)
+    assert old in members["state.json"]
+    state = members["state.json"].replace(old, new, 1)
+    with pytest.raises(ModelFileError, match=complaint):
+        _unpack(forge({**members, "state.json": state}, **{"class": class_name}))
+
+
 @pytest.mark.parametrize("value", [b"[],", b'"",', b"0,", b'{"tuple":[]},'])
 def test_many_small_values_are_refused_at_once(value):
     many = b"[" + value * (2**25 // len(value)) + b"0]"

@@ -35,7 +35,7 @@ from aucmax.decisions.calibration import (
 )
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import check_table
-from aucmax.tables.table_model import score_rows, view_rows
+from aucmax.tables.table_model import check_categories, score_rows, view_rows
 
 __all__ = ["AutoRanker"]
 
@@ -396,6 +396,12 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             for member in self.members_:
                 if len(member["models"]) != n_folds or len(member["scales"]) != n_folds:
                     raise ValueError(f"{member['name']!r} lacks a fold")
+                for k, encoder in enumerate(self.encoders_):
+                    check_categories(member["view"], encoder, member["models"][k])
+            names = [*getattr(self, "feature_names_in_", ())]
+            for encoder in self.encoders_ if names else ():
+                if [*getattr(encoder, "feature_names_in_", names)] != names:
+                    raise ValueError("its parts have learnt from other columns")
             empty = [encoder.sample_row() for encoder in self.encoders_]
             if not np.isfinite(self._combined(empty)).all():
                 raise ValueError("a score is not finite")

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from aucmax._validation import FloatArray
 from aucmax.metrics._steps import check_task
-from aucmax.metrics.roc import corners_of
+from aucmax.metrics.roc import corners
 
 __all__ = ["AlertCurve", "alert_curve"]
 
@@ -68,9 +68,5 @@ def alert_curve(
 ) -> AlertCurve:
     """Count the positives among the first rows; costs O(m log m)."""
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    steps, scores = task.sorted_steps()
-    kept = corners_of(steps.negative, steps.positive)
-    found = np.concatenate(([0.0], np.cumsum(steps.positive)))
-    passed = np.concatenate(([0.0], np.cumsum(steps.negative)))
-    thresholds = np.concatenate(([np.inf], scores))
-    return AlertCurve((found + passed)[kept], found[kept], thresholds[kept])
+    passed, found, thresholds = corners(task)
+    return AlertCurve(found + passed, found, thresholds)

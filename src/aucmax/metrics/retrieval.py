@@ -29,6 +29,7 @@ from aucmax._validation import (
 )
 from aucmax.metrics import _kernels
 from aucmax.metrics._foreign import advising
+from aucmax.metrics._precision_kernels import average_precision
 from aucmax.metrics._queries import (
     QueryRows,
     check_queries,
@@ -121,9 +122,10 @@ def hits_and_depths(
     k: int,
 ) -> tuple[FloatArray, FloatArray]:
     """Return h and k of each query: see :func:`precision_at_k`."""
-    ranking, relevant = _check_ranking(is_relevant, y_score, sample_weight, qid)
+    rows = _check_rows(is_relevant, y_score, sample_weight, qid)
+    ranking = _rank(rows.scores, rows.queries, rows.weights)
     counted = np.clip((k - ranking.block_rank) / ranking.block_size, 0.0, 1.0)
-    hits = ranking.query_sums(counted * ranking.block_sums(relevant))
+    hits = ranking.query_sums(counted * ranking.block_sums(rows.values))
     return hits, ranking.query_sums(counted * ranking.block_weight)
 
 
@@ -200,24 +202,11 @@ def average_precisions(
     qid: ArrayLike | None,
 ) -> FloatArray:
     """Return the average precision of each query, NaN without a relevant row."""
-    ranking, relevant = _check_ranking(
-        is_relevant, y_score, sample_weight, qid, to_sum_one=True
-    )
-    size, weight = ranking.block_size, ranking.block_weight
-    relevant = ranking.block_sums(relevant)
-    part = weight / size  # the weight of each row of a block
-    share = relevant / weight
-    # what the rows before one of a block add to the relevant weight, in parts
-    others = (size * share - 1.0) / np.maximum(size - 1, 1)
-    place = ranking.row_ranks() - np.repeat(ranking.block_rank, size)  # i - 1
-    before = np.repeat(ranking.sums_before(relevant), size)
-    precision = before + np.repeat(part, size) * (1.0 + place * np.repeat(others, size))
-    above = np.repeat(ranking.sums_before(weight), size)
-    precision /= above + np.repeat(part, size) * (place + 1)
-    precision *= np.repeat(relevant / size, size)
-    total = np.add.reduceat(precision, ranking.offsets[:-1])
-    with np.errstate(invalid="ignore"):
-        values: FloatArray = total / ranking.query_sums(relevant)
+    rows = _check_rows(is_relevant, y_score, sample_weight, qid)
+    order, offsets = rows.queries.sort(-rows.scores), rows.queries.offsets
+    weights = np.empty(0) if rows.weights is None else rows.weights
+    values = np.empty(offsets.size - 1)
+    average_precision(order, offsets, rows.scores, rows.values, weights, values)
     return values
 
 
@@ -359,13 +348,6 @@ class _Ranking:
         """Where the rows of each query start in the order, and the end."""
         return self.queries.offsets
 
-    def row_ranks(self) -> IntArray:
-        """Return how many rows of its query stand before each row of the order."""
-        ranks = np.arange(self.order.size)
-        if self.offsets.size > 2:
-            ranks -= np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return ranks
-
     def block_sums(self, values: FloatArray) -> FloatArray:
         """Sum values, given row by row as in the input, over each block."""
         return np.add.reduceat(values[self.order], self.starts)
@@ -373,16 +355,6 @@ class _Ranking:
     def query_sums(self, block_values: FloatArray) -> FloatArray:
         """Sum values of blocks over each query."""
         return np.add.reduceat(block_values, self.first_blocks)
-
-    def sums_before(self, block_values: FloatArray) -> FloatArray:
-        """Return for each block the sum over the earlier blocks of its query.
-
-        A running sum over all queries, so it needs values that are whole numbers, or
-        that add up to at most 1 in each query.
-        """
-        running = np.cumsum(block_values) - block_values
-        n_blocks = np.diff(self.first_blocks, append=block_values.size)
-        return running - np.repeat(running[self.first_blocks], n_blocks)
 
 
 def _rank(
@@ -404,29 +376,11 @@ class _Rows:
     values: FloatArray  # times the weights
 
 
-def _check_ranking(
-    values: NDArray[Any],
-    y_score: ArrayLike,
-    sample_weight: ArrayLike | None,
-    qid: ArrayLike | None,
-    *,
-    to_sum_one: bool = False,
-) -> tuple[_Ranking, FloatArray]:
-    """Check scores, weights and queries; return the ranking, and values times weights.
-
-    If asked for, weights are brought to a sum of 1 in each query.
-    """
-    rows = _check_rows(values, y_score, sample_weight, qid, to_sum_one=to_sum_one)
-    return _rank(rows.scores, rows.queries, rows.weights), rows.values
-
-
 def _check_rows(
     values: NDArray[Any],
     y_score: ArrayLike,
     sample_weight: ArrayLike | None,
     qid: ArrayLike | None,
-    *,
-    to_sum_one: bool = False,
 ) -> _Rows:
     """Check scores, weights and queries; rows without weight are left out."""
     scores = check_scores(y_score, values.size)
@@ -438,9 +392,6 @@ def _check_rows(
     scores, values, weights = scores[kept], values[kept], weights[kept]
     codes = np.zeros(values.size) if queries.codes is None else queries.codes[kept]
     queries = check_queries(codes, values.size)
-    if to_sum_one:
-        numbers = np.zeros(values.size, int) if queries.codes is None else queries.codes
-        weights = weights / np.bincount(numbers, weights)[numbers]
     return _Rows(scores, queries, weights, values * weights)
 
 

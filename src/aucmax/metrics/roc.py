@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 
 from aucmax._dask import serves_dask
 from aucmax._parameters import check_integer
+from aucmax._sorting import sort_with_order
 from aucmax._validation import FloatArray, IntArray
 from aucmax.metrics._foreign import advising
-from aucmax.metrics._steps import check_task
+from aucmax.metrics._steps import RankingTask, check_task
 
 __all__ = ["ROCPoints", "roc_auc_score", "roc_points"]
 
@@ -140,31 +141,47 @@ def roc_points(
     if max_points is not None:
         check_integer("max_points", max_points, 2)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    steps, scores = task.sorted_steps()
-    right, up = steps.negative, steps.positive
-    fpr = np.concatenate(([0.0], np.cumsum(right)))
-    tpr = np.concatenate(([0.0], np.cumsum(up)))
-    fpr, tpr = fpr / fpr[-1], tpr / tpr[-1]
-    thresholds = np.concatenate(([np.inf], scores))
-    kept = _thinned(fpr, tpr, corners_of(right, up), max_points)
+    fpr, tpr, thresholds = corners(task)
+    fpr /= fpr[-1]
+    tpr /= tpr[-1]
+    kept = _thinned(fpr, tpr, max_points)
     return ROCPoints(fpr[kept], tpr[kept], thresholds[kept])
 
 
-def corners_of(right: FloatArray, up: FloatArray) -> IntArray:
-    """Return the points where the curve may turn, and both ends."""
-    goes_on = (right[1:] == 0) & (right[:-1] == 0)
-    goes_on |= (up[1:] == 0) & (up[:-1] == 0)
-    return np.concatenate(([0], np.flatnonzero(~goes_on) + 1, [right.size]))
+def corners(task: RankingTask) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the points where the curve may turn, and both ends.
+
+    These are the negative and the positive mass down to a point, and its threshold.
+    """
+    order, negated = sort_with_order(-task.scores)
+    is_positive, weights = task.is_positive[order], task.sample_weight
+    if weights is not None:
+        weights = weights[order]
+    dtype = order.dtype  # counts of rows fit, in half of the memory where there are few
+    del order
+    ends = np.flatnonzero(np.append(negated[1:] != negated[:-1], True))
+    masses, moves = [], []
+    for rows in (~is_positive, is_positive):
+        if weights is None:
+            mass = np.cumsum(rows, dtype=dtype)[ends]
+        else:
+            mass = np.cumsum(np.where(rows, weights, 0.0))[ends]
+        masses.append(mass)
+        moves.append(np.append(mass[0] > 0, mass[1:] > mass[:-1]))
+    right, up = moves
+    turns = (right[1:] | right[:-1]) & (up[1:] | up[:-1])
+    kept = np.append(np.flatnonzero(turns), ends.size - 1)
+    negative, positive = (np.concatenate(([0.0], mass[kept])) for mass in masses)
+    return negative, positive, np.concatenate(([np.inf], -negated[ends[kept]]))
 
 
 def _thinned(
-    fpr: FloatArray, tpr: FloatArray, kept: IntArray, max_points: int | None
-) -> IntArray:
-    if max_points is None or kept.size <= max_points:
-        return kept
-    along = (fpr + tpr)[kept]
+    fpr: FloatArray, tpr: FloatArray, max_points: int | None
+) -> IntArray | slice:
+    """Return which points to keep, evenly spread along the curve."""
+    if max_points is None or fpr.size <= max_points:
+        return slice(None)
+    along = fpr + tpr
     wanted = np.linspace(0.0, along[-1], max_points)
     nearest = np.searchsorted(along, wanted)
-    places = np.unique(np.concatenate(([0], nearest[1:-1], [kept.size - 1])))
-    thinned: IntArray = kept[places]
-    return thinned
+    return np.unique(np.concatenate(([0], nearest[1:-1], [along.size - 1])))

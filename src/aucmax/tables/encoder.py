@@ -481,6 +481,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not hasattr(self, "columns_"):
             return
         try:
+            names = {column["name"] for column in self.columns_}
+            if not names <= {*getattr(self, "feature_names_in_", names)}:
+                raise ValueError("a column is not among the names of columns")
             row = self.sample_row()
             is_sound = bool(np.isfinite(self.transform(row).sum()))
             is_sound &= self.transform_for_trees(row).shape[1] > max(

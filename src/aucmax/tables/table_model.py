@@ -347,6 +347,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         matrix = self._matrix(self.encoder_.sample_row())
         if matrix.shape[1] != self.estimator_.n_features_in_:
             raise ModelFileError("the columns of the table do not fit the model")
+        check_categories(self.view, self.encoder_, self.estimator_)
         if not hasattr(self, "threshold_"):
             # files of the first versions were cut where the estimator has its zero
             self.threshold_ = 0.0
@@ -448,6 +449,13 @@ def fit_estimator(
         cut = partial(da.from_array, chunks=(matrix.chunks[0],))
         labels, taken = cut(labels), {n: cut(values) for n, values in taken.items()}
     return estimator.fit(matrix, labels, **taken)
+
+
+def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
+    """Refuse a loaded estimator that takes columns of numbers for categories."""
+    taken = {*getattr(estimator, "categorical_features_", [])}
+    if view == "trees" and not taken <= {*encoder.categorical_features_}:
+        raise ModelFileError("the model and its table differ in what is a category")
 
 
 def assemble_model(

@@ -16,7 +16,7 @@ from aucmax.trees.booster_tree import (
     parse_integer,
 )
 
-__all__ = ["check_booster_text"]
+__all__ = ["check_booster_text", "column_ranges"]
 
 MAX_TEXT_BYTES = 2**29
 MAX_TREES = 1_000_000
@@ -84,6 +84,16 @@ def check_booster_text(text: str) -> None:
         _check_text(text)
     except ValueError as error:
         raise ValueError(f"not a valid LightGBM model text: {error}") from error
+
+
+def column_ranges(text: str) -> list[str]:
+    """Return what LightGBM knows of each column's values.
+
+    That is ``"[low:high]"``, ``"0:1:2"`` for categories, and ``"none"`` where there is
+    nothing to split.
+    """
+    start = text.index("\nfeature_infos=") + len("\nfeature_infos=")
+    return text[start : text.index("\n", start)].split(" ")
 
 
 def _check_text(text: str) -> None:

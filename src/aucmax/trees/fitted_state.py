@@ -6,6 +6,7 @@ import numpy as np
 
 from aucmax._threshold import balanced_threshold
 from aucmax.trees.booster import check_model_text, n_threads
+from aucmax.trees.booster_text import column_ranges
 from aucmax.trees.columns import TreeColumns
 from aucmax.trees.data import TrainingLabels, TreeRows
 from aucmax.trees.pair_objectives import find_objective
@@ -58,6 +59,9 @@ def check_fitted_state(estimator: Any) -> None:
     places = {*columns.categorical, *columns.categories}
     if not places <= set(range(n_features)):
         raise ValueError("the categorical columns are not among the features")
+    ranges = column_ranges(estimator.model_text_)
+    if any(ranges[place].startswith("[") for place in columns.categorical):
+        raise ValueError("a categorical column has a range of numbers in the trees")
     exponents = columns.exponents
     if exponents is not None and (
         exponents.shape != (n_features,) or exponents.dtype != np.int64

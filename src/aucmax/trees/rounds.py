@@ -11,6 +11,7 @@ from aucmax._validation import FloatArray
 from aucmax.persistence.checkpoint import Checkpoint
 from aucmax.risks import PreparedPairs
 from aucmax.trees.binned_rows import BinnedRows, lightgbm_errors_explained
+from aucmax.trees.booster_text import column_ranges
 from aucmax.trees.evaluation import Evaluation
 from aucmax.trees.segments import ROUNDS_PER_SEGMENT, DoneRounds, joined_booster
 
@@ -199,6 +200,4 @@ def _has_columns(booster: Any) -> bool:
 
     It fails on its first round if there is none.
     """
-    text: str = booster.model_to_string()
-    start = text.index("feature_infos=") + len("feature_infos=")
-    return set(text[start : text.index("\n", start)].split(" ")) != {"none"}
+    return set(column_ranges(booster.model_to_string())) != {"none"}
