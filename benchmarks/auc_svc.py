@@ -38,6 +38,7 @@ def run(report: Report) -> None:
         passes(report, name, *make(50_000, 100, 0.15))
     against_logistic_regression(report)
     memory(report)
+    queries(report)
     wide_bits(report)
     start_up(report)
 
@@ -129,6 +130,30 @@ def memory(report: Report) -> None:
             f"peak extra memory / (25% of X + 40 bytes per row), C = {C:g}",
             peak / allowed,
             at_most=1.0,
+        )
+
+
+def queries(report: Report) -> None:
+    """Pairs within queries against the same rows in one ranking."""
+    generator = np.random.default_rng(0)
+    X, y = linear(200_000, 50, 0.15)
+    qid = np.repeat(np.arange(2_000), 100)
+    X = X + 0.5 * generator.normal(size=(2_000, 50))[qid]  # what queries differ in
+    for C in (100.0, 10_000.0):
+        within, across = AUCSVC(C), AUCSVC(C)
+        times = time_in_turn(
+            {
+                "within": partial(within.fit, X, y, qid=qid),
+                "across": partial(across.fit, X, y),
+            },
+            repeats=2,
+        )
+        report.add(
+            f"2,000 queries x 100 rows, C = {C:g}: passes / without queries",
+            within.n_passes_ / across.n_passes_,
+            at_most=3.0,
+            remark=f"{within.n_passes_:g} and {across.n_passes_:g} passes, "
+            f"{times['within'].best / times['across'].best:.2g} x the time",
         )
 
 

@@ -140,8 +140,34 @@ def test_bad_queries_are_refused(data):
         AUCSVC().fit(X, y, qid=np.where(np.arange(n) == 3, np.nan, qid))
     with pytest.raises(ValueError, match="refine=True is for one ranking of all rows"):
         AUCSVC(refine=True, fpr_range=(0.1, 0.5)).fit(X, y, qid=qid)
-    with pytest.raises(IncompatibleError, match="without qid"):
-        AUCSVC(solver="newton").fit(X, y, qid=qid)
+    with pytest.raises(IncompatibleError, match="Newton steps need a risk that can"):
+        AUCSVC(solver="newton", bound="loose").fit(X, y, qid=qid)
+
+
+@pytest.mark.parametrize("fpr_range", [(0.0, 1.0), (0.0, 0.4)])
+def test_newton_steps_and_cutting_planes_certify_the_same_optimum(data, fpr_range):
+    X, y, qid = data
+    bounds, values = [], []
+    for solver in ("newton", "bundle"):
+        model = AUCSVC(50.0, fpr_range=fpr_range, solver=solver, tol=1e-4)
+        w = model.fit(X, y, qid=qid).coef_[0]
+        risk = mean_over_queries(PartialHinge(fpr_range), X @ w, y, qid)
+        values.append(w @ w / 2.0 + 50.0 * risk)
+        bounds.append(model.objective_ - model.dual_gap_)
+    assert max(bounds) <= min(values) <= max(values) <= (1.0 + 1e-4) * max(bounds)
+
+
+def test_queries_take_few_more_passes_than_one_ranking():
+    generator = np.random.default_rng(0)
+    qid = np.repeat(np.arange(300), 20)
+    X = generator.normal(size=(6000, 10))
+    y = X @ generator.normal(size=10) + generator.normal(size=6000) > 3.0
+    X += 0.5 * generator.normal(size=(300, 10))[qid]
+    kept = np.isin(qid, qid[y])
+    X, y, qid = X[kept], y[kept], qid[kept]
+    within, across = AUCSVC(1e4).fit(X, y, qid=qid), AUCSVC(1e4).fit(X, y)
+    assert within.dual_gap_ <= 1e-3 * within.objective_
+    assert within.n_passes_ <= 3.0 * across.n_passes_
 
 
 def test_a_path_takes_queries(data):

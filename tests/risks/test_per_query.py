@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aucmax.exceptions import NotEnoughClassesError
+import reference
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score
 from aucmax.risks import PartialHinge, PerQuery
 from drawing import picked, spread
@@ -27,6 +28,10 @@ risks = st.sampled_from(RISKS)
 tied_scores = picked(SIZE, np.arange(-5, 6) / 2.0)
 any_scores = st.one_of(tied_scores, spread(SIZE, st.floats(-1e3, 1e3)))
 weights = st.one_of(st.none(), picked(SIZE, [0.5, 1.0, 2.0, 7.0]))
+
+
+smoothable_risks = st.sampled_from([risk for risk in RISKS if risk.can_be_smoothed])
+widths = st.sampled_from([1e-9, 0.25, 1.0, 4.0])
 
 
 def mean_of_queries(risk, scores, labels, qid, weight):
@@ -61,6 +66,110 @@ def test_subgradient_supports_the_risk_from_below(here, there, risk, weight):
     value, subgradient = per_query.value_and_subgradient(here, LABELS, weight)
     line = value + subgradient @ (there - here)
     assert per_query.value(there, LABELS, weight) >= line - 1e-10
+
+
+def chosen_weights(scores, labels, weight, risk):
+    """Weights of the rows of one query that its ranges let count."""
+    weight = np.ones(scores.size) if weight is None else weight
+    box, chosen = risk.rank_box(), np.zeros(scores.size)
+    for members, keys, share in (
+        (~labels, -scores, box.negatives),
+        (labels, scores, box.positives),
+    ):
+        left = share * weight[members].sum()
+        for key in np.unique(keys[members]):
+            tied = members & (keys == key)
+            taken = min(left, weight[tied].sum())
+            chosen[tied] = weight[tied] * taken / weight[tied].sum()
+            left -= taken
+    return chosen
+
+
+def smoothed_by_hand(risk, scores, weight, width):
+    """Slope and offset of the mean of the queries' lines, pair by pair."""
+    slope, offset = np.zeros(SIZE), 0.0
+    for query in (1, 7):
+        rows = np.flatnonzero(query == QID)
+        own = None if weight is None else weight[rows]
+        chosen = chosen_weights(scores[rows], LABELS[rows], own, risk)
+        line = reference.pair_ramp(scores[rows], LABELS[rows], chosen, 1.0, width)
+        slope[rows] += line[0] / 2.0
+        offset += line[1] / 2.0
+    return slope, offset
+
+
+@given(any_scores, any_scores, smoothable_risks, weights, widths)
+def test_smoothed_line_is_the_definition_and_below_the_risk(
+    here, there, risk, weight, width
+):
+    per_query = PerQuery(risk, QID)
+    line = per_query.smoothed(here, LABELS, weight, width=width)
+    assert line.value == per_query.value(here, LABELS, weight)
+    if width > 1e-3:  # else rounding decides on which side of a kink a pair is
+        slope, offset = smoothed_by_hand(risk, here, weight, width)
+        np.testing.assert_allclose(line.subgradient, slope, rtol=1e-9, atol=1e-10)
+        assert line.offset == pytest.approx(offset, rel=1e-9, abs=1e-10)
+    for scores in (here, there):
+        height = line.offset + line.subgradient @ scores
+        above = per_query.value(scores, LABELS, weight)
+        assert height <= above + 1e-9 * (1.0 + np.abs(scores).max())
+
+
+@pytest.mark.parametrize("risk", RISKS[:3], ids=str)
+def test_curvature_is_the_derivative_of_the_smoothed_slope(risk):
+    generator = np.random.default_rng(0)
+    scores, labels = generator.normal(size=90), generator.random(90) < 0.3
+    weight, qid = generator.uniform(0.5, 2.0, size=90), generator.integers(5, size=90)
+    per_query = PerQuery(risk, qid)
+    step = 1e-6 * generator.normal(size=90)
+    after = per_query.smoothed(scores + step, labels, weight, width=2.0).subgradient
+    before = per_query.smoothed(scores - step, labels, weight, width=2.0).subgradient
+    form = per_query.curvature(scores, labels, weight, width=2.0)
+    expected = form(np.eye(90)) @ (2.0 * step)
+    np.testing.assert_allclose(after - before, expected, atol=1e-5 * np.abs(step).max())
+
+
+def test_a_risk_that_depends_on_the_order_cannot_be_smoothed():
+    for risk in RISKS:
+        per_query, scores = PerQuery(risk, QID), np.zeros(SIZE)
+        assert per_query.can_be_smoothed is risk.can_be_smoothed
+        if not risk.can_be_smoothed:
+            for method in (per_query.smoothed, per_query.curvature):
+                with pytest.raises(IncompatibleError, match="cannot be smoothed"):
+                    method(scores, LABELS, width=1.0)
+
+
+def drawn(qid, labels, weight, rows_per_class):
+    generator = np.random.default_rng(0)
+    per_query = PerQuery(PartialHinge(), qid)
+    rows = per_query.draw_rows(labels, weight, rows_per_class, generator)
+    assert len(set(rows)) == rows.size
+    of_rows = per_query.of_rows(rows)
+    assert of_rows.n_skipped(labels[rows]) == 0
+    return rows
+
+
+def test_a_sample_has_rows_of_whole_small_queries_with_pairs():
+    generator = np.random.default_rng(0)
+    qid, labels = np.repeat(np.arange(400), 10), generator.random(4000) < 0.3
+    weight = np.where(generator.random(4000) < 0.1, 0.0, 1.0)
+    rows = drawn(qid, labels, weight, 150)
+    assert (weight[rows] > 0.0).all()
+    assert 150 <= labels[rows].sum() <= 160
+    whole = np.flatnonzero(np.isin(qid, qid[rows]) & (weight > 0.0))
+    np.testing.assert_array_equal(rows, whole)
+
+
+def test_a_sample_has_a_part_of_each_large_query():
+    qid, labels = np.arange(9000) % 3, np.arange(9000) % 4 == 0
+    rows = drawn(qid, labels, None, 300)
+    counts = np.bincount(2 * qid[rows] + labels[rows])
+    np.testing.assert_array_equal(counts, np.full(6, 100))
+
+
+def test_a_sample_takes_all_where_there_is_no_more():
+    rows = drawn(QID, LABELS, None, 1000)
+    np.testing.assert_array_equal(rows, np.flatnonzero((QID == 1) | (QID == 7)))
 
 
 @given(tied_scores, risks, st.integers(-1000, 1000))

@@ -9,7 +9,8 @@ from scipy import sparse
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.row_space import RowSpace
-from aucmax.risks.base import Risk, Support
+from aucmax.risks import PerQuery
+from aucmax.risks.base import Risk, SmoothableRisk, Support
 from aucmax.solvers.base import Point
 from aucmax.solvers.risk_objective import RiskObjective
 
@@ -103,18 +104,10 @@ class LinearObjective(RiskObjective):
         """Estimate the risk's Hessian over features from a sample of the rows.
 
         Up to `rows_per_class` rows of each class are drawn from those with any weight,
-        always the same ones. With all of them in the sample this is the Hessian of the
-        smoothed risk itself.
+        always the same ones; from some of the queries, if pairs are those of queries.
+        With all rows in the sample this is the Hessian of the smoothed risk itself.
         """
-        generator = np.random.default_rng(0)
-        members = [self.labels, ~self.labels]
-        if self.sample_weight is not None:
-            members = [rows & (self.sample_weight > 0.0) for rows in members]
-        drawn = [
-            generator.choice(rows, min(rows_per_class, rows.size), replace=False)
-            for rows in map(np.flatnonzero, members)
-        ]
-        rows = np.sort(np.concatenate(drawn))
+        rows, risk = self._sample(rows_per_class)
         weight = None if self.sample_weight is None else self.sample_weight[rows]
         drawn_rows: Any = self.X[rows]
         if hasattr(drawn_rows, "local"):  # rows in parts
@@ -123,7 +116,7 @@ class LinearObjective(RiskObjective):
         if is_sparse:
             drawn_rows = drawn_rows.toarray()
         sample = self.unscaled(drawn_rows.astype(np.float64, copy=False))
-        form = self.smoothable_risk.curvature(
+        form = risk.curvature(
             self._scores_of_rows(point, rows, sample),
             self.labels[rows],
             weight,
@@ -134,6 +127,24 @@ class LinearObjective(RiskObjective):
     def threshold(self, point: Point) -> float:
         """Return where `predict` cuts the scores."""
         return balanced_threshold(point.scores, self.labels, self.sample_weight)
+
+    def _sample(self, rows_per_class: int) -> tuple[IntArray, SmoothableRisk]:
+        """Draw rows of each class, and return the risk of these alone."""
+        generator = np.random.default_rng(0)
+        risk = self.smoothable_risk
+        if isinstance(risk, PerQuery):
+            rows = risk.draw_rows(
+                self.labels, self.sample_weight, rows_per_class, generator
+            )
+            return rows, risk.of_rows(rows)
+        members = [self.labels, ~self.labels]
+        if self.sample_weight is not None:
+            members = [rows & (self.sample_weight > 0.0) for rows in members]
+        drawn = [
+            generator.choice(rows, min(rows_per_class, rows.size), replace=False)
+            for rows in map(np.flatnonzero, members)
+        ]
+        return np.sort(np.concatenate(drawn)), risk
 
     def _scores_of_rows(
         self, point: Point, rows: IntArray, X: FloatArray

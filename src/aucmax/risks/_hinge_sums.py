@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._sorting import RowNumbers
+from aucmax._validation import FloatArray, IntArray
 from aucmax.risks import _kernels
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks.base import Support
@@ -15,6 +16,7 @@ __all__ = [
     "laplacian",
     "mean_hinge",
     "shifted",
+    "window_laplacian",
 ]
 
 # In units of the largest score: a pair as close to the kink as this is at it, because
@@ -100,29 +102,47 @@ def laplacian(
     kink. The partners of a row are neighbours in sorted order, so their sums are
     differences of prefix sums: O(m k^2) for k columns.
     """
-    scale = 1.0 / (positive.total_weight * lifted.total_weight * width)
-    mass_positive, mass_lifted = positive.explicit_weights, lifted.explicit_weights
     # the partners of a positive are the lifted negatives from `first` to before `last`
     first = np.searchsorted(lifted.values, positive.values - width / 2.0)
     last = np.searchsorted(lifted.values, positive.values + width / 2.0)
+    pairs = positive.total_weight * lifted.total_weight
+    return window_laplacian(
+        (positive.rows, positive.explicit_weights / (pairs * width)),
+        (lifted.rows, lifted.explicit_weights),
+        first,
+        last,
+    )
+
+
+def window_laplacian(
+    positive: tuple[RowNumbers, FloatArray],
+    lifted: tuple[RowNumbers, FloatArray],
+    first: IntArray,
+    last: IntArray,
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the Laplacian L of rows that are joined in windows, as V -> V^T L V.
+
+    Of each class there are the rows and their weights. A positive is joined with the
+    lifted negatives from `first` to before `last`, by the product of their weights.
+    """
+    mass_positive, mass_lifted = positive[1], lifted[1]
     masses = _prefix_sums(mass_lifted)
     of_positive = mass_positive * (masses[last] - masses[first])
-    n = lifted.size
+    n_positive, n = mass_positive.size, mass_lifted.size
     entering = np.bincount(first, mass_positive, minlength=n + 1)
     leaving = np.bincount(last, mass_positive, minlength=n + 1)
     of_lifted = mass_lifted * np.cumsum(entering - leaving)[:n]
     degrees = np.concatenate([of_positive, of_lifted])
-    rows = np.concatenate([positive.rows, lifted.rows])
-    n_positive = positive.size
+    rows = np.concatenate([positive[0], lifted[0]])
 
     def form(columns: FloatArray) -> FloatArray:
         ordered = columns[rows]
         partners = _prefix_sums(mass_lifted[:, None] * ordered[n_positive:])
-        pulled = (scale * degrees)[:, None] * ordered
+        pulled = degrees[:, None] * ordered
         # both halves of the symmetric cross term at once; made symmetric below
         crossed = partners[last]
         crossed -= partners[first]
-        crossed *= (2.0 * scale * mass_positive)[:, None]
+        crossed *= (2.0 * mass_positive)[:, None]
         pulled[:n_positive] -= crossed
         hessian: FloatArray = ordered.T @ pulled
         return (hessian + hessian.T) / 2.0

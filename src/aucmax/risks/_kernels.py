@@ -86,6 +86,39 @@ def hinge_total(queries, query_weights, values, weights):
 
 
 @njit(cache=True, nogil=True)
+def query_ramps(values, weights, starts, half, slopes):
+    """Fill the slopes of the mean hinge over queries, its kinks rounded off.
+
+    The negatives of query q, lifted by the margin, ascend from starts[2 q] on, its
+    positives from starts[2 q + 1] on. A query without weight in a class has no slopes.
+    """
+    n_counted = 0
+    for q in range((starts.size - 1) // 2):
+        first, middle, stop = starts[2 * q], starts[2 * q + 1], starts[2 * q + 2]
+        mass = own_mass = 0.0
+        for j in range(first, middle):
+            slopes[j] = 0.0
+            mass += weights[j]
+        for i in range(middle, stop):
+            slopes[i] = 0.0
+            own_mass += weights[i]
+        if mass == 0.0 or own_mass == 0.0:
+            continue
+        n_counted += 1
+        s, u, down = values[middle:stop], weights[middle:stop], slopes[middle:stop]
+        t, w, up = values[first:middle], weights[first:middle], slopes[first:middle]
+        ramp_sums(s, t, w, half, 0.0, -1, down)
+        ramp_sums(t, s, u, half, 0.0, 1, up)
+        for i in range(middle, stop):
+            slopes[i] *= 0.0 - weights[i] / own_mass / mass
+        for j in range(first, middle):
+            slopes[j] *= weights[j] / mass / own_mass
+    n_counted = n_counted if n_counted > 1 else 1
+    for i in range(slopes.size):
+        slopes[i] /= n_counted
+
+
+@njit(cache=True, nogil=True)
 def cell_masses(scores, labels, weights, low, scale, masses, moments):
     """Add up weight and weight * place of each class in each cell of a grid.
 

@@ -174,7 +174,7 @@ class PartialHinge(BaseEstimator):
         The value is at most a few hundredths of `width` above the risk, never below.
         Raises IncompatibleError where ``can_be_smoothed`` is False.
         """
-        self._refuse_if_structural()
+        self.refuse_if_structural()
         grid = Grid.cover(scores, _MARGIN, width)
         if grid is not None:
             box = self.rank_box()
@@ -209,7 +209,7 @@ class PartialHinge(BaseEstimator):
         weight is the slope of the risk at the threshold, which is exact where the slope
         does not change near it.
         """
-        self._refuse_if_structural()
+        self.refuse_if_structural()
         positive, negative = self._smooth_choices(scores, labels, sample_weight, width)
         positives, lifted, _ = shifted(positive.chosen, negative.chosen, _MARGIN)
         of_pairs = laplacian(positives, lifted, width)
@@ -227,7 +227,8 @@ class PartialHinge(BaseEstimator):
 
         return form
 
-    def _refuse_if_structural(self) -> None:
+    def refuse_if_structural(self) -> None:
+        """Complain where ``can_be_smoothed`` is False."""
         if not self.can_be_smoothed:
             raise IncompatibleError(
                 f"{self!r} cannot be smoothed: only bound='tight' with ranges "

@@ -1,20 +1,22 @@
 """A risk within each query, averaged over the queries."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._sorting import deal_out, sort_with_order
 from aucmax._validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import _partial_kernels
 from aucmax.risks._hinge_sums import LARGEST_GAP_AT_A_KINK
-from aucmax.risks.base import Risk
+from aucmax.risks._query_rows import QueryRows
+from aucmax.risks.base import Risk, Support
 from aucmax.risks.partial_hinge import PartialHinge
 
 __all__ = ["PerQuery"]
+
+_ROWS_OF_A_QUERY = 30  # of each class, at most, where a sample can have more queries
 
 
 class PerQuery(Risk):
@@ -77,6 +79,16 @@ class PerQuery(Risk):
         counts = np.bincount(groups, minlength=2 * self.n_queries).reshape(-1, 2)
         return int(np.count_nonzero(counts.min(axis=1) == 0))
 
+    @property
+    def can_be_smoothed(self) -> bool:
+        """Whether the risk of one query is a mean of hinges over a choice of rows."""
+        return self.risk.can_be_smoothed
+
+    @property
+    def line_margin(self) -> float | None:
+        """The margin of the pairs that make up a slope, if they have one in common."""
+        return self.risk.line_margin
+
     def value_and_subgradient(
         self,
         scores: FloatArray,
@@ -84,36 +96,109 @@ class PerQuery(Risk):
         sample_weight: FloatArray | None = None,
     ) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort."""
+        if self.can_be_smoothed:
+            return self._first_rows(scores, labels, sample_weight).support()[:2]
+        return self._structural(scores, labels, sample_weight)
+
+    def smoothed(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None = None,
+        *,
+        width: float,
+    ) -> Support:
+        """Return a line below the risk whose slope is the smoothed risk's gradient.
+
+        The kinks of the hinges are rounded off. The choice of rows is not, unlike that
+        of one large query: it is over few rows of each of many queries. Raises
+        IncompatibleError where ``can_be_smoothed`` is False.
+        """
+        self.risk.refuse_if_structural()
+        return self._first_rows(scores, labels, sample_weight).support(width)
+
+    def curvature(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None = None,
+        *,
+        width: float,
+    ) -> Callable[[FloatArray], FloatArray]:
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+        self.risk.refuse_if_structural()
+        return self._first_rows(scores, labels, sample_weight).laplacian(width)
+
+    def draw_rows(
+        self,
+        labels: BoolArray,
+        sample_weight: FloatArray | None,
+        rows_per_class: int,
+        generator: np.random.Generator,
+    ) -> IntArray:
+        """Draw rows of some queries, about so many of each class.
+
+        Pairs are those of one query, so that few queries say more than few rows of
+        each. A large one gives no more rows than it takes to tell its pairs.
+        """
+        counted = np.arange(labels.size)
+        if sample_weight is not None:
+            counted = np.flatnonzero(sample_weight > 0.0)
+        groups = self._groups(labels)[counted]
+        sizes = np.bincount(groups, minlength=2 * self.n_queries).reshape(-1, 2)
+        queries = generator.permutation(np.flatnonzero(sizes.min(axis=1) > 0))
+        most = max(_ROWS_OF_A_QUERY, rows_per_class // queries.size)
+        drawn = np.minimum(sizes[queries], most).cumsum(axis=0).min(axis=1)
+        queries = queries[: 1 + int(np.searchsorted(drawn, rows_per_class))]
+        is_drawn = np.zeros(self.n_queries, dtype=bool)
+        is_drawn[queries] = True
+        kept = generator.permutation(np.flatnonzero(is_drawn[groups // 2]))
+        kept = kept[np.argsort(groups[kept], kind="stable")]
+        # places within each group, of which there are as many as it has rows
+        starts = np.flatnonzero(np.diff(groups[kept], prepend=-1))
+        lengths = np.diff(starts, append=kept.size)
+        places = np.arange(kept.size) - np.repeat(starts, lengths)
+        return np.sort(counted[kept[places < most]])
+
+    def of_rows(self, rows: IntArray) -> "PerQuery":
+        """Return the same risk for some of the rows."""
+        return PerQuery(self.risk, self._first_groups[rows] // 2)
+
+    def _first_rows(
+        self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
+    ) -> QueryRows:
+        """Return the rows of each query that count; the others weigh nothing."""
+        box = self.risk.rank_box()
+        rows = self._rows(scores, labels, sample_weight)
+        return rows.first(box.negatives, box.positives)
+
+    def _rows(
+        self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
+    ) -> QueryRows:
         self._check_some_pairs(labels, sample_weight)
+        groups = self._groups(labels)
+        return QueryRows.of(scores, groups, 2 * self.n_queries, sample_weight)
+
+    def _structural(
+        self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
+    ) -> tuple[float, FloatArray]:
+        """Return the risk and a subgradient where the order of the rows matters."""
         box = self.risk.rank_box()
         sign = -1.0 if box.is_mirrored else 1.0
         if box.is_mirrored:
             scores, labels = -scores, ~labels
-        groups = self._groups(labels)
-        sizes = np.bincount(groups, minlength=2 * self.n_queries)
-        starts = np.concatenate(([0], np.cumsum(sizes)))
-        order, _ = sort_with_order(scores)
-        grouped = deal_out(order, groups, starts)
-        weights = np.ones(scores.size)
-        if sample_weight is not None:
-            weights = sample_weight[grouped] / sample_weight.max()
+        rows = self._rows(scores, labels, sample_weight)
         slopes = np.empty_like(scores)
-        rows = scores[grouped], weights, starts
-        if tuple(box[:3]) == (0.0, 1.0, 1.0):
-            value = _partial_kernels.mean_pair_hinge(
-                *rows, LARGEST_GAP_AT_A_KINK, slopes
-            )
-        else:
-            value = _partial_kernels.mean_over_queries(
-                *rows,
-                np.array(box[:3]),
-                self.risk.bound == "loose",
-                LARGEST_GAP_AT_A_KINK,
-                slopes,
-            )
-        subgradient = np.empty_like(scores)
-        subgradient[grouped] = sign * slopes
-        return float(value), subgradient
+        value = _partial_kernels.mean_over_queries(
+            rows.values,
+            rows.weights,
+            rows.starts,
+            np.array(box[:3]),
+            self.risk.bound == "loose",
+            LARGEST_GAP_AT_A_KINK,
+            slopes,
+        )
+        return float(value), rows.in_order(sign * slopes)
 
     def _groups(self, labels: BoolArray) -> IntArray:
         """Return a number for the query and class of each row."""

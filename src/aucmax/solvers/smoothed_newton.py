@@ -149,8 +149,7 @@ def _refuse_mismatch(objective: Objective, regularizer: object) -> None:
     if not objective.is_smoothable:
         raise IncompatibleError(
             "Newton steps need a risk that can be smoothed. In AUCSVC that is "
-            "bound='tight' with fpr_range=(0, b) and tpr_range=(c, 1), without qid; "
-            f"{others}"
+            f"bound='tight' with fpr_range=(0, b) and tpr_range=(c, 1); {others}"
         )
 
 
