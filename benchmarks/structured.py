@@ -1,7 +1,7 @@
 """Graphs: exact rankings against linear programs, growth to 10^6 nodes, training.
 
 One section alone: ``python -m benchmarks structured.inference`` (or ``images``,
-``growth``, ``memory``, ``training``).
+``cycles``, ``growth``, ``memory``, ``training``).
 """
 
 import ctypes
@@ -40,7 +40,7 @@ class Model(NamedTuple):
 
 
 def run(report: Report) -> None:
-    for section in (inference, images, growth, memory, training):
+    for section in (inference, images, cycles, growth, memory, training):
         section(report)
 
 
@@ -102,6 +102,28 @@ def images(report: Report) -> None:
         "of value",
         at_least=0.0,
     )
+
+
+def cycles(report: Report) -> None:
+    """Rank long thin graphs of strong edges, on which much has far to flow."""
+    n, grid = 90_000, image(300)
+    values = np.random.default_rng(0).normal(size=n)
+    models = {name: thin(values, edges) for name, edges in long_edges(n).items()}
+    calls = {name: lambda m=model: rank(*m) for name, model in models.items()}
+    times = time_in_turn({"grid": lambda: rank(*grid), **calls}, repeats=3)
+    for name, call in calls.items():
+        report.add(
+            f"{name}, 90,000 nodes, weights of 100 / 300 x 300 pixels",
+            times[name].best / times["grid"].best,
+            remark=f"{times[name].best:.2g} s / {times['grid'].best:.2g} s",
+        )
+        report.add(f"{name}, 90,000 nodes", times[name].best, "s", at_most=3.0)
+        report.add(
+            f"{name}: certified gap",
+            gap(models[name], call()),
+            "of value",
+            at_most=1e-12,
+        )
 
 
 def growth(report: Report) -> None:
@@ -233,6 +255,25 @@ def tree(n: int) -> Model:
     parents = (generator.random(n - 1) * np.arange(1, n)).astype(np.int64)
     edges = np.column_stack([parents, np.arange(1, n)])
     return Model(generator.normal(size=n), edges, generator.exponential(0.5, n - 1))
+
+
+def thin(values: np.ndarray, edges: np.ndarray) -> Model:
+    return Model(values, edges, np.full(len(edges), 100.0))
+
+
+def long_edges(n: int) -> dict[str, np.ndarray]:
+    """Return the edges of graphs that are long and have cycles."""
+    nodes, half = np.arange(n), n // 2
+    cycle = np.column_stack([nodes, (nodes + 1) % n])
+    shorter = np.column_stack([nodes[:half], (nodes[:half] + 1) % half])
+    return {
+        "cycle": cycle,
+        "two joined cycles": np.vstack([shorter, shorter + half, [[0, half]]]),
+        "cycle with two chords": np.vstack(
+            [cycle, [[0, half], [n // 4, half + n // 4]]]
+        ),
+        "ladder": grid_edges(2, half),
+    }
 
 
 SHAPES: dict[str, Callable[[int], Model]] = {

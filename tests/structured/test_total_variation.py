@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -177,6 +179,38 @@ def test_a_program_finds_the_flows_that_prove_the_solution(kind):
         ),
     )
     assert solution.fun <= 1e-8
+
+
+@pytest.mark.parametrize("strength", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize("values", ["normal", "few", "heavy"])
+def test_a_cycle_is_a_chain_with_the_flow_that_brings_its_ends_together(
+    values, strength
+):
+    n, rng = 20 * SIDE, np.random.default_rng(13)
+    values, edges = VALUES[values](n, rng), cycle(n)
+    weights = strength * rng.exponential(size=n)
+    low, high, rise = -weights[-1], weights[-1], np.inf
+    while rise != 0.0 and low < (flow := 0.5 * (low + high)) < high:
+        shifted = values.copy()
+        shifted[[n - 1, 0]] += [-flow, flow]  # the last edge leads from n - 1 to 0
+        chain = forest_prox(shifted, edges[:-1], weights[:-1])
+        rise = chain[n - 1] - chain[0]
+        low, high = (flow, high) if rise > 0.0 else (low, flow)
+    x = prox(values, edges, weights)
+    assert_allclose(x, chain, rtol=0.0, atol=1e-9 * np.abs(values).max())
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="takes a while as Python")
+def test_a_long_cycle_of_strong_edges_takes_little_longer_than_a_grid():
+    values, seconds = np.random.default_rng(14).standard_normal(60_000), []
+    for edges, weight in ((grid(200, 300), 0.2), (cycle(60_000), 50.0)):
+        weights = np.full(len(edges), weight)
+        prox(values[:10], cycle(10), np.ones(10))
+        begun = time.process_time()
+        x = prox(values, edges, weights)
+        seconds.append(time.process_time() - begun)
+        assert error_of(x, values, edges, weights) <= 8.0 * EPS * values.max()
+    assert seconds[1] < 4.0 * seconds[0]
 
 
 @given(small_graphs(rounded_numbers, most=8), st.integers(0, 2**32 - 1))

@@ -28,6 +28,7 @@ __all__ = ["adjacency", "fill_blocks", "split_into_blocks"]
 
 _FAR = 2**30  # the label of a node that reaches no lower one
 _SMALLEST_PART = 0.1  # of a block, by a cut that is good enough
+_WORK_BETWEEN_LABELS = 0.5  # in nodes and arcs of a block
 _N_SWEEPS = 5  # over all edges, to begin with
 
 # for kernels that kernels alone call: without a way in from Python they compile faster
@@ -62,7 +63,10 @@ def adjacency(edges, n_nodes):
 
 @_inner
 def _label(low, high, pivot, state, label, queue):
-    """Set each node's distance to the nearest node below the pivot, within a block."""
+    """Set each node's distance to the nearest node below the pivot, within a block.
+
+    Return how many reach one; `queue` lists them, the nearest first.
+    """
     _, value, begin, end, head, twin, room = state
     n_queued = 0
     for i in range(low, high):
@@ -81,6 +85,14 @@ def _label(low, high, pivot, state, label, queue):
                 label[i] = label[j] + 1
                 queue[n_queued] = i
                 n_queued += 1
+    return n_queued
+
+
+@_inner
+def _reverse(places):
+    for k in range(places.size // 2):
+        other = places.size - 1 - k
+        places[k], places[other] = places[other], places[k]
 
 
 @_inner
@@ -131,10 +143,13 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
         size += end[i] - begin[i]
     queue = queue[: high - low]
     while True:
-        _label(low, high, pivot, state, label, queue)
+        n_labelled = _label(low, high, pivot, state, label, queue)
+        _reverse(queue[:n_labelled])
         first, tail = 0, np.int64(0)  # not a literal, which would compile once more
-        for i in range(low, high):
-            if value[i] > pivot and label[i] < _FAR:
+        # the farthest first: each takes along what those behind it have sent, where
+        # else on a long path every node would send its own part all the way by itself
+        for i in queue[:n_labelled]:
+            if value[i] > pivot:
                 waits[i] = True
                 queue[tail] = i
                 tail += 1
@@ -142,7 +157,7 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
             return
         work = 0
         # labels fall behind, and to set them anew costs about `size`
-        while first < tail and work < size:
+        while first < tail and work < _WORK_BETWEEN_LABELS * size:
             i = queue[first % queue.size]
             first += 1
             waits[i] = False

@@ -24,8 +24,7 @@ def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
     Chains, trees and forests take dynamic programming, O(n log n). Any other connected
     part takes divide and conquer: a maximum flow between the nodes above and below
     the mean of a block cuts it in two, or shows that it has one value. In practice
-    time grows little faster than the graph, but for long cycles of strong edges;
-    memory is linear.
+    time grows little faster than the graph; memory is linear.
 
     Parameters
     ----------
