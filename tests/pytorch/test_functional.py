@@ -1,5 +1,7 @@
 """The functions are the losses."""
 
+import inspect
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -31,3 +33,13 @@ def test_functions_are_the_losses(function, loss, parameters):
     options = {"sample_weight": torch.arange(40), "qid": torch.arange(40) // 20}
     expected = loss(**parameters)(logits, labels, **options)
     assert function(logits, labels, **parameters, **options) == expected
+
+
+def test_a_function_has_the_signature_of_its_loss_and_refuses_other_names():
+    shown = str(inspect.signature(functional.pair_hinge_loss))
+    assert shown.startswith("(logits: torch.Tensor, labels: torch.Tensor, margin: ")
+    assert shown.endswith("sample_weight: Any = None, qid: Any = None) -> torch.Tensor")
+    logits, labels = torch.tensor([1.0, 0.0]), torch.tensor([1, 0])
+    assert functional.pair_hinge_loss(logits, labels, 2.5) == 1.5
+    with pytest.raises(TypeError, match="tau"):
+        functional.pair_hinge_loss(logits, labels, tau=1.0)

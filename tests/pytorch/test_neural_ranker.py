@@ -13,6 +13,7 @@ from aucmax import AutoRanker
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.persistence.model_file import _pack, _unpack
 from aucmax.torch import NeuralRanker
+from aucmax.torch._table_network import TableNetwork, find_places
 
 SMALL = {"n_networks": 2, "max_epochs": 15, "hidden_sizes": (16,), "n_ramps": 8}
 WEIGHTS_AS_REPEATED_ROWS = dict.fromkeys(
@@ -189,3 +190,18 @@ def test_a_copy_is_as_good(tmp_path):
     model = NeuralRanker(**SMALL).fit(X, y)
     copy = clone(model).fit(X, y)
     assert (copy.decision_function(X) == model.decision_function(X)).all()
+
+
+def test_places_among_knots_are_those_of_the_definition():
+    knots = np.array([[0.0, 0.0, 1.0, 3.0], [-1e308, -1e308, 1e308, 1e308]])
+    numbers = np.array(
+        [[-5.0, -1e308], [0.0, 0.0], [0.5, 1e308], [2.0, 1.7e308], [9.0, np.nan]]
+    )
+    places = find_places(numbers, knots)
+    assert places[:, 0].tolist() == [0.0, 1.0, 1.5, 2.5, 3.0]
+    starts = TableNetwork(knots, [], 2, (), 0.0).starts
+    ramps = (places[:, :, None] - starts).clamp(0.0, 1.0)
+    assert ramps[:3, 0].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0.5, 0]]
+    assert ramps[3, 0].tolist() == [0, 1, 0.5]
+    assert ramps[:4, 1, 1].tolist() == [0.0, 0.5, 1.0, 1.0]
+    assert places[4, 1] == -1.0

@@ -7,11 +7,13 @@ import torch
 
 from aucmax._validation import FloatArray
 
-__all__ = ["TableNetwork", "find_knots"]
+__all__ = ["TableNetwork", "find_knots", "find_places"]
+
+_PLACE_OF_A_GAP = -1.0
 
 
 class TableNetwork(torch.nn.Module):
-    """Scores of rows of numbers and of category codes.
+    """Scores of rows, by the places of their numbers and the codes of their categories.
 
     A number becomes ramps between the quantiles of its column, each from 0 to 1, and
     these a few learned curves (piecewise-linear embeddings [1]_). A gap has a vector of
@@ -46,12 +48,13 @@ class TableNetwork(torch.nn.Module):
     ) -> None:
         super().__init__()
         n_numbers, n_knots = knots.shape
-        widths = np.diff(knots, axis=1)
+        starts = np.tile(np.arange(n_knots - 1.0), (n_numbers, 1))
         # a quantile that is several at once has no ramp between them
-        widths[widths == 0.0] = np.inf
+        starts[knots[:, 1:] == knots[:, :-1]] = np.inf
         # not to be learned, and not to be kept either: they belong to the columns
-        self.lows = torch.tensor(knots[:, :-1])
-        self.widths = torch.tensor(widths)
+        self.starts = torch.tensor(starts, dtype=torch.float32)
+        offsets = np.cumsum([0, *(size + 1 for size in n_categories)])
+        self.offsets = torch.tensor(offsets[:-1])
         scale = n_knots**-0.5
         self.curves = torch.nn.Parameter(
             torch.empty(n_numbers, n_knots, embedding_size).uniform_(-scale, scale)
@@ -59,9 +62,8 @@ class TableNetwork(torch.nn.Module):
         self.heights = torch.nn.Parameter(
             torch.empty(n_numbers, embedding_size).uniform_(-scale, scale)
         )
-        self.categories = torch.nn.ModuleList(
-            torch.nn.Embedding(size + 1, embedding_size) for size in n_categories
-        )
+        # the vectors of all columns, one below the other
+        self.categories = torch.nn.Embedding(int(offsets[-1]), embedding_size)
         layers: list[torch.nn.Module] = []
         width = (n_numbers + len(n_categories)) * embedding_size
         for size in hidden_sizes:
@@ -75,13 +77,13 @@ class TableNetwork(torch.nn.Module):
         layers += [torch.nn.Linear(width, 1, bias=False), torch.nn.Flatten(0)]
         self.layers = torch.nn.Sequential(*layers)
 
-    def forward(self, numbers: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
+    def forward(self, places: torch.Tensor, codes: torch.Tensor) -> torch.Tensor:
         """Return a score for each row.
 
         Parameters
         ----------
-        numbers : tensor of shape (n_rows, n_numbers)
-            Of float64; NaN where a value is missing.
+        places : tensor of shape (n_rows, n_numbers)
+            Of numbers among the knots: see :func:`find_places`.
         codes : tensor of shape (n_rows, n_columns)
             Of categories; 0 where they are unknown.
 
@@ -90,13 +92,11 @@ class TableNetwork(torch.nn.Module):
         tensor of shape (n_rows,)
             Scores.
         """
-        ramps = ((numbers[:, :, None] - self.lows) / self.widths).clamp(0.0, 1.0)
-        gaps = torch.isnan(numbers)[:, :, None]
-        ramps = torch.cat((torch.where(gaps, 0.0, ramps), gaps.double()), dim=2)
-        curves = torch.einsum("nck,cke->nce", ramps.float(), self.curves)
-        parts = [(curves + self.heights).relu().flatten(1)]
-        parts += [own(code) for own, code in zip(self.categories, codes.T, strict=True)]
-        scores: torch.Tensor = self.layers(torch.cat(parts, dim=1))
+        ramps = torch.cat((places[:, :, None] - self.starts, -places[:, :, None]), 2)
+        curves = torch.einsum("nck,cke->nce", ramps.clamp_(0.0, 1.0), self.curves)
+        numbers = (curves + self.heights).relu().flatten(1)
+        categories = self.categories(codes + self.offsets).flatten(1)
+        scores: torch.Tensor = self.layers(torch.cat((numbers, categories), dim=1))
         return scores
 
 
@@ -126,3 +126,31 @@ def find_knots(numbers: FloatArray, n_ramps: int) -> FloatArray:
             knots[column] = found[-1]
             knots[column, : found.size] = found
     return knots
+
+
+def find_places(numbers: FloatArray, knots: FloatArray) -> torch.Tensor:
+    """Return where each number is among the knots of its column.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_rows, n_numbers)
+        NaN where a value is missing.
+    knots : ndarray of shape (n_numbers, n_knots)
+        Rising.
+
+    Returns
+    -------
+    tensor of shape (n_rows, n_numbers)
+        Of float32: 2.5 is half-way between the knots 2 and 3, from 0; -1 is a gap.
+    """
+    places = np.empty(numbers.shape, dtype=np.float32)
+    last = knots.shape[1] - 2
+    for column, (own, bends) in enumerate(zip(numbers.T, knots, strict=True)):
+        before = np.searchsorted(bends, own, side="right").clip(1, last + 1) - 1
+        # halves, since the whole way may be too long for a number
+        start = bends[before] / 2
+        way, length = own / 2 - start, bends[before + 1] / 2 - start
+        share = np.divide(way, length, out=np.zeros_like(way), where=length > 0.0)
+        place = before + share.clip(0.0, 1.0)
+        places[:, column] = np.where(np.isnan(own), _PLACE_OF_A_GAP, place)
+    return torch.from_numpy(places)

@@ -1,6 +1,21 @@
-"""The losses as functions, for code that keeps no modules."""
+"""The losses as functions, for code that keeps no modules.
 
-from collections.abc import Sequence
+Each takes logits and labels, then the parameters of its loss, and `sample_weight` and
+`qid` by name.
+
+Examples
+--------
+>>> import torch
+>>> from aucmax.torch.functional import pair_hinge_loss, pair_logistic_loss
+>>> logits, labels = torch.tensor([2.0, 0.0, -1.0]), torch.tensor([1, 0, 0])
+>>> pair_logistic_loss(logits, labels)
+tensor(0.0878)
+>>> pair_hinge_loss(logits, labels, margin=3.0)
+tensor(0.5000)
+"""
+
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,6 +24,7 @@ from aucmax.torch.losses import (
     LambdaLoss,
     PairHingeLoss,
     PairLogisticLoss,
+    PairLoss,
     PairSigmoidLoss,
     PartialAUCLoss,
 )
@@ -21,129 +37,43 @@ __all__ = [
     "partial_auc_loss",
 ]
 
+_OF_ROWS = ("sample_weight", "qid")  # what goes to the call, not to the loss
+_DOCUMENTATION = """Return the loss of a batch: {loss} as a function.
 
-def pair_logistic_loss(
-    logits: torch.Tensor, labels: torch.Tensor, **options: Any
-) -> torch.Tensor:
-    """Return the logistic loss of all pairs of a positive and a negative.
+Parameters
+----------
+logits, labels : tensor of shape (n_rows,) or (n_rows, n_labels)
+    As of the loss.
+*args, **kwargs
+    The parameters of :class:`aucmax.torch.{loss}`; `sample_weight` and `qid`.
 
-    Parameters
-    ----------
-    logits, labels : tensor of shape (n_rows,) or (n_rows, n_labels)
-        As of :class:`PairLogisticLoss`.
-    **options : tensor
-        `sample_weight` and `qid`.
-
-    Returns
-    -------
-    tensor
-        A number.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from aucmax.torch.functional import pair_logistic_loss
-    >>> pair_logistic_loss(torch.tensor([2.0, 0.0, -1.0]), torch.tensor([1, 0, 0]))
-    tensor(0.0878)
-    """
-    return PairLogisticLoss()(logits, labels, **options)
+Returns
+-------
+tensor
+    A number.
+"""
 
 
-def pair_hinge_loss(
-    logits: torch.Tensor, labels: torch.Tensor, margin: float = 1.0, **options: Any
-) -> torch.Tensor:
-    """Return the hinge of all pairs of a positive and a negative.
+def _as_function(name: str, loss: type[PairLoss]) -> Callable[..., torch.Tensor]:
+    def function(
+        logits: torch.Tensor, labels: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> torch.Tensor:
+        rows = {key: kwargs.pop(key) for key in _OF_ROWS if key in kwargs}
+        value: torch.Tensor = loss(*args, **kwargs)(logits, labels, **rows)
+        return value
 
-    Parameters
-    ----------
-    logits, labels : tensor of shape (n_rows,) or (n_rows, n_labels)
-        As of :class:`PairHingeLoss`.
-    margin : float, default=1.0
-        Pairs farther apart cost nothing.
-    **options : tensor
-        `sample_weight` and `qid`.
-
-    Returns
-    -------
-    tensor
-        A number.
-    """
-    return PairHingeLoss(margin)(logits, labels, **options)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = _DOCUMENTATION.format(loss=loss.__name__)
+    own = inspect.signature(loss).parameters.values()
+    tensors = inspect.signature(PairLoss.forward)
+    given = [one for key, one in tensors.parameters.items() if key != "self"]
+    ordered = sorted((*given, *own), key=lambda one: one.kind)
+    function.__signature__ = tensors.replace(parameters=ordered)  # type: ignore[attr-defined]
+    return function
 
 
-def pair_sigmoid_loss(
-    logits: torch.Tensor, labels: torch.Tensor, tau: float = 1.0, **options: Any
-) -> torch.Tensor:
-    """Return the sigmoid of all pairs of a positive and a negative.
-
-    Parameters
-    ----------
-    logits, labels : tensor of shape (n_rows,) or (n_rows, n_labels)
-        As of :class:`PairSigmoidLoss`.
-    tau : float, default=1.0
-        The width of the sigmoid.
-    **options : tensor
-        `sample_weight` and `qid`.
-
-    Returns
-    -------
-    tensor
-        A number.
-    """
-    return PairSigmoidLoss(tau)(logits, labels, **options)
-
-
-def partial_auc_loss(
-    logits: torch.Tensor,
-    labels: torch.Tensor,
-    fpr_range: Sequence[float] = (0.0, 1.0),
-    tpr_range: Sequence[float] = (0.0, 1.0),
-    *,
-    loss: str = "sigmoid",
-    tau: float = 1.0,
-    **options: Any,
-) -> torch.Tensor:
-    """Return the loss of the pairs in a part of the ROC curve.
-
-    Parameters
-    ----------
-    logits, labels : tensor of shape (n_rows,) or (n_rows, n_labels)
-        As of :class:`PartialAUCLoss`.
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the curve.
-    loss : {"sigmoid", "logistic", "hinge"}, default="sigmoid"
-        The loss of a pair.
-    tau : float, default=1.0
-        The width of the sigmoid.
-    **options : tensor
-        `sample_weight` and `qid`.
-
-    Returns
-    -------
-    tensor
-        A number.
-    """
-    loss_of = PartialAUCLoss(fpr_range, tpr_range, loss=loss, tau=tau)
-    return loss_of(logits, labels, **options)
-
-
-def lambda_loss(
-    logits: torch.Tensor, labels: torch.Tensor, metric: str = "auc", **options: Any
-) -> torch.Tensor:
-    """Return the logistic loss of pairs, each by what swapping its rows would change.
-
-    Parameters
-    ----------
-    logits, labels : tensor of shape (n_rows,) or (n_rows, n_labels)
-        As of :class:`LambdaLoss`.
-    metric : {"auc", "mauc"}, default="auc"
-        What is changed.
-    **options : tensor
-        `sample_weight` and `qid`.
-
-    Returns
-    -------
-    tensor
-        A number.
-    """
-    return LambdaLoss(metric)(logits, labels, **options)
+lambda_loss = _as_function("lambda_loss", LambdaLoss)
+pair_hinge_loss = _as_function("pair_hinge_loss", PairHingeLoss)
+pair_logistic_loss = _as_function("pair_logistic_loss", PairLogisticLoss)
+pair_sigmoid_loss = _as_function("pair_sigmoid_loss", PairSigmoidLoss)
+partial_auc_loss = _as_function("partial_auc_loss", PartialAUCLoss)

@@ -23,7 +23,7 @@ from aucmax._validation import FloatArray
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import ModelFileError
 from aucmax.torch._network_training import one_thread, train_network
-from aucmax.torch._table_network import TableNetwork, find_knots
+from aucmax.torch._table_network import TableNetwork, find_knots, find_places
 
 __all__ = ["NeuralRanker"]
 
@@ -179,9 +179,10 @@ class NeuralRanker(BinaryRanker):
             seeds = check_random_state(self.random_state).randint(
                 2**31 - 1, size=self.n_networks
             )
+            inputs = self._tensors(X)
             with one_thread():
                 results = [
-                    train_network(self, self._tensors(X), labels, weight, int(seed))
+                    train_network(self, inputs, labels, weight, int(seed))
                     for seed in seeds
                 ]
             names = results[0][0]
@@ -249,7 +250,7 @@ class NeuralRanker(BinaryRanker):
         return found
 
     def _tensors(self, X: FloatArray) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return numbers, and codes of categories, where 0 is what is unknown."""
+        """Return places of numbers, and codes of categories, 0 for what is unknown."""
         places = self._categorical_places()
         codes = np.zeros((X.shape[0], len(places)), dtype=np.int64)
         for column, (place, values) in enumerate(
@@ -259,7 +260,8 @@ class NeuralRanker(BinaryRanker):
                 found = np.searchsorted(values, X[:, place]).clip(max=values.size - 1)
                 is_known = values[found] == X[:, place]
                 codes[:, column] = np.where(is_known, found + 1, 0)
-        return torch.tensor(np.delete(X, places, axis=1)), torch.tensor(codes)
+        numbers = np.delete(X, places, axis=1)
+        return find_places(numbers, self.knots_), torch.tensor(codes)
 
     def _check_rows(self, X: Any, *, fitting: bool) -> FloatArray:
         if sparse.issparse(X):
