@@ -20,6 +20,13 @@ settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+def pytest_configure():
+    """Have all loops compiled, however few the rows; `test_compiled.py` has both."""
+    from aucmax import _compiled
+
+    _compiled.MOST_ELEMENTS = -1
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave out some cases of tests that have many; the same ones each time.
 

@@ -1,6 +1,7 @@
-"""Where nothing can be written, all works; who waits for the compiler is told."""
+"""Few rows need no compiler, nor does it need a folder; who waits for it is told."""
 
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -10,21 +11,26 @@ import time
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import aucmax
 from aucmax import _compiled
-from aucmax._compiled import _beside
+from aucmax._compiled import _beside, njit
+from aucmax._sorting import insertion_sort
+from every_model import MODELS, fitted, scores
 
 CALL = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     import aucmax.metrics, aucmax.structured
+    from aucmax import _compiled
     from aucmax._sorting import insertion_sort
-import numpy as np
-values = np.array([2.0, 3.0, 1.0])
-assert insertion_sort(np.arange(3), values, 9)
+    import numpy as np
+    values = np.array([2.0, 3.0, 1.0])
+    _compiled.MOST_ELEMENTS = 0
+    assert insertion_sort(np.arange(3), values, 9)
 print(values.tolist())
 print(*[w.message for w in caught if issubclass(w.category, RuntimeWarning)])
 """
@@ -138,3 +144,110 @@ def test_a_terminal_is_told_once_what_a_first_call_waits_for(
     for some in seconds:
         _beside(time.sleep)(some)
     assert sys.stderr.getvalue().count("compiling once") == n_lines
+
+
+@njit
+def doubled(value):
+    return value + value
+
+
+@njit
+def last_and_largest(values):
+    largest = values[0]
+    for i in range(values.size):
+        values[i] = doubled(values[i])
+        largest = max(largest, values[i])
+    return values[-1], largest
+
+
+@pytest.fixture
+def largest(monkeypatch):
+    """Return a loop that is not compiled yet, while small arrays are left to Python."""
+    monkeypatch.setattr(_compiled, "MOST_ELEMENTS", 10)
+    monkeypatch.setattr(_compiled, "_MOST_SECONDS", 60.0)
+    return njit(last_and_largest.__wrapped__)
+
+
+def is_compiled(loop):
+    return loop._dispatcher is not None
+
+
+@pytest.mark.parametrize("size", [10, 11], ids=["few", "many"])
+def test_few_elements_are_left_to_python_with_the_same_result(size, largest):
+    values = np.arange(float(size))
+    found = largest(values)
+    np.testing.assert_array_equal(values, 2.0 * np.arange(size))
+    assert found == (2.0 * size - 2.0,) * 2
+    assert [type(one) for one in found] == [float, float]
+    assert is_compiled(largest) == (size > 10)
+
+
+def test_elements_are_counted_in_tuples_of_arrays():
+    nested = np.ones(3), 7, (np.ones((2, 2)), (np.ones(4),))
+    assert _compiled._n_elements(nested) == 11
+
+
+def test_a_loop_that_takes_long_in_all_is_compiled(largest, monkeypatch):
+    monkeypatch.setattr(_compiled, "_MOST_SECONDS", 1e-3)
+    for _ in range(10_000):
+        assert largest(np.ones(10)) == (2.0, 2.0)
+        if is_compiled(largest):
+            break
+    assert is_compiled(largest)
+
+
+def test_python_does_not_warn_where_compiled_loops_do_not(largest):
+    for size in (1, 11):
+        assert largest(np.full(size, 1e308)) == (np.inf, np.inf)
+
+
+def test_an_error_in_a_loop_leaves_later_calls_as_they_were(largest):
+    with pytest.raises(IndexError):
+        largest(np.empty(0))
+    assert not _compiled._Turn.is_pythons()
+    assert largest(np.ones(2)) == (2.0, 2.0)
+
+
+def test_loops_are_pickled_by_name():
+    assert pickle.loads(pickle.dumps(insertion_sort)) is insertion_sort
+
+
+FITS = """
+import sys
+import numpy as np
+import every_model
+for name in sys.argv[2:]:
+    found = every_model.scores(name, every_model.fitted(name))
+    np.save(f"{sys.argv[1]}/{name}.npy", found)
+print("numba" in sys.modules)
+"""
+
+
+def test_models_of_few_rows_are_the_same_without_the_compiler(tmp_path):
+    ran = subprocess.run(
+        [sys.executable, "-c", FITS, str(tmp_path), *MODELS],
+        cwd=Path(__file__).parent,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ran.returncode == 0, ran.stderr
+    for name in MODELS:
+        found = np.load(tmp_path / f"{name}.npy")
+        np.testing.assert_array_equal(found, scores(name, fitted(name)), name)
+
+
+@pytest.mark.parametrize("name", ["AUCSVC", "MarginRanker", "LambdaMART"])
+def test_a_first_fit_of_few_rows_does_without_numba(name):
+    options = "n_estimators=2" if name == "LambdaMART" else ""
+    code = f"""
+import sys
+import numpy as np
+import aucmax
+X = np.random.default_rng(0).normal(size=(200, 4))
+aucmax.{name}({options}).fit(X, X[:, 0] > X[:, 1] ** 2 - 1.0)
+assert "numba" not in sys.modules
+"""
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], check=True, timeout=300
+    )

@@ -1,7 +1,12 @@
-"""Numba's ``njit``, which says what a first call waits for, and can always be cached.
+"""Numba's ``njit``, which few rows need not wait for, and which can always be cached.
+
+To compile a loop takes about a second. To import numba and to load what it has compiled
+before takes half of one. Over a thousand rows, Python itself takes milliseconds. So
+small arrays are left to Python, by the same arithmetic and with the same results, and
+numba is imported once there are many rows, or many calls.
 
 Numba keeps compiled loops next to the source or in the user's cache folder, and raises
-an error at import if it can write to neither, as in a container with a read-only disk
+an error if it can write to neither, as in a container with a read-only disk
 and no home. Then they are kept in a temporary folder that nobody else can write to, or
 if there is none, for the time of the process.
 
@@ -20,15 +25,113 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import cache, wraps
+from functools import cache, update_wrapper, wraps
 from typing import Any
 
-import numba
+import numpy as np
 
-__all__ = ["njit"]
+__all__ = ["Loop", "njit"]
+
+# Python runs a loop itself over arrays of so many elements in all, at most, and until
+# its calls have taken so long together; it takes some microseconds for each element.
+MOST_ELEMENTS = 10_000
+_MOST_SECONDS = 0.2
 
 _PAUSE = 0.1  # seconds; without an end to it, waiting cannot be interrupted on Windows
 _PATIENCE = 1.0  # seconds of waiting, after which the user is told what for
+
+
+def njit(*args: Any, **options: Any) -> Any:
+    """Compile a function, as ``numba.njit`` does, once it is worth that.
+
+    No loop divides by 0, as the tests without the compiler see; not to check for it
+    saves a sixth of the time that compiling takes.
+    """
+    options = {"error_model": "numpy", **options}
+    if args:
+        return Loop(args[0], options)
+    return lambda function: Loop(function, options)
+
+
+class Loop:
+    """A function that Python runs over few elements, and numba over many."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self._function, self._options = function, options
+        self._dispatcher: Any = None
+        self._seconds = 0.0
+
+    def __call__(self, *args: Any) -> Any:
+        if self._dispatcher is None and self._is_for_python(args):
+            return self._run_as_python(args)
+        return self.dispatcher(*args)
+
+    @property
+    def dispatcher(self) -> Any:
+        """What numba has made of the function; without its compiler, the function."""
+        if self._dispatcher is None:
+            with _Turn.lock:
+                if self._dispatcher is None:
+                    self._dispatcher = _compile(self._function, self._options)
+        return self._dispatcher
+
+    def __getattr__(self, name: str) -> Any:
+        # by `_numba_type_` and others, numba finds one loop that another one calls
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.dispatcher, name)
+
+    def __reduce__(self) -> str:
+        return str(self.__name__)
+
+    def _is_for_python(self, args: tuple[Any, ...]) -> bool:
+        if _Turn.is_pythons():  # the arrays of the loop that calls are small
+            return True
+        return self._seconds < _MOST_SECONDS and _n_elements(args) <= MOST_ELEMENTS
+
+    def _run_as_python(self, args: tuple[Any, ...]) -> Any:
+        if _Turn.is_pythons():
+            return self._function(*args)
+        _Turn.local.is_pythons = True
+        start = time.thread_time()
+        try:
+            with np.errstate(all="ignore"):  # compiled loops do not warn either
+                return _plain(self._function(*args))
+        finally:
+            _Turn.local.is_pythons = False
+            self._seconds += time.thread_time() - start
+
+
+class _Turn:
+    """Whose turn it is in a thread: Python's while one of its loops calls others."""
+
+    lock = threading.RLock()
+    local = threading.local()
+
+    @classmethod
+    def is_pythons(cls) -> bool:
+        return getattr(cls.local, "is_pythons", False)
+
+
+def _n_elements(args: tuple[Any, ...]) -> int:
+    """Count the elements of all arrays."""
+    total = 0
+    for one in args:
+        if isinstance(one, np.ndarray):
+            total += one.size
+        elif isinstance(one, tuple):
+            total += _n_elements(one)
+    return total
+
+
+def _plain(result: Any) -> Any:
+    """Return Python's numbers for NumPy's, as compiled loops do."""
+    if isinstance(result, np.generic):
+        return result.item()
+    if type(result) is tuple:
+        return tuple(map(_plain, result))
+    return result
 
 
 class _Wait:
@@ -36,18 +139,6 @@ class _Wait:
 
     seconds = 0.0
     is_told = False
-
-
-def njit(*args: Any, **options: Any) -> Any:
-    """Compile a function, as ``numba.njit`` does; the cache is never an obstacle.
-
-    No loop divides by 0, as the tests without the compiler see; not to check for it
-    saves a sixth of the time that compiling takes.
-    """
-    options = {"error_model": "numpy", **options}
-    if args:
-        return _compile(args[0], options)
-    return lambda function: _compile(function, options)
 
 
 def _compile(function: Callable[..., Any], options: dict[str, Any]) -> Any:
@@ -95,6 +186,8 @@ def _tell_who_waits() -> None:
 
 
 def _decorate(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    import numba  # takes half a second
+
     try:
         return numba.njit(**options)(function)
     except RuntimeError as error:

@@ -75,4 +75,6 @@ def dot_rows(values, weights, products):
             weight = weights[first : first + _LANES]
             for lane in range(own.size):
                 sums[lane] += own[lane] * weight[lane]
-        products[k] = sums.sum()
+        products[k] = 0.0
+        for lane in range(_LANES):  # one by one: NumPy and numba have different sums
+            products[k] += sums[lane]
