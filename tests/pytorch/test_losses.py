@@ -1,4 +1,4 @@
-"""The losses are the risks of the library, and refuse what they cannot rank."""
+"""The losses are the risks of the library."""
 
 import copy
 import tracemalloc
@@ -248,48 +248,6 @@ def test_ten_thousand_rows_list_no_pairs():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 1000 * 10_000  # pairs would take 8 * 2.2e7 bytes
-
-
-Y = torch.tensor([1, 0, 1, 0])
-S = torch.tensor([1.0, 0.0, 2.0, -1.0])
-
-
-@pytest.mark.parametrize(
-    ("error", "logits", "labels", "message"),
-    [
-        (ValueError, S, torch.tensor([1, 0, 0.3, 0]), "row 2 is 0.3. Soft labels"),
-        (ValueError, S, torch.tensor([1, 0, -1, 0]), "row 2 is -1"),
-        (ValueError, S.log(), Y, r"row 1 is -inf in call 1 of this loss"),
-        (ValueError, S * torch.nan, Y, "row 0 is nan"),
-        (ValueError, S[:0], Y[:0], "batch is empty"),
-        (ValueError, S[:, None], Y, r"logits\.squeeze\(1\)"),
-        (ValueError, torch.ones(4, 2), Y, "rank by their difference"),
-        (ValueError, S, Y[:3], r"\(4,\) and \(3,\)"),
-        (TypeError, Y, Y, "floating-point numbers, got torch.int64"),
-        (TypeError, [1.0], Y, "logits must be a tensor, got list"),
-        (ValueError, S, Y.to("meta"), "on cpu and labels on meta"),
-    ],
-)
-def test_bad_input_is_refused_by_name(error, logits, labels, message):
-    with pytest.raises(error, match=message):
-        PairLogisticLoss()(logits, labels)
-
-
-def test_bad_weights_and_queries_are_refused_by_row():
-    with pytest.raises(ValueError, match="row 1 is -1"):
-        PairLogisticLoss()(S, Y, sample_weight=torch.tensor([1.0, -1.0, 1.0, 1.0]))
-    with pytest.raises(ValueError, match=r"shape \(4,\), got \(3,\)"):
-        PairLogisticLoss()(S, Y, sample_weight=torch.ones(3))
-    with pytest.raises(ValueError, match=r"qid must have shape \(4,\)"):
-        PairLogisticLoss()(S, Y, qid=torch.ones(3))
-
-
-def test_a_range_below_one_row_says_how_large_a_batch_must_be():
-    logits, labels = torch.randn(80), torch.arange(80) % 4 == 0
-    message = "0.6 of the 60 negatives .* takes 100 of them, a batch of about 134 rows"
-    with pytest.raises(ValueError, match=message):
-        PartialAUCLoss((0, 0.01))(logits, labels)
-    PartialAUCLoss((0, 1 / 60))(logits, labels)
 
 
 @pytest.mark.parametrize(

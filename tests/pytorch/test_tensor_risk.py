@@ -1,5 +1,10 @@
 """The losses in operations on tensors are those of the kernels, also in a graph."""
 
+import os
+import shutil
+import sysconfig
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -193,6 +198,31 @@ def test_a_compiled_step_is_one_graph(compiler, name, option):
     found = torch.autograd.grad(compiler(step)(features, labels), layer.weight)
     expected = torch.autograd.grad(step(features, labels), layer.weight)
     torch.testing.assert_close(found, expected)
+
+
+def can_compile():
+    """Whether there is what the default backend of PyTorch needs on a processor."""
+    compilers = (os.environ.get("CXX", "g++"), "clang++")
+    headers = Path(sysconfig.get_path("include")) / "Python.h"
+    return any(map(shutil.which, compilers)) and headers.is_file()
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's own, of its backend
+@pytest.mark.skipif(not can_compile(), reason="there is no C++ compiler")
+def test_the_default_backend_compiles_a_step(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    torch.compiler.reset()
+    features, labels = torch.randn(60, 3), torch.arange(60) % 3 == 0
+    layer, loss = torch.nn.Linear(3, 1), PairLogisticLoss()
+
+    def step(features, labels):
+        return loss(layer(features).squeeze(1), labels)
+
+    compiled = torch.compile(step, fullgraph=True)
+    found = torch.autograd.grad(compiled(features, labels), layer.weight)
+    expected = torch.autograd.grad(step(features, labels), layer.weight)
+    torch.testing.assert_close(found, expected)
+    torch.compiler.reset()
 
 
 def test_compiled_code_shows_bad_values_as_nan(compiler):

@@ -11,6 +11,12 @@ from aucmax._validation import FloatArray, IntArray
 
 __all__ = ["Batch", "Column", "check_finite", "check_tensors", "checked_labels"]
 
+_SOFT_LABELS = (
+    "Soft labels name no pairs of a positive and a negative: round them, or give the "
+    "certainty as sample_weight."
+)
+_OTHER_CLASSES = "Of other numbers, name the positive one: labels == 1."
+
 
 @dataclass(frozen=True)
 class Column:
@@ -131,10 +137,10 @@ def checked_labels(labels: Any, takes_levels: bool) -> NDArray[Any]:
     if not (known | missing).all():
         place = np.argwhere(~(known | missing))[0].tolist()
         needed = "levels 0, 1, 2, ..." if takes_levels else "0 or 1"
+        label = found[tuple(place)]
         raise ValueError(
             f"Labels must be {needed} (or NaN where unknown), but {_where(place)} is "
-            f"{found[tuple(place)]:g}. Soft labels name no pairs of a positive and a "
-            "negative: round them, or give the certainty as sample_weight."
+            f"{label:g}. {_OTHER_CLASSES if label == np.rint(label) else _SOFT_LABELS}"
         )
     if missing.any():
         return found.astype(np.float64)

@@ -21,9 +21,8 @@ class ScoreBank(torch.nn.Module):
     to the rows of the batch. The gradient is multiplied by the number of all rows, by
     those of the batch, so that its size does not depend on that of the bank.
 
-    Scores in the bank are as old as the steps since; with a high learning rate, keep
-    the bank small. For the exact gradient of all pairs of an epoch, see
-    :func:`epoch_gradient`.
+    Scores in the bank are as old as the steps since, and not corrected for it. For the
+    exact gradient of all pairs of an epoch, see :func:`epoch_gradient`.
 
     Parameters
     ----------
