@@ -32,6 +32,7 @@ __all__ = [
     "check_scores",
     "first_positive_level",
     "labels_among",
+    "reject_missing_labels",
     "reject_unreadable",
 ]
 
@@ -64,7 +65,7 @@ def check_binary_labels(
     `pos_label` that is neither of them.
     """
     array = _one_dimensional(labels, name)
-    _reject_missing_labels(array, name)
+    reject_missing_labels(array, name)
     first = array[0]
     is_first = np.asarray(array == first, dtype=bool)
     n_first = np.count_nonzero(is_first)
@@ -97,7 +98,7 @@ def check_binary_labels(
 def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArray:
     """Tell which labels are the second of two known classes; refuse any others."""
     array = _one_dimensional(labels, name)
-    _reject_missing_labels(array, name)
+    reject_missing_labels(array, name)
     is_positive = np.asarray(array == classes[1], dtype=bool)
     is_known = is_positive | np.asarray(array == classes[0], dtype=bool)
     if not is_known.all():
@@ -117,7 +118,7 @@ def check_levels(
     Raises NotEnoughClassesError if all rows carry the same label.
     """
     array = _one_dimensional(labels, name)
-    _reject_missing_labels(array, name)
+    reject_missing_labels(array, name)
     try:
         levels, codes = _sorted_codes(array)
     except TypeError:
@@ -163,7 +164,7 @@ def check_relevance(
     """
     array = _one_dimensional(labels, name)
     if pos_label is not None:
-        _reject_missing_labels(array, name)
+        reject_missing_labels(array, name)
         relevant = np.zeros(array.size, dtype=bool)
         if np.ndim(pos_label) == 0:
             relevant |= np.asarray(array == pos_label, dtype=bool)
@@ -228,7 +229,7 @@ def check_score_matrix(
     """Return scores of several columns as a float64 matrix of finite numbers."""
     reject_unreadable(scores, name)
     matrix = np.asarray(scores)
-    if matrix.ndim != 2 or matrix.shape[0] != n_rows:
+    if matrix.ndim != 2 or matrix.shape[0] != n_rows or matrix.shape[1] == 0:
         raise ValueError(
             f"{name} must have a row per label and a column per class, so shape "
             f"({n_rows}, number of classes), got shape {matrix.shape}."
@@ -311,7 +312,7 @@ def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
     else:
         array = _one_dimensional(qid, name)
     _check_length(array, n_rows, name)
-    _reject_missing_labels(array, name)
+    reject_missing_labels(array, name)
     if array.dtype.kind != "O":
         ids, codes = _sorted_codes(array)
         return Queries(codes, ids)
@@ -330,7 +331,7 @@ def reject_unreadable(values: Any, name: str) -> None:
             f"{name} is a LazyFrame, which holds no rows yet: call collect() first."
         )
     if np.ma.is_masked(values):
-        row = int(np.argwhere(np.ma.getmaskarray(values))[0, 0])
+        row = int(np.argwhere(np.atleast_1d(np.ma.getmaskarray(values)))[0, 0])
         raise ValueError(f"{name} is masked in row {row}; drop or fill masked rows.")
 
 
@@ -365,7 +366,8 @@ def _check_length(array: NDArray[Any], n_rows: int | None, name: str) -> None:
         )
 
 
-def _reject_missing_labels(array: NDArray[Any], name: str) -> None:
+def reject_missing_labels(array: NDArray[Any], name: str) -> None:
+    """Refuse labels without a value, and what is no label."""
     kind = array.dtype.kind
     if kind not in _LABEL_KINDS:
         raise TypeError(

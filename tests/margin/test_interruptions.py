@@ -105,9 +105,23 @@ def test_time_runs_out_for_all_solves_together(formulation, kind, monkeypatch):
     model = MarginRanker(
         formulation, 0.3, kind, tol=1e-300, max_iter=10**6, max_time=10.0
     )
-    with pytest.warns(ConvergenceWarning, match="relative gap of .* iterations; "):
+    with pytest.warns(ConvergenceWarning, match="relative gap of .* That is max_time"):
         model.fit(X, y)
     assert 1 <= model.n_iter_ <= 10
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"max_iter": 3}, "Allow more max_iter"),
+        ({"callback": lambda progress: True}, "The callback asked to stop"),
+        ({"max_iter": 10**6}, "Rounding keeps the gap from falling further"),
+    ],
+)
+def test_the_warning_says_what_ended_the_fit(options, why):
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match=f"1e-300 was not reached. {why}"):
+        MarginRanker("pairs", 0.5, "signed", tol=1e-300, **options).fit(X, y)
 
 
 def test_linear_programs_raise_when_time_runs_out():

@@ -5,15 +5,18 @@ Each call ends by a ValueError or a TypeError that names the argument.
 
 import inspect
 import warnings
+from functools import cache, partial
 
 import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 import aucmax
 from aucmax import decisions, metrics, plots
+from aucmax.tables import TableModel
 
 pytestmark = pytest.mark.sampled(2)
 
@@ -136,14 +139,15 @@ OF_ONE_CLASS = ("ndcg_score", "precision_at_k", "mean_average_precision", "relia
 def test_functions_of_scores_refuse_bad_input_by_name(function, needed, scores):
     parameters = inspect.signature(function).parameters
     if "multi_class" in parameters:
-        pytest.skip("takes a matrix of scores; its own tests have the cases")
+        needed = {**needed, scores: np.column_stack([-S, S])}
+    is_matrix = "multi_class" in parameters
 
     def call(**bad):
         figure = {"ax": Figure().subplots()} if "ax" in parameters else {}
         return lambda: function(**{**needed, **figure, **bad})
 
     is_many = isinstance(needed[scores], dict)
-    for bad in bad_vectors(S).values():
+    for bad in (bad_tables() if is_matrix else bad_vectors(S)).values():
         refused(
             call(**{scores: {10: S, 20: bad} if is_many else bad}),
             [scores.removesuffix("s"), "probabilities", "20"],
@@ -156,11 +160,43 @@ def test_functions_of_scores_refuse_bad_input_by_name(function, needed, scores):
             refused(call(sample_weight=bad), ["sample_weight"])
 
 
+def from_estimator():
+    """Find the displays that ask a model for scores."""
+    for name in plots.__all__:
+        if hasattr(getattr(plots, name), "from_estimator"):
+            yield getattr(plots, name)
+
+
+@cache
+def with_probabilities():
+    model = small(aucmax.AutoRanker).set_params(calibrate="sigmoid")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, Y)
+
+
+@pytest.mark.parametrize("display", [*from_estimator()])
+def test_displays_of_an_estimator_refuse_bad_input_by_name(display):
+    model = with_probabilities()
+
+    def call(rows, labels):
+        options = {"ax": Figure().subplots()}
+        return lambda: display.from_estimator(model, rows, labels, **options)
+
+    for kind, bad in bad_tables().items():
+        if kind not in _FOR_TABLES:
+            refused(call(bad, Y), ["X", "table", "column", "labels", "y_true"])
+    for bad in bad_labels().values():
+        refused(call(X, bad), ["y", "labels"])
+
+
 def estimators():
+    """Find the estimators of tables; graphs have tests of their own."""
     for name in aucmax.__all__:
         found = getattr(aucmax, name)
         if inspect.isclass(found) and hasattr(found, "fit") and name != "GraphRanker":
             yield pytest.param(found, id=name)
+    yield pytest.param(partial(TableModel, LogisticRegression()), id="TableModel")
 
 
 def small(kind):
@@ -178,7 +214,7 @@ def test_estimators_refuse_bad_input_by_name(kind):
     for name, bad in bad_tables().items():
         if (name == "nan" and takes_gaps) or (takes_text and name in _FOR_TABLES):
             continue
-        refused(lambda bad=bad: clone(template).fit(bad, Y), ["X", "table", "Found"])
+        refused(lambda bad=bad: clone(template).fit(bad, Y), NAMES_OF_TABLES)
     for bad in bad_labels().values():
         refused(lambda bad=bad: clone(template).fit(X, bad), ["y", "target"])
     if "sample_weight" in inspect.signature(template.fit).parameters:
@@ -190,6 +226,20 @@ def test_estimators_refuse_bad_input_by_name(kind):
 
 
 _FOR_TABLES = ("strings", "dates", "nan")
+NAMES_OF_TABLES = ("X", "table", "column", "Found")
+
+
+@pytest.mark.parametrize("kind", [*estimators()])
+def test_fitted_models_refuse_bad_rows_by_name(kind):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = small(kind).fit(X, Y)
+    tags = model.__sklearn_tags__().input_tags
+    bad_rows = {**bad_tables(), "wide": np.column_stack([X, X]), "narrow": X[:, :2]}
+    for name, bad in bad_rows.items():
+        is_sound = (name == "nan" and tags.allow_nan) or name in ("short", "empty")
+        if not is_sound and not (name == "dates" and tags.string):
+            refused(lambda bad=bad: model.decision_function(bad), NAMES_OF_TABLES)
 
 
 @pytest.mark.parametrize("kind", [*estimators()])

@@ -28,7 +28,7 @@ def complaint(
         )
         return (
             f"stopped at a relative gap of {relative:.2g} after {n_iter} iterations; "
-            f"{missed}. Allow more max_iter or max_time, or accept the gap."
+            f"{missed}. {_what_ended_it(estimator, problem, n_iter)}"
         ), ConvergenceWarning
     if result.margin > problem.tolerance(0.0):
         return None
@@ -49,3 +49,13 @@ def complaint(
     if estimator.hypotheses == "features":
         text += " Or try hypotheses='signed' or 'stumps'."
     return text, MarginWarning
+
+
+def _what_ended_it(estimator: Any, problem: MarginProblem, n_iter: int) -> str:
+    if problem.limits.seconds_left == 0.0:
+        return "That is max_time: allow more, or accept the gap."
+    if problem.limits.is_over:
+        return "The callback asked to stop."
+    if n_iter >= estimator.max_iter:
+        return "Allow more max_iter, or accept the gap."
+    return "Rounding keeps the gap from falling further: accept the gap."

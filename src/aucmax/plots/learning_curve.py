@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._parameters import check_integer
+from aucmax._validation import check_binary_labels, reject_unreadable
 from aucmax.metrics import AUCInterval, auc_interval
 from aucmax.plots._axes import BLUE, Display, counted, dress, plain
 from aucmax.plots._scored import name_of, scores_of
@@ -153,7 +154,9 @@ class LearningCurveDisplay(Display):
         from sklearn.model_selection import train_test_split
         from sklearn.utils import _safe_indexing
 
+        check_binary_labels(y, "y", pos_label)
         labels = np.asarray(y)
+        _check_rows(X, labels.size)
         known, held = train_test_split(
             np.arange(labels.size),
             test_size=test_size,
@@ -206,6 +209,19 @@ class LearningCurveDisplay(Display):
             title=f"Learning curve{name}, tested on {counted(self.n_test, 'row')}",
         )
         dress(ax, "lower right")
+
+
+def _check_rows(X: Any, n_labels: int) -> None:
+    """Refuse what has not one row per label, before rows are taken from it."""
+    from sklearn.utils.validation import _num_samples
+
+    reject_unreadable(X, "X")
+    try:
+        n_rows = _num_samples(X)
+    except TypeError as error:
+        raise TypeError(f"X must be a table with one row per label: {error}") from None
+    if n_rows != n_labels:
+        raise ValueError(f"X has {n_rows} rows, but y has {n_labels} labels.")
 
 
 def _evenly_mixed(rows: Any, labels: Any) -> Any:

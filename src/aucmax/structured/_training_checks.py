@@ -6,7 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._validation import BoolArray, check_binary_labels, labels_among
+from aucmax._validation import (
+    BoolArray,
+    check_binary_labels,
+    labels_among,
+    reject_missing_labels,
+    reject_unreadable,
+)
 from aucmax.structured.batch import GraphBatch
 
 __all__ = ["check_edge_features", "check_labels", "check_sizes"]
@@ -25,7 +31,7 @@ def check_labels(
             "y must be a list with one array of labels per graph, got a "
             f"{type(y).__name__}."
         )
-    parts = [np.asarray(part) for part in y]
+    parts = [_as_array(part, f"y[{m}]") for m, part in enumerate(y)]
     if len(parts) != batch.n_graphs:
         raise ValueError(
             f"y has {len(parts)} entries for {batch.n_graphs} graphs; each graph needs "
@@ -44,10 +50,19 @@ def check_labels(
                 f"y[{m}] is {part[node]} in row {node}; a graph is learned whole, so "
                 "each node needs a label."
             )
+        reject_missing_labels(part, f"y[{m}]")
     if classes is None:
         return check_binary_labels(np.concatenate(parts), "y")
     known = [labels_among(classes, part, f"y[{m}]") for m, part in enumerate(parts)]
     return classes, np.concatenate(known)
+
+
+def _as_array(labels: ArrayLike, name: str) -> NDArray[Any]:
+    reject_unreadable(labels, name)
+    try:
+        return np.asarray(labels)
+    except ValueError as error:
+        raise ValueError(f"{name} is not one label per node: {error}") from None
 
 
 def check_edge_features(batch: GraphBatch) -> None:

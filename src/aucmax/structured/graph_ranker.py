@@ -374,13 +374,14 @@ class GraphRanker(BaseEstimator):
         n_bounded = problem.n_parameters
         if self.pair_weights == "nonnegative":
             n_bounded = problem.n_node_features
-        solver = _SOLVERS[self.solver](problem, self.C, n_bounded)
+        C = float(self.C)  # compiled loops know no integer of any size
+        solver = _SOLVERS[self.solver](problem, C, n_bounded)
         of_nodes = self._weights_of_nodes(problem)
-        start = best_start(problem, of_nodes, self.loss, self.C)
+        start = best_start(problem, of_nodes, self.loss, C)
         left = self.max_time
         if left is not None:
             left = max(left - (time.perf_counter() - begun), 0.0)
-        floor = self.C * _SMALLEST_RISK
+        floor = C * _SMALLEST_RISK
         rule = StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
         rounds = minimize_in_rounds(solver, start, self.loss, rule, self.max_rounds)
         self._warn_if_unfinished(rounds)
@@ -393,7 +394,7 @@ class GraphRanker(BaseEstimator):
             batch.node_features,
             problem.labels,
             PerQuery(PartialHinge(), batch.graph_of_node),
-            self.C,
+            float(self.C),
         )
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
         return BundleSolver(rule).minimize(objective, L2()).point.parameters

@@ -32,25 +32,27 @@ def as_table(table: Any) -> Any:
         nor NaN. The order of rows and columns is kept.
     """
     require_polars_threads()
+    reject_unreadable(table, "the table")
     if isinstance(table, pl.DataFrame) or is_on_disk(table):
         return table
     if sparse.issparse(table):
         check_sparse_structure(table, "the table")
         return as_rows(table)
-    if isinstance(table, pl.LazyFrame):
-        raise TypeError("got a polars LazyFrame; call collect() on it first.")
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return pl.DataFrame(
             [_from_pandas(str(n), table.iloc[:, i]) for i, n in enumerate(table)]
         )
-    reject_unreadable(table, "the table")
     array = np.asarray(table)
     if array.ndim != 2:
         raise ValueError(
             f"a table needs rows and columns, got an array of shape {array.shape}."
         )
     if np.iscomplexobj(array):
-        raise ValueError("complex numbers cannot be ranked; give real columns.")
+        raise ValueError(
+            "the table holds complex numbers, which have no order; give real columns."
+        )
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[us]")  # of any unit, which polars has not
     names = [f"x{i}" for i in range(array.shape[1])]
     if array.dtype == object:
         columns = [

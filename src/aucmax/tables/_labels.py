@@ -24,6 +24,10 @@ def as_series(values: Any, name: str) -> pl.Series:
                 f"{name} must have one value per row, got the shape {array.shape}."
             )
         series = pl.Series(name, array.tolist(), strict=False)
+        if series.dtype == pl.Object:
+            raise TypeError(
+                f"{name} must hold numbers, booleans or texts, got {array[0]!r}."
+            )
     if series.dtype.is_float():
         series = series.fill_nan(None)
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):

@@ -446,6 +446,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 "the encoder was fitted on a table with named columns, got a sparse "
                 "matrix; give it the same kind of table."
             )
+        if not hasattr(X, "columns") and table.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"the table has {table.shape[1]} columns without names, but the "
+                f"encoder was fitted on {self.n_features_in_} columns."
+            )
         # a column of texts may be in use twice
         names = dict.fromkeys(column["name"] for column in self.columns_)
         return pick_columns(table, list(names))

@@ -87,6 +87,11 @@ def encode_target(
         return values
     series = as_series(values, name)
     refuse_gaps(series, name, "fill in their class")
+    if series.dtype.is_temporal():
+        raise ValueError(
+            f"{name} holds dates or times, which are no classes; compare them with a "
+            "day of your choice, which gives True and False."
+        )
     counted = counts(series)
     if len(counted) == 1:
         raise NotEnoughClassesError(
