@@ -1,4 +1,4 @@
-"""Compiled sweeps over sorted columns, and products with matrices of bytes."""
+"""Compiled sweeps over sorted columns, and products with stumps."""
 
 import numpy as np
 
@@ -78,3 +78,40 @@ def dot_rows(values, weights, products):
         products[k] = 0.0
         for lane in range(_LANES):  # one by one: NumPy and numba have different sums
             products[k] += sums[lane]
+
+
+@njit(cache=True, nogil=True)
+def edges_of_grid(places, ends, row_weights, total, edges):
+    """Fill `edges` with those of all stumps, column by column.
+
+    ``places[c, r]`` is the number of the first stump of column c that is not below row
+    r, or ``ends[c]``. A stump's edge is the total less twice the rows up to it.
+    """
+    edges[:] = 0.0
+    start = 0
+    for c in range(ends.size):
+        end = ends[c]
+        own = places[c]
+        for r in range(row_weights.size):
+            if own[r] < end:
+                edges[own[r]] += row_weights[r]
+        below = 0.0
+        for k in range(start, end):
+            below += edges[k]
+            edges[k] = total - 2.0 * below
+        start = end
+
+
+@njit(cache=True, nogil=True)
+def sums_below(places, ends, weights, sums):
+    """Fill ``sums[c, r]`` with the weight of column c's stumps below row r."""
+    start = 0
+    below = np.empty(weights.size + 1)
+    for c in range(ends.size):
+        end = ends[c]
+        below[start] = 0.0
+        for k in range(start, end):
+            below[k + 1] = below[k] + weights[k]
+        for r in range(sums.shape[1]):
+            sums[c, r] = below[places[c, r]]
+        start = end

@@ -7,6 +7,7 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
 from aucmax._validation import FloatArray, IntArray
+from aucmax.hypotheses import _kernels
 from aucmax.hypotheses.stumps import midpoints
 
 __all__ = ["StumpGrid"]
@@ -61,18 +62,13 @@ class StumpGrid:
         self.threshold = midpoints(
             ascending[self.column, place], ascending[self.column, place + 1]
         )
-        n_columns = rises.shape[0]
         self._ends = np.cumsum(rises.sum(axis=1))
-        self._starts = np.concatenate([[0], self._ends[:-1]])
         # how many stumps, of all columns in a row, lie below each value
-        below = np.zeros(values.shape, dtype=np.int64)
+        below = np.zeros(values.shape, dtype=np.int32)
         np.cumsum(rises, axis=1, out=below[:, 1:])
-        below += self._starts[:, None]
+        below[1:] += self._ends[:-1, None].astype(np.int32)
         self._places = np.empty_like(below)
         np.put_along_axis(self._places, order, below, axis=1)
-        # one more cell per column, for the values above all its thresholds
-        self._cells = (self._places + np.arange(n_columns)[:, None]).ravel()
-        self._last_cells = self._ends + np.arange(n_columns)
         self._n_products = 0
 
     def n_products_since(self) -> int:
@@ -88,15 +84,12 @@ class StumpGrid:
     def edges(self, row_weights: FloatArray) -> FloatArray:
         """Return ``H.T @ row_weights``."""
         self._n_products += 1
-        n_columns = self._ends.size
-        n_cells = self.n_stumps + n_columns
-        weights = np.broadcast_to(row_weights, (n_columns, row_weights.size)).ravel()
-        sums = np.cumsum(np.bincount(self._cells, weights, n_cells))
-        inner = np.ones(n_cells, dtype=bool)
-        inner[self._last_cells] = False
-        before = np.concatenate([[0.0], sums[self._last_cells[:-1]]])
-        below = sums[inner] - before[self.column]
-        return np.asarray(row_weights.sum() - 2.0 * below)
+        edges = np.empty(self.n_stumps)
+        row_weights = np.ascontiguousarray(row_weights)
+        _kernels.edges_of_grid(
+            self._places, self._ends, row_weights, float(row_weights.sum()), edges
+        )
+        return edges
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ weights``."""
@@ -114,7 +107,8 @@ class StumpGrid:
 
     def _sums_below(self, weights: FloatArray) -> FloatArray:
         """Sum the weights of the stumps of each column below each row's value."""
-        sums = np.concatenate([[0.0], np.cumsum(weights)])
-        below: FloatArray = sums[self._places]
-        below -= sums[self._starts][:, None]
+        below = np.empty(self._places.shape)
+        _kernels.sums_below(
+            self._places, self._ends, np.ascontiguousarray(weights), below
+        )
         return below

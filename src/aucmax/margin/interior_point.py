@@ -6,8 +6,10 @@ With stumps H, masses v of the rows or pairs, and their caps u, the margin is
           E v = 1/2, \; 0 \le v \le u,
 
 and the multipliers a of the edges are the weights of the stumps. Mehrotra's
-predictor-corrector method; the Newton step is a system of as many equations as there
-are rows, since products over all stumps are sums along thresholds (:class:`StumpGrid`).
+predictor-corrector method with Gondzio's correctors of centrality; the Newton step is a
+system of as many equations as there are rows, since products over all stumps are sums
+along thresholds (:class:`StumpGrid`). A corrector costs little next to the factors of
+that system, and saves a third of the steps.
 
 Legend for this file: v, t = masses, and what is left of their caps; z, y = prices of
 these two; a, s = weights of the stumps of both signs, and by how much their edges stay
@@ -15,7 +17,7 @@ below gamma; rho = prices of the totals.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +33,10 @@ _FIRST_MARGIN = 2.0  # times the largest edge of even masses
 _SHARE_OF_WAY = 0.95  # of a step to the nearest bound
 _TOTAL = 0.5  # of the masses
 _N_REFINEMENTS = 1  # of each solution
+_MOST_CORRECTORS = 2  # of centrality, per step
+_LONGER = 0.3  # share of the way by which a corrector is to lengthen a step
+_LEAST_GAIN = 0.05  # share of the way that makes a corrector worth its price
+_LARGEST_IMBALANCE = 10.0  # of a product that vanishes, against the mean aimed at
 _LONGEST_IDLE_STREAK = 4  # steps that better neither program
 
 
@@ -131,14 +137,24 @@ class _Program:
         targets = -here.a * here.s, -here.z * here.v, -here.y * here.t
         predicted = newton.direction(*targets)
         gap = here.complementarity
-        left = predicted.from_here(here, 1.0)
+        left = sum(map(np.sum, predicted.products(here, *predicted.longest(here, 1.0))))
         mu = (left / gap) ** 3 * gap / (here.a.size + 2 * here.v.size)
-        corrected = newton.direction(
+        targets = (
             targets[0] + mu - predicted.a * predicted.s,
             targets[1] + mu - predicted.z * predicted.v,
             targets[2] + mu + predicted.y * predicted.v,
         )
+        corrected = newton.direction(*targets)
         down, up = corrected.longest(here, _SHARE_OF_WAY)
+        for _ in range(_MOST_CORRECTORS):
+            products = corrected.products(here, down + _LONGER, up + _LONGER)
+            a, z, y = (_into_range(product, mu) for product in products)
+            targets = targets[0] + a, targets[1] + z, targets[2] + y
+            other = newton.direction(*targets)
+            longer = other.longest(here, _SHARE_OF_WAY)
+            if sum(longer) < down + up + _LEAST_GAIN:
+                break
+            corrected, (down, up) = other, longer
         if not (down > 0.0 and up > 0.0):
             return None
         there = self._completed(
@@ -198,23 +214,27 @@ class _Direction:
         to_bound = min(
             _way(here.v, self.v), _way(here.t, -self.v), _way(here.s, self.s)
         )
-        down = 1.0 if to_bound > 1.0 else share * to_bound
+        down = min(share * to_bound, 1.0)
         to_bound = min(_way(here.a, self.a), _way(here.z, self.z), _way(here.y, self.y))
-        return down, 1.0 if to_bound > 1.0 else share * to_bound
+        return down, min(share * to_bound, 1.0)
 
-    def from_here(self, here: _Inside, share: float) -> float:
-        """Return the complementarity after the longest step."""
-        down, up = self.longest(here, share)
-        there = replace(
-            here,
-            v=here.v + down * self.v,
-            t=here.t - down * self.v,
-            s=here.s + down * self.s,
-            a=here.a + up * self.a,
-            z=here.z + up * self.z,
-            y=here.y + up * self.y,
+    def products(
+        self, here: _Inside, down: float, up: float
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the products that vanish at a solution, after steps of at most 1."""
+        down, up = min(down, 1.0), min(up, 1.0)
+        return (
+            (here.a + up * self.a) * (here.s + down * self.s),
+            (here.z + up * self.z) * (here.v + down * self.v),
+            (here.y + up * self.y) * (here.t - down * self.v),
         )
-        return there.complementarity
+
+
+def _into_range(products: FloatArray, mu: float) -> FloatArray:
+    """Return what brings products near mu, but lowers none by much."""
+    most = _LARGEST_IMBALANCE * mu
+    near = np.clip(products, mu / _LARGEST_IMBALANCE, most)
+    return np.asarray(np.maximum(near - products, -most))
 
 
 def _both(edges: FloatArray) -> FloatArray:
@@ -256,9 +276,7 @@ class _NewtonSystem:
             [masses.to_rows(self.theta * masses.spread(unit)) for unit in units]
         )
         known = *self.of_totals, masses.between_rows(self.theta, self.slope)
-        answers, pushed = zip(*map(self._solved, known), strict=True)
-        self.answers = np.array(answers).T
-        resistance = np.array(pushed).T
+        self.answers, resistance = self._solved(np.column_stack(known))
         resistance[:, n] -= self.slope
         # rows: the totals, and the sum of the stumps' weights
         self.system = np.empty((n + 1, n + 1))
@@ -275,10 +293,14 @@ class _NewtonSystem:
 
     def _product(self, x: FloatArray) -> FloatArray:
         """Return M x, with more digits than the matrix itself has."""
-        return self.grid.scores(self.ratios * self.grid.edges(x))
+        columns = [
+            self.grid.scores(self.ratios * self.grid.edges(column))
+            for column in np.atleast_2d(x.T)
+        ]
+        return np.array(columns).T.reshape(x.shape)
 
     def _solved(self, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the x with (I + P Theta P^T M) x = b, and M x."""
+        """Return the x with (I + P Theta P^T M) x = b, of many columns, and M x."""
         x = self.solve(b)
         pushed = self._product(x)
         for _ in range(_N_REFINEMENTS):

@@ -88,8 +88,10 @@ class RowMasses:
         """See :meth:`Masses.solver`; symmetric once divided by theta."""
         matrix = products.copy()
         matrix[np.diag_indices_from(matrix)] += 1.0 / theta
-        factor = cho_factor(matrix, overwrite_a=True)
-        return lambda b: np.asarray(cho_solve(factor, (b.T / theta).T))
+        factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
+        return lambda b: np.asarray(
+            cho_solve(factor, (b.T / theta).T, check_finite=False)
+        )
 
 
 class PairMasses:
@@ -137,8 +139,8 @@ class PairMasses:
         """See :meth:`Masses.solver`."""
         matrix = self.between_rows(theta, products)
         matrix[np.diag_indices_from(matrix)] += 1.0
-        factor = lu_factor(matrix, overwrite_a=True)
-        return lambda b: np.asarray(lu_solve(factor, b))
+        factor = lu_factor(matrix, overwrite_a=True, check_finite=False)
+        return lambda b: np.asarray(lu_solve(factor, b, check_finite=False))
 
 
 def _row_masses(
