@@ -28,7 +28,7 @@ labels = masks.reshape(len(images), -1)
 CALLS = {
     "roc_auc_score": (ROWS + "aucmax.metrics.roc_auc_score(y, X[:, 0])", 1.5, 1.0),
     "AUCSVC": (ROWS + "aucmax.AUCSVC().fit(X, y)", 3.0, 1.0),
-    "LambdaMART": (ROWS + "aucmax.LambdaMART(n_estimators=20).fit(X, y)", 4.0, 1.0),
+    "LambdaMART": (ROWS + "aucmax.LambdaMART().fit(X, y)", 4.0, 1.0),
     "MarginRanker": (ROWS + "aucmax.MarginRanker().fit(X, y)", 4.0, 1.0),
     "GraphRanker": (GRAPHS + "aucmax.GraphRanker().fit(graphs, labels)", 8.0, 1.0),
 }

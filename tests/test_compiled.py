@@ -204,7 +204,7 @@ def test_python_does_not_warn_where_compiled_loops_do_not(largest):
 def test_an_error_in_a_loop_leaves_later_calls_as_they_were(largest):
     with pytest.raises(IndexError):
         largest(np.empty(0))
-    assert not _compiled._Turn.is_pythons()
+    assert not _compiled._turn.is_pythons
     assert largest(np.ones(2)) == (2.0, 2.0)
 
 

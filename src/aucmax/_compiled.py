@@ -53,6 +53,16 @@ def njit(*args: Any, **options: Any) -> Any:
     return lambda function: Loop(function, options)
 
 
+class _Turn(threading.local):
+    """Whether it is Python's turn in a thread, while one loop calls others."""
+
+    is_pythons = False
+
+
+_turn = _Turn()
+_one_at_a_time = threading.RLock()
+
+
 class Loop:
     """A function that Python runs over few elements, and numba over many."""
 
@@ -63,15 +73,18 @@ class Loop:
         self._seconds = 0.0
 
     def __call__(self, *args: Any) -> Any:
-        if self._dispatcher is None and self._is_for_python(args):
-            return self._run_as_python(args)
+        if self._dispatcher is None:
+            if _turn.is_pythons:  # the arrays of the loop that calls are small
+                return self._function(*args)
+            if self._seconds < _MOST_SECONDS and _n_elements(args) <= MOST_ELEMENTS:
+                return self._run_as_python(args)
         return self.dispatcher(*args)
 
     @property
     def dispatcher(self) -> Any:
         """What numba has made of the function; without its compiler, the function."""
         if self._dispatcher is None:
-            with _Turn.lock:
+            with _one_at_a_time:
                 if self._dispatcher is None:
                     self._dispatcher = _compile(self._function, self._options)
         return self._dispatcher
@@ -85,33 +98,15 @@ class Loop:
     def __reduce__(self) -> str:
         return str(self.__name__)
 
-    def _is_for_python(self, args: tuple[Any, ...]) -> bool:
-        if _Turn.is_pythons():  # the arrays of the loop that calls are small
-            return True
-        return self._seconds < _MOST_SECONDS and _n_elements(args) <= MOST_ELEMENTS
-
     def _run_as_python(self, args: tuple[Any, ...]) -> Any:
-        if _Turn.is_pythons():
-            return self._function(*args)
-        _Turn.local.is_pythons = True
+        _turn.is_pythons = True
         start = time.thread_time()
         try:
             with np.errstate(all="ignore"):  # compiled loops do not warn either
                 return _plain(self._function(*args))
         finally:
-            _Turn.local.is_pythons = False
+            _turn.is_pythons = False
             self._seconds += time.thread_time() - start
-
-
-class _Turn:
-    """Whose turn it is in a thread: Python's while one of its loops calls others."""
-
-    lock = threading.RLock()
-    local = threading.local()
-
-    @classmethod
-    def is_pythons(cls) -> bool:
-        return getattr(cls.local, "is_pythons", False)
 
 
 def _n_elements(args: tuple[Any, ...]) -> int:

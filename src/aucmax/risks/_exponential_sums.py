@@ -24,7 +24,6 @@ __all__ = ["FINEST", "change_of_curvature", "coefficients"]
 
 #: the best accuracy on offer; beyond it the rounding of the coefficients shows
 FINEST = 1e-12
-_LANES = 4  # the compiled sweeps take so many powers at a time
 _MOST = 20
 
 
@@ -45,12 +44,12 @@ def coefficients(accuracy: float) -> FloatArray:
     """Return the coefficients of the powers of z, of shape (3, K).
 
     The rows are for the slope, the curvature and the height of the logistic loss at
-    distance x; K is the least multiple of four whose relative error is within
-    `accuracy` for all three and for all distances.
+    distance x; K is the least number whose relative error is within `accuracy`
+    for all three and for all distances.
     """
     z = np.linspace(1e-9, 1.0, 4097)
     functions = (_slope, _curvature, _height)
-    for n_powers in range(_LANES, _MOST + 1, _LANES):
+    for n_powers in range(1, _MOST + 1):
         rows = [_interpolate(function, n_powers) for function in functions]
         errors = [
             np.abs(polynomial.polyval(z, row) / function(z) - 1.0).max()

@@ -27,7 +27,7 @@ __all__ = ["Grid", "GridSums", "TwoClasses"]
 
 _CELL = 0.5  # width of a cell, in units of the scores
 _GAIN = 25.0  # by which a further node lowers the error
-_FEWEST_ROWS = 1024
+_FEWEST_ROWS = 256
 _ROWS_PER_NODE = 4  # with fewer, sorting is cheaper
 _BLOCK = 2**15  # rows that a thread takes at a time, at least
 

@@ -264,12 +264,11 @@ class PreparedPairs:
         return own
 
     def _pairing(self, part: Part, factors: FloatArray) -> kernels.Pairing:
-        return kernels.Pairing(
-            part.n_classes,
-            factors[part.owners],
-            self._numbers[part.owners],
-            self._is_ranked,
-        )
+        factors, numbers = factors[part.owners], self._numbers[part.owners]
+        if part.n_classes == 2 and numbers.shape[1] > 0:
+            factors = factors * np.abs(numbers[:, 1] - numbers[:, 0])
+            numbers = numbers[:, :0]
+        return kernels.Pairing(part.n_classes, factors, numbers, self._is_ranked)
 
     def _weigh(
         self, scores: FloatArray, rows: IntArray
@@ -378,10 +377,12 @@ class _Room:
         for span in part.spans():
             shared = (rows, pairing, table, span)
             for k, down in enumerate((True, False)):
-                results = self.gradients[k], self.hessians[k]
+                own = kernels.nothing_met(pairing.n_levels, table.shape[1])
+                results = own, self.gradients[k], self.hessians[k]
                 tasks.append(partial(sweep, *shared, down, *results))
             if with_value:
-                tasks.append(partial(kernels.add_values, *shared, values))
+                own = kernels.nothing_met(pairing.n_levels, table.shape[1])
+                tasks.append(partial(kernels.add_values, *shared, own, values))
         run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)
         return float(values.sum())
 
