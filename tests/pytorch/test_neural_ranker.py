@@ -119,10 +119,10 @@ def test_a_saved_model_scores_alike(tmp_path):
         lambda model: model.set_params(hidden_sizes=(10**12,)),
         lambda model: model.set_params(hidden_sizes="many"),
         lambda model: model.set_params(categorical_features=[9]),
-        lambda model: model.parameters_.pop("heights"),
-        lambda model: model.parameters_.update(heights=np.ones((2, 1), np.float32)),
-        lambda model: model.parameters_.update(heights=np.ones((2, 3, 8))),
-        lambda model: setattr(model, "parameters_", {"heights": "large"}),
+        lambda model: model.parameters_.pop("curves"),
+        lambda model: model.parameters_.update(curves=np.ones((2, 1), np.float32)),
+        lambda model: model.parameters_.update(curves=np.ones((2, 3, 9, 3))),
+        lambda model: setattr(model, "parameters_", {"curves": "large"}),
         lambda model: setattr(model, "knots_", model.knots_[:, :3]),
         lambda model: setattr(model, "knots_", model.knots_[:, ::-1]),
         lambda model: setattr(model, "n_epochs_", np.arange(3)),
@@ -199,9 +199,18 @@ def test_places_among_knots_are_those_of_the_definition():
     )
     places = find_places(numbers, knots)
     assert places[:, 0].tolist() == [0.0, 1.0, 1.5, 2.5, 3.0]
-    starts = TableNetwork(knots, [], 2, (), 0.0).starts
-    ramps = (places[:, :, None] - starts).clamp(0.0, 1.0)
+    network = TableNetwork(knots, [], 2, (), 0.0)
+    ramps = (places[:, :, None] - network.starts).clamp(0.0, 1.0)
     assert ramps[:3, 0].tolist() == [[0, 0, 0], [0, 0, 0], [0, 0.5, 0]]
     assert ramps[3, 0].tolist() == [0, 1, 0.5]
     assert ramps[:4, 1, 1].tolist() == [0.0, 0.5, 1.0, 1.0]
     assert places[4, 1] == -1.0
+    # the number itself, standardized within the range of the knots; a gap is 0
+    seen = torch.cat((ramps, (-places[:, :, None]).clamp(0.0, 1.0)), 2)
+    lines = (seen * network.line[:, :, 0]).sum(2) + network.base[:, -1]
+    for column, scale in enumerate((1.0, 1e308)):
+        own = knots[column] / scale
+        clipped = np.clip(numbers[:, column] / scale, own[0], own[-1])
+        expected = np.nan_to_num((clipped - np.median(own)) / own.std())
+        found = lines[:, column].double().numpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)

@@ -10,14 +10,16 @@ from aucmax._validation import FloatArray
 __all__ = ["TableNetwork", "find_knots", "find_places"]
 
 _PLACE_OF_A_GAP = -1.0
+_FIRST_STEEPNESS = 0.3  # of curves: the number itself is what is seen first
 
 
 class TableNetwork(torch.nn.Module):
     """Scores of rows, by the places of their numbers and the codes of their categories.
 
     A number becomes ramps between the quantiles of its column, each from 0 to 1, and
-    these a few learned curves (piecewise-linear embeddings [1]_). A gap has a vector of
-    its own, and so has each category; unknown ones share one.
+    these a few learned curves (piecewise-linear embeddings [1]_), next to the number
+    itself, standardized. A gap has a vector of its own, and so has each category;
+    unknown ones share one.
 
     Parameters
     ----------
@@ -55,17 +57,21 @@ class TableNetwork(torch.nn.Module):
         self.starts = torch.tensor(starts, dtype=torch.float32)
         offsets = np.cumsum([0, *(size + 1 for size in n_categories)])
         self.offsets = torch.tensor(offsets[:-1])
-        scale = n_knots**-0.5
+        heights = _standardized(knots)
+        # the number itself is a curve, too: a gap is in the middle
+        line = np.column_stack((np.diff(heights, axis=1), -heights[:, 0]))
+        self.line = torch.tensor(line, dtype=torch.float32)[:, :, None]
+        base = np.zeros((n_numbers, embedding_size + 1))
+        base[:, -1] = heights[:, 0]
+        self.base = torch.tensor(base, dtype=torch.float32)
+        scale = _FIRST_STEEPNESS * n_knots**-0.5
         self.curves = torch.nn.Parameter(
             torch.empty(n_numbers, n_knots, embedding_size).uniform_(-scale, scale)
-        )
-        self.heights = torch.nn.Parameter(
-            torch.empty(n_numbers, embedding_size).uniform_(-scale, scale)
         )
         # the vectors of all columns, one below the other
         self.categories = torch.nn.Embedding(int(offsets[-1]), embedding_size)
         layers: list[torch.nn.Module] = []
-        width = (n_numbers + len(n_categories)) * embedding_size
+        width = base.size + len(n_categories) * embedding_size
         for size in hidden_sizes:
             layers += [
                 torch.nn.Linear(width, size),
@@ -93,8 +99,9 @@ class TableNetwork(torch.nn.Module):
             Scores.
         """
         ramps = torch.cat((places[:, :, None] - self.starts, -places[:, :, None]), 2)
-        curves = torch.einsum("nck,cke->nce", ramps.clamp_(0.0, 1.0), self.curves)
-        numbers = (curves + self.heights).relu().flatten(1)
+        curves = torch.cat((self.curves, self.line), dim=2)
+        found = torch.einsum("nck,cke->nce", ramps.clamp_(0.0, 1.0), curves)
+        numbers = (found + self.base).flatten(1)
         categories = self.categories(codes + self.offsets).flatten(1)
         scores: torch.Tensor = self.layers(torch.cat((numbers, categories), dim=1))
         return scores
@@ -154,3 +161,16 @@ def find_places(numbers: FloatArray, knots: FloatArray) -> torch.Tensor:
         place = before + share.clip(0.0, 1.0)
         places[:, column] = np.where(np.isnan(own), _PLACE_OF_A_GAP, place)
     return torch.from_numpy(places)
+
+
+def _standardized(knots: FloatArray) -> FloatArray:
+    """Return the knots of each column less their median, by their spread."""
+    # halves, since the whole way may be too long for a number
+    heights = knots / 2 - knots[:, :1] / 2
+    heights = _divided(heights, heights[:, -1:])  # squares may be too large, too
+    heights = _divided(heights, heights.std(axis=1, keepdims=True))
+    return np.asarray(heights - np.median(heights, axis=1, keepdims=True))
+
+
+def _divided(heights: FloatArray, units: FloatArray) -> FloatArray:
+    return heights / np.where(units > 0.0, units, 1.0)

@@ -33,10 +33,11 @@ _ROWS_AT_A_TIME = 10_000
 class NeuralRanker(BinaryRanker):
     """A few small networks for a table, trained for the AUC or for a part of it.
 
-    Each number of a row becomes a few piecewise-linear curves of it, each category a
-    vector; two layers turn them into a score. All of it is learned with the logistic
-    loss of all pairs of a batch. Each network stops when the area of some rows put
-    apart for it has not grown for a while, and the score is the mean of the networks.
+    Each number of a row goes in standardized, and as a few piecewise-linear curves of
+    it, each category as a vector; two layers turn them into a score. All of it is
+    learned with the logistic loss of all pairs of a batch. Each network stops when the
+    area of some rows put apart for it has not grown for a while, and the score is the
+    mean of the networks.
 
     Try boosted trees first (:class:`aucmax.LambdaMART`), which take a fraction of the
     time. The default models of :class:`aucmax.AutoRanker` do not include networks: on
@@ -50,13 +51,13 @@ class NeuralRanker(BinaryRanker):
         Columns whose numbers are names.
     n_networks : int, default=4
         Networks, each with rows of its own put apart.
-    hidden_sizes : sequence of int, default=(128, 64)
+    hidden_sizes : sequence of int, default=(256, 128)
         Units of the layers.
-    embedding_size : int, default=8
+    embedding_size : int, default=2
         Curves of each column.
     n_ramps : int, default=16
         Pieces of a curve, of as many rows each.
-    dropout : float, default=0.1
+    dropout : float, default=0.2
         Share of the units that are left out at a time in training, at most 0.9.
     learning_rate : float, default=0.002
         The step of the optimizer, AdamW.
@@ -113,10 +114,10 @@ class NeuralRanker(BinaryRanker):
         tpr_range: Sequence[float] = (0.0, 1.0),
         categorical_features: Sequence[int] | None = None,
         n_networks: int = 4,
-        hidden_sizes: Sequence[int] = (128, 64),
-        embedding_size: int = 8,
+        hidden_sizes: Sequence[int] = (256, 128),
+        embedding_size: int = 2,
         n_ramps: int = 16,
-        dropout: float = 0.1,
+        dropout: float = 0.2,
         learning_rate: float = 0.002,
         weight_decay: float = 0.01,
         batch_size: int = 256,
