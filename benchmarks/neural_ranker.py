@@ -6,7 +6,8 @@ place among the default ones if the mean of the AUC on the test rows rises by 0.
 at least, and on more tables than it falls.
 
 On the split of seed 0 it brought -0.01 points. Then the network was made better on
-other data, and the same rule is applied to the split of seed 1.
+other data, and brought 0.05 points on the split of seed 1, with as many falls as rises:
+it has no place.
 """
 
 import time

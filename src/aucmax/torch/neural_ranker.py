@@ -40,8 +40,8 @@ class NeuralRanker(BinaryRanker):
     mean of the networks.
 
     Try boosted trees first (:class:`aucmax.LambdaMART`), which take a fraction of the
-    time. The default models of :class:`aucmax.AutoRanker` do not include networks: on
-    six tables they brought it nothing.
+    time. The default models of :class:`aucmax.AutoRanker` do not include networks: in
+    the mean over six tables they brought it 0.0005 of AUC.
 
     Parameters
     ----------
