@@ -13,7 +13,9 @@ def rank_shares(scores, weights, low, high):
     for row, score in enumerate(scores):
         start = weights[scores > score].sum()
         mass = weights[scores == score].sum()
-        if mass > 0.0:
+        if start >= low * total and (high == 1.0 or start + mass <= high * total):
+            shares[row] = 1.0  # not by differences, in which tiny weights are lost
+        elif mass > 0.0:
             inside = min(start + mass, high * total) - max(start, low * total)
             shares[row] = np.clip(inside / mass, 0.0, 1.0)
     return shares

@@ -237,6 +237,7 @@ def test_models_of_few_rows_are_the_same_without_the_compiler(tmp_path):
         np.testing.assert_array_equal(found, scores(name, fitted(name)), name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["AUCSVC", "MarginRanker", "LambdaMART"])
 def test_a_first_fit_of_few_rows_does_without_numba(name):
     options = "n_estimators=2" if name == "LambdaMART" else ""

@@ -42,8 +42,11 @@ def test_a_callback_sees_one_record_an_iteration(formulation, kind, capsys):
     model.fit(X, y)
     assert [progress.n_iter for progress in seen] == list(range(1, model.n_iter_ + 1))
     assert np.diff([progress.seconds for progress in seen]).min() >= 0.0
-    assert np.diff([progress.n_passes for progress in seen]).min() >= 0.0
-    assert seen[-1].n_passes <= model.n_passes_ <= seen[-1].n_passes + 3.0
+    passes = np.diff([progress.n_passes for progress in seen])
+    assert passes.min() >= 0.0
+    # what the last iteration leaves to do is not more than one of them
+    last = seen[-1].n_passes
+    assert last <= model.n_passes_ <= last + max(passes.max(), 3.0)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == len(seen)
     assert lines[-1].startswith(f"MarginRanker: iteration {model.n_iter_}, ")

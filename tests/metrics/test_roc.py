@@ -187,7 +187,8 @@ def test_locate_is_a_sorted_search(wide, narrow):
 def test_roc_points_are_those_of_scikit_learn_without_points_inside_a_line(sample):
     y, scores, weights, _ = sample
     curve = roc_points(y, scores, sample_weight=weights)
-    with np.errstate(over="ignore"):  # scikit-learn takes differences of scores
+    # scikit-learn takes sums and differences of scores
+    with np.errstate(over="ignore", invalid="ignore"):
         fpr, tpr, thresholds = roc_curve(
             y, scores, sample_weight=weights, drop_intermediate=False
         )

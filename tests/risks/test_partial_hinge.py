@@ -293,7 +293,8 @@ def test_smoothed_line_is_below_the_risk(here, there, ends, weight, width):
     support = risk.smoothed(here, LABELS, weight, width=width)
     value = risk.value(here, LABELS, weight)
     size = 1.0 + np.abs(here).max() + np.abs(there).max()
-    assert support.value == pytest.approx(value, rel=1e-12, abs=1e-9)
+    # sums over a grid may exceed the risk, and say nothing less
+    assert -1e-9 - 1e-12 * value <= support.value - value <= 0.05 * width + 1e-9
     for point in (here, there):
         line = support.offset + support.subgradient @ point
         assert line <= risk.value(point, LABELS, weight) + 1e-11 * size
