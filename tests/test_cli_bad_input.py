@@ -84,7 +84,9 @@ def on(command: list[str], data: str) -> str:
 
 @ALL
 def test_a_file_that_does_not_exist(command):
-    assert "god.csv: no such file. Did you mean 'good.csv'" in on(command, "god.csv")
+    assert "god.csv: no such file or folder. Did you mean 'good.csv'" in on(
+        command, "god.csv"
+    )
 
 
 @ALL
@@ -140,6 +142,7 @@ def test_damaged_compression(command):
 
 @ALL
 def test_a_name_that_does_not_tell_the_format(command):
+    assert "patients: no such file or folder" in on(command, "patients")
     Path("data.xyz").write_text("a,b\n1,2\n")
     assert "cannot tell the format" in on(command, "data.xyz")
 

@@ -122,9 +122,11 @@ def test_other_kinds_of_file_are_recognised(tmp_path, start, message):
 
 def test_a_missing_file_is_named_with_near_names(tmp_path):
     (tmp_path / "patients.csv").touch()
-    with pytest.raises(DataFileError, match=r"no such file\. Did you mean 'patients.c"):
+    with pytest.raises(
+        DataFileError, match=r"no such file or folder\. Did you mean 'patients.c"
+    ):
         content_of(tmp_path / "patient.csv")
-    with pytest.raises(DataFileError, match=r"x.csv: no such file\.$"):
+    with pytest.raises(DataFileError, match=r"x.csv: no such file or folder\.$"):
         content_of(tmp_path / "nowhere" / "x.csv")
 
 
@@ -168,9 +170,12 @@ def test_the_name_tells_the_format(ending, packed):
         ("data.7z", "unpack it first"),
     ],
 )
-def test_names_that_tell_nothing_are_refused_with_advice_that_helps(name, advice):
+def test_names_that_tell_nothing_are_refused_with_advice_that_helps(
+    name, advice, tmp_path
+):
+    (tmp_path / name).touch()
     with pytest.raises(DataFileError, match=advice) as info:
-        file_format(name)
+        file_format(tmp_path / name)
     assert "--format csv" in str(info.value)
     assert "rename" not in str(info.value)
 

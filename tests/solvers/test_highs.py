@@ -2,7 +2,9 @@
 
 import os
 import signal
+import sys
 from threading import Timer
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -117,3 +119,12 @@ def test_the_keyboard_stops_it():
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         solve_pairs(X, y == 1, 3000.0, weights_set="l1", method="simplex")
+
+
+def test_or_tools_in_the_same_process_are_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    with pytest.raises(ImportError, match=r"^import of highspy halted"):
+        solve_program(corner())
+    monkeypatch.setitem(sys.modules, "ortools", ModuleType("ortools"))
+    with pytest.raises(ImportError, match="a process that has imported OR-Tools"):
+        solve_program(corner())

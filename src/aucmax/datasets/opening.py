@@ -130,7 +130,8 @@ def file_format(path: PathLike) -> str:
     Raises
     ------
     DataFileError
-        If the ending is not among the keys of `FORMATS`.
+        If the ending is not among the keys of `FORMATS`, or there is none, nor such a
+        file.
 
     Examples
     --------
@@ -147,6 +148,8 @@ def file_format(path: PathLike) -> str:
             return file_format(_name_within(path))
     if suffixes and suffixes[-1] in FORMATS:
         return FORMATS[suffixes[-1]]
+    if not suffixes and not Path(path).is_dir():
+        require_file(path)  # the name of a folder, perhaps, and there is none
     advice = _ADVICE.get(suffixes[-1] if suffixes else "", "name the format")
     raise DataFileError(
         f"{path}: cannot tell the format from this name; {advice}. Names may end in "
@@ -268,7 +271,7 @@ def _open_raw(path: PathLike) -> BinaryIO:
         folder = Path(path).parent
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
         hint = near_names(Path(path).name, names, or_list=False)
-        raise DataFileError(f"{path}: no such file.{hint}") from error
+        raise DataFileError(f"{path}: no such file or folder.{hint}") from error
     except IsADirectoryError as error:
         raise DataFileError(f"{path}: a folder; name one file in it.") from error
     except PermissionError as error:

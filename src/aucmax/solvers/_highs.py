@@ -5,7 +5,9 @@ cannot use. So nothing goes in unseen, every answer is looked at, and the bounds
 solution are computed again here, with the numbers of the caller.
 """
 
+import importlib
 import math
+import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
@@ -98,11 +100,24 @@ def _check_numbers(program: LinearProgram) -> None:
         )
 
 
+def _import_highspy() -> Any:
+    """Import HiGHS, which only the process can have that has no other version of it."""
+    try:
+        return importlib.import_module("highspy")
+    except ImportError as error:
+        if "ortools" not in sys.modules:
+            raise
+        raise ImportError(
+            "HiGHS cannot be loaded into a process that has imported OR-Tools, which "
+            "brings another version of it along. Use one of them per process, or a "
+            f"solver that needs no linear program ({error})."
+        ) from error
+
+
 def _load(program: LinearProgram, options: dict[str, Any]) -> Any:
     """Hand the program over in whole arrays."""
-    import highspy
-
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
+    highspy = _import_highspy()
+    highs = highspy.Highs()
     for name, value in {"output_flag": False, **options}.items():
         if value is not None:
             _accept(highs.setOptionValue(name, value), f"setting {name}={value!r}")
@@ -141,8 +156,7 @@ def _run(highs: Any) -> Any:
 
 def _accept(status: Any, action: str) -> None:
     """Refuse every answer but a plain yes; after a run, its result is judged."""
-    import highspy
-
+    highspy = _import_highspy()
     fine = {highspy.HighsStatus.kOk}
     if action == "run":
         fine.add(highspy.HighsStatus.kWarning)
@@ -151,8 +165,7 @@ def _accept(status: Any, action: str) -> None:
 
 
 def _check_status(highs: Any, time_limit: float | None) -> None:
-    import highspy
-
+    highspy = _import_highspy()
     status = highs.getModelStatus()
     if status == highspy.HighsModelStatus.kTimeLimit:
         raise TimeoutError(
