@@ -5,7 +5,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import reference
-from aucmax._sorting import bucket_sort, insertion_sort, radix_sort, sort_with_order
+from aucmax._sorting import (
+    bucket_sort,
+    insertion_sort,
+    radix_sort,
+    sort_in_groups,
+    sort_with_order,
+)
 from aucmax.risks import PairHinge
 
 pytestmark = pytest.mark.kernel
@@ -59,6 +65,19 @@ def test_few_values_need_no_compiled_loop(monkeypatch):
     monkeypatch.delattr("aucmax._sorting.bucket_sort")
     for values in VALUES.values():
         check_stable_sort(values, *sort_with_order(values))
+
+
+@pytest.mark.parametrize("is_side_by_side", [True, False])
+@pytest.mark.parametrize("name", VALUES)
+def test_groups_are_sorted_each_by_itself(name, is_side_by_side):
+    values = VALUES[name]
+    sizes = GENERATOR.multinomial(values.size, [0.5, 0.25, 0.25])
+    groups = np.repeat(np.arange(3), sizes)
+    groups = groups if is_side_by_side else GENERATOR.permutation(groups)
+    groups = np.unique(groups, return_inverse=True)[1]
+    starts = np.concatenate(([0], np.cumsum(np.bincount(groups))))
+    expected = np.lexsort((values, groups))  # keeps the order of equal ones
+    np.testing.assert_array_equal(sort_in_groups(values, groups, starts), expected)
 
 
 def check_stable_sort(values, order, ordered):

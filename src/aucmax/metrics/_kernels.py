@@ -12,7 +12,6 @@ from aucmax._compiled import njit
 _ALL_BUT_SIGN = np.int64(2**63 - 1)
 _CELL_BITS = 12  # at most 2**12 cells: their table stays in the fastest cache
 _BUCKETS_PER_KEY = 8  # most buckets stay empty, so most look-ups end at once
-_BLOCK = 8192  # rows looked up at a time
 _OFFSET_BITS = 28  # of a key's place in its cell; more could overflow a product
 
 
@@ -44,23 +43,36 @@ def locate(keys, grid):
 
 
 @njit(cache=True, nogil=True)
-def count_located(bits, is_positive, wanted, grid):
-    """Count what locate returns for the keys of one class, a block at a time.
+def split_classes(scores, is_positive, split):
+    """Fill in the scores of the positives from the start on, the others from the end.
 
-    Fresh memory costs more than the arithmetic; the blocks stay in the cache.
+    A place is chosen for every row alike: no branch for the processor to guess wrong.
     """
-    shift, cell_start = _cells(grid)
-    bucket_start = _buckets(grid, shift, cell_start)
-    counts = np.zeros(2 * grid.size + 1)
-    keys = np.empty(_BLOCK + 1, np.int64)
-    steps = np.empty(_BLOCK, np.int64)
-    for start in range(0, bits.size, _BLOCK):
-        rows = slice(start, min(start + _BLOCK, bits.size))
-        size = _gather_keys(bits[rows], is_positive[rows], wanted, keys)
-        _find(keys, size, grid, shift, cell_start, bucket_start, steps)
-        for i in range(size):
-            counts[steps[i]] += 1.0
-    return counts
+    first, last = 0, scores.size - 1
+    for i in range(scores.size):
+        is_one = is_positive[i]
+        split[first if is_one else last] = scores[i]
+        first += 1 if is_one else 0
+        last -= 0 if is_one else 1
+
+
+@njit(cache=True, nogil=True)
+def count_ordered(positive, negative):
+    """Return twice the number of pairs in the right order, a tie counting half.
+
+    Both classes ascend.
+    """
+    total = below = up_to = 0
+    for i in range(positive.size):
+        score = positive[i]
+        # `below` and `up_to` count the negatives < and <= score; both only grow
+        while below < negative.size and negative[below] < score:
+            below += 1
+        up_to = max(up_to, below)
+        while up_to < negative.size and negative[up_to] == score:
+            up_to += 1
+        total += below + up_to
+    return total
 
 
 @njit(cache=True, nogil=True)

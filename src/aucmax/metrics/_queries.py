@@ -7,7 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._sorting import RowNumbers, deal_out, row_number_type, sort_with_order
+from aucmax._sorting import (
+    RowNumbers,
+    row_number_type,
+    sort_in_groups,
+    sort_with_order,
+)
 from aucmax._validation import FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
 
@@ -25,12 +30,11 @@ class QueryRows:
     def sort(self, values: FloatArray) -> RowNumbers:
         """Return the order by query, then ascending by value; equal ones stay put.
 
-        Costs O(m): one sort of all rows, which are then dealt out to their queries.
+        Costs O(m).
         """
-        order, _ = sort_with_order(values)
         if self.codes is None:
-            return order
-        return deal_out(order, self.codes, self.offsets)
+            return sort_with_order(values)[0]
+        return sort_in_groups(values, self.codes, self.offsets)
 
 
 def check_queries(qid: ArrayLike | None, n_rows: int) -> QueryRows:

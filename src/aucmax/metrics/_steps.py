@@ -35,7 +35,6 @@ from aucmax.metrics._queries import (
 WHOLE_SQUARE = (0.0, 1.0, 0.0, 1.0)
 # rows: with fewer, numpy takes a few milliseconds, and no loop has to be compiled first
 _MANY = 2**15
-_VERY_MANY = 2**22  # rows: tables to look them up in would not fit into the cache
 _ALL_BUT_SIGN = np.int64(2**63 - 1)
 
 
@@ -109,6 +108,9 @@ class RankingTask:
     def mean_area(self, box: Sequence[float] = WHOLE_SQUARE) -> float:
         """Return the area under the ROC curve in a box, as a mean over the queries."""
         if self.queries is None or self.queries.codes is None:
+            counts_alike = self.sample_weight is None and tuple(box) == WHOLE_SQUARE
+            if counts_alike and self.scores.size >= _MANY:
+                return self._share_of_pairs()
             return float(self.steps().areas(box)[0])
         return mean_over_queries(self.areas_by_query(box))
 
@@ -151,6 +153,16 @@ class RankingTask:
         )
         return Steps(negative, positive, offsets), ranked[starts]
 
+    def _share_of_pairs(self) -> float:
+        """Return the whole area: sort both classes, and merge them."""
+        split = np.empty_like(self.scores)
+        _kernels.split_classes(self.scores, self.is_positive, split)
+        positive, negative = np.split(split, [self.n_positive])
+        positive.sort()
+        negative.sort()
+        n_pairs = positive.size * negative.size
+        return float(_kernels.count_ordered(positive, negative) / (2 * n_pairs))
+
     def _counts(self) -> tuple[FloatArray, FloatArray]:
         smaller = 2 * self.n_positive <= self.is_positive.size
         grid, counts = _distinct(self.keys(smaller))
@@ -160,14 +172,10 @@ class RankingTask:
         if self.scores.size < _MANY:
             steps = _locate(self.keys(not smaller), grid)
             many = np.bincount(steps, minlength=few.size).astype(np.float64)
-        elif self.scores.size >= _VERY_MANY:
+        else:
             keys = self.keys(not smaller)
             keys.sort()
             many = _kernels.count_sorted(keys, grid)
-        else:
-            many = _kernels.count_located(
-                self.scores.view(np.int64), self.is_positive, not smaller, grid
-            )
         return (few, many) if smaller else (many, few)
 
     def keys(self, of_positives: bool) -> IntArray:

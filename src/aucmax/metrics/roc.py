@@ -41,8 +41,8 @@ def roc_auc_score(
         \mathrm{AUC} = \frac{1}{pn} \sum_{i \in P} \sum_{j \in N}
         [s_i > s_j] + \tfrac12 [s_i = s_j]
 
-    With weights, a pair counts as much as the product of its weights. Only the smaller
-    class is sorted; with query ids all rows are.
+    With weights, a pair counts as much as the product of its weights. Both
+    classes are sorted, and merged; with weights the smaller one.
 
     Parameters
     ----------
