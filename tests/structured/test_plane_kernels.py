@@ -4,8 +4,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from aucmax.structured._plane_kernels import ascend, weights_at
-from aucmax.structured.frank_wolfe import insert_planes
+from aucmax.structured._plane_kernels import ascend
+from aucmax.structured.frank_wolfe import insert_planes, weights_at
 
 pytestmark = pytest.mark.kernel
 

@@ -9,13 +9,14 @@ could reach a lower one are the upper part. A block that the pivot of its mean d
 cut has one value. No flow is lost: parts go on from where their block stood.
 
 A block lies side by side in memory, its nodes and their arcs, so that small ones fit
-into the cache: a cut writes its two parts to the other of two places, without the
+into the cache: a cut writes its two parts to the other half of the arrays, without the
 arcs between them, which are of no more use.
 
 Legend: `state` = (node, value, begin, end, head, twin, room): at each place a node with
 its value and arcs, from begin to before end; of an arc the place of its head, the
 opposite arc, and the room for what may still flow. A block has the places from `low` to
-before `high`.
+before `high`. Arrays are made by the caller, since what makes them takes long to
+compile.
 
 SciPy's solver holds capacities in 32 bits, which is not enough to tell values apart.
 """
@@ -24,41 +25,14 @@ import numpy as np
 
 from aucmax._compiled import njit
 
-__all__ = ["adjacency", "fill_blocks", "split_into_blocks"]
+__all__ = ["fill_blocks", "split_into_blocks"]
 
 _FAR = 2**30  # the label of a node that reaches no lower one
 _SMALLEST_PART = 0.1  # of a block, by a cut that is good enough
-_WORK_BETWEEN_LABELS = 0.5  # in nodes and arcs of a block
 _N_SWEEPS = 5  # over all edges, to begin with
 
 # for kernels that kernels alone call: without a way in from Python they compile faster
 _inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-
-
-@njit(cache=True, nogil=True)
-def adjacency(edges, n_nodes):
-    """List the arcs of each node: where they begin, their heads, twins and edges.
-
-    All are integers of the kind of `edges`.
-    """
-    begin = np.zeros(n_nodes + 1, edges.dtype)
-    for e in range(edges.shape[0]):
-        begin[edges[e, 0] + 1] += 1
-        begin[edges[e, 1] + 1] += 1
-    for i in range(n_nodes):
-        begin[i + 1] += begin[i]
-    place = begin[:-1].copy()
-    head = np.empty(2 * edges.shape[0], edges.dtype)
-    twin = np.empty_like(head)
-    edge = np.empty_like(head)
-    for e in range(edges.shape[0]):
-        i, j = edges[e, 0], edges[e, 1]
-        there, back = place[i], place[j]
-        place[i] += 1
-        place[j] += 1
-        head[there], twin[there], edge[there] = j, back, e
-        head[back], twin[back], edge[back] = i, there, e
-    return begin, head, twin, edge
 
 
 @_inner
@@ -89,15 +63,11 @@ def _label(low, high, pivot, state, label, queue):
 
 
 @_inner
-def _reverse(places):
-    for k in range(places.size // 2):
-        other = places.size - 1 - k
-        places[k], places[other] = places[other], places[k]
+def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
+    """Let what node i has above the pivot flow on; tell the new tail and the work.
 
-
-@_inner
-def _discharge(i, pivot, state, label, queue, tail, waits):
-    """Let what node i has above the pivot flow on; tell the new tail and the work."""
+    The queue goes round in its first `n_queue` places.
+    """
     _, value, begin, end, head, twin, room = state
     work = 1
     while value[i] > pivot:
@@ -118,7 +88,7 @@ def _discharge(i, pivot, state, label, queue, tail, waits):
             value[i] = pivot if pushed == excess else value[i] - pushed
             if value[j] > pivot and not waits[j]:
                 waits[j] = True
-                queue[tail % queue.size] = j
+                queue[tail % n_queue] = j
                 tail += 1
             if pushed == excess:
                 return tail, work
@@ -137,18 +107,21 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
 
     Afterwards the nodes labelled as far are the upper part.
     """
-    _, value, begin, end = state[:4]
-    size = high - low
+    value, begin, end = state[1], state[2], state[3]
+    n = high - low
+    size = n
     for i in range(low, high):
         size += end[i] - begin[i]
-    queue = queue[: high - low]
     while True:
         n_labelled = _label(low, high, pivot, state, label, queue)
-        _reverse(queue[:n_labelled])
-        first, tail = 0, np.int64(0)  # not a literal, which would compile once more
         # the farthest first: each takes along what those behind it have sent, where
         # else on a long path every node would send its own part all the way by itself
-        for i in queue[:n_labelled]:
+        for k in range(n_labelled // 2):
+            other = n_labelled - 1 - k
+            queue[k], queue[other] = queue[other], queue[k]
+        first, tail = 0, np.int64(0)  # not a literal, which would compile once more
+        for k in range(n_labelled):
+            i = queue[k]
             if value[i] > pivot:
                 waits[i] = True
                 queue[tail] = i
@@ -157,15 +130,15 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
             return
         work = 0
         # labels fall behind, and to set them anew costs about `size`
-        while first < tail and work < _WORK_BETWEEN_LABELS * size:
-            i = queue[first % queue.size]
+        while first < tail and 2 * work < size:
+            i = queue[first % n]
             first += 1
             waits[i] = False
             if label[i] < _FAR:
-                tail, more = _discharge(i, pivot, state, label, queue, tail, waits)
+                tail, more = _discharge(i, pivot, state, label, queue, n, tail, waits)
                 work += more
         while first < tail:
-            waits[queue[first % queue.size]] = False
+            waits[queue[first % n]] = False
             first += 1
 
 
@@ -195,74 +168,45 @@ def _is_flat(low, high, value, pivot):
 
 
 @_inner
-def _empty_state(n_nodes, n_arcs, kind):
-    return (
-        np.empty(n_nodes, kind),
-        np.empty(n_nodes),
-        np.empty(n_nodes, kind),
-        np.empty(n_nodes, kind),
-        np.empty(n_arcs, kind),
-        np.empty(n_arcs, kind),
-        np.empty(n_arcs),
-    )
-
-
-@_inner
-def _write(places, part, state, new_state, low, first_arc, place, moved):
+def _write(places, n_places, part, state, low, first_arc, place, moved):
     """Write the nodes of some places anew, with the arcs within a part.
 
     They come to the places from `low` on, their arcs to those from `first_arc` on.
     `place` and `moved` are there to note where each node and each arc has gone.
     """
     node, value, begin, end, head, twin, room = state
-    new_node, new_value, new_begin, new_end, new_head, new_twin, new_room = new_state
-    at, to = low, first_arc
-    for i in places:
+    to = first_arc
+    for k in range(n_places):
+        i, at = places[k], low + k
         place[i] = at
-        new_node[at] = node[i]
-        new_value[at] = value[i]
-        new_begin[at] = to
+        node[at] = node[i]
+        value[at] = value[i]
+        begin[at] = to
         for arc in range(begin[i], end[i]):
             if part[head[arc]] == part[i]:
                 moved[arc] = to
                 to += 1
-        new_end[at] = to
-        at += 1
+        end[at] = to
     to = first_arc
-    for i in places:
+    for k in range(n_places):
+        i = places[k]
         for arc in range(begin[i], end[i]):
             if part[head[arc]] == part[i]:
-                new_head[to] = place[head[arc]]
-                new_twin[to] = moved[twin[arc]]
-                new_room[to] = room[arc]
+                head[to] = place[head[arc]]
+                twin[to] = moved[twin[arc]]
+                room[to] = room[arc]
                 to += 1
 
 
 @_inner
-def _lay_out(order, offsets, value, begin, head, twin, room):
-    """Return the state of segments side by side; also room for notes of `_write`."""
-    n, kind = value.size, head.dtype
-    segment = np.full(n, -1, kind)
-    for s in range(offsets.size - 1):
-        for at in range(offsets[s], offsets[s + 1]):
-            segment[order[at]] = s
-    place, moved = np.empty(n, kind), np.empty(head.size, kind)
-    node = np.arange(n).astype(kind)
-    given = node, value, begin[:-1], begin[1:], head, twin, room
-    state = _empty_state(order.size, head.size, kind)
-    _write(order, segment, given, state, offsets[0], begin[0], place, moved)
-    return state, segment, place, moved
-
-
-@_inner
-def _share(state):
+def _share(n, state):
     """Let each edge in turn bring its ends together, as far as it has room.
 
     A good beginning: it costs little and leaves less to flow far.
     """
     _, value, begin, end, head, twin, room = state
     for _ in range(_N_SWEEPS):
-        for i in range(value.size):
+        for i in range(n):
             for arc in range(begin[i], end[i]):
                 j = head[arc]
                 if j < i:
@@ -276,69 +220,76 @@ def _share(state):
 
 
 @njit(cache=True, nogil=True)
-def split_into_blocks(order, offsets, value, begin, head, twin, room):
-    """Find the blocks of each segment of `order`; leave their values in `value`.
+def split_into_blocks(offsets, state, notes, todo, solution):
+    """Find the blocks of each segment; write the values of the nodes to `solution`.
 
-    `order` lists the nodes, segment after segment; no edge joins two segments. `room`
-    is what may still flow along each arc.
+    A segment has the places from one offset to before the next, in the first half of
+    the state; no edge joins two of them. The second half, the `notes` and `todo` are
+    there to be written to. `notes` = (label, queue, waits, part, place of nodes; moved,
+    of arcs). `todo` of shape (64, 3) lists the blocks to do: low, high, and whether to
+    cut it at the middle of its values.
     """
-    n, kind = order.size, head.dtype
-    here, part, place, moved = _lay_out(order, offsets, value, begin, head, twin, room)
-    there = _empty_state(n, head.size, kind)
-    _share(here)
-    label, queue, waits = np.empty(n, kind), np.empty(n, kind), np.zeros(n, np.bool_)
-    # the blocks to do; of two parts the smaller one is done first, so that no more wait
-    # than n can be halved
-    lows, highs = np.empty(64, np.int64), np.empty(64, np.int64)
-    halves, theres = np.empty(64, np.bool_), np.empty(64, np.bool_)
+    value, begin = state[1], state[2]
+    label, queue, waits, part, place, moved = notes
+    n, n_arcs = offsets[offsets.size - 1], moved.size // 2
+    _share(n, state)
     for s in range(offsets.size - 1):
-        n_todo, lows[0], highs[0] = 1, offsets[s], offsets[s + 1]
-        halves[0], theres[0] = False, False
+        n_todo, todo[0, 0], todo[0, 1], todo[0, 2] = 1, offsets[s], offsets[s + 1], 0
         while n_todo > 0:
             n_todo -= 1
-            low, high = lows[n_todo], highs[n_todo]
-            halve, is_there = halves[n_todo], theres[n_todo]
+            low, high, halve = todo[n_todo, 0], todo[n_todo, 1], todo[n_todo, 2]
             if high == low:
                 continue
-            state, other = (there, here) if is_there else (here, there)
+            # the same places of the other half
+            shift, arc_shift = (n, n_arcs) if low < n else (-n, -n_arcs)
             if halve:
-                pivot = _middle(low, high, state[1])
+                pivot = _middle(low, high, value, shift)
             else:
-                pivot = _mean(low, high, state[1])
+                pivot = _mean(low, high, value)
             _flow_down(low, high, pivot, state, label, queue, waits)
-            if not halve and _is_flat(low, high, state[1], pivot):
+            if not halve and _is_flat(low, high, value, pivot):
                 for i in range(low, high):
-                    value[state[0][i]] = pivot
+                    solution[state[0][i]] = pivot
                 continue
             n_upper = _part(low, high, label, part, queue)
-            places = queue[: high - low]
-            _write(places, part, state, other, low, state[2][low], place, moved)
+            low += shift
+            high += shift
+            first_arc = begin[low - shift] + arc_shift
+            _write(queue, high - low, part, state, low, first_arc, place, moved)
+            # of two parts the smaller one is done first, so that no more wait than n
+            # can be halved
             smaller = min(n_upper, high - low - n_upper)
             unbalanced = not halve and smaller < _SMALLEST_PART * (high - low)
             upper, lower = (1, 0) if n_upper == smaller else (0, 1)
-            lows[n_todo + upper], highs[n_todo + upper] = low, low + n_upper
-            lows[n_todo + lower], highs[n_todo + lower] = low + n_upper, high
+            todo[n_todo + upper, 0], todo[n_todo + upper, 1] = low, low + n_upper
+            todo[n_todo + lower, 0], todo[n_todo + lower, 1] = low + n_upper, high
             for _ in range(2):
-                halves[n_todo], theres[n_todo] = unbalanced, not is_there
+                todo[n_todo, 2] = unbalanced
                 n_todo += 1
 
 
 @_inner
-def _middle(low, high, value):
-    """Return the value in the middle of a block's, in expected linear time."""
-    v = value[low:high].copy()
-    middle = v.size // 2
-    low, high = 0, v.size - 1
+def _middle(low, high, value, shift):
+    """Return the value in the middle of a block's, in expected linear time.
+
+    The places that are `shift` further are there to be written to.
+    """
+    for i in range(low, high):
+        value[i + shift] = value[i]
+    low += shift
+    high += shift
+    middle = (low + high) // 2
+    high -= 1
     while low < high:
-        pivot = v[(low + high) // 2]
+        pivot = value[(low + high) // 2]
         i, j = low, high
         while i <= j:
-            while v[i] < pivot:
+            while value[i] < pivot:
                 i += 1
-            while v[j] > pivot:
+            while value[j] > pivot:
                 j -= 1
             if i <= j:
-                v[i], v[j] = v[j], v[i]
+                value[i], value[j] = value[j], value[i]
                 i += 1
                 j -= 1
         # now those up to j are at most the pivot, those from i on at least
@@ -348,7 +299,7 @@ def _middle(low, high, value):
             low = i
         else:
             break
-    return v[middle]
+    return value[middle]
 
 
 @_inner
@@ -372,13 +323,8 @@ def _part(low, high, label, part, places):
 
 
 @njit(cache=True, nogil=True)
-def fill_blocks(order, offsets, value, targets, begin, head, twin, room):
+def fill_blocks(offsets, targets, state, label, queue, waits):
     """Let values flow within each segment towards the segment's target."""
-    n = order.size
-    state, _, label, _ = _lay_out(order, offsets, value, begin, head, twin, room)
-    queue, waits = np.empty(n, head.dtype), np.zeros(n, np.bool_)
     for s in range(offsets.size - 1):
         low, high = offsets[s], offsets[s + 1]
         _flow_down(low, high, targets[s], state, label, queue, waits)
-    for i in range(n):
-        value[state[0][i]] = state[1][i]

@@ -12,23 +12,24 @@ import numpy as np
 
 from aucmax._compiled import njit
 
-__all__ = ["ascend", "weights_at"]
+__all__ = ["ascend"]
 
 _MOST_STEPS = 60
 _FLAT_SHARE = 1e-12  # of the first slope: a line search ends where no more is left
 
+# for kernels that kernels alone call: without a way in from Python they compile faster
+_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
-@njit(cache=True, nogil=True)
-def weights_at(slope, C, first_bounded):
-    """Return the weights that minimise the price plus C times a plane."""
-    weights = np.empty(slope.size)
+
+@_inner
+def _set_weights(weights, slope, C, first_bounded):
+    """Set the weights that minimise the price plus C times a plane."""
     for j in range(slope.size):
         weight = -C * slope[j]
         weights[j] = weight if j < first_bounded or weight > 0.0 else 0.0
-    return weights
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _rise(slope, step, turn, gain, C, first_bounded, n_graphs):
     """Return the dual's derivative along a turn of the slope, and its curvature."""
     rise, curvature = gain, 0.0
@@ -40,17 +41,19 @@ def _rise(slope, step, turn, gain, C, first_bounded, n_graphs):
     return rise, C * curvature / n_graphs
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _best_step(slope, turn, gain, most, C, first_bounded, n_graphs):
     """Search the line exactly: the dual is concave and piecewise quadratic on it."""
-    args = (turn, gain, C, first_bounded, n_graphs)
-    first, _ = _rise(slope, 0.0, *args)
-    last, _ = _rise(slope, most, *args)
-    if last >= 0.0:
-        return most
-    low, high, step = 0.0, most, 0.0
-    for _ in range(_MOST_STEPS):
-        rise, curvature = _rise(slope, step, *args)
+    low, high, step, first = 0.0, most, most, 0.0
+    for k in range(_MOST_STEPS):
+        rise, curvature = _rise(slope, step, turn, gain, C, first_bounded, n_graphs)
+        if k == 0:  # at the end of the line; then at its beginning
+            if rise >= 0.0:
+                break
+            step = 0.0
+            continue
+        if k == 1:
+            first = rise
         if abs(rise) <= _FLAT_SHARE * first:
             break
         if rise > 0.0:
@@ -62,15 +65,15 @@ def _best_step(slope, turn, gain, most, C, first_bounded, n_graphs):
     return step
 
 
-@njit(cache=True, nogil=True)
-def _compare(heights, shares):
+@_inner
+def _compare(heights, shares, m, n_planes):
     """Return the highest plane, the lowest in use, and the height of the mixture."""
     top, bottom, mixed = 0, -1, 0.0
-    for p in range(heights.size):
-        mixed += shares[p] * heights[p]
+    for p in range(n_planes):
+        mixed += shares[m, p] * heights[p]
         if heights[p] > heights[top]:
             top = p
-        if shares[p] > 0.0 and (bottom < 0 or heights[p] < heights[bottom]):
+        if shares[m, p] > 0.0 and (bottom < 0 or heights[p] < heights[bottom]):
             bottom = p
     return top, bottom, mixed
 
@@ -93,16 +96,16 @@ def ascend(
     Changes `shares` and `slope`.
     """
     n_graphs, capacity, n = slopes.shape
-    heights, turn = np.empty(capacity), np.empty(n)
-    weights = weights_at(slope, C, first_bounded)
+    heights, turn, weights = np.empty(capacity), np.empty(n), np.empty(n)
     for _ in range(max_sweeps):
         missing = 0.0
         for m in range(n_graphs):
+            _set_weights(weights, slope, C, first_bounded)
             for p in range(counts[m]):
                 heights[p] = offsets[m, p]
                 for j in range(n):
                     heights[p] += weights[j] * slopes[m, p, j]
-            top, bottom, mixed = _compare(heights[: counts[m]], shares[m])
+            top, bottom, mixed = _compare(heights, shares, m, counts[m])
             missing += heights[top] - mixed
             if not heights[top] > heights[bottom]:
                 continue
@@ -115,6 +118,5 @@ def ascend(
             shares[m, bottom] = 0.0 if step == most else most - step
             for j in range(n):
                 slope[j] += step / n_graphs * turn[j]
-            weights = weights_at(slope, C, first_bounded)
         if missing / n_graphs <= enough:
             break

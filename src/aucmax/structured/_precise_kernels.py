@@ -251,53 +251,62 @@ def _pop(heap, side):
 
 
 @njit(cache=True, nogil=True)
-def settle_blocks(x, values, edges, weights):
-    """Return a solution without the rounding errors of its making, for any graph.
+def settle_blocks(x, values, edges, weights, block, sums):
+    """Take the rounding errors of its making off a solution, for any graph.
 
     A block, joined nodes of equal x, is worth the mean of its values, less the weights
     of its edges to lower blocks, plus those to higher ones. With sums kept to twice the
     usual precision, blocks worth the same are bit-equal, wherever they are. Neighbours
     that change places were parted by rounding alone, and become one block.
+
+    `block` has the number of each node, and gets that of the node that stands for its
+    block. There `sums`, of shape (3, n), gets what the block is worth in the first row.
     """
-    block = np.arange(x.size)
     for e in range(edges.shape[0]):
         i, j = edges[e, 0], edges[e, 1]
         if x[i] == x[j]:
             _unite(block, i, j)
     is_settled = False
     while not is_settled:
-        worth = _block_worths(x, values, edges, weights, block)
+        _set_worths(x, values, edges, weights, block, sums)
         is_settled = True
         for e in range(edges.shape[0]):
             i, j = edges[e, 0], edges[e, 1]
-            rise = worth[_find(block, i)] - worth[_find(block, j)]
+            rise = sums[0, _find(block, i)] - sums[0, _find(block, j)]
             if (x[i] > x[j] and rise < 0.0) or (x[i] < x[j] and rise > 0.0):
                 _unite(block, i, j)
                 is_settled = False
     for i in range(x.size):
         block[i] = _find(block, i)
-    return worth[block]
 
 
 @_inner
-def _block_worths(x, values, edges, weights, block):
-    """Return what each block is worth, at the node that stands for it."""
-    total, rest, size = np.zeros(x.size), np.zeros(x.size), np.zeros(x.size)
+def _set_worths(x, values, edges, weights, block, sums):
+    """Set what each block is worth, at the node that stands for it.
+
+    The rows of `sums` have total, rest and size of each block on the way.
+    """
+    for i in range(x.size):
+        sums[0, i] = sums[1, i] = sums[2, i] = 0.0
     for i in range(x.size):
         a = _find(block, i)
-        total[a], rest[a] = _add(total[a], rest[a], values[i], 0.0)
-        size[a] += 1.0
+        _add_to(sums, a, values[i])
+        sums[2, a] += 1.0
     for e in range(edges.shape[0]):
         i, j = edges[e, 0], edges[e, 1]
         a, b = _find(block, i), _find(block, j)
         if a != b:
             flow = weights[e] if x[i] > x[j] else -weights[e]
-            total[a], rest[a] = _add(total[a], rest[a], -flow, 0.0)
-            total[b], rest[b] = _add(total[b], rest[b], flow, 0.0)
+            _add_to(sums, a, -flow)
+            _add_to(sums, b, flow)
     for a in range(x.size):
-        if size[a] > 0.0:
-            total[a] = _quotient(total[a], rest[a], size[a])
-    return total
+        if sums[2, a] > 0.0:
+            sums[0, a] = _quotient(sums[0, a], sums[1, a], sums[2, a])
+
+
+@_inner
+def _add_to(sums, a, more):
+    sums[0, a], sums[1, a] = _add(sums[0, a], sums[1, a], more, 0.0)
 
 
 @_inner

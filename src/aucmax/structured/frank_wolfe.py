@@ -9,11 +9,11 @@ import numpy as np
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.solvers.base import Progress, StoppingRule
-from aucmax.structured._plane_kernels import ascend, weights_at
+from aucmax.structured._plane_kernels import ascend
 from aucmax.structured.problem import GraphProblem
 from aucmax.structured.rounds import ConvexSolution, ConvexSolver
 
-__all__ = ["FrankWolfe", "insert_planes"]
+__all__ = ["FrankWolfe", "insert_planes", "weights_at"]
 
 _MOST_PLANES = 50  # per graph
 _MOST_NUMBERS = 2**26  # in the planes of all graphs: half a gigabyte
@@ -98,6 +98,13 @@ class FrankWolfe(ConvexSolver):
     def _mixed_slope(self) -> FloatArray:
         mixed = np.einsum("mp,mpd->d", self._shares, self._slopes)
         return np.asarray(mixed / len(self._shares))
+
+
+def weights_at(slope: FloatArray, C: float, first_bounded: int) -> FloatArray:
+    """Return the weights that minimise the price plus C times a plane."""
+    weights = -C * slope
+    np.maximum(weights[first_bounded:], 0.0, out=weights[first_bounded:])
+    return weights
 
 
 def insert_planes(
