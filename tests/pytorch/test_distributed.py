@@ -58,6 +58,39 @@ def test_gradients_of_two_processes_are_those_of_one(tmp_path):
             torch.testing.assert_close(ours, one, rtol=1e-10, atol=1e-12)
 
 
+def with_bad_rows(rank, folder):
+    """Try batches that one of two processes cannot take; keep what each says."""
+    processes.init_process_group(
+        "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=2
+    )
+    loss, logits, labels = GatheredLoss(LOSSES[0]), torch.zeros(4), torch.arange(4) % 2
+    odd = {"empty": (logits[:0], labels[:0], None), "type": ("no", labels, None)}
+    odd["lengths"] = (logits, labels[:3], None)
+    odd["qid"] = (logits, labels, torch.zeros(3))
+    odd["columns"] = (logits.reshape(2, 2), labels.reshape(2, 2), None)
+    odd["qid of one"] = (logits, labels, torch.zeros(4))
+    said = {}
+    for name, batch in odd.items():
+        own_logits, own_labels, qid = batch if rank else (logits, labels, None)
+        with pytest.raises((TypeError, ValueError, RuntimeError)) as caught:
+            loss(own_logits, own_labels, qid=qid)
+        said[name] = f"{caught.type.__name__}: {caught.value}"
+    assert loss(logits, labels).item() == pytest.approx(0.6931, abs=1e-4)
+    torch.save(said, f"{folder}/{rank}.pt")
+    processes.destroy_process_group()
+
+
+def test_bad_rows_of_one_process_stop_all(tmp_path):
+    multiprocessing.spawn(with_bad_rows, (str(tmp_path),), nprocs=2)
+    good, bad = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
+    for name in ("empty", "type", "lengths", "qid"):
+        assert good[name].startswith("RuntimeError: process 1 has rows that are no")
+        assert not bad[name].startswith("RuntimeError")
+    for said in (good, bad):
+        assert "as many columns" in said["columns"]
+        assert "qid or none" in said["qid of one"]
+
+
 def test_one_process_has_the_loss_itself():
     X, y, qid = data()
     logits = network()(X)

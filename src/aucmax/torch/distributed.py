@@ -17,7 +17,8 @@ class GatheredLoss(torch.nn.Module):
     Each process sends its logits and labels, a few numbers per row, to all others, and
     finds the loss of all rows; its gradient goes to the rows of its own. After
     ``DistributedDataParallel`` has averaged the gradients of the parameters, they are
-    those of one process with all rows. Batches may differ in size. Without
+    those of one process with all rows. Batches may differ in size; where one process
+    has rows that are no batch, all of them raise an error, and none waits. Without
     ``torch.distributed``, or with one process, it is the loss itself.
 
     Parameters
@@ -63,16 +64,17 @@ class GatheredLoss(torch.nn.Module):
             A number, the same in all processes.
         """
         is_joined = processes.is_available() and processes.is_initialized()
-        n_processes = processes.get_world_size(self.group) if is_joined else 1
+        n_processes = self._n_processes if is_joined else 1
         if n_processes == 1:
             value: torch.Tensor = self.loss(logits, labels, qid=qid)
             return value
-        check_tensors(logits, labels)
+        counts = self._agree(logits, labels, qid)
         own = (logits, labels.to(torch.float32))
         place = processes.get_rank(self.group)
-        scores, targets = (self._gather(one.detach()) for one in own)
+        scores, targets = (self._gather(one.detach(), counts) for one in own)
         if qid is not None:
-            qid = torch.cat(self._gather(torch.as_tensor(qid, device=logits.device)))
+            own_qid = torch.as_tensor(qid, device=logits.device)
+            qid = torch.cat(self._gather(own_qid, counts))
         nothing = [logits[:0].detach()], [own[1][:0]]
         before = tuple(
             torch.cat(none + rows[:place])
@@ -85,15 +87,51 @@ class GatheredLoss(torch.nn.Module):
         factor = float(n_processes) if self.averaged else 1.0
         return with_constants(self.loss, own, before, after, factor, qid=qid)
 
-    def _gather(self, rows: torch.Tensor) -> list[torch.Tensor]:
+    def _agree(self, logits: Any, labels: Any, qid: Any) -> list[int]:
+        """Return how many rows each process has; complain in all if one cannot go on.
+
+        A process that complained by itself would leave the others waiting for it.
+        """
+        problem = None
+        try:
+            check_tensors(logits, labels)
+            if qid is not None and len(qid) != len(logits):
+                problem = ValueError(
+                    f"there are {len(logits)} rows, but qid has {len(qid)}"
+                )
+        except (TypeError, ValueError) as error:
+            problem = error
+        own = torch.tensor([-1, 0, 0])
+        if problem is None:
+            n_labels = logits.shape[1] if logits.ndim == 2 else 0
+            own = torch.tensor([len(logits), n_labels, qid is not None])
+        if isinstance(logits, torch.Tensor):
+            own = own.to(logits.device)
+        found = [torch.empty_like(own) for _ in range(self._n_processes)]
+        processes.all_gather(found, own, group=self.group)
+        if problem is not None:
+            raise problem
+        told = [tuple(one.tolist()) for one in found]
+        for place, one in enumerate(told):
+            if one[0] < 0:
+                raise RuntimeError(
+                    f"process {place} has rows that are no batch; its error says why"
+                )
+            if one[1:] != told[0][1:]:
+                raise ValueError(
+                    "all processes must have logits of as many columns, and all of "
+                    f"them qid or none; processes 0 and {place} differ"
+                )
+        return [one[0] for one in told]
+
+    @property
+    def _n_processes(self) -> int:
+        return processes.get_world_size(self.group)
+
+    def _gather(self, rows: torch.Tensor, counts: list[int]) -> list[torch.Tensor]:
         """Return the rows of each process, in the order of the processes."""
-        n_processes = processes.get_world_size(self.group)
-        sizes = [rows.new_zeros(1, dtype=torch.int64) for _ in range(n_processes)]
-        own = torch.tensor([len(rows)], device=rows.device)
-        processes.all_gather(sizes, own, group=self.group)
-        counts = [int(size.item()) for size in sizes]
         padded = rows.new_zeros((max(counts), *rows.shape[1:]))
         padded[: len(rows)] = rows
-        found = [torch.empty_like(padded) for _ in range(n_processes)]
+        found = [torch.empty_like(padded) for _ in counts]
         processes.all_gather(found, padded, group=self.group)
         return [one[:count] for one, count in zip(found, counts, strict=True)]
