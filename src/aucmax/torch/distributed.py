@@ -92,7 +92,7 @@ class GatheredLoss(torch.nn.Module):
 
         A process that complained by itself would leave the others waiting for it.
         """
-        problem = None
+        problem: Exception | None = None
         try:
             check_tensors(logits, labels)
             if qid is not None and len(qid) != len(logits):
@@ -126,7 +126,7 @@ class GatheredLoss(torch.nn.Module):
 
     @property
     def _n_processes(self) -> int:
-        return processes.get_world_size(self.group)
+        return int(processes.get_world_size(self.group))
 
     def _gather(self, rows: torch.Tensor, counts: list[int]) -> list[torch.Tensor]:
         """Return the rows of each process, in the order of the processes."""
