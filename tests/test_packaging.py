@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import version
 from pathlib import Path
@@ -52,3 +54,31 @@ def test_the_lowest_versions_that_are_tested_are_the_lowest_allowed():
     for dependency in map(Requirement, project["dependencies"]):
         lowest = str(dependency.specifier).removeprefix(">=")
         assert Version(tested[dependency.name]) == Version(lowest), dependency.name
+
+
+ABSENT = """
+import sys
+for name in ("onnx", "torch", "dask", "zstandard", "fastexcel"):
+    sys.modules[name] = None
+from aucmax.datasets import load_table
+for use in (
+    "import aucmax.onnx", "import aucmax.torch", "import aucmax.dask",
+    "load_table('a.csv.zst')", "load_table('a.xlsx')",
+):
+    try:
+        exec(use)
+    except Exception as error:
+        print(error)
+"""
+
+
+def test_a_missing_extra_says_how_to_install_it(tmp_path):
+    for name in ("a.csv.zst", "a.xlsx"):
+        (tmp_path / name).write_bytes(b"PK")
+    ran = subprocess.run(
+        [sys.executable, "-c", ABSENT], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    hints = ran.stdout.replace("\n", " ")
+    for extra in ("onnx", "torch", "dask", "zstd", "excel"):
+        assert f"'aucmax[{extra}]'" in hints, hints

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,8 @@ from sklearn.metrics import roc_curve
 
 import reference
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import _kernels, roc_auc_score, roc_points
+from aucmax.metrics import _kernels, partial_auc_score, roc_auc_score, roc_points
+from aucmax.metrics._steps import Steps
 from drawing import fewer_examples
 from metrics.samples import samples, tied
 
@@ -221,3 +224,23 @@ def test_thinned_roc_points_keep_both_ends_and_the_area():
 def test_roc_points_refuse_fewer_than_two_points():
     with pytest.raises(ValueError, match="max_points must be an integer of at least 2"):
         roc_points([0, 1], [1, 2], max_points=1)
+
+
+def test_more_pairs_than_integers_can_count_are_exact():
+    # 7e9 rows a class in three runs of equal scores: 4.9e19 pairs, above 2**64
+    negative, positive = [10**9, 2 * 10**9, 4 * 10**9], [4 * 10**9, 10**9, 2 * 10**9]
+    wins = sum(
+        p * (sum(negative[k + 1 :]) + Fraction(negative[k], 2))
+        for k, p in enumerate(positive)
+    )
+    expected = float(wins / (sum(positive) * sum(negative)))
+    steps = Steps(
+        np.array(negative, float), np.array(positive, float), np.array([0, 3])
+    )
+    assert steps.areas() == pytest.approx(expected, rel=1e-12)
+    y, scores = [0, 0, 0, 1, 1, 1], [3.0, 2.0, 1.0, 3.0, 2.0, 1.0]
+    for box in ((0.0, 1.0), (0.0, 1.0 - 1e-15)):  # by numpy, and by the compiled loop
+        found = partial_auc_score(
+            y, scores, fpr_range=box, sample_weight=negative + positive
+        )
+        assert found == pytest.approx(expected, rel=1e-12)
