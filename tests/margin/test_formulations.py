@@ -16,6 +16,7 @@ from aucmax.solvers.linear_program import (
     solve_pairs,
 )
 from margin import samples
+from torture.amount import times
 
 # on such data a margin below 0 is as good an optimum as any
 pytestmark = [
@@ -70,7 +71,7 @@ def test_optima_are_those_of_the_linear_programs(data, kind, weighted):
     check_against(model, X, labels, solve_hard_pairs(H, labels, **options).value)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(times(6, 70)))
 def test_random_problems_agree_with_the_solver_lp(seed):
     rng = np.random.default_rng(seed)
     make = DATA[["binary", "continuous", "duplicated"][seed % 3]]
