@@ -6,6 +6,8 @@ from scipy import sparse
 
 from aucmax.hypotheses import StumpGrid, Stumps, stump_values
 
+pytestmark = pytest.mark.kernel
+
 
 def table(seed, n_rows=40):
     """Draw columns with ties, gaps at zero, one constant, and neighbours in float."""

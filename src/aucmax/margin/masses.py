@@ -95,7 +95,11 @@ class RowMasses:
 
 
 class PairMasses:
-    """One mass per pair, of total one half; for few rows, as all pairs are listed."""
+    """One mass per pair, of total one half; for few rows, as all pairs are listed.
+
+    They are at most a quarter of the products of rows with each other that each step
+    of an interior-point method forms anyway.
+    """
 
     n_totals = 1
 
