@@ -46,6 +46,17 @@ def test_the_largest_entry_counts_whatever_its_sign(kind):
     assert largest_entries(kind(X)).tolist() == [3.0, 7.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (7, 3), (5000, 30), (129, 1024), (65, 1025), (3, 9000), (4096, 1)]
+)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_the_largest_entries_of_any_shape_are_those_of_the_columns(shape, order):
+    X = np.asarray(np.random.default_rng(0).normal(size=shape), order=order)
+    np.testing.assert_array_equal(largest_entries(X), np.abs(X).max(axis=0))
+    X[-1, -1] = np.nan
+    np.testing.assert_array_equal(largest_entries(X), np.abs(X).max(axis=0))
+
+
 @pytest.mark.parametrize("exponents", [[300] * 6, [-150] * 6, [150, 0, -150, 8, 0, 0]])
 @pytest.mark.parametrize("penalty", ["l2", "l1"])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._validation import FloatArray
@@ -11,6 +12,8 @@ __all__ = ["column_scales", "largest_entries"]
 
 _LARGEST_RATIO = 1e6  # of the largest entries of two columns
 _LARGEST_SCALE = 1e100  # beyond it, or below its inverse, squares leave the range
+_ENTRIES_BESIDE = 2**11  # of a long row made of rows side by side
+_ENTRIES_AT_ONCE = 2**17  # that stay in the cache
 _LARGEST_MISMATCH = 30.0  # decades of C times the squared scale, if C was meant for it
 
 
@@ -23,10 +26,40 @@ def largest_entries(X: Any) -> FloatArray:
         largest: FloatArray = np.maximum(high, -low)
         return largest
     with np.errstate(invalid="ignore"):  # what is not finite is refused elsewhere
-        high, low = X.max(axis=0), X.min(axis=0)
+        if _has_few_columns_in_sequence(X):
+            high, low = _column_ends(X)
+        else:
+            high, low = X.max(axis=0), X.min(axis=0)
     if sparse.issparse(X):
         high, low = high.toarray().ravel(), low.toarray().ravel()
     return np.asarray(np.maximum(high, -low), dtype=np.float64)
+
+
+def _has_few_columns_in_sequence(X: Any) -> bool:
+    is_in_sequence = isinstance(X, np.ndarray) and X.flags.c_contiguous
+    return is_in_sequence and bool(2 * X.shape[1] <= _ENTRIES_BESIDE)
+
+
+def _column_ends(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the highest and the lowest value of each of a few columns.
+
+    Some rows side by side are one long row, of which NumPy compares many entries at
+    once, and both ends are taken of what is in the cache.
+    """
+    n_rows, n_columns = X.shape
+    n_beside = min(_ENTRIES_BESIDE // n_columns, n_rows)
+    n_whole = n_rows // n_beside * n_beside
+    long_rows = X[:n_whole].reshape(-1, n_beside * n_columns)
+    high, low = long_rows[0].copy(), long_rows[0].copy()
+    step = _ENTRIES_AT_ONCE // _ENTRIES_BESIDE
+    for k in range(0, long_rows.shape[0], step):
+        np.maximum(high, long_rows[k : k + step].max(axis=0), out=high)
+        np.minimum(low, long_rows[k : k + step].min(axis=0), out=low)
+    highs, lows = (
+        np.concatenate([found.reshape(-1, n_columns), X[n_whole:]])
+        for found in (high, low)
+    )
+    return highs.max(axis=0), lows.min(axis=0)
 
 
 def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
