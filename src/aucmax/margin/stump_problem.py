@@ -40,7 +40,7 @@ _LARGEST_TIE = 2e-9  # relative: edges that differ by less count as equal
 _MOST_ROWS_INSIDE = 2500  # whose products with each other are formed in each step
 _MOST_WORK_INSIDE = 4e8  # squared rows times columns
 _SMALLEST_TOL_INSIDE = 1e-5  # rounding ends the way before
-_MOST_ITERATIONS_AT_FIRST = 20  # of cutting planes, which easy problems need
+_MOST_ITERATIONS_AT_FIRST = 40  # of cutting planes, which easy problems need
 _TOL_INSIDE = 0.5  # share of the tolerance; what is left is for stumps left out
 
 
