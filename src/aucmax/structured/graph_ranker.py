@@ -113,6 +113,11 @@ class GraphRanker(BaseEstimator):
     tol : float, default=1e-3
         The certified gap at which a convex problem is solved, relative to its
         value, and the decrease that ends the rounds.
+    metric_tol : float or None, default=5e-3
+        The change of the metric that may be left open. Once `tol` is reached, training
+        goes on with a fourfold tighter one, and again, until that changes the metric
+        of a training graph by no more on average, or until `max_rounds`, `max_iter`
+        or `max_time` end it. None stops as soon as `tol` is reached.
     max_iter : int, default=1000
         The most iterations of all rounds together.
     max_time : float, default=None
@@ -195,6 +200,7 @@ class GraphRanker(BaseEstimator):
         solver: str = "frank-wolfe",
         max_rounds: int = 20,
         tol: float = 1e-3,
+        metric_tol: float | None = 5e-3,
         max_iter: int = 1000,
         max_time: float | None = None,
         callback: Callable[[Progress], object] | None = None,
@@ -209,6 +215,7 @@ class GraphRanker(BaseEstimator):
         self.solver = solver
         self.max_rounds = max_rounds
         self.tol = tol
+        self.metric_tol = metric_tol
         self.max_iter = max_iter
         self.max_time = max_time
         self.callback = callback
@@ -338,6 +345,8 @@ class GraphRanker(BaseEstimator):
     def _check_parameters(self) -> None:
         for name in ("C", "tol"):
             check_positive(name, getattr(self, name))
+        if self.metric_tol is not None:
+            check_positive("metric_tol", self.metric_tol)
         for name in ("max_rounds", "max_iter"):
             check_integer(name, getattr(self, name))
         check_max_time(self.max_time)
@@ -383,7 +392,9 @@ class GraphRanker(BaseEstimator):
             left = max(left - (time.perf_counter() - begun), 0.0)
         floor = C * _SMALLEST_RISK
         rule = StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
-        rounds = minimize_in_rounds(solver, start, self.loss, rule, self.max_rounds)
+        rounds = minimize_in_rounds(
+            solver, start, self.loss, rule, self.max_rounds, self.metric_tol
+        )
         self._warn_if_unfinished(rounds)
         return rounds
 

@@ -96,8 +96,7 @@ class GraphProblem:
     def augmented(self, scores: GraphScores) -> tuple[FloatArray, Counts]:
         """Return loss and counts of the chains that score highest with their loss."""
         counts = self._chains(scores.nodes - self.labels, scores.pairs, False)
-        hits = np.add.reduceat(counts.nodes * self.labels, self.batch.node_offsets[:-1])
-        return self._best / self._spread - hits, counts
+        return self._losses(counts), counts
 
     def consistent(self, scores: GraphScores) -> Counts:
         """Return the counts of the best chains with all positives first."""
@@ -106,6 +105,10 @@ class GraphProblem:
     def predicted(self, scores: GraphScores) -> Counts:
         """Return the counts of the best chains."""
         return self._chains(scores.nodes, scores.pairs, False)
+
+    def prediction_losses(self, weights: FloatArray) -> FloatArray:
+        """Return 1 minus the metric of each graph; nodes that share a value tie."""
+        return self._losses(self.predicted(self.scores(weights)))
 
     def worth(self, counts: Counts, scores: GraphScores) -> FloatArray:
         """Return what the chains of each graph are worth, divided by Z."""
@@ -119,6 +122,10 @@ class GraphProblem:
         nodes = _rows(counts.nodes, batch.node_offsets) @ batch.node_features
         edges = _rows(counts.edges, batch.edge_offsets) @ batch.edge_features
         return np.hstack([nodes, edges])
+
+    def _losses(self, counts: Counts) -> FloatArray:
+        hits = np.add.reduceat(counts.nodes * self.labels, self.batch.node_offsets[:-1])
+        return np.asarray(self._best / self._spread - hits)
 
     def _chains(
         self, unary: FloatArray, pair_weights: FloatArray, consistent: bool

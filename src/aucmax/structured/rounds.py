@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 LOSSES = ("consistent", "fixed", "ramp")
+_TIGHTENING = 4.0  # of the tolerance, while the metric still moves
 _EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried at the start
 
 
@@ -128,34 +129,54 @@ def minimize_in_rounds(
     loss: str,
     stopping: StoppingRule,
     max_rounds: int,
+    metric_tol: float | None = None,
 ) -> RoundsSolution:
     """Replace the concave part by its tangent, minimise, and begin again.
 
-    The tangent lies above, so the objective never rises.
+    The tangent lies above, so the objective never rises. With `metric_tol`, what has
+    settled goes on with a tighter tolerance until the metric of the training graphs
+    moves by no more, on average over them. If that takes too long, the last that had
+    settled is the solution.
     """
     stopping, is_asked = _listening(stopping)
     problem = solver.problem
     weights, tangent, objective = start
     history: list[Progress] = []
-    n_rounds, settled = 0, False
+    reached: RoundsSolution | None = None
+    losses: FloatArray | None = None
+    n_rounds = 0
     while True:
         linear = problem.features(tangent).mean(axis=0)
         convex = solver.minimize(linear, weights, stopping, history)
         history = convex.history
-        n_rounds += 1
-        if loss == "fixed":
-            return RoundsSolution(convex.weights, convex.value, convex, n_rounds, True)
-        scores = problem.scores(convex.weights)
-        tangent = _concave(problem, scores, loss)
-        # how far the old tangent lies above the concave part, which the new one touches
-        excess = problem.worth(tangent, scores).mean() - linear @ convex.weights
-        found = convex.value - solver.C * max(float(excess), 0.0)
-        settled = found >= objective - stopping.tol * max(found, stopping.floor)
-        if found < objective:
+        if loss != "fixed" or reached is None:
+            n_rounds += 1
+        if loss == "fixed":  # a tighter tolerance is no other problem
+            found, settled = convex.value, True
+        else:
+            scores = problem.scores(convex.weights)
+            tangent = _concave(problem, scores, loss)
+            # how far the old tangent lies above the concave part, which the new touches
+            excess = problem.worth(tangent, scores).mean() - linear @ convex.weights
+            found = convex.value - solver.C * max(float(excess), 0.0)
+            settled = found >= objective - stopping.tol * max(found, stopping.floor)
+        if found < objective or loss == "fixed":
             weights, objective = convex.weights, found
-        is_last = n_rounds >= max_rounds or _is_over(stopping, history)
-        if settled or is_last or is_asked():
-            return RoundsSolution(weights, objective, convex, n_rounds, settled)
+        if settled and convex.converged:
+            reached = RoundsSolution(weights, objective, convex, n_rounds, True)
+            if metric_tol is None:
+                return reached
+            before, losses = losses, problem.prediction_losses(weights)
+            if before is not None and np.abs(losses - before).mean() <= metric_tol:
+                return reached
+            stopping = replace(stopping, tol=stopping.tol / _TIGHTENING)
+        is_last = n_rounds >= max_rounds and loss != "fixed"
+        is_over = is_last or _is_over(stopping, history) or is_asked()
+        if is_over or (settled and not convex.converged):
+            if reached is None:
+                return RoundsSolution(weights, objective, convex, n_rounds, settled)
+            last = reached.last._replace(history=history)
+            return reached._replace(last=last, n_rounds=n_rounds)
 
 
 def _listening(stopping: StoppingRule) -> tuple[StoppingRule, Callable[[], bool]]:
