@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 ROWS, COLUMNS, PARTS = 600_000, 50, 6
 # The program itself takes 400 MB, rows as a frame 240 MB, as a matrix as much again:
 # far beyond the limit, since some libraries wait for ever for their last few bytes.
-LIMIT = 740_000_000
+LIMIT = 800_000_000
 LIMITED = (
     "import resource; from aucmax.cli import main;"
     f"resource.setrlimit(resource.RLIMIT_DATA, ({LIMIT}, {LIMIT})); main()"

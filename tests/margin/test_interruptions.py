@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
 from threading import Event, Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from aucmax.margin import MarginRanker
+from aucmax.margin._complaints import complaint
 from persistence.equality import same
 
 pytestmark = pytest.mark.sampled(3)
@@ -118,13 +120,20 @@ def test_time_runs_out_for_all_solves_together(formulation, kind, monkeypatch):
     [
         ({"max_iter": 3}, "Allow more max_iter"),
         ({"callback": lambda progress: True}, "The callback asked to stop"),
-        ({"max_iter": 10**6}, "Rounding keeps the gap from falling further"),
     ],
 )
 def test_the_warning_says_what_ended_the_fit(options, why):
     X, y = data()
     with pytest.warns(ConvergenceWarning, match=f"1e-300 was not reached. {why}"):
         MarginRanker("pairs", 0.5, "signed", tol=1e-300, **options).fit(X, y)
+
+
+def test_rounding_is_named_where_nothing_else_ended_the_fit():
+    limits = SimpleNamespace(seconds_left=5.0, is_over=False)
+    problem = SimpleNamespace(relative_gap=lambda result: 1e-9, limits=limits)
+    estimator = SimpleNamespace(tol=1e-12, max_iter=10)
+    text, _ = complaint(estimator, SimpleNamespace(converged=False), problem, 0.5, 7)
+    assert "Rounding keeps the gap from falling further" in text
 
 
 def test_linear_programs_raise_when_time_runs_out():

@@ -247,7 +247,7 @@ def _fit_graphs(
             one.graph(x, view.design, scale) for one, x in zip(some, rows, strict=True)
         ]
 
-    model = GraphRanker(C, max_time=SECONDS, **options)
+    model = GraphRanker(C, metric_tol=None, max_time=SECONDS, **options)
     with _watched() as end:
         model.fit(graphs(samples), [one.y for one in samples])
     weights = np.concatenate([model.coef_[0], model.edge_coef_[0]]).tolist()
