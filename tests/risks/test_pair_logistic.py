@@ -281,7 +281,7 @@ def test_all_negatives_count_alike_if_those_outside_weigh_as_much(ranked):
 
 @given(any_scores(SIZE), some_levels(SIZE), level_parameters, some_weights(SIZE))
 def test_levels_are_the_definition(scores, levels, parameters, weight):
-    assert_is_the_definition(parameters, scores, levels, weight=weight, floor=1e-15)
+    assert_is_the_definition(parameters, scores, levels, weight=weight, floor=1e-12)
 
 
 @given(moderate_scores(SIZE), some_levels(SIZE), st.booleans(), wide_weights(SIZE))
@@ -307,7 +307,7 @@ def test_queries_of_levels_are_the_mean_of_the_definition(
     scores, levels, qid, parameters, weight
 ):
     qid[:2] = 2
-    assert_is_the_definition(parameters, scores, levels, qid, weight, floor=1e-15)
+    assert_is_the_definition(parameters, scores, levels, qid, weight, floor=1e-12)
 
 
 def rows_with_levels(n_levels, n_rows, kind, seed=0):
