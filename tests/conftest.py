@@ -15,7 +15,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # a first call compiles, so no example can be held to a deadline; the same examples
 # each time, so that a test fails for a change and not by chance
-settings.register_profile("default", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("default", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 

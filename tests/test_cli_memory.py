@@ -59,10 +59,11 @@ def test_rows_beyond_memory_stay_on_disk_by_themselves(folder, model):
     assert ran.returncode == 0, ran.stderr
     assert "rows stay on disk" in ran.stderr
     assert aucmax.load(folder / "m.aucmax").n_rows_ == ROWS
-    output = f"scores of {model}"
-    ran = run(folder, "score", "m.aucmax", "part-*.parquet", "--output", output)
-    assert ran.returncode == 0, ran.stderr
-    assert len(os.listdir(folder / output)) == PARTS
+    if times(False, True):  # another process of seconds
+        output = f"scores of {model}"
+        ran = run(folder, "score", "m.aucmax", "part-*.parquet", "--output", output)
+        assert ran.returncode == 0, ran.stderr
+        assert len(os.listdir(folder / output)) == PARTS
 
 
 @pytest.mark.skipif(times(True, False), reason="takes seconds; part of torture")
