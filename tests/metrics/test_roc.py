@@ -183,6 +183,16 @@ def test_locate_is_a_sorted_search(wide, narrow):
         assert (_kernels.count_sorted(np.sort(keys), grid) == counts).all()
 
 
+def test_more_pairs_than_an_integer_holds_are_counted(monkeypatch):
+    rng = np.random.default_rng(0)
+    positive, negative = np.sort(rng.integers(0, 20, size=(2, 50)).astype(float))
+    expected = _kernels.count_ordered(positive, negative)
+    larger = (positive[:, None] > negative).sum() * 2
+    assert expected == larger + (positive[:, None] == negative).sum()
+    monkeypatch.setattr(_kernels, "_MOST_COUNTED", 70)
+    assert _kernels.count_ordered.__wrapped__(positive, negative) == expected
+
+
 @fewer_examples
 @given(samples(weights=True))
 def test_roc_points_are_those_of_scikit_learn_without_points_inside_a_line(sample):

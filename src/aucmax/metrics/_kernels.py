@@ -13,6 +13,7 @@ _ALL_BUT_SIGN = np.int64(2**63 - 1)
 _CELL_BITS = 12  # at most 2**12 cells: their table stays in the fastest cache
 _BUCKETS_PER_KEY = 8  # most buckets stay empty, so most look-ups end at once
 _OFFSET_BITS = 28  # of a key's place in its cell; more could overflow a product
+_MOST_COUNTED = 2**61  # in an integer, to which a row may still add twice its partners
 
 
 @njit(cache=True, nogil=True)
@@ -60,8 +61,9 @@ def split_classes(scores, is_positive, split):
 def count_ordered(positive, negative):
     """Return twice the number of pairs in the right order, a tie counting half.
 
-    Both classes ascend.
+    Both classes ascend. The count is an integer until it is close to the largest one.
     """
+    counted = 0.0
     total = below = up_to = 0
     for i in range(positive.size):
         score = positive[i]
@@ -72,7 +74,10 @@ def count_ordered(positive, negative):
         while up_to < negative.size and negative[up_to] == score:
             up_to += 1
         total += below + up_to
-    return total
+        if total > _MOST_COUNTED:
+            counted += total
+            total = 0
+    return counted + total
 
 
 @njit(cache=True, nogil=True)
