@@ -45,10 +45,7 @@ def locate(keys, grid):
 
 @njit(cache=True, nogil=True)
 def split_classes(scores, is_positive, split):
-    """Fill in the scores of the positives from the start on, the others from the end.
-
-    A place is chosen for every row alike: no branch for the processor to guess wrong.
-    """
+    """Fill in the positives from the start on, the other scores from the end."""
     first, last = 0, scores.size - 1
     for i in range(scores.size):
         is_one = is_positive[i]
