@@ -68,7 +68,7 @@ test-dask: $(VENV)/.test $(VENV)/.dask-cpu
 test-browser: $(VENV)/.test $(VENV)/.browser
 	$(BIN)/python -m pytest tests/report/test_in_browser.py
 
-bench: $(VENV)/.test
+bench: $(VENV)/.test $(VENV)/.dask-cpu
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.test $(VENV)/.docs

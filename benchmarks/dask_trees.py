@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from importlib import import_module
 
 import numpy as np
 
@@ -27,9 +28,8 @@ N_ROUNDS, N_PARTS = 50, 8
 
 def run(report: Report) -> None:
     """Time a fit, show why pairs of all workers matter, and kill workers."""
-    if distributed is None:
-        print("Dask, distributed or XGBoost is not installed: nothing to measure")
-        return
+    for name in ("distributed", "xgboost"):
+        import_module(name)
     price(report)
     base_rates(report)
     kills(report)

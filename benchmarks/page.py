@@ -19,6 +19,9 @@ PACKAGES = (
     "xgboost",
     "xgboost-cpu",
     "highspy",
+    "torch",
+    "torchmetrics",
+    "distributed",
     "ranx",
 )
 HEAD = """# Performance
@@ -33,14 +36,14 @@ seconds do. A target that this run did not reach is marked as missed.
 """
 
 
-def write_page(path: Path, reports: Sequence[Report]) -> None:
+def write_page(path: Path, reports: Sequence[Report], seconds: float) -> None:
     """Write one table with all figures, the machine and the versions."""
-    path.write_text(page(reports), encoding="utf-8")
+    path.write_text(page(reports, seconds), encoding="utf-8")
 
 
-def page(reports: Sequence[Report]) -> str:
+def page(reports: Sequence[Report], seconds: float) -> str:
     """Return the page as Markdown."""
-    lines = [HEAD, f"{machine()}\n", f"{versions()}\n"]
+    lines = [HEAD, f"{machine(seconds)}\n", f"{versions()}\n"]
     lines += ["| measured | figure | target | |", "|---|---|---|---|"]
     for report in reports:
         lines.append(f"| **{_cell(report.title)}** | | | {_cell(report.remark)} |")
@@ -48,12 +51,13 @@ def page(reports: Sequence[Report]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def machine() -> str:
-    """Say when, on which processor, and how busy it was with other work."""
+def machine(seconds: float) -> str:
+    """Say when, how long, on which processor, and how busy it was with other work."""
     day = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
     load = f", load {os.getloadavg()[0]:.1f} at the end" if os.name == "posix" else ""
     return (
-        f"Measured on {day}: {_processor()}, {os.cpu_count()} cores{load}, "
+        f"One run of {seconds / 60:.0f} minutes on {day}: {_processor()}, "
+        f"{os.cpu_count()} cores{load}, "
         f"{platform.system()}, Python {platform.python_version()}."
     )
 

@@ -33,7 +33,7 @@ def run(monkeypatch):
 
         module = SimpleNamespace(TITLE="made up", run=add_all, one_part=add_all)
         monkeypatch.setitem(sys.modules, "benchmarks.made_up", module)
-        monkeypatch.setattr(command, "names", lambda: ["made_up"])
+        monkeypatch.setattr(command, "known", lambda: ["made_up"])
         return command.main(arguments)
 
     return call
@@ -98,6 +98,7 @@ def test_a_benchmark_ends_when_its_time_is_over(monkeypatch, capsys):
 
     module = SimpleNamespace(TITLE="long", run=go_on)
     monkeypatch.setitem(sys.modules, "benchmarks.long", module)
+    monkeypatch.setattr(command, "known", lambda: ["long"])
     report = command.run("long", seconds=0.1)
     assert [figure.name for figure in report.figures] == ["done"]
     assert report.remark == "ended after 0.1 s"
@@ -107,6 +108,7 @@ def test_a_benchmark_ends_when_its_time_is_over(monkeypatch, capsys):
 def test_a_benchmark_whose_peer_is_missing_is_left_out(monkeypatch):
     module = SimpleNamespace(TITLE="lone", run=lambda _: import_module("no_such_peer"))
     monkeypatch.setitem(sys.modules, "benchmarks.lone", module)
+    monkeypatch.setattr(command, "known", lambda: ["lone"])
     assert command.run("lone").remark == "left out: no_such_peer is not installed"
 
 
@@ -117,12 +119,24 @@ def test_an_unknown_benchmark_is_refused(run, capsys):
 
 
 def test_every_benchmark_is_found():
-    names = command.names()
-    assert {"auc_svc", "metrics", "structured"} <= set(names)
+    names = command.known()
+    assert {"auc_svc", "metrics", "structured", "quality.decisions"} <= set(names)
     for name in names:
+        assert command.parts_of(name) == (name, "run")
+        assert command.parts_of(f"{name}.part") == (name, "part")
         module = import_module(f"benchmarks.{name}")
         assert module.TITLE
         assert callable(module.run)
+
+
+def test_a_run_without_names_measures_speed_alone(monkeypatch, capsys):
+    ran = []
+    monkeypatch.setattr(command, "run", lambda name, _: ran.append(name))
+    monkeypatch.setattr(command, "missed", lambda _: [])
+    monkeypatch.setattr(command, "summary", lambda _: "")
+    assert command.main([]) == 0
+    assert "metrics" in ran
+    assert not [name for name in ran if name.startswith("quality")]
 
 
 @pytest.mark.parametrize("module", MODULES)

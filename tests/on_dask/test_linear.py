@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
 from aucmax.dask import matrix
-from aucmax.dask.held_parts import HeldParts
+from aucmax.dask.tasks import Tasks
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 N_ROWS = 1200
@@ -374,15 +374,15 @@ def test_parts_that_are_lost_for_good_are_made_anew(cluster):
     X, y, _ = rows()
     X = scaled(X, None)
     undisturbed = AUCSVC(1000.0, tol=1e-5).fit(cut(X), cut(y))
-    held, keep = [], HeldParts.begin_anew
+    held, keep = [], Tasks.keep
 
-    def spy(self):
-        held.append(self)
-        keep(self)
+    def spy(self, wanted, client):
+        held.append(keep(self, wanted, client))
+        return held[-1]
 
     def lose(progress):
         if len(held) < 3:
-            for future in held[-1].futures:
+            for future in held[-1].values():
                 future.cancel()
 
     with (
@@ -390,7 +390,7 @@ def test_parts_that_are_lost_for_good_are_made_anew(cluster):
         Client(cluster),
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr(HeldParts, "begin_anew", spy)
+        patch.setattr(Tasks, "keep", spy)
         model = AUCSVC(1000.0, tol=1e-5, callback=lose).fit(cut(X), cut(y))
     assert len(held) == 3
     np.testing.assert_array_equal(model.coef_, undisturbed.coef_)

@@ -6,6 +6,7 @@ parts are then read anew in each pass, so that no more than a few are in memory.
 
 from __future__ import annotations
 
+import gc
 import importlib.metadata
 import sys
 import time
@@ -44,8 +45,11 @@ class Cluster:
             self._wait_for_a_worker()
             self._check_versions()
 
-    def run(self, work: Callable[[], T], begin_anew: Callable[[], None]) -> T:
-        """Do some work; where workers have died so often that Dask gives up, again."""
+    def run(self, work: Callable[[], T], release: Callable[[], None]) -> T:
+        """Do some work; where workers have died so often that Dask gives up, again.
+
+        Dask does not try again what anyone holds, so `release` lets go of it.
+        """
         if self.client is None:
             return work()
         from distributed import KilledWorker
@@ -53,13 +57,13 @@ class Cluster:
         for attempt in range(_MOST_ATTEMPTS):
             self.check_open()
             try:
-                if attempt:
-                    begin_anew()
                 return work()
             except (KilledWorker, CancelledError, OSError) as error:
-                self.check_open()
-                last = error
-                time.sleep(min(0.1 * 2.0**attempt, 2.0))
+                last = error.with_traceback(None)
+            self.check_open()
+            release()
+            gc.collect()  # frames that the error has passed hold tasks, too
+            time.sleep(min(0.1 * 2.0**attempt, 2.0))  # in which the scheduler is told
         raise RuntimeError(
             f"workers died in {_MOST_ATTEMPTS} attempts at one pass over the data "
             f"({last}). Use smaller partitions, or workers with more memory."

@@ -31,6 +31,7 @@ class HeldParts:
         self.keys = list(keys)
         self.cluster = cluster
         self._graph: dict[Key, Any] | None = None
+        self._whole: HeldParts | None = None  # of which these are some
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -70,38 +71,38 @@ class HeldParts:
                 wanted = [tasks.combine(merge, wanted)]
             return list(self.cluster.results(tasks, wanted))
 
-        def begin_anew() -> None:
+        def release() -> None:
             for each in needed:
-                each.begin_anew()
+                each.release()
 
-        return self.cluster.run(work, begin_anew)
+        return self.cluster.run(work, release)
 
     def only(self, chosen: Sequence[bool]) -> HeldParts:
         """Return some of the parts, which stay where they are."""
         keys = [key for key, own in zip(self.keys, chosen, strict=True) if own]
         some = HeldParts(self.source, keys, self.cluster)
-        some._graph = self._graph
+        some._whole = self
         return some
-
-    def begin_anew(self) -> None:
-        """Have the parts made on the workers, or remember how to make them."""
-        client = self.cluster.client
-        if client is None:
-            self._graph = self.source.graph
-        else:
-            self._graph = self.source.keep(self.keys, client)
 
     def release(self) -> None:
         """Let the workers forget the parts; they are made anew when need be."""
+        if self._whole is not None:
+            self._whole.release()
         self._graph = None
 
     def _items(self) -> Iterable[tuple[Key, Any]]:
         return self._held().items()
 
     def _held(self) -> dict[Key, Any]:
+        if self._whole is not None:
+            return self._whole._held()
         if self._graph is None:
-            self.begin_anew()
-        assert self._graph is not None
+            client = self.cluster.client
+            self._graph = (
+                self.source.graph
+                if client is None
+                else self.source.keep(self.keys, client)
+            )
         return self._graph
 
 

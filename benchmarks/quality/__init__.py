@@ -1,0 +1,1 @@
+"""What rankings, intervals and probabilities are worth, on many tables."""
