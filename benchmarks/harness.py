@@ -22,10 +22,20 @@ class Timing:
 
 
 def time_in_turn(
-    contestants: Mapping[str, Callable[[], object]], repeats: int = 5
+    contestants: Mapping[str, Callable[[], object]],
+    repeats: int = 5,
+    warm_up: float = 0.0,
 ) -> dict[str, Timing]:
-    """Time each contestant, taking turns, so that noise falls on all alike."""
+    """Time each contestant, taking turns, so that noise falls on all alike.
+
+    Loops over few elements are left to Python until they have taken some time in all:
+    so short calls are made for the seconds of a `warm_up` before they are timed.
+    """
     first = {name: timed(call)[0] for name, call in contestants.items()}
+    for name, call in contestants.items():
+        spent = first[name]
+        while spent < warm_up:
+            spent += timed(call)[0]
     best = dict.fromkeys(contestants, float("inf"))
     for _ in range(repeats):
         for name, call in contestants.items():
