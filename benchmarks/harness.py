@@ -22,15 +22,28 @@ class Timing:
 
 
 def time_in_turn(
-    contestants: Mapping[str, Callable[[], object]], repeats: int = 5
+    contestants: Mapping[str, Callable[[], object]],
+    repeats: int = 5,
+    warm_up: float = 0.0,
 ) -> dict[str, Timing]:
     """Time each contestant, taking turns, so that noise falls on all alike."""
     first = {name: timed(call)[0] for name, call in contestants.items()}
+    for name, call in contestants.items():
+        repeat_for(warm_up - first[name], call)
     best = dict.fromkeys(contestants, float("inf"))
     for _ in range(repeats):
         for name, call in contestants.items():
             best[name] = min(best[name], timed(call)[0])
     return {name: Timing(first[name], best[name]) for name in contestants}
+
+
+def repeat_for(seconds: float, call: Callable[[], object]) -> None:
+    """Call for so long that loops over few elements are compiled.
+
+    These are left to Python until they have taken some time in all.
+    """
+    while seconds > 0.0:
+        seconds -= timed(call)[0]
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:

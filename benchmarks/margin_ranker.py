@@ -50,7 +50,8 @@ def pairs_against_highs(report: Report) -> None:
         {
             "ours": lambda: model.fit(X, y),
             "best form": lambda: solve_pairs(X, labels, nu),
-        }
+        },
+        warm_up=2.0,
     )
     report.add(
         "m = 300: distance from HiGHS's optimum, relative",
@@ -61,7 +62,8 @@ def pairs_against_highs(report: Report) -> None:
         "m = 300: HiGHS, problem as printed / ours",
         printed / times["ours"].best,
         at_least=200.0,
-        remark=f"{printed:.1f} s",
+        remark=f"{printed:.1f} s / {1e3 * times['ours'].best:.0f} ms, "
+        f"first fit {1e3 * times['ours'].first:.0f} ms",
     )
     report.add(
         "m = 300: HiGHS, the fastest form we found / ours",

@@ -164,7 +164,7 @@ def last_and_largest(values):
 def largest(monkeypatch):
     """Return a loop that is not compiled yet, while small arrays are left to Python."""
     monkeypatch.setattr(_compiled, "MOST_ELEMENTS", 10)
-    monkeypatch.setattr(_compiled, "_MOST_SECONDS", 60.0)
+    monkeypatch.setattr(_compiled, "_BEFORE_COMPILING", 60.0)
     return njit(last_and_largest.__wrapped__)
 
 
@@ -188,12 +188,44 @@ def test_elements_are_counted_in_tuples_of_arrays():
 
 
 def test_a_loop_that_takes_long_in_all_is_compiled(largest, monkeypatch):
-    monkeypatch.setattr(_compiled, "_MOST_SECONDS", 1e-3)
-    for _ in range(10_000):
-        assert largest(np.ones(10)) == (2.0, 2.0)
-        if is_compiled(largest):
-            break
-    assert is_compiled(largest)
+    monkeypatch.setattr(_compiled, "_BEFORE_COMPILING", 1e-3)
+    assert is_compiled_soon(largest)
+
+
+def is_compiled_soon(loop, n_calls=10_000):
+    for _ in range(n_calls):
+        assert loop(np.ones(10)) == (2.0, 2.0)
+        if is_compiled(loop):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seconds", [0.0, np.inf], ids=["numba is not", "in use"])
+def test_a_loop_that_was_compiled_before_is_loaded_once_numba_is_in_use(
+    seconds, largest, monkeypatch
+):
+    monkeypatch.setattr(_compiled, "_BEFORE_LOADING", 1e-4)
+    monkeypatch.setattr(_compiled, "_BEFORE_IMPORTING", 60.0)
+    kept = njit(cache=True)(last_and_largest.__wrapped__)
+    monkeypatch.setattr(kept, "_was_compiled_before", True)
+    monkeypatch.setattr(_compiled._Python, "seconds", seconds)
+    monkeypatch.setattr(largest, "_was_compiled_before", False)
+    assert not is_compiled_soon(largest, 200)
+    assert is_compiled_soon(kept, 200) == (seconds == np.inf)
+
+
+@pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
+)
+def test_what_numba_has_kept_is_found(monkeypatch, tmp_path):
+    import numba
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert not njit(doubled.__wrapped__)._was_compiled_before
+    assert not njit(cache=True)(doubled.__wrapped__)._was_compiled_before
+    njit(cache=True)(doubled.__wrapped__).dispatcher(1.0)
+    assert njit(cache=True)(doubled.__wrapped__)._was_compiled_before
+    assert not njit(cache=True)(last_and_largest.__wrapped__)._was_compiled_before
 
 
 def test_python_does_not_warn_where_compiled_loops_do_not(largest):

@@ -1,9 +1,10 @@
 """Numba's ``njit``, which few rows need not wait for, and which can always be cached.
 
-To compile a loop takes about a second. To import numba and to load what it has compiled
-before takes half of one. Over a thousand rows, Python itself takes milliseconds. So
-small arrays are left to Python, by the same arithmetic and with the same results, and
-numba is imported once there are many rows, or many calls.
+To compile a loop takes about half a second, and so does it to import numba, which then
+loads a loop that it has compiled before in milliseconds. Over a thousand rows, Python
+itself takes milliseconds. So small arrays are left to Python, by the same arithmetic
+and with the same results, and numba takes over once there are many rows, or once
+Python has taken long: sooner where an earlier process has compiled the loop.
 
 Numba keeps compiled loops next to the source or in the user's cache folder, and raises
 an error if it can write to neither, as in a container with a read-only disk
@@ -25,17 +26,25 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import cache, update_wrapper, wraps
+from functools import cache, cached_property, update_wrapper, wraps
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 __all__ = ["Loop", "njit"]
 
-# Python runs a loop itself over arrays of so many elements in all, at most, and until
-# its calls have taken so long together; it takes some microseconds for each element.
+# Python runs a loop itself over arrays of so many elements in all, at most; it takes
+# some microseconds for each.
 MOST_ELEMENTS = 10_000
-_MOST_SECONDS = 0.2
+
+# Numba takes over once Python has taken so many seconds: for one loop, which is then
+# compiled; for one loop that need only be loaded; and for all of them, before numba is
+# imported to load any. Each is a part of what numba itself would take, so that little
+# is lost whether more calls follow or not.
+_BEFORE_COMPILING = 0.1
+_BEFORE_LOADING = 0.01
+_BEFORE_IMPORTING = 0.1
 
 _PAUSE = 0.1  # seconds; without an end to it, waiting cannot be interrupted on Windows
 _PATIENCE = 1.0  # seconds of waiting, after which the user is told what for
@@ -59,6 +68,12 @@ class _Turn(threading.local):
     is_pythons = False
 
 
+class _Python:
+    """How long Python has run loops, in this process; endless once numba is in use."""
+
+    seconds = 0.0
+
+
 _turn = _Turn()
 _one_at_a_time = threading.RLock()
 
@@ -76,7 +91,7 @@ class Loop:
         if self._dispatcher is None:
             if _turn.is_pythons:  # the arrays of the loop that calls are small
                 return self._function(*args)
-            if self._seconds < _MOST_SECONDS and _n_elements(args) <= MOST_ELEMENTS:
+            if _n_elements(args) <= MOST_ELEMENTS and not self._has_taken_long():
                 return self._run_as_python(args)
         return self.dispatcher(*args)
 
@@ -87,6 +102,7 @@ class Loop:
             with _one_at_a_time:
                 if self._dispatcher is None:
                     self._dispatcher = _compile(self._function, self._options)
+                    _Python.seconds = float("inf")
         return self._dispatcher
 
     def __getattr__(self, name: str) -> Any:
@@ -98,6 +114,25 @@ class Loop:
     def __reduce__(self) -> str:
         return str(self.__name__)
 
+    def _has_taken_long(self) -> bool:
+        """Tell whether Python has taken longer than it should be left to."""
+        return self._seconds >= _BEFORE_COMPILING or (
+            self._seconds >= _BEFORE_LOADING
+            and _Python.seconds >= _BEFORE_IMPORTING
+            and self._was_compiled_before
+        )
+
+    @cached_property
+    def _was_compiled_before(self) -> bool:
+        """Whether numba has kept the loop, for arguments of whatever types."""
+        with _one_at_a_time:
+            stats = getattr(_decorate(self._function, self._options), "stats", None)
+        if stats is None or stats.cache_path is None:  # nothing is compiled, or kept
+            return False
+        code = self._function.__code__
+        name = f"{Path(code.co_filename).stem}.{code.co_qualname}"
+        return any(Path(stats.cache_path).glob(f"{name}-{code.co_firstlineno}.*.nbi"))
+
     def _run_as_python(self, args: tuple[Any, ...]) -> Any:
         _turn.is_pythons = True
         start = time.thread_time()
@@ -106,7 +141,9 @@ class Loop:
                 return _plain(self._function(*args))
         finally:
             _turn.is_pythons = False
-            self._seconds += time.thread_time() - start
+            taken = time.thread_time() - start
+            self._seconds += taken
+            _Python.seconds += taken
 
 
 def _n_elements(args: tuple[Any, ...]) -> int:

@@ -13,6 +13,8 @@ from aucmax.risks._class_rows import ClassRows
 
 __all__ = ["SortedPairs", "difference_of_rank", "sorted_pairs"]
 
+# Without weights, so many are formed and selected among in less time than guesses take.
+_MOST_PAIRS_AT_ONCE = 1 << 15
 _MOST_PAIRS_LISTED = 4096  # or a quarter of the rows, where that is more
 # The first guess comes from a few rows of each class, the guides.
 _ROWS_PER_GUIDE = 32
@@ -94,6 +96,9 @@ def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
     search quick and have no say in its result. The first guesses come from the same
     problem on fewer rows; continuous scores need no others.
     """
+    s, t = pairs.positive.values, pairs.negative.values
+    if pairs.masses is None and s.size * t.size <= _MOST_PAIRS_AT_ONCE:
+        return _selected(np.subtract.outer(s, t).ravel(), math.ceil(nu) - 1)
     bracket = _Bracket(pairs, nu)
     limit = _MOST_PAIRS_LISTED + (pairs.positive.size + pairs.negative.size) // 4
     if bracket.n_pairs <= limit:
@@ -106,6 +111,12 @@ def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
         if bracket.n_pairs <= limit:
             return bracket.listed()
         pivots = bracket.sampled_guesses(limit)
+
+
+def _selected(differences: FloatArray, rank: int) -> float:
+    """Return the difference that as many others as the rank are not above."""
+    differences.partition(rank)
+    return float(differences[rank])
 
 
 def _thinned_guesses(bracket: "_Bracket") -> Iterator[float]:
@@ -186,8 +197,7 @@ class _Bracket:
         weight = self.pairs.weight_from(self.stop)
         positive, negative = self.pairs.positive.weights, self.pairs.negative.weights
         if positive is None or negative is None:
-            rank = math.ceil(self.nu) - int(weight) - 1
-            return float(np.partition(differences, rank)[rank])
+            return _selected(differences, math.ceil(self.nu) - int(weight) - 1)
         order = np.argsort(differences)
         reached = weight + np.cumsum((positive[rows] * negative[columns])[order])
         # sums in another order: rounding may leave the last one short of nu
