@@ -107,6 +107,7 @@ def test_the_logistic_loss_is_the_definition(kind, accuracy, n_grids):
 
 def test_threads_change_no_bit(monkeypatch):
     monkeypatch.setattr(_grid_sums, "_BLOCK", 64)
+    monkeypatch.setattr(_grid_sums, "_MANY_ROWS", 0)
     generator = np.random.default_rng(0)
     labels, scores = generator.random(N_ROWS) < 0.3, generator.normal(size=N_ROWS)
     one, three = (

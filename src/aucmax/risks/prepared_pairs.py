@@ -193,7 +193,7 @@ class PreparedPairs:
         sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(self._factors)
-            return unit * sums.slope, unit * sums.hessian()
+            return unit * sums.slope, sums.gradient_hessian(unit)[1]
         gradient, hessian = self.gradient_hessian(scores)
         return 0.5 * float(np.abs(gradient).sum()), hessian
 
@@ -204,7 +204,7 @@ class PreparedPairs:
         sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(factors)
-            return unit * sums.loss, unit * sums.gradient(), unit * sums.hessian()
+            return (unit * sums.loss, *sums.gradient_hessian(unit))
         order, rising = sort_with_order(-scores)
         by_query = self._parts[-1].arrange(order)  # the last part compares all levels
         weights, widths = self._weigh(scores, by_query)
