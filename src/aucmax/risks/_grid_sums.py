@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aucmax._sorting import RowNumbers
 from aucmax._validation import FloatArray
+from aucmax.risks import _moment_arrays as arrays
 from aucmax.risks import _moment_kernels as kernels
 from aucmax.risks._selection import highest
 from aucmax.risks._threads import run_all
@@ -30,6 +31,7 @@ _GAIN = 25.0  # by which a further node lowers the error
 _FEWEST_ROWS = 256
 _ROWS_PER_NODE = 4  # with fewer, sorting is cheaper
 _BLOCK = 2**15  # rows that a thread takes at a time, at least
+_COMPILED_ROWS = 2**14  # fewer take NumPy less time than numba takes to load
 # Fewer are left to one thread: they take it some milliseconds, during which the threads
 # of a tree learner still wait in a loop for their next tree and keep others from cores.
 _MANY_ROWS = 2**19
@@ -174,6 +176,7 @@ class GridSums:
     ) -> None:
         self._rows, self._grid = rows, grid
         self._n_jobs = n_jobs if rows.scores.size >= _MANY_ROWS else 1
+        self._passes: Any = kernels if rows.scores.size >= _COMPILED_ROWS else arrays
         self._lagrange, places = _nodes(grid.n_nodes)
         moments = self._moments()
         if add_others is not None:
@@ -209,7 +212,7 @@ class GridSums:
         by_cell = owed.reshape(2, grid.n_cells, grid.n_nodes, 2)
         series = np.ascontiguousarray(self._lagrange.T @ by_cell)
         found = np.empty(size), np.empty(size)
-        read = partial(kernels.read_off, self._rows, grid.place)
+        read = partial(self._passes.read_off, self._rows, grid.place)
         tasks = [partial(read, *block, series, *found) for block in self._blocks()]
         run_all(tasks, self._n_jobs)
         return found
@@ -219,7 +222,7 @@ class GridSums:
         blocks = self._blocks()
         grid = self._grid
         moments = np.zeros((len(blocks), 2, grid.n_cells, grid.n_nodes))
-        add = partial(kernels.add_moments, self._rows, grid.place)
+        add = partial(self._passes.add_moments, self._rows, grid.place)
         tasks = zip(blocks, moments, strict=True)
         run_all([partial(add, *block, own) for block, own in tasks], self._n_jobs)
         total: FloatArray = moments.sum(axis=0)
