@@ -27,6 +27,15 @@ TINY = 1e-300
 SPECIAL = [1e-300, -1e-300, 1e300, -1e300, 0.0, -0.0, 1.0, -2.5, 5e-324]
 
 
+@pytest.fixture(autouse=True, scope="module", params=["pair by pair", "sweeps"])
+def way(request):
+    """Run each test in both ways: few rows have few pairs."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "sweeps":
+            patch.setattr("aucmax.risks._few_pairs._MOST_PAIRS", -1)
+        yield request.param
+
+
 def tied(size):
     """Few distinct values, so that ties are the rule and not the exception."""
     return picked(size, np.arange(-4, 5) / 2.0)
@@ -272,9 +281,10 @@ def test_ranges_are_the_definition(scores, parameters, weight):
 @pytest.mark.parametrize("ranked", [False, True])
 def test_all_negatives_count_alike_if_those_outside_weigh_as_much(ranked):
     scores = np.random.default_rng(0).normal(size=SIZE)
-    part = PairLogistic(ranked, fpr_range=(0.1, 0.3), outside_weight=1.0)
+    exact = {"accuracy": 1e-12}  # a range is swept, whichever way the whole goes
+    part = PairLogistic(ranked, fpr_range=(0.1, 0.3), outside_weight=1.0, **exact)
     found = part.value_gradient_hessian(scores, LABELS)
-    whole = PairLogistic(ranked).value_gradient_hessian(scores, LABELS)
+    whole = PairLogistic(ranked, **exact).value_gradient_hessian(scores, LABELS)
     for one, other in zip(found, whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
@@ -596,7 +606,8 @@ def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
 def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
     # threads share stretches of so many rows
     monkeypatch.setattr("aucmax.risks._level_pairs._BLOCK", 32)
-    monkeypatch.setattr("aucmax.risks.prepared_pairs._MANY_ROWS", 32)
+    for home in ("prepared_pairs", "_few_pairs"):
+        monkeypatch.setattr(f"aucmax.risks.{home}._MANY_ROWS", 32)
     generator = np.random.default_rng(0)
     labels = generator.integers(0, 2 if "fpr_range" in parameters else 4, 200)
     scores = np.round(generator.normal(size=200), 1)

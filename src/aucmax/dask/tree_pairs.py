@@ -136,7 +136,7 @@ class CellMoments:
         rows = self._classes.at(scores)
         table, n_jobs = self._risk.table, int(self._risk.n_jobs)
         sums = GridSums(rows, grid, table, n_jobs, add_others=_sum)
-        return self._unit * sums.gradient(), self._unit * sums.hessian()
+        return sums.gradient_hessian(self._unit)
 
     def threshold(self, scores: FloatArray) -> float:
         """Return the cut of the best balanced accuracy, among 65,536 equal steps."""

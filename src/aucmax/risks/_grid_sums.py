@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aucmax._sorting import RowNumbers
 from aucmax._validation import FloatArray
+from aucmax.risks import _moment_arrays as arrays
 from aucmax.risks import _moment_kernels as kernels
 from aucmax.risks._selection import highest
 from aucmax.risks._threads import run_all
@@ -30,6 +31,12 @@ _GAIN = 25.0  # by which a further node lowers the error
 _FEWEST_ROWS = 256
 _ROWS_PER_NODE = 4  # with fewer, sorting is cheaper
 _BLOCK = 2**15  # rows that a thread takes at a time, at least
+_COMPILED_ROWS = 2**14  # fewer take NumPy less time than numba takes to load
+# Fewer are left to one thread: they take it some milliseconds, during which the threads
+# of a tree learner still wait in a loop for their next tree and keep others from cores.
+_MANY_ROWS = 2**19
+# of slope and curvature, for negatives and for positives
+_SIGNS = np.array([[[1.0, 1.0]], [[-1.0, 1.0]]])
 
 
 class ClassRange(NamedTuple):
@@ -167,24 +174,24 @@ class GridSums:
         n_jobs: int,
         add_others: Callable[[FloatArray], FloatArray] | None = None,
     ) -> None:
-        self._rows, self._grid, self._n_jobs = rows, grid, n_jobs
-        self._lagrange, gaps = _nodes(grid.n_nodes)
+        self._rows, self._grid = rows, grid
+        self._n_jobs = n_jobs if rows.scores.size >= _MANY_ROWS else 1
+        self._passes: Any = kernels if rows.scores.size >= _COMPILED_ROWS else arrays
+        self._lagrange, places = _nodes(grid.n_nodes)
         moments = self._moments()
         if add_others is not None:
             moments = add_others(moments)
-        self._weights = (moments @ self._lagrange.T).reshape(2, -1)
-        decays = np.exp(-np.outer(gaps, np.arange(1, table.shape[1] + 1)))
+        weights = moments @ self._lagrange.T
+        below, above = _meet(weights, places, table)
+        self._weights = weights.reshape(2, -1)
         # for each class, what the other one is owed by a row at each node of weight 1
         to_negatives, to_positives = self._weights[::-1]
-        below, above = _meet(to_negatives, decays) @ table.T
-        passed = np.cumsum(to_negatives)
-        of_negatives = above + below * (-1.0, 1.0, 1.0)
-        of_negatives[:, 0] += passed
-        below, above = _meet(to_positives, decays) @ table.T
+        of_negatives = above[1] + below[1] * (-1.0, 1.0, 1.0)
+        of_negatives[:, 0] += np.cumsum(to_negatives)
+        of_positives = below[0] + above[0] * (-1.0, 1.0, 1.0)
         passed = _sums_above(to_positives)
-        of_positives = below + above * (-1.0, 1.0, 1.0)
         of_positives[:, 0] += passed
-        gaps = np.tile(gaps, grid.n_cells)
+        gaps = np.tile(np.diff(places, append=places[0] + _CELL), grid.n_cells)
         of_positives[:, 2] += np.cumsum((gaps * passed)[::-1])[::-1]
         self._owed = np.array((of_negatives, of_positives))
 
@@ -198,34 +205,28 @@ class GridSums:
         """The slopes of all pairs, as numbers above 0."""
         return float(self._weights[1] @ self._owed[1, :, 0])
 
-    def gradient(self) -> FloatArray:
-        """Return the derivative of the losses by each score."""
-        return self._read(self._owed[:, :, 0] * [[1.0], [-1.0]])
-
-    def hessian(self) -> FloatArray:
-        """Return the second derivative of the losses by each score."""
-        return self._read(self._owed[:, :, 1])
+    def gradient_hessian(self, unit: float) -> tuple[FloatArray, FloatArray]:
+        """Return both derivatives by each score, where a pair has the weight `unit`."""
+        grid, size = self._grid, self._rows.scores.size
+        owed = self._owed[:, :, :2] * (_SIGNS * unit)
+        by_cell = owed.reshape(2, grid.n_cells, grid.n_nodes, 2)
+        series = np.ascontiguousarray(self._lagrange.T @ by_cell)
+        found = np.empty(size), np.empty(size)
+        read = partial(self._passes.read_off, self._rows, grid.place)
+        tasks = [partial(read, *block, series, *found) for block in self._blocks()]
+        run_all(tasks, self._n_jobs)
+        return found
 
     def _moments(self) -> FloatArray:
         """Return the moments of both classes in each cell."""
         blocks = self._blocks()
         grid = self._grid
         moments = np.zeros((len(blocks), 2, grid.n_cells, grid.n_nodes))
-        add = partial(kernels.add_moments, self._rows, grid.place)
+        add = partial(self._passes.add_moments, self._rows, grid.place)
         tasks = zip(blocks, moments, strict=True)
         run_all([partial(add, *block, own) for block, own in tasks], self._n_jobs)
         total: FloatArray = moments.sum(axis=0)
         return total
-
-    def _read(self, owed: FloatArray) -> FloatArray:
-        """Return what each row owes, from what is owed at the nodes."""
-        grid = self._grid
-        series = owed.reshape(2, grid.n_cells, grid.n_nodes) @ self._lagrange
-        result = np.empty(self._rows.scores.size)
-        read = partial(kernels.read_off, self._rows, grid.place)
-        blocks = self._blocks()
-        run_all([partial(read, *one, series, result) for one in blocks], self._n_jobs)
-        return result
 
     def _blocks(self) -> list[tuple[int, int]]:
         """Divide the rows, so that all blocks' moments take no more room than they."""
@@ -235,11 +236,51 @@ class GridSums:
         return [(first, min(first + block, size)) for first in starts]
 
 
-def _meet(weights: FloatArray, decays: FloatArray) -> FloatArray:
-    """Return the sums of powers that each node meets, of shape (2, nodes, powers)."""
-    met = np.empty((2, weights.size, decays.shape[1]))
-    kernels.meet_at_nodes(weights, decays, met)
-    return met
+def _meet(
+    weights: FloatArray, places: FloatArray, table: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return what each node meets below it, or at its own place, and above it.
+
+    These are sums over the nodes of one class, by `weights`[class, cell, node], of the
+    functions that `table` has as sums of powers of exp(-distance); of shape (2, n, 3).
+    """
+    powers = np.arange(1, table.shape[1] + 1)
+    to_low = np.exp(-np.outer(places, powers))  # to the lower end of a node's cell
+    to_high = np.exp(-np.outer(_CELL - places, powers))
+    from_below = _carry(weights @ to_high, powers)
+    from_above = _carry((weights @ to_low)[:, ::-1], powers)[:, ::-1]
+    distances = np.abs(places - places[:, np.newaxis])
+    within = np.exp(-np.multiply.outer(distances, powers)) @ table.T
+    is_below = np.tri(places.size).T[:, :, np.newaxis]  # the first node at the second
+    found = []
+    for carried, decays, own in (
+        (from_below, to_low, within * is_below),
+        (from_above, to_high, within * (1.0 - is_below)),
+    ):
+        functions = decays[:, np.newaxis] * table  # of shape (nodes, 3, powers)
+        sums = carried @ functions.reshape(-1, powers.size).T
+        sums += weights @ own.reshape(places.size, -1)
+        found.append(sums.reshape(2, -1, table.shape[0]))
+    return found[0], found[1]
+
+
+def _carry(sums: FloatArray, powers: Any) -> FloatArray:
+    """Return what comes into each cell from all cells before it.
+
+    `sums`[class, cell] are the powers of exp(-distance) where they leave a cell. Each
+    step doubles the number of cells that are summed up, until nothing is left of the
+    farthest in floating point.
+    """
+    carried = np.zeros_like(sums)
+    carried[:, 1:] = sums[:, :-1]
+    step = 1
+    while step < sums.shape[1]:
+        decays = np.exp(-_CELL * step * powers)
+        if decays[0] == 0.0:
+            break
+        carried[:, step:] += carried[:, :-step] * decays
+        step *= 2
+    return carried
 
 
 def _sums_above(weights: FloatArray) -> FloatArray:
@@ -255,13 +296,12 @@ def _n_nodes(accuracy: float) -> int:
 
 @lru_cache(maxsize=16)
 def _nodes(n_nodes: int) -> tuple[FloatArray, FloatArray]:
-    """Return the Lagrange polynomials' coefficients, and the gaps between nodes.
+    """Return the Lagrange polynomials' coefficients, and the places of the nodes.
 
     Row l of the coefficients is the polynomial that is 1 at node l and 0 at the others
-    of [-1, 1]; the last gap is the one to the next cell.
+    of [-1, 1]; places are distances from the lower end of a cell.
     """
     points = chebpts1(n_nodes)
     powers = np.vander(points, increasing=True)
     lagrange = np.ascontiguousarray(np.linalg.inv(powers).T)
-    gaps = np.diff(points, append=points[0] + 2.0) * (_CELL / 2.0)
-    return lagrange, gaps
+    return lagrange, (points + 1.0) * (_CELL / 2.0)

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from aucmax._sorting import RowNumbers, deal_out
 from aucmax._validation import FloatArray, IntArray
 
-__all__ = ["LevelWeights", "Part", "equal_weights", "mauc_numbers", "split_levels"]
+__all__ = [
+    "LevelWeights",
+    "Part",
+    "equal_weights",
+    "mauc_numbers",
+    "spans_of_groups",
+    "split_levels",
+]
 
 _BLOCK = 2**15  # rows that a thread takes at a time
 _MANY_LEVELS = 16  # more are compared digit by digit, in this base
@@ -91,17 +98,17 @@ class Part:
             return order.astype(np.int64)
         return deal_out(order, self.groups, self.starts)
 
-    def spans(self) -> list[tuple[int, int]]:
-        """Divide the groups into stretches of about as many rows, for threads."""
-        n_rows = int(self.starts[-1])
-        cuts = np.searchsorted(self.starts, np.arange(_BLOCK, n_rows, _BLOCK))
-        ends = np.unique(np.concatenate(([0], cuts, [self.starts.size - 1])))
-        return [(int(a), int(b)) for a, b in pairwise(ends)]
-
     @property
     def n_classes(self) -> int:
         """Number of classes, some of which may not occur."""
         return int(self.classes.max()) + 1
+
+
+def spans_of_groups(starts: IntArray) -> list[tuple[int, int]]:
+    """Divide groups into stretches of about as many rows, for threads."""
+    cuts = np.searchsorted(starts, np.arange(_BLOCK, int(starts[-1]), _BLOCK))
+    ends = np.unique(np.concatenate(([0], cuts, [starts.size - 1])))
+    return [(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 def split_levels(

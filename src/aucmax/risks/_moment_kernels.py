@@ -1,4 +1,4 @@
-"""Compiled passes over rows and over the nodes of a grid, for pairs of two classes.
+"""Compiled passes over the rows of a grid, for pairs of two classes.
 
 A row at the place x of its cell, in [-1, 1], stands for weights at the nodes of that
 cell; what the classes owe to each other is found at the nodes, and read off at rows.
@@ -52,43 +52,25 @@ def add_moments(rows, place, first, last, moments):
 
 
 @njit(cache=True, nogil=True)
-def meet_at_nodes(weights, decays, met):
-    """Fill in the sums of exp(-distance) to the powers 1, 2, ... that each node meets.
+def read_off(rows, place, first, last, series, gradient, hessian):
+    """Fill in both derivatives by the scores of some rows, times the rows' weights.
 
-    The nodes are in rising order, with weights; `decays`[k] are the powers for the
-    distance from node k of a cell to the next. `met`[0] is over the nodes from the
-    lowest up to this one, `met`[1] over those above.
+    `series`[class, cell, :, 0 and 1] are the coefficients of polynomials of the place
+    in the cell. Two of them take as long as one.
     """
-    n_nodes, last = weights.size, weights.size - 1
-    met[0, 0] = weights[0]
-    met[1, last] = 0.0
-    for node in range(1, n_nodes):
-        decay = decays[(node - 1) % decays.shape[0]]
-        for k in range(decay.size):
-            met[0, node, k] = met[0, node - 1, k] * decay[k] + weights[node]
-    for node in range(last - 1, -1, -1):
-        decay = decays[node % decays.shape[0]]
-        for k in range(decay.size):
-            met[1, node, k] = (met[1, node + 1, k] + weights[node + 1]) * decay[k]
-
-
-@njit(cache=True, nogil=True)
-def read_off(rows, place, first, last, series, result):
-    """Fill in what some rows owe, by their weights.
-
-    `series`[class, cell] are the coefficients of a polynomial of the place in the cell.
-    """
-    n_cells, n_powers = series.shape[1:]
+    n_cells, n_powers = series.shape[1:3]
     for i in range(first, last):
         w = counted(rows, i)
         if w == 0.0:
-            result[i] = 0.0
+            gradient[i] = hessian[i] = 0.0
             continue
         x = (rows.scores[i] - place.low) * place.scale
         cell = min(int(x), n_cells - 1)
         x = 2.0 * (x - cell) - 1.0
         of_cell = series[rows.classes[i], cell]
-        value = 0.0
+        slope = curvature = 0.0
         for k in range(n_powers - 1, -1, -1):
-            value = value * x + of_cell[k]
-        result[i] = w * value
+            slope = slope * x + of_cell[k, 0]
+            curvature = curvature * x + of_cell[k, 1]
+        gradient[i] = w * slope
+        hessian[i] = w * curvature

@@ -19,12 +19,14 @@ from aucmax._validation import (
     first_positive_level,
 )
 from aucmax.risks import _pair_kernels as kernels
+from aucmax.risks._few_pairs import FewPairs
 from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
 from aucmax.risks._level_pairs import (
     LevelWeights,
     Part,
     equal_weights,
     mauc_numbers,
+    spans_of_groups,
     split_levels,
 )
 from aucmax.risks._threads import run_all
@@ -114,6 +116,11 @@ class PreparedPairs:
         self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
         self._query_scale = self._scale(counted.own.sum(axis=1) * largest, n_used)
         self._two_classes = self._as_two_classes(counted)
+        self._few = None
+        if all(limits is None for limits in self._limits):
+            self._few = FewPairs.of(
+                numbers, codes, weights, self._numbers, is_ranked=self._is_ranked
+            )
         by_row = np.zeros(self.n_rows, dtype=np.int64) if numbers is None else numbers
         self.row_scale = self._query_scale[by_row]
 
@@ -193,7 +200,7 @@ class PreparedPairs:
         sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(self._factors)
-            return unit * sums.slope, unit * sums.hessian()
+            return unit * sums.slope, sums.gradient_hessian(unit)[1]
         gradient, hessian = self.gradient_hessian(scores)
         return 0.5 * float(np.abs(gradient).sum()), hessian
 
@@ -204,7 +211,10 @@ class PreparedPairs:
         sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(factors)
-            return unit * sums.loss, unit * sums.gradient(), unit * sums.hessian()
+            return (unit * sums.loss, *sums.gradient_hessian(unit))
+        pairwise = self._pair_by_pair(scores, factors)
+        if pairwise is not None and not with_value:
+            return (0.0, *pairwise)
         order, rising = sort_with_order(-scores)
         by_query = self._parts[-1].arrange(order)  # the last part compares all levels
         weights, widths = self._weigh(scores, by_query)
@@ -228,10 +238,24 @@ class PreparedPairs:
                 _UNUSED if weights is None else weights[rows],
             )
             settings = self._pairing(part, factors), self._table, self._n_jobs
-            value += room.sweep(part, laid_out, *settings, with_value=with_value)
-            found = room.gradients, room.hessians, part is self._parts[0]
-            kernels.give_to_rows(rows, *found, gradient, hessian)
-        return value, gradient, hessian
+            is_wanted = {"with_value": with_value, "with_slopes": pairwise is None}
+            value += room.sweep(part, laid_out, settings, **is_wanted)
+            if pairwise is None:
+                found = room.gradients, room.hessians, part is self._parts[0]
+                kernels.give_to_rows(rows, *found, gradient, hessian)
+        return (value, *(pairwise or (gradient, hessian)))
+
+    def _pair_by_pair(
+        self, scores: FloatArray, factors: FloatArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return both derivatives, if there are so few pairs that this is cheapest."""
+        if self._few is None:
+            return None
+        if not hasattr(self._rooms, "few"):
+            self._rooms.few = self._few.room()
+        return self._few.gradient_hessian(
+            scores, self._width, factors, self._rooms.few, self._n_jobs
+        )
 
     def _as_two_classes(self, counted: LevelWeights) -> TwoClasses | None:
         """Return the rows for sums over a grid, if these can stand for the pairs."""
@@ -364,19 +388,22 @@ class _Room:
         self,
         part: Part,
         rows: kernels.Rows,
-        pairing: kernels.Pairing,
-        table: FloatArray,
-        n_jobs: int,
+        settings: tuple[kernels.Pairing, FloatArray, int],
         *,
         with_value: bool,
+        with_slopes: bool,
     ) -> float:
-        """Fill in the results; return the value if it is asked for, or else 0."""
+        """Fill in the results; return the value if it is asked for, or else 0.
+
+        The settings: what a pair weighs, the coefficients, the number of threads.
+        """
+        pairing, table, n_jobs = settings
         tasks = []
         values = np.zeros(part.starts.size - 1)
         sweep = kernels.sweep_for(pairing)
-        for span in part.spans():
+        for span in spans_of_groups(part.starts):
             shared = (rows, pairing, table, span)
-            for k, down in enumerate((True, False)):
+            for k, down in enumerate((True, False) if with_slopes else ()):
                 own = kernels.nothing_met(pairing.n_levels, table.shape[1])
                 results = own, self.gradients[k], self.hessians[k]
                 tasks.append(partial(sweep, *shared, down, *results))
