@@ -1,3 +1,4 @@
+import gc
 import os
 import signal
 from collections import defaultdict
@@ -25,6 +26,17 @@ def pytest_configure():
     from aucmax import _compiled
 
     _compiled.MOST_ELEMENTS = -1
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Keep the search for garbage from visiting thousands of tests, time and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(config, items):

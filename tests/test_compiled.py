@@ -16,7 +16,7 @@ import pytest
 
 import aucmax
 from aucmax import _compiled
-from aucmax._compiled import _beside, njit
+from aucmax._compiled import _beside, load_compiler, njit
 from aucmax._sorting import insertion_sort
 from every_model import MODELS, fitted, scores
 
@@ -24,13 +24,13 @@ CALL = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    import aucmax.metrics, aucmax.structured
     from aucmax import _compiled
-    from aucmax._sorting import insertion_sort
+    from aucmax._sorting import fill_groups, insertion_sort
     import numpy as np
     values = np.array([2.0, 3.0, 1.0])
     _compiled.MOST_ELEMENTS = 0
     assert insertion_sort(np.arange(3), values, 9)
+    fill_groups.dispatcher  # has no folder either
 print(values.tolist())
 print(*[w.message for w in caught if issubclass(w.category, RuntimeWarning)])
 """
@@ -212,6 +212,13 @@ def test_a_loop_that_was_compiled_before_is_loaded_once_numba_is_in_use(
     monkeypatch.setattr(largest, "_was_compiled_before", False)
     assert not is_compiled_soon(largest, 200)
     assert is_compiled_soon(kept, 200) == (seconds == np.inf)
+
+
+def test_numba_is_in_use_once_its_compiler_is_loaded(monkeypatch):
+    monkeypatch.setattr(_compiled._Python, "seconds", 0.0)
+    load_compiler()
+    assert _compiled._Python.seconds == np.inf
+    assert "numba" in sys.modules
 
 
 @pytest.mark.skipif(

@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Loop", "njit"]
+__all__ = ["Loop", "load_compiler", "njit"]
 
 # Python runs a loop itself over arrays of so many elements in all, at most; it takes
 # some microseconds for each.
@@ -60,6 +60,15 @@ def njit(*args: Any, **options: Any) -> Any:
     if args:
         return Loop(args[0], options)
     return lambda function: Loop(function, options)
+
+
+def load_compiler() -> None:
+    """Let numba load what it needs for any loop, before the time of a fit is taken."""
+    njit(_nothing).dispatcher()
+
+
+def _nothing() -> None:
+    """Do nothing, which is soon compiled."""
 
 
 class _Turn(threading.local):

@@ -246,6 +246,7 @@ def compare(
 
 def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
+    from aucmax._compiled import load_compiler
     from aucmax.comparison import choose_aim, choose_folds, compare_models
     from aucmax.tables import TableEncoder
 
@@ -264,6 +265,7 @@ def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     encoder = TableEncoder().fit(data.rows, target.relevant)
     console.say(f"{data.describe(target)}, {where}")
     describe_columns(encoder, console)
+    load_compiler()
     with console.progress(title, n_folds * len(models)) as step:
         comparison = compare_models(
             data.rows,
