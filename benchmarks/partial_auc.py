@@ -30,6 +30,7 @@ def run(report: Report) -> None:
     for name, values in kinds.items():
         passes(report, f"sparse 50,000 x 50,000, {name}", *sparse_data(values))
     few_weights(report)
+    few_of_many_bits(report)
     against_logistic_regression(report)
 
 
@@ -180,6 +181,52 @@ def few_weights(report: Report) -> None:
             "passes",
             at_most=150,
             remark=f"gap {gap:.1e}, {used:.1%} of the weights, {seconds:.1f} s",
+        )
+
+
+def bits(n_rows: int, n_columns: int) -> tuple[sparse.csr_array, np.ndarray]:
+    """Draw bits that follow some hidden factors, most of them rare: separable."""
+    generator = np.random.default_rng(0)
+    factors = generator.normal(size=(n_rows, 300))
+    blocks = []
+    for _ in range(0, n_columns, 4000):
+        followed = generator.integers(0, 300, 4000)
+        closeness = np.sqrt(0.5 * generator.random(4000))
+        noise = generator.normal(size=(n_rows, 4000)) * np.sqrt(1.0 - closeness**2)
+        levels = closeness * factors[:, followed] + noise
+        rarity = np.minimum(0.5, 0.003 / np.sqrt(generator.random(4000)))
+        thresholds = [
+            np.quantile(column, 1.0 - share)
+            for column, share in zip(levels.T, rarity, strict=True)
+        ]
+        blocks.append(sparse.csr_array((levels > thresholds).astype(float)))
+    score = factors[:, :20].sum(axis=1) + 2.0 * generator.normal(size=n_rows)
+    X = sparse.csr_array(sparse.hstack(blocks)[:, :n_columns])
+    return X, (score > np.quantile(score, 0.9)).astype(int)
+
+
+def few_of_many_bits(report: Report) -> None:
+    """Fit L1 with a hundred times as many columns as rows."""
+    X, y = bits(800, 88_000)
+    theirs = LogisticRegression(C=1.0, l1_ratio=1.0, solver="liblinear")
+    for C in (10.0, 100.0, 1000.0):
+        ours = AUCSVC(C, penalty="l1", tol=GAP)
+        times = time_in_turn(
+            {"ours": partial(ours.fit, X, y), "theirs": partial(theirs.fit, X, y)}, 3
+        )
+        used = [np.count_nonzero(model.coef_) for model in (ours, theirs)]
+        gap = ours.dual_gap_ / ours.objective_
+        report.add(
+            f"L1, 800 x 88,000 bits, C = {C:g}",
+            ours.n_passes_,
+            "passes",
+            at_most=150,
+            remark=f"gap {gap:.1e}, {used[0]} weights, {times['ours'].best:.2f} s",
+        )
+        report.add(
+            f"L1, 800 x 88,000 bits, C = {C:g}: time / L1 logistic regression",
+            times["ours"].best / times["theirs"].best,
+            remark=f"liblinear, {used[1]} weights, {times['theirs'].best:.2f} s",
         )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.base import clone
 
 from aucmax.risks import InstanceMargin, PairMargin, TangentMargin
@@ -26,6 +27,8 @@ weights = st.one_of(
 )
 shares = st.sampled_from([1e-6, 0.05, 0.21, 0.5, 0.77, 1.0])
 RISKS = ["pairs", "instances", "tangent"]
+SMOOTHABLE = ["pairs", "instances"]
+some_widths = st.sampled_from([1e-3, 0.1, 1.0, 5.0])  # in units of the scores' range
 
 
 def risk_of(kind, share, labels=LABELS, weight=None):
@@ -148,3 +151,44 @@ def test_inputs_may_be_read_only_and_stay_as_they_are(kind):
     risk.value_and_subgradient(scores, LABELS, weight)
     for array, copy in zip((scores, LABELS, weight), before, strict=True):
         np.testing.assert_array_equal(array, copy)
+
+
+@pytest.mark.parametrize("kind", SMOOTHABLE)
+@given(
+    here=any_scores, there=any_scores, weight=weights, share=shares, width=some_widths
+)
+def test_a_smoothed_line_stays_below_the_risk(kind, here, there, weight, share, width):
+    risk = risk_of(kind, share, weight=weight)
+    width = width * (np.ptp(here) + 1e-9)
+    line = risk.smoothed(here, LABELS, weight, width=width)
+    slack = 1e-9 * (1.0 + np.abs(here).max() + np.abs(there).max())
+    assert line.offset == 0.0
+    assert line.value == risk.value(here, LABELS, weight)
+    assert risk.value(there, LABELS, weight) >= line.subgradient @ there - slack
+    # a wide ramp loses no more than its width
+    assert line.value - line.subgradient @ here <= width + slack
+    assert line.subgradient[LABELS].sum() == pytest.approx(-0.5, rel=1e-9)
+    assert line.subgradient[~LABELS].sum() == pytest.approx(0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", SMOOTHABLE)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("share", [0.3, 1.0])
+def test_curvature_is_how_the_smoothed_slope_turns(kind, weighted, share):
+    generator = np.random.default_rng(0)
+    labels = np.arange(40) < 15
+    weight = generator.integers(0, 4, 40).astype(float) if weighted else None
+    scores, V = generator.normal(size=40), generator.normal(size=(40, 3))
+    risk = risk_of(kind, share, labels, weight)
+
+    def slope(scores):
+        return risk.smoothed(scores, labels, weight, width=0.7).subgradient
+
+    form = risk.curvature(scores, labels, weight, width=0.7)
+    step = 1e-6
+    turned = [
+        slope(scores + step * column) - slope(scores - step * column) for column in V.T
+    ]
+    expected = V.T @ np.array(turned).T / (2.0 * step)
+    np.testing.assert_allclose(form(V), expected, atol=1e-7)
+    np.testing.assert_allclose(form(sparse.csr_array(V)), form(V), atol=1e-14)

@@ -21,6 +21,7 @@ from aucmax.regularizers import (
 from aucmax.risks import PairHinge, PairMargin
 from aucmax.solvers import (
     BundleSolver,
+    ColumnNewtonSolver,
     LevelBundleSolver,
     SmoothedNewtonSolver,
     Start,
@@ -112,6 +113,9 @@ CASES = [
     pytest.param(Case(LevelBundleSolver, L1(), 1e-7), id="level, L1"),
     pytest.param(Case(LevelBundleSolver, Simplex(), 1e-7, 0.2), id="level, simplex"),
     pytest.param(Case(LevelBundleSolver, L1Ball(), 1e-7, 0.6), id="level, L1 ball"),
+    pytest.param(Case(ColumnNewtonSolver, L1(), 1e-4), id="columns, L1"),
+    pytest.param(Case(ColumnNewtonSolver, ElasticNet(0.7), 1e-4), id="columns, net"),
+    pytest.param(Case(ColumnNewtonSolver, L1Ball(), 1e-3, 0.6), id="columns, L1 ball"),
     *(
         pytest.param(Case(solver, regularizer, tight), id=f"{kind}, {name}")
         for kind, solver, tight in (

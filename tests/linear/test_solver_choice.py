@@ -113,3 +113,16 @@ def test_every_iteration_counts_when_one_solver_hands_over_to_another(monkeypatc
     seen = []
     AUCSVC(6.0, penalty="l1", callback=seen.append).fit(X, y)
     assert [progress.n_iter for progress in seen] == list(range(1, len(seen) + 1))
+
+
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
+def test_cutting_planes_take_over_from_steps_over_columns(penalty, monkeypatch):
+    X, y = wide()
+    machine = AUCSVC(30.0, penalty=penalty)
+    alone = machine.fit(X, y).objective_
+    assert machine.n_passes_ < 60
+    monkeypatch.setattr(solver_choice, "_MOST_COLUMN_STEPS", 2)
+    machine.fit(X, y)
+    assert machine.n_iter_ > 2
+    assert machine.dual_gap_ <= 1e-3 * machine.objective_
+    assert machine.objective_ == pytest.approx(alone, rel=2e-3)

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 
 from aucmax import MarginRanker
 from aucmax.exceptions import MarginWarning
-from aucmax.margin import limits
+from aucmax.margin import column_problem, limits
 from aucmax.metrics import roc_auc_score
 from margin import samples
 from persistence.equality import same
@@ -369,3 +369,16 @@ def test_fewer_cuts_are_kept_where_rows_are_many(formulation, monkeypatch):
     monkeypatch.setattr(limits, "_MOST_CUT_BYTES", 0)
     assert limits.most_cuts(200) == 50
     assert clone(model).fit(X, labels).objective_ == pytest.approx(expected, rel=2e-2)
+
+
+@pytest.mark.parametrize("formulation", ["pairs", "instances", "adaptive"])
+def test_cutting_planes_take_over_from_steps_over_columns(formulation, monkeypatch):
+    generator = np.random.default_rng(0)
+    X = (generator.random((120, 450)) < 0.1).astype(float)
+    y = X[:, :40].sum(axis=1) + generator.normal(size=120) > 4.5
+    model = MarginRanker(formulation, 0.3, "signed")
+    alone = model.fit(X, y).objective_
+    monkeypatch.setattr(column_problem, "_MOST_COLUMN_STEPS", 2)
+    model.fit(X, y)
+    assert model.certificate_.gap <= 1e-3
+    assert model.objective_ == pytest.approx(alone, rel=2e-3)

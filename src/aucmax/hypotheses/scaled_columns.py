@@ -170,6 +170,20 @@ class ScaledColumns:
             dense_columns(self.X, indices), self.low[indices], self.high[indices]
         )
 
+    def up_to_constants(self, indices: Any) -> tuple[Any, float]:
+        """Return ``H[:, indices]`` less a constant per column, and the share read.
+
+        So sparse data stay sparse.
+        """
+        matrix: Any = self.X
+        if not sparse.issparse(self.X):
+            return self.columns(indices), indices.size / self.n_hypotheses
+        chosen = sparse.csr_array(matrix[:, indices].astype(np.float64))
+        share = chosen.nnz / max(matrix.nnz, 1)
+        if self._is_delicate[indices].any():
+            return self.columns(indices), share
+        return chosen @ sparse.diags_array(self.scale[indices]), share
+
     def values(self, number: int, column: FloatArray) -> FloatArray:
         """Evaluate one hypothesis on other rows, of which this is its column."""
         return on_range(column, float(self.low[number]), float(self.high[number]))

@@ -155,9 +155,11 @@ class AUCSVC(BinaryRanker):
         not enough, and takes "bundle" otherwise. "subgradient" takes proximal
         (projected) subgradient steps with momentum; "auto" tries it on data with many
         rows and columns and ``penalty="l1"``, and stays with it where many weights are
-        needed. "descent" is L-BFGS with line searches that cost no pass, for
-        ``loss="logistic"`` and ``penalty="l2"``, where "auto" takes it. All certify the
-        same gap. ``loss="sigmoid"`` goes by "auto" alone.
+        needed. On wide data "auto" takes Newton steps over the columns in use for
+        ``penalty="l1"`` and "elasticnet", if the risk can be smoothed. "descent" is
+        L-BFGS with line searches that cost no pass, for ``loss="logistic"`` and
+        ``penalty="l2"``, where "auto" takes it. All certify the same gap.
+        ``loss="sigmoid"`` goes by "auto" alone.
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
     callback : callable, default=None

@@ -90,6 +90,21 @@ class LinearObjective(RiskObjective):
         """Turn a slope over scores into one over features: the backward half."""
         return self.unscaled(self._product(self.X.T, support.subgradient))
 
+    def columns(self, which: IntArray) -> Any:
+        """Return some columns in float64, dense or sparse: their share of a pass."""
+        matrix: Any = self.X
+        chosen = matrix[:, which].astype(np.float64)
+        is_sparse = sparse.issparse(chosen)
+        if is_sparse:
+            chosen = sparse.csr_array(chosen)
+            self.n_passes += chosen.nnz / max(matrix.nnz, 1)
+        else:
+            self.n_passes += which.size / matrix.shape[1]
+        if self.column_scales is None:
+            return chosen
+        scales = 1.0 / self.column_scales[which]
+        return chosen @ sparse.diags_array(scales) if is_sparse else chosen * scales
+
     def scores_of(self, parameters: FloatArray) -> FloatArray:
         """Score each row of parameters: the forward half of one pass for all."""
         weights = self.unscaled(parameters)

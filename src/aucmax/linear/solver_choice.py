@@ -12,9 +12,11 @@ from aucmax.regularizers import (
     HullRegularizer,
     ProximalRegularizer,
     QuadraticRegularizer,
+    SparseRegularizer,
 )
 from aucmax.solvers import (
     BundleSolver,
+    ColumnNewtonSolver,
     DescentSolver,
     LevelBundleSolver,
     SmoothedNewtonSolver,
@@ -23,6 +25,7 @@ from aucmax.solvers import (
     Start,
     StoppingRule,
     SubgradientSolver,
+    suits_column_steps,
 )
 from aucmax.solvers.sparsity import without_dust
 
@@ -32,6 +35,7 @@ _FEWEST_ROWS_PER_COLUMN = 10  # of tall data
 _MOST_FEATURES_FOR_NEWTON = 1000  # of which it keeps a square matrix
 _SMALLEST_TOL_FOR_NEWTON = 1e-6  # a smoothed risk is not precise enough for less
 _MOST_NEWTON_ITERATIONS = 100  # before cutting planes take over
+_MOST_COLUMN_STEPS = 300  # before others take over
 _FEWEST_ROWS_FOR_SUBGRADIENTS = 10_000  # on fewer, cutting planes find the few weights
 _MOST_TRIAL_ITERATIONS = 60  # before it is decided which solver goes on
 _MOST_WEIGHTS_FOR_CUTS = 1000  # with more, subgradient steps go on
@@ -47,7 +51,8 @@ class AutoSolver:
 
     Descent where the risk is smooth; Newton steps where they are possible and the data
     are tall; cutting planes take over
-    if few pairs are left near the margin, where they do better. For a hull of few
+    if few pairs are left near the margin, where they do better. For L1 and elastic nets
+    on wide data, Newton steps over the columns in use. Elsewhere, for a hull of few
     directions (L1), cutting planes find few weights among many features in the fewest
     passes, but need about as many cuts as there are weights: on many rows and columns,
     subgradient steps find out how many weights there will be.
@@ -63,6 +68,16 @@ class AutoSolver:
     ) -> Solution:
         """See :meth:`Solver.minimize`."""
         rule = self.stopping
+        if isinstance(regularizer, SparseRegularizer) and _suits_column_steps(
+            objective, regularizer, rule
+        ):
+            limited = _limited(rule, start, _MOST_COLUMN_STEPS)
+            steps = ColumnNewtonSolver(limited)
+            solution = steps.minimize(objective, regularizer, start)
+            solution = without_dust(solution, objective, regularizer, rule)
+            if _is_over(solution, rule):
+                return solution
+            start = _from_here(solution)
         if isinstance(regularizer, QuadraticRegularizer) and objective.is_smooth:
             return DescentSolver(rule).minimize(objective, regularizer, start)
         if isinstance(regularizer, QuadraticRegularizer) and _suits_newton(
@@ -150,6 +165,18 @@ def _suits_newton(objective: LinearObjective, rule: StoppingRule) -> bool:
     )
 
 
+def _suits_column_steps(
+    objective: LinearObjective, regularizer: SparseRegularizer, rule: StoppingRule
+) -> bool:
+    prices = regularizer.priced_weights()
+    has_price = prices.radius is None and prices.price > 0.0
+    return (
+        has_price
+        and objective.is_smoothable
+        and suits_column_steps(objective.X, rule.tol)
+    )
+
+
 def _suits_trial(objective: LinearObjective) -> bool:
     n_rows = objective.X.shape[0]
     return not _is_tall(objective) and n_rows >= _FEWEST_ROWS_FOR_SUBGRADIENTS
@@ -174,6 +201,14 @@ def _is_final(solution: Solution, limited: StoppingRule, rule: StoppingRule) -> 
     """Tell whether it was not the limit on iterations that ended a try."""
     stopped = solution.n_iter < limited.max_iter or limited.max_iter == rule.max_iter
     return solution.converged or stopped
+
+
+def _is_over(solution: Solution, rule: StoppingRule) -> bool:
+    """Tell whether there is nothing left to do, or no time for it."""
+    last = solution.history[-1]
+    late = rule.max_time is not None and last.seconds >= rule.max_time
+    at_end = solution.n_iter >= rule.max_iter or late
+    return solution.converged or solution.was_asked or at_end
 
 
 def _from_here(solution: Solution) -> Start:

@@ -1,22 +1,36 @@
-"""Hypotheses that are all at hand, as columns, under the bundle solver."""
+"""Hypotheses that are all at hand, as columns: Newton steps or cutting planes."""
+
+from dataclasses import replace
 
 import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import FeatureEnsemble, ScaledColumns
 from aucmax.margin.limits import most_cuts
+from aucmax.margin.objective import MarginObjective
 from aucmax.margin.problem import MarginProblem, MarginResult
 from aucmax.regularizers import L1Ball, Simplex
 from aucmax.risks.base import Risk, Support
-from aucmax.solvers import LevelBundleSolver, Point, Start, StoppingRule
+from aucmax.solvers import (
+    ColumnNewtonSolver,
+    LevelBundleSolver,
+    Point,
+    Solution,
+    Start,
+    StoppingRule,
+    suits_column_steps,
+)
 
 __all__ = ["ColumnProblem"]
+
+_MOST_COLUMN_STEPS = 300  # before cutting planes take over
 
 
 class ColumnProblem(MarginProblem):
     """Hypotheses that are all at hand, as columns.
 
-    If `signed`, each hypothesis may also count with the opposite sign.
+    If `signed`, each hypothesis may also count with the opposite sign. Many signed
+    columns are left to Newton steps over those in use, others to cutting planes.
     """
 
     hypotheses: ScaledColumns
@@ -47,16 +61,23 @@ class ColumnProblem(MarginProblem):
         """Find the weights of the largest margin: see :class:`MarginProblem`."""
         objective = self._under(risk)
         rule = self.limits.rule(self.floor, looseness, enough)
-        solver = LevelBundleSolver(rule)
-        if keep_row_weights:
-            cuts = most_cuts(self.labels.size)
-            solver = LevelBundleSolver(rule, max_cuts=cuts, keep_sources=True)
         first = None
         if start is not None:
             point = Point(objective.narrowed(start.weights), start.scores)
             first = Start(point, start.cuts if reuse_cuts else None)
-        hull = L1Ball() if self.signed else Simplex()
-        solution = solver.minimize(objective, hull, first)
+        solution = None
+        if self._suits_column_steps(objective):
+            steps = replace(rule, max_iter=min(rule.max_iter, _MOST_COLUMN_STEPS))
+            newton = ColumnNewtonSolver(steps, keep_row_weights)
+            solution = newton.minimize(objective, L1Ball(), first)
+            first = Start(solution.point, solution.cuts, solution.history)
+        if solution is None or not self._is_over(solution, rule):
+            bundle = LevelBundleSolver(rule)
+            if keep_row_weights:
+                cuts = most_cuts(self.labels.size)
+                bundle = LevelBundleSolver(rule, max_cuts=cuts, keep_sources=True)
+            hull = L1Ball() if self.signed else Simplex()
+            solution = bundle.minimize(objective, hull, first)
         self.limits.n_iter += solution.n_iter
         return MarginResult(
             objective.widened(solution.point.parameters),
@@ -72,6 +93,17 @@ class ColumnProblem(MarginProblem):
         """Return the scoring function of these weights; zeros are left out."""
         used, columns = np.flatnonzero(weights), self.hypotheses
         return FeatureEnsemble(used, weights[used], columns.low, columns.high)
+
+    def _suits_column_steps(self, objective: MarginObjective) -> bool:
+        is_served = self.signed and objective.is_smoothable
+        return is_served and suits_column_steps(
+            self.hypotheses.X, self.limits.stopping.tol
+        )
+
+    def _is_over(self, solution: Solution, rule: StoppingRule) -> bool:
+        """Tell whether there is nothing left to do, or no time for it."""
+        ended = solution.converged or solution.was_asked or self.limits.is_over
+        return ended or solution.n_iter >= rule.max_iter
 
     def _largest_edge(self, row_weights: FloatArray) -> float:
         edges = self._objective.pull_back(Support(0.0, row_weights, 0.0))

@@ -1,5 +1,7 @@
 """Weighted hypotheses under a margin risk: what a solver sees of the data."""
 
+from typing import Any
+
 import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray, IntArray
@@ -46,6 +48,18 @@ class MarginObjective(RiskObjective):
         """Turn a slope over scores into one over weights: the backward half."""
         self.n_passes += 0.5
         return self.narrowed(self.hypotheses.edges(support.subgradient))
+
+    def columns(self, which: IntArray) -> Any:
+        """Return some hypotheses on all rows, up to constants: their share of a pass.
+
+        Dense or sparse; a constant added to all scores changes no risk.
+        """
+        if self.usable is not None:
+            which = self.usable[which]
+        hypotheses: Any = self.hypotheses  # that are columns of the data
+        chosen, share = hypotheses.up_to_constants(which)
+        self.n_passes += share
+        return chosen
 
     def origin(self) -> Point:
         """Return the point where all weights and all scores are 0: no pass."""

@@ -3,9 +3,11 @@
 from aucmax.regularizers.base import (
     Hull,
     HullRegularizer,
+    PricedWeights,
     ProximalRegularizer,
     QuadraticRegularizer,
     Regularizer,
+    SparseRegularizer,
 )
 from aucmax.regularizers.bounded_l2 import BoundedL2
 from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
@@ -26,8 +28,10 @@ __all__ = [
     "HullRegularizer",
     "L1Ball",
     "L2Ball",
+    "PricedWeights",
     "ProximalRegularizer",
     "QuadraticRegularizer",
     "Regularizer",
     "Simplex",
+    "SparseRegularizer",
 ]

@@ -11,9 +11,11 @@ from aucmax._validation import FloatArray
 __all__ = [
     "Hull",
     "HullRegularizer",
+    "PricedWeights",
     "ProximalRegularizer",
     "QuadraticRegularizer",
     "Regularizer",
+    "SparseRegularizer",
 ]
 
 
@@ -73,6 +75,37 @@ class HullRegularizer(Regularizer, Protocol):
 
     def hull(self, value: float) -> Hull:
         """Return a hull that holds the minimisers, given the value of some point."""
+
+
+class PricedWeights(NamedTuple):
+    r"""A price that is the same for each weight, :math:`\pi |w| + \kappa w^2 / 2`.
+
+    Or, with a `radius`, weights whose absolute values sum to at most that.
+
+    Attributes
+    ----------
+    price : float
+        What a unit of weight costs, :math:`\pi`.
+    curvature : float
+        How that grows with the weight, :math:`\kappa`.
+    radius : float or None
+        The most that absolute weights may sum to; None if that has no limit.
+    """
+
+    price: float
+    curvature: float = 0.0
+    radius: float | None = None
+
+
+@runtime_checkable
+class SparseRegularizer(Regularizer, Protocol):
+    """A regularizer that sees one weight at a time, and leaves many of them at 0."""
+
+    def priced_weights(self) -> PricedWeights:
+        """Return what a weight costs."""
+
+    def lower_bound(self, constant: float, slope: FloatArray) -> float:
+        """See :meth:`ProximalRegularizer.lower_bound`."""
 
 
 @runtime_checkable

@@ -7,6 +7,7 @@ import numpy as np
 from aucmax._parameters import check_interval
 from aucmax._validation import FloatArray
 from aucmax.regularizers.ball import Ball
+from aucmax.regularizers.base import PricedWeights
 from aucmax.regularizers.projections import (
     half_square,
     nearest_magnitudes,
@@ -80,6 +81,10 @@ class ElasticNet:
             excess = np.maximum(theta * magnitudes - self.l1_ratio, 0.0)
             bound -= half_square(excess, 1.0 / (1.0 - self.l1_ratio))
         return max(0.0, bound)
+
+    def priced_weights(self) -> PricedWeights:
+        """Return what a weight costs."""
+        return PricedWeights(self.l1_ratio, 1.0 - self.l1_ratio)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from aucmax._validation import FloatArray
 from aucmax.regularizers.ball import Ball, ConvexSet
-from aucmax.regularizers.base import Hull
+from aucmax.regularizers.base import Hull, PricedWeights
 from aucmax.regularizers.l1 import largest_magnitude, sum_of_magnitudes
 from aucmax.regularizers.projections import nearest_magnitudes, with_signs_of
 
@@ -68,3 +68,7 @@ class L1Ball(Ball):
     def hull(self, value: float) -> Hull:
         """Return the set itself."""
         return Hull(self.radius, is_signed=True)
+
+    def priced_weights(self) -> PricedWeights:
+        """Return what a weight costs: nothing, within the radius."""
+        return PricedWeights(0.0, radius=self.radius)

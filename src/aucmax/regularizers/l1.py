@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax._validation import FloatArray
-from aucmax.regularizers.base import Hull
+from aucmax.regularizers.base import Hull, PricedWeights
 from aucmax.regularizers.projections import soft_threshold
 
 __all__ = ["L1", "bound_below_norm", "largest_magnitude", "sum_of_magnitudes"]
@@ -73,3 +73,7 @@ class L1:
         """Return the L1 ball that holds the minimisers."""
         # a minimiser's norm is no more than any value, as the risk is not negative
         return Hull(value, is_signed=True, price=1.0)
+
+    def priced_weights(self) -> PricedWeights:
+        """Return what a weight costs."""
+        return PricedWeights(1.0)

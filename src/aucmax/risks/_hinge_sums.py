@@ -1,13 +1,16 @@
 """Sums of hinges over the pairs of two sorted classes."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from aucmax._sorting import RowNumbers
 from aucmax._validation import FloatArray, IntArray
 from aucmax.risks import _kernels
 from aucmax.risks._class_rows import ClassRows
+from aucmax.risks._forms import gram, sums_of_windows
 from aucmax.risks.base import Support
 
 __all__ = [
@@ -123,7 +126,8 @@ def window_laplacian(
     """Return the Laplacian L of rows that are joined in windows, as V -> V^T L V.
 
     Of each class there are the rows and their weights. A positive is joined with the
-    lifted negatives from `first` to before `last`, by the product of their weights.
+    lifted negatives from `first` to before `last`, by the product of their weights. V
+    is dense or sparse.
     """
     mass_positive, mass_lifted = positive[1], lifted[1]
     masses = _prefix_sums(mass_lifted)
@@ -135,8 +139,10 @@ def window_laplacian(
     degrees = np.concatenate([of_positive, of_lifted])
     rows = np.concatenate([positive[0], lifted[0]])
 
-    def form(columns: FloatArray) -> FloatArray:
+    def form(columns: Any) -> FloatArray:
         ordered = columns[rows]
+        if sparse.issparse(ordered):
+            return _sparse_form(ordered)
         partners = _prefix_sums(mass_lifted[:, None] * ordered[n_positive:])
         pulled = degrees[:, None] * ordered
         # both halves of the symmetric cross term at once; made symmetric below
@@ -146,6 +152,12 @@ def window_laplacian(
         pulled[:n_positive] -= crossed
         hessian: FloatArray = ordered.T @ pulled
         return (hessian + hessian.T) / 2.0
+
+    def _sparse_form(ordered: Any) -> FloatArray:
+        own = sparse.diags_array(mass_positive) @ ordered[:n_positive]
+        others = sparse.diags_array(mass_lifted) @ ordered[n_positive:]
+        crossed = sums_of_windows(own, others, first, last)
+        return gram(ordered, degrees) - crossed - crossed.T
 
     return form
 

@@ -1,7 +1,7 @@
 """The highest rows of a class up to a given weight, split exactly at the end."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from aucmax._sorting import RowNumbers, sort_with_order
 from aucmax._validation import FloatArray
 from aucmax.risks import _cell_kernels
 from aucmax.risks._class_rows import ClassRows
+from aucmax.risks._forms import gram
 
 __all__ = ["Cut", "SmoothChoice", "first_rows", "highest"]
 
@@ -85,11 +86,13 @@ class SmoothChoice(NamedTuple):
         """The rows chosen as they are, not smoothly."""
         return self.chosen._replace(weights=self.exact)
 
-    def scatter(self, columns: FloatArray) -> FloatArray:
+    def scatter(self, columns: Any) -> FloatArray:
         """Return the scatter of the rows whose shares move, about their centre."""
         rows = columns[self.chosen.rows[self.sloping]]
         pulls = self.slopes @ rows
-        scatter: FloatArray = rows.T @ (self.slopes[:, None] * rows)
+        scatter = gram(rows, self.slopes)
+        if self.slopes.size == 0:
+            return scatter
         scatter -= np.outer(pulls, pulls) / self.slopes.sum()
         return scatter
 

@@ -1,5 +1,8 @@
 """The smallest positives against the largest negatives: margins over instances."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
@@ -7,8 +10,9 @@ from sklearn.base import BaseEstimator
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks._nu import checked_nu
+from aucmax.risks._selection import SmoothChoice
 from aucmax.risks._worst_rows import Lowest, half_difference_of_means
-from aucmax.risks.base import Risk
+from aucmax.risks.base import Risk, Support
 
 __all__ = ["InstanceMargin", "InstanceMargins"]
 
@@ -67,12 +71,61 @@ class InstanceMargin(BaseEstimator, Risk):
         negative row plus half, so each class adds up to one half.
         """
         classes = ClassRows.both(scores, labels, sample_weight)
+        return half_difference_of_means(
+            classes, self._checked_nus(classes), scores.size
+        )
+
+    def smoothed(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None = None,
+        *,
+        width: float,
+    ) -> Support:
+        """Return a line below the risk whose slope is the smoothed risk's gradient.
+
+        The shares of rows fall from 1 to 0 over the width, instead of all at once.
+        """
+        classes = ClassRows.both(scores, labels, sample_weight)
+        nus = self._checked_nus(classes)
+        value, _ = half_difference_of_means(classes, nus, scores.size)
+        subgradient = np.zeros(scores.size)
+        for own, nu in zip(classes, nus, strict=True):
+            chosen = SmoothChoice.of(own, nu / own.total_weight, width).chosen
+            shares = 0.5 * own.side / nu * chosen.explicit_weights
+            subgradient[chosen.rows] = shares
+        return Support(value, subgradient, 0.0)
+
+    def curvature(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None = None,
+        *,
+        width: float,
+    ) -> Callable[[Any], FloatArray]:
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+        classes = ClassRows.both(scores, labels, sample_weight)
+        nus = self._checked_nus(classes)
+        positive, negative = (
+            SmoothChoice.of(own, nu / own.total_weight, width)
+            for own, nu in zip(classes, nus, strict=True)
+        )
+
+        def form(columns: Any) -> FloatArray:
+            hessian: FloatArray = positive.scatter(columns) * (0.5 / nus[0])
+            hessian += negative.scatter(columns) * (0.5 / nus[1])
+            return hessian
+
+        return form
+
+    def _checked_nus(self, classes: tuple[ClassRows, ClassRows]) -> tuple[float, float]:
         totals = classes[0].total_weight, classes[1].total_weight
-        nus = (
+        return (
             checked_nu("nu_pos", self.nu_pos, "positives", totals[0]),
             checked_nu("nu_neg", self.nu_neg, "negatives", totals[1]),
         )
-        return half_difference_of_means(classes, nus, scores.size)
 
 
 class InstanceMargins:

@@ -1,16 +1,19 @@
 """The mean of the smallest pair margins: the risk of the soft margin over pairs."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from aucmax._sorting import RowNumbers
 from aucmax._validation import BoolArray, FloatArray
+from aucmax.risks._forms import beside
 from aucmax.risks._nu import checked_nu
+from aucmax.risks._pair_ramp import Ramp
 from aucmax.risks._sorted_pairs import SortedPairs, difference_of_rank, sorted_pairs
-from aucmax.risks.base import Risk
+from aucmax.risks.base import Risk, Support
 
 __all__ = ["PairMargin", "pairs_with_margin"]
 
@@ -81,6 +84,53 @@ class PairMargin(BaseEstimator, Risk):
         subgradient[pairs.negative.rows] = 0.5 * smallest.negative_shares
         return smallest.risk, subgradient
 
+    def smoothed(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None = None,
+        *,
+        width: float,
+    ) -> Support:
+        """Return a line below the risk whose slope is the smoothed risk's gradient.
+
+        The shares of pairs fall from 1 to 0 over the width, instead of all at once.
+        """
+        pairs = sorted_pairs(scores, labels, sample_weight)
+        nu = self._checked_nu(pairs, scores)
+        smallest = _Smallest.of(pairs, nu)
+        ramp = Ramp.of(pairs, nu, width, smallest.threshold)
+        subgradient = np.zeros(scores.size)
+        subgradient[pairs.positive.rows] = -0.5 / nu * ramp.positive_shares
+        subgradient[pairs.negative.rows] = 0.5 / nu * ramp.negative_shares
+        return Support(smallest.risk, subgradient, 0.0)
+
+    def curvature(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None = None,
+        *,
+        width: float,
+    ) -> Callable[[Any], FloatArray]:
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
+        pairs = sorted_pairs(scores, labels, sample_weight)
+        nu = self._checked_nu(pairs, scores)
+        ramp = Ramp.of(pairs, nu, width, difference_of_rank(pairs, nu))
+        form = ramp.curvature(pairs)
+        is_negative = (~labels).astype(np.float64)
+
+        def at_even_weight(columns: Any) -> FloatArray:
+            # the threshold follows the scores, so that the shares add up to nu
+            wide = form(beside(columns, is_negative))
+            pulls, stiffness = wide[:-1, -1], wide[-1, -1]
+            hessian: FloatArray = wide[:-1, :-1]
+            if stiffness > 0.0:
+                hessian = hessian - np.outer(pulls, pulls) / stiffness
+            return 0.5 / nu * hessian
+
+        return at_even_weight
+
     def threshold(
         self,
         scores: FloatArray,
@@ -149,6 +199,7 @@ class _Smallest(NamedTuple):
     """The smallest pairs of weight nu: the risk, and the shares of the rows in it."""
 
     risk: float
+    threshold: float  # the largest difference that has a share
     positive_shares: FloatArray
     negative_shares: FloatArray
 
@@ -175,7 +226,7 @@ class _Smallest(NamedTuple):
             (positive, negative), _shares(pairs, up_to, nu), strict=True
         ):
             own += share * (with_ties - own)
-        return cls(risk, positive, negative)
+        return cls(risk, threshold, positive, negative)
 
 
 def _shares(

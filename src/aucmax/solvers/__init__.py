@@ -10,6 +10,7 @@ from aucmax.solvers.base import (
     StoppingRule,
 )
 from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
 from aucmax.solvers.descent import DescentSolver
 from aucmax.solvers.level_bundle import LevelBundleSolver
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
@@ -17,6 +18,7 @@ from aucmax.solvers.subgradient import SubgradientSolver
 
 __all__ = [
     "BundleSolver",
+    "ColumnNewtonSolver",
     "DescentSolver",
     "LevelBundleSolver",
     "Objective",
@@ -28,4 +30,5 @@ __all__ = [
     "Start",
     "StoppingRule",
     "SubgradientSolver",
+    "suits_column_steps",
 ]

@@ -1,6 +1,8 @@
 """A risk of scores that are linear in the parameters: half of what a solver sees."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -89,6 +91,12 @@ class RiskObjective(ABC):
         else:
             offset = margin * float(subgradient[~self.labels].sum())
         return _lowered(Support(value, subgradient, offset))
+
+    def row_curvature(self, point: Point, width: float) -> Callable[[Any], FloatArray]:
+        """Return the smoothed risk's Hessian L over scores, as V -> V^T L V."""
+        return self.smoothable_risk.curvature(
+            point.scores, self.labels, self.sample_weight, width=width
+        )
 
     @abstractmethod
     def pull_back(self, support: Support) -> FloatArray:

@@ -1,0 +1,394 @@
+"""Newton steps over the few columns that matter, on a smoothed risk."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import LinAlgError
+
+from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax.exceptions import IncompatibleError
+from aucmax.regularizers.base import PricedWeights, SparseRegularizer
+from aucmax.risks._forms import beside
+from aucmax.risks.base import Support
+from aucmax.solvers.base import (
+    Objective,
+    Point,
+    Solution,
+    Start,
+    StoppingRule,
+    inner,
+    value_at,
+)
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
+from aucmax.solvers.line_search import LineSearch
+from aucmax.solvers.smoothing import lost_by_smoothing
+
+__all__ = ["ColumnNewtonSolver", "ColumnObjective", "suits_column_steps"]
+
+_FEWEST_COLUMNS = 400  # of fewer, cutting planes know all at once
+_FEWEST_ROWS_PER_COLUMN = 10  # of tall data, where a pass takes longer than cuts
+_MOST_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in memory
+_SMALLEST_TOL = 1e-6  # a smoothed risk is not precise enough for less
+
+_FEWEST_ENTERING = 300  # columns per step, or as many as are in use
+_LARGEST_SMOOTHING_LOSS = 0.3  # share of the gap of the latest line
+_NARROWING = 0.4  # factor of the width, then
+_MOST_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
+_FIRST_WIDTH_PER_RANGE = 0.3  # of the scores that the steepest column alone gives
+_FIRST_WIDTH = 2.2  # without a radius: every pair lies on the rounded part
+_WIDTH_AT_A_START = 0.05  # factor; a wider one would leave a good start
+_FIRST_DAMPING = 1e-3  # shares of the mean curvature
+_LEAST_DAMPING, _MOST_DAMPING = 1e-7, 0.1
+_LARGEST_MISS = 0.02  # of slopes from prices, in a quadratic model
+_MISS_PER_GAP = 0.1  # the same, per relative gap
+_ACCURACY_OF_STEPS = 0.1  # share of the slope that may be left at the end of a step
+_SMALLEST_PRICE = 1e-3  # share of the largest slope, for weights of a given norm
+# In units of a bound, by which it may be too high: of a narrow window the ends are
+# rounded, and so are the shares of the pairs inside.
+_ROUNDING = 1e-9
+_FAR_INSIDE = 0.5  # share of the radius; weights of such a norm need no price
+_FIRST_PRICE = 0.3  # share of the largest slope, before there are weights
+
+
+def suits_column_steps(X: Any, tol: float) -> bool:
+    """Tell whether the solver is meant for data of such a shape."""
+    if hasattr(X, "of_parts"):  # rows in parts are too many
+        return False
+    n_rows, n_columns = X.shape
+    most_rows = _MOST_ROWS["sparse" if sparse.issparse(X) else "dense"]
+    return bool(
+        n_columns >= _FEWEST_COLUMNS
+        and n_rows < _FEWEST_ROWS_PER_COLUMN * n_columns
+        and n_rows <= most_rows
+        and tol >= _SMALLEST_TOL
+    )
+
+
+class ColumnObjective(Objective, Protocol):
+    """An objective that hands out single columns, and curvature over scores."""
+
+    labels: BoolArray
+    risk: Any
+    n_passes: float
+
+    def columns(self, which: IntArray) -> Any:
+        """Return some columns, dense or sparse, up to a constant each."""
+
+    def row_curvature(self, point: Point, width: float) -> Callable[[Any], FloatArray]:
+        """Return the smoothed risk's Hessian L over scores, as V -> V^T L V."""
+
+
+@dataclass(frozen=True)
+class ColumnNewtonSolver:
+    r"""Proximal Newton steps over the columns in use, for L1-like regularizers.
+
+    Each iteration takes the columns that have weight and those whose slopes are worth
+    more than their price, at most about as many again. A quadratic model of the
+    smoothed risk over these, plus the price itself, is minimised without touching the
+    data, and a line search in score space finds the step. One pass or less per
+    iteration: half a one for the slopes of all columns, and the share of the columns at
+    work. Any number of rows and columns may be active at the solution, up to some
+    thousands, where cutting planes would need as many cuts.
+
+    The width of the smoothing falls as the gap does. A smoothed slope belongs to a line
+    below the risk itself, so that each certifies a bound. When the width falls, pairs
+    on the rounded part would all leave it at once; the model keeps them there, as if
+    the risk went on as a parabola, and so foresees where the solution moves.
+
+    A ball is for margin risks (positively homogeneous), whose optimum lies on its
+    surface unless it is 0.
+
+    Parameters
+    ----------
+    stopping : StoppingRule
+        When to stop, and whom to tell.
+    keep_sources : bool, default=False
+        Whether the line that certifies the gap keeps its slope over scores.
+    max_columns : int, default=3000
+        The most columns in use; the solver gives up if there are more.
+
+    Notes
+    -----
+    Memory beyond the data is O(k^2 + n_rows k) for k columns at work (dense ones).
+
+    References
+    ----------
+    .. [1] J. Lee, Y. Sun, M. Saunders. Proximal Newton-type methods for minimizing
+       composite functions. SIAM Journal on Optimization 24 (2014).
+    """
+
+    stopping: StoppingRule
+    keep_sources: bool = False
+    max_columns: int = 3000
+
+    def minimize(
+        self,
+        objective: ColumnObjective,
+        regularizer: SparseRegularizer,
+        start: Start | None = None,
+    ) -> Solution:
+        """See :meth:`Solver.minimize`; the risk can be smoothed."""
+        _refuse_mismatch(objective, regularizer)
+        if start is None:
+            start = Start(objective.at(np.zeros(objective.n_parameters)))
+        watch = self.stopping.watch(start.history)
+        model = _Model(objective, regularizer.priced_weights())
+        certificate = _Certificate(objective, regularizer)
+        if start.cuts is not None:
+            certificate.take_mixture(start.cuts, self.keep_sources)
+        best = point = start.point
+        best_value = value_at(point, objective, regularizer)
+        width = model.first_width(point)
+        if point.parameters.any():
+            width *= _WIDTH_AT_A_START
+        n_steps = 0  # at this width
+        while True:
+            support = objective.support(point, width)
+            slope = objective.C * objective.pull_back(support)
+            value = regularizer.value(point.parameters) + objective.C * support.value
+            on_surface, its_value = model.stretched(point, value)
+            if its_value < best_value:
+                best, best_value = on_surface, its_value
+            bound = certificate.take(support, slope)
+            if watch.says_stop(objective, best_value, certificate.bound):
+                break
+            if np.count_nonzero(point.parameters) > self.max_columns:
+                break
+            lost = objective.C * lost_by_smoothing(support, point)
+            n_steps += 1
+            narrowing = 1.0
+            is_late = n_steps > _MOST_STEPS_PER_WIDTH
+            if is_late or lost > _LARGEST_SMOOTHING_LOSS * (value - bound):
+                narrowing, n_steps = _NARROWING, 0
+            scale = max(abs(best_value), self.stopping.floor)
+            gap = (best_value - certificate.bound) / scale if scale else 1.0
+            accuracy = min(_LARGEST_MISS, _MISS_PER_GAP * gap)
+            step = model.step(point, slope, width, narrowing, accuracy)
+            width *= narrowing
+            point = model.searched(point, step, width)
+        # sums of steps lose digits; a half pass more
+        best = objective.at(best.parameters)
+        best_value = value_at(best, objective, regularizer)
+        cuts = certificate.cuts(self.keep_sources)
+        gap = max(best_value - certificate.bound, 0.0)
+        return watch.solution(best, best_value, gap, cuts)
+
+
+def _refuse_mismatch(objective: Objective, regularizer: object) -> None:
+    if not isinstance(regularizer, SparseRegularizer):
+        raise IncompatibleError(
+            f"{type(regularizer).__name__} has no price per weight, which steps over "
+            "few columns need. Try L1, ElasticNet or L1Ball."
+        )
+    has_radius = regularizer.priced_weights().radius is not None
+    if has_radius and np.isfinite(objective.least_risk):
+        raise IncompatibleError(
+            f"the radius of {type(regularizer).__name__} may be more than a risk needs "
+            "that has a least value. Try L1, or a margin risk."
+        )
+    if not objective.is_smoothable:
+        raise IncompatibleError(
+            "Newton steps over columns need a risk that can be smoothed, such as "
+            "PairHinge, InstanceMargin or PairMargin."
+        )
+
+
+class _Certificate:
+    """The best lower bound so far, and its line."""
+
+    def __init__(self, objective: Objective, regularizer: SparseRegularizer) -> None:
+        self._objective = objective
+        self._regularizer = regularizer
+        self._radius = regularizer.priced_weights().radius
+        self.bound = objective.C * objective.least_risk
+        self._best: tuple[float, FloatArray, Support] | None = None
+
+    def take(self, support: Support, slope: FloatArray) -> float:
+        """Return the bound of a line, given its slope over parameters times C."""
+        constant = self._objective.C * support.offset
+        if self._radius is None:
+            bound = self._regularizer.lower_bound(constant, slope)
+        else:  # the risk may be negative
+            bound = constant - self._radius * float(np.abs(slope).max(initial=0.0))
+        bound -= _ROUNDING * abs(bound)
+        if self._best is None or bound > self._best[0]:
+            self._best = bound, slope, support
+        self.bound = max(self.bound, bound)
+        return bound
+
+    def take_mixture(self, cuts: Cuts, needs_source: bool) -> None:
+        """Take in the line that the shares of cuts mix, as far as it is known."""
+        if len(cuts) == 0 or (needs_source and cuts.sources is None):
+            return
+        source = cuts.mixed_source() if cuts.sources is not None else np.empty(0)
+        offset = float(cuts.offsets @ cuts.multipliers)
+        slope = self._objective.C * cuts.mixed(cuts.multipliers)
+        self.take(Support(offset, source, offset), slope)
+
+    def cuts(self, keep_sources: bool) -> Cuts:
+        """Return the line as a cut below the risk."""
+        if self._best is None:
+            raise AssertionError("at least one line was taken in")
+        _, slope, support = self._best
+        cuts = Cuts(slope.size, keep_sources=keep_sources)
+        cuts.add(slope / self._objective.C, support)
+        return cuts
+
+
+class _Step(NamedTuple):
+    """A direction over a few columns."""
+
+    which: IntArray
+    direction: FloatArray
+    scores: FloatArray
+    price: float  # what the regularizer's absolute part grows by
+
+
+class _Model:
+    """Quadratic models of the smoothed risk over columns."""
+
+    def __init__(self, objective: ColumnObjective, prices: PricedWeights) -> None:
+        self._objective = objective
+        self._prices = prices
+        self._damping = _FIRST_DAMPING
+        # where the hinge of a pair has its kink
+        margin = getattr(objective.risk, "line_margin", None) or 0.0
+        self._lift = margin * (~objective.labels).astype(np.float64)
+
+    def first_width(self, point: Point) -> float:
+        """Return how wide kinks are rounded off at first."""
+        radius, objective = self._prices.radius, self._objective
+        if radius is None:
+            return _FIRST_WIDTH
+        slope = objective.pull_back(objective.support(point))
+        steepest = objective.columns(np.array([np.argmax(np.abs(slope))]))
+        range_of_column = float(steepest.max() - steepest.min())
+        return _FIRST_WIDTH_PER_RANGE * radius * range_of_column or _FIRST_WIDTH
+
+    def step(
+        self,
+        point: Point,
+        slope: FloatArray,
+        width: float,
+        narrowing: float,
+        accuracy: float,
+    ) -> _Step:
+        """Minimise the model; the width is about to fall by a factor."""
+        objective, prices = self._objective, self._prices
+        price = self._price(point, slope)
+        slope = slope + prices.curvature * point.parameters
+        which = _working_columns(point.parameters, slope, price)
+        weights = point.parameters[which]
+        if which.size == 0:
+            return _Step(which, weights, np.zeros_like(point.scores), 0.0)
+        columns = objective.columns(which)
+        form = objective.row_curvature(point, width)
+        curved = objective.C * form(beside(columns, point.scores + self._lift))
+        hessian = curved[:-1, :-1] / narrowing
+        here = slope[which] + (1.0 / narrowing - 1.0) * curved[:-1, -1]
+        n = which.size
+        mean = float(np.trace(hessian)) / n
+        diagonal = np.diag_indices(n)
+        hessian[diagonal] += prices.curvature + self._damping * mean
+        # columns that nothing bends are left to their price
+        hessian[diagonal] = np.maximum(hessian[diagonal], _LEAST_DAMPING * mean or 1.0)
+        linear = here - hessian @ weights
+        try:
+            if prices.radius is None:
+                found, _ = minimize_at_price(hessian, linear, weights, price, accuracy)
+            else:
+                found, _ = minimize_at_norm(
+                    hessian, linear, weights, prices.radius, price, accuracy
+                )
+                found = _of_norm(found, prices.radius)
+        except LinAlgError:
+            found = weights
+        direction = found - weights
+        growth = float(np.abs(found).sum() - np.abs(weights).sum())
+        scores = np.asarray(columns @ direction)
+        return _Step(which, direction, scores, prices.price * growth)
+
+    def searched(self, point: Point, step: _Step, width: float) -> Point:
+        """Step to where the objective has nearly stopped falling."""
+        if not step.direction.any():
+            return point
+        objective, which = self._objective, step.which
+        curvature = self._prices.curvature
+        there = point.parameters.copy()
+
+        def slope_at(length: float) -> float:
+            support = objective.support(point_at(length), width)
+            weights = point.parameters[which] + length * step.direction
+            slope = objective.C * inner(support.subgradient, step.scores)
+            return slope + step.price + curvature * float(weights @ step.direction)
+
+        def point_at(length: float) -> Point:
+            return Point(there, point.scores + length * step.scores)
+
+        start = slope_at(0.0)
+        length = 0.0
+        if start < 0.0:
+            search = LineSearch(start, longest=1.0, accuracy=_ACCURACY_OF_STEPS)
+            while search.is_open:
+                length = search.length
+                search.report(slope_at(length))
+        self._learn(length)
+        there[which] += length * step.direction
+        if length == 1.0:  # exact zeros
+            there[which] = np.where(
+                point.parameters[which] == -step.direction, 0.0, there[which]
+            )
+        return point_at(length)
+
+    def _price(self, point: Point, slope: FloatArray) -> float:
+        """Return the price of a unit of weight: in a ball, that of the weights here."""
+        if self._prices.radius is None:
+            return self._prices.price
+        largest = float(np.abs(slope).max(initial=0.0))
+        norm = float(np.abs(point.parameters).sum())
+        if norm == 0.0:
+            return _FIRST_PRICE * largest
+        fall = -float(slope @ point.parameters) / norm
+        return max(fall, _SMALLEST_PRICE * largest)
+
+    def stretched(self, point: Point, value: float) -> tuple[Point, float]:
+        """Return the point on the surface of the ball, if that is lower."""
+        radius = self._prices.radius
+        norm = float(np.abs(point.parameters).sum())
+        if radius is None or value >= 0.0 or not 0.0 < norm < radius:
+            return point, value
+        # the risk is positively homogeneous
+        factor = radius / norm
+        return Point(*(factor * part for part in point)), factor * value
+
+    def _learn(self, length: float) -> None:
+        """Damp the next step less after a long one, and more after a short one."""
+        if length > 0.9:
+            factor = 0.5
+        elif length > 0.3:
+            factor = 1.0
+        else:
+            factor = 2.0 if length > 0.05 else 5.0
+        damping = self._damping * factor
+        self._damping = min(max(damping, _LEAST_DAMPING), _MOST_DAMPING)
+
+
+def _of_norm(weights: FloatArray, radius: float) -> FloatArray:
+    """Scale weights to the surface of a ball, unless they are far inside."""
+    norm = float(np.abs(weights).sum())
+    return weights * (radius / norm) if norm > _FAR_INSIDE * radius else weights
+
+
+def _working_columns(weights: FloatArray, slope: FloatArray, price: float) -> IntArray:
+    """Return the columns with weight, and others whose slope exceeds the price."""
+    used = np.flatnonzero(weights)
+    steep = np.flatnonzero((np.abs(slope) > price) & (weights == 0.0))
+    most = max(_FEWEST_ENTERING, used.size)
+    if steep.size > most:
+        order = np.argpartition(-np.abs(slope[steep]), most - 1)
+        steep = steep[order[:most]]
+    return np.union1d(used, steep)

@@ -1,0 +1,151 @@
+"""Newton steps over columns: the optimum of cutting planes on wide data."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from aucmax.exceptions import IncompatibleError
+from aucmax.hypotheses import ScaledColumns
+from aucmax.linear.objective import LinearObjective
+from aucmax.margin.objective import MarginObjective
+from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
+from aucmax.risks import InstanceMargin, PairHinge, PairMargin, PartialHinge
+from aucmax.solvers import (
+    ColumnNewtonSolver,
+    LevelBundleSolver,
+    Start,
+    StoppingRule,
+    SubgradientSolver,
+    suits_column_steps,
+)
+
+pytestmark = pytest.mark.sampled(5)
+
+
+def bits(n_rows=80, n_columns=500, seed=0, duplicated=False):
+    """Return zeros and ones, of which few matter, and labels that they tell."""
+    generator = np.random.default_rng(seed)
+    X = (generator.random((n_rows, n_columns)) < 0.1).astype(float)
+    labels = X[:, :40].sum(axis=1) + generator.normal(size=n_rows) > 4.5
+    if duplicated:
+        X = np.hstack([X, X])
+    return X, labels
+
+
+def margin_risk(kind, labels, share=0.3):
+    positive, negative = labels.sum(), (~labels).sum()
+    if kind == "pairs":
+        return PairMargin(share * positive * negative)
+    return InstanceMargin(share**0.5 * positive, share**0.5 * negative)
+
+
+@pytest.mark.parametrize("C", [1.0, 30.0, 1000.0])
+@pytest.mark.parametrize("data", ["dense", "sparse", "duplicated", "float32"])
+def test_both_solvers_of_l1_agree(data, C):
+    X, labels = bits(duplicated=data == "duplicated")
+    rows = {"sparse": sparse.csr_array(X), "float32": X.astype(np.float32)}.get(data, X)
+    rule = StoppingRule(tol=1e-4)
+    exact = LevelBundleSolver(rule).minimize(
+        LinearObjective(X, labels, PairHinge(), C), L1()
+    )
+    objective = LinearObjective(rows, labels, PairHinge(), C)
+    found = ColumnNewtonSolver(rule).minimize(objective, L1())
+    assert found.converged
+    assert found.value - found.gap <= exact.value + 1e-9 * C
+    assert exact.value - exact.gap <= found.value + 1e-9 * C
+    assert objective.n_passes < 60
+
+
+@pytest.mark.parametrize("kind", ["pairs", "instances"])
+@pytest.mark.parametrize("data", ["dense", "sparse", "duplicated"])
+def test_both_solvers_of_margins_agree(kind, data):
+    X, labels = bits(duplicated=data == "duplicated")
+    rows = sparse.csr_array(X) if data == "sparse" else X
+    risk = margin_risk(kind, labels)
+    rule = StoppingRule(tol=1e-4, floor=1e-3)
+    exact = LevelBundleSolver(rule).minimize(
+        MarginObjective(ScaledColumns.fit(X), labels, risk), L1Ball()
+    )
+    objective = MarginObjective(ScaledColumns.fit(rows), labels, risk)
+    found = ColumnNewtonSolver(rule).minimize(objective, L1Ball())
+    assert found.converged
+    assert found.value - found.gap <= exact.value + 1e-9
+    assert exact.value - exact.gap <= found.value + 1e-9
+    assert np.abs(found.point.parameters).sum() <= 1.0 + 1e-12
+
+
+@pytest.mark.parametrize("regularizer", [L1(), ElasticNet(0.4)])
+def test_weights_of_rows_and_partial_ranges_are_served(regularizer):
+    X, labels = bits()
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, labels.size)
+    objective = LinearObjective(X, labels, PartialHinge((0, 0.3)), 20.0, weight)
+    rule = StoppingRule(tol=1e-3)
+    exact = SubgradientSolver(rule).minimize(objective, regularizer)
+    found = ColumnNewtonSolver(rule).minimize(objective, regularizer)
+    assert found.converged
+    assert found.value == pytest.approx(exact.value, rel=2e-3)
+
+
+def test_the_line_that_certifies_keeps_its_row_weights():
+    X, labels = bits()
+    objective = MarginObjective(
+        ScaledColumns.fit(X), labels, margin_risk("pairs", labels)
+    )
+    rule = StoppingRule(floor=1e-3)
+    found = ColumnNewtonSolver(rule, keep_sources=True).minimize(objective, L1Ball())
+    row_weights = found.cuts.mixed_source()
+    edges = objective.hypotheses.edges(row_weights)
+    assert row_weights[labels].sum() == pytest.approx(-0.5)
+    assert -np.abs(edges).max() >= found.value - found.gap - 1e-12
+
+
+def test_no_signal_leaves_no_weights():
+    generator = np.random.default_rng(0)
+    X, labels = generator.normal(size=(300, 500)), np.arange(300) < 100
+    objective = LinearObjective(X, labels, PairHinge(), 0.5)
+    found = ColumnNewtonSolver(StoppingRule()).minimize(objective, L1())
+    assert found.converged
+    assert not found.point.parameters.any()
+
+
+def test_too_many_columns_in_use_end_it():
+    X, labels = bits()
+    objective = LinearObjective(X, labels, PairHinge(), 1000.0)
+    solver = ColumnNewtonSolver(StoppingRule(tol=1e-6), max_columns=3)
+    found = solver.minimize(objective, L1())
+    assert not found.converged
+    assert found.gap >= 0.0
+
+
+def test_a_start_is_not_left_behind():
+    X, labels = bits()
+    objective = LinearObjective(X, labels, PairHinge(), 30.0)
+    rule = StoppingRule(tol=1e-3)
+    first = ColumnNewtonSolver(rule).minimize(objective, L1())
+    closer = ColumnNewtonSolver(StoppingRule(tol=1e-5)).minimize(
+        objective, L1(), Start(first.point, first.cuts, first.history)
+    )
+    assert closer.value <= first.value
+    assert closer.history[: first.n_iter] == first.history
+
+
+def test_mismatches_are_refused():
+    X, labels = bits()
+    solver = ColumnNewtonSolver(StoppingRule())
+    hinge = LinearObjective(X, labels, PairHinge(), 1.0)
+    with pytest.raises(IncompatibleError, match="L2 has no price per weight"):
+        solver.minimize(hinge, L2())
+    with pytest.raises(IncompatibleError, match="may be more than a risk needs"):
+        solver.minimize(hinge, L1Ball())
+    loose = LinearObjective(X, labels, PartialHinge((0, 0.3), bound="loose"), 1.0)
+    with pytest.raises(IncompatibleError, match="a risk that can be smoothed"):
+        solver.minimize(loose, L1())
+
+
+def test_wide_data_suit_it():
+    assert suits_column_steps(np.zeros((100, 500)), 1e-3)
+    assert not suits_column_steps(np.zeros((100, 500)), 1e-7)
+    assert not suits_column_steps(np.zeros((100, 300)), 1e-3)
+    assert not suits_column_steps(np.zeros((4000, 400)), 1e-3)
+    assert not suits_column_steps(np.zeros((6000, 1000)), 1e-3)
+    assert suits_column_steps(sparse.csr_array((6000, 1000)), 1e-3)
