@@ -26,7 +26,7 @@ def run(report: Report) -> None:
     explicit_program(report)
     for name, (X, y) in dense_data().items():
         passes(report, f"dense 10^5 x 100, {name}", X, y)
-    kinds = {"uniform": uniform, "words": words, "binary": binary}
+    kinds = {"uniform": uniform, "words": words, "binary": binary, "counts": counts}
     for name, values in kinds.items():
         passes(report, f"sparse 50,000 x 50,000, {name}", *sparse_data(values))
     few_weights(report)
@@ -59,13 +59,25 @@ def binary(generator: np.random.Generator) -> sparse.csr_array:
     return X
 
 
-def words(generator: np.random.Generator) -> sparse.csr_array:
-    """Draw documents whose words follow a power law, with rows of length 1."""
+def documents(generator: np.random.Generator) -> sparse.csr_array:
+    """Draw documents whose words follow a power law; one entry for each word."""
     m = N = 50_000
     chance = 1.0 / np.arange(1, N + 1) ** 0.7
     columns = generator.choice(N, size=50 * m, p=chance / chance.sum())
     rows = np.repeat(np.arange(m), 50)
-    X = sparse.csr_array((np.ones(50 * m), (rows, columns)), shape=(m, N))
+    return sparse.csr_array((np.ones(50 * m), (rows, columns)), shape=(m, N))
+
+
+def counts(generator: np.random.Generator) -> sparse.csr_array:
+    """Draw how often each word stands in each document."""
+    X = documents(generator)
+    X.sum_duplicates()
+    return X
+
+
+def words(generator: np.random.Generator) -> sparse.csr_array:
+    """Draw documents with rows of length 1."""
+    X = documents(generator)
     X.data = 1.0 + np.log(X.data)
     lengths = np.sqrt(X.multiply(X).sum(axis=1))
     return sparse.csr_array(sparse.diags_array(1.0 / lengths) @ X)

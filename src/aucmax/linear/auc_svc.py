@@ -180,7 +180,8 @@ class AUCSVC(BinaryRanker):
     n_iter_ : int
         Iterations of the solver, those of all refinements included.
     n_passes_ : float
-        Passes over the data: one product in each direction.
+        Passes over the data: one product in each direction. A product with some of
+        the rows counts as their share.
     n_refinements_ : int
         Convex problems solved by `refine` beyond the first; 0 without.
     is_certified_ : bool

@@ -20,9 +20,9 @@ __all__ = ["LinearObjective"]
 class LinearObjective(RiskObjective):
     """C times the risk of ``X @ w``.
 
-    The data are read through ``X @ w`` and ``X.T @ g`` alone, never copied, in their
-    own precision, float32 or float64; scores and slopes are float64. A pair weighs the
-    product of its rows' `sample_weight`.
+    The data are read through ``X @ w`` and ``X.T @ g`` alone, never copied as a whole,
+    in their own precision, float32 or float64; scores and slopes are float64. A pair
+    weighs the product of its rows' `sample_weight`.
 
     With `column_scales`, weights are those of the columns divided by them; `unscaled`
     gives the weights of the columns themselves.
@@ -72,6 +72,22 @@ class LinearObjective(RiskObjective):
         other = copy.copy(self)
         other.X = space.X
         other._product_cost = 0.0
+        return other
+
+    def of_rows(self, rows: IntArray, risk: Risk) -> Self:
+        """Return the problem of a copy of some rows, under a risk of theirs.
+
+        To copy them and each product with them count as their share of half a pass.
+        """
+        other = copy.copy(self)
+        other.X = self.X[rows]
+        other.labels = self.labels[rows]
+        other.risk = risk
+        if self.sample_weight is not None:
+            other.sample_weight = self.sample_weight[rows]
+        share = _n_numbers(other.X) / max(_n_numbers(self.X), 1)
+        other._product_cost = share * self._product_cost
+        other.n_passes += other._product_cost
         return other
 
     def at(self, parameters: FloatArray) -> Point:
@@ -175,3 +191,8 @@ class LinearObjective(RiskObjective):
         if not np.isfinite(result).all():
             raise FloatingPointError("a product with the data is not finite")
         return result
+
+
+def _n_numbers(X: Any) -> int:
+    matrix: Any = X
+    return int(matrix.nnz if sparse.issparse(X) else matrix.size)
