@@ -69,7 +69,7 @@ def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):
     assert model.certificate_.gap <= 1e-3
     assert np.abs(model.weights_).sum() == pytest.approx(1.0)
     assert model.weights_.size < labels.size + X.shape[1]
-    monkeypatch.setattr(stump_problem, "_MOST_ROWS_INSIDE", 0)
+    monkeypatch.setattr(stump_problem, "_SMALLEST_TOL_INSIDE", 1.0)
     model.fit(X, labels)
     assert inside <= model.objective_ + model.dual_gap_
     assert model.objective_ <= inside + gap
