@@ -54,6 +54,7 @@ def many_rows(monkeypatch):
     """Let few rows count as many, and go inside at once."""
     monkeypatch.setattr(stump_problem, "_MOST_ROWS_INSIDE", 0)
     monkeypatch.setattr(stump_problem, "_MOST_ITERATIONS_AT_FIRST", 1)
+    monkeypatch.setattr(stump_problem, "_LEAST_GAP_INSIDE", 0.0)
 
 
 @pytest.mark.usefixtures("many_rows")

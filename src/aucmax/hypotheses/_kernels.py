@@ -177,3 +177,18 @@ def products_of_grid(places, ends, row_weights, total, tables, products):
                     )
             other_start = ends[d]
         start = ends[c]
+
+
+@njit(cache=True, nogil=True)
+def distances_of_rows(sums, distances):
+    """Fill `distances` with the sum over columns of ``|sums[c, i] - sums[c, j]|``."""
+    for i in range(distances.shape[0]):
+        row = distances[i]
+        row[:] = 0.0
+        for c in range(sums.shape[0]):
+            own, here = sums[c], sums[c, i]
+            for j in range(i + 1, row.size):
+                row[j] += abs(own[j] - here)
+    for i in range(distances.shape[0]):
+        for j in range(i):
+            distances[i, j] = distances[j, i]

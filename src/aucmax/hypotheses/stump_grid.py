@@ -5,7 +5,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.spatial.distance import pdist, squareform
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.hypotheses import _kernels
@@ -154,8 +153,8 @@ class StumpGrid:
 
     def row_products(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ diag(weights) @ H.T``, in O(n_rows^2 * n_columns)."""
-        below = np.ascontiguousarray(self._sums_below(weights).T)
-        products: FloatArray = squareform(pdist(below, "cityblock"))
+        products = np.empty((self._places.shape[1], self._places.shape[1]))
+        _kernels.distances_of_rows(self._sums_below(weights), products)
         products *= -2.0
         products += weights.sum()
         return products

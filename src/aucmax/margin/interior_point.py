@@ -32,7 +32,7 @@ __all__ = ["Found", "Inside", "Program", "both", "follow_central_path"]
 _FIRST_MARGIN = 2.0  # times the largest edge of even masses
 _SHARE_OF_WAY = 0.95  # of a step to the nearest bound
 _TOTAL = 0.5  # of the masses
-_N_REFINEMENTS = 1  # of each solution
+_REFINED_FROM = 1e-4  # of gamma: the gap below which solutions are refined, once
 _MOST_CORRECTORS = 2  # of centrality, per step
 _LONGER = 0.3  # share of the way by which a corrector is to lengthen a step
 _LEAST_GAIN = 0.05  # share of the way that makes a corrector worth its price
@@ -63,8 +63,9 @@ class Inside:
 
     @property
     def weights(self) -> FloatArray:
-        """The weights of the stumps."""
-        return np.asarray((self.a[0] - self.a[1]) / self.a.sum())
+        """The weights of the stumps, of sum 1 in size; at the start, all are 0."""
+        weights = self.a[0] - self.a[1]
+        return np.asarray(weights / max(np.abs(weights).sum(), np.finfo(float).tiny))
 
     @property
     def complementarity(self) -> float:
@@ -77,23 +78,30 @@ class Found(NamedTuple):
     """The best of the points on the way, of either program."""
 
     weights: FloatArray  # of the stumps
-    value: float  # their margin, at least
+    value: float  # their margin
     row_weights: FloatArray
     largest_edge: float  # of any stump under these row weights
 
 
 def follow_central_path(
-    grid: StumpGrid, masses: Masses, says_stop: Callable[[Found], bool]
+    grid: StumpGrid,
+    masses: Masses,
+    margin_of: Callable[[FloatArray], float],
+    says_stop: Callable[[Found], bool],
 ) -> Found:
-    """Walk towards the solution until told to stop, or rounding allows no more."""
+    """Walk towards the solution until told to stop, or rounding allows no more.
+
+    `margin_of` returns the margin of scores.
+    """
     program = Program(grid, masses)
     here: Inside | None = program.start()
     found, n_idle = Found(np.empty(0), -np.inf, np.empty(0), np.inf), 0
     with np.errstate(all="ignore"):  # a step that is not finite ends the walk
         while here is not None and n_idle < _LONGEST_IDLE_STREAK:
             n_idle += 1
-            if here.value > found.value:
-                found = found._replace(weights=here.weights, value=here.value)
+            margin = margin_of(grid.scores(here.weights))
+            if margin > found.value:
+                found = found._replace(weights=here.weights, value=margin)
                 n_idle = 0
             if here.largest_edge < found.largest_edge:
                 rows = masses.to_rows(here.v)
@@ -309,7 +317,7 @@ class _NewtonSystem:
         """Return the x with (I + P Theta P^T M) x = b, of many columns, and M x."""
         x = self.solve(b)
         pushed = self._product(x)
-        for _ in range(_N_REFINEMENTS):
+        if self.here.complementarity < _REFINED_FROM * self.here.gamma:
             error = b - x - self.masses.between_rows(self.theta, pushed)
             x = x + self.solve(error)
             pushed = self._product(x)

@@ -114,11 +114,17 @@ def _solver_over_stumps(
     matrix[np.diag_indices_from(matrix)] += 1.0 / weights
     factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
 
+    def near(b: FloatArray) -> FloatArray:
+        answer = cho_solve(factor, grid.edges(b), check_finite=False)
+        return np.asarray(b - theta * grid.scores(answer))
+
     def solve(b: FloatArray) -> FloatArray:
         if b.ndim > 1:
             return np.column_stack([solve(column) for column in b.T])
-        answer = cho_solve(factor, grid.edges(b), check_finite=False)
-        return np.asarray(b - theta * grid.scores(answer))
+        x = near(b)
+        # a difference of large numbers: without this, steps soon go astray
+        pushed = grid.scores(weights * grid.edges(x))
+        return x + near(b - x - theta * pushed)
 
     return solve
 

@@ -53,12 +53,10 @@ def generate_on_central_path(
             if largest < found.largest_edge:
                 found = found._replace(row_weights=rows, largest_edge=largest)
                 n_idle = 0
-            weights = here.weights
-            weights /= np.abs(weights).sum()
-            margin = margin_of(program.grid.scores(weights))
+            margin = margin_of(program.grid.scores(here.weights))
             if margin > found.value:
                 spread = np.zeros(grid.n_stumps)
-                spread[chosen] = weights
+                spread[chosen] = here.weights
                 found = found._replace(weights=spread, value=margin)
                 n_idle = 0
             if says_stop(found):

@@ -42,6 +42,7 @@ _MOST_ROWS_INSIDE = 2500  # whose products with each other are formed in each st
 _MOST_WORK_INSIDE = 4e8  # squared rows times columns, or rows times squared columns
 _SMALLEST_TOL_INSIDE = 1e-5  # rounding ends the way before
 _MOST_ITERATIONS_AT_FIRST = 40  # of cutting planes, which easy problems need
+_LEAST_GAP_INSIDE = 0.05  # relative: of many rows, cutting planes soon close the rest
 _TOL_INSIDE = 0.5  # share of the tolerance; what is left is for stumps left out
 
 
@@ -99,10 +100,11 @@ class StumpProblem(MarginProblem):
         result = self._by_rounds(objective, here, rule, _MOST_ITERATIONS_AT_FIRST)
         if result.converged or self.limits.is_over or result.margin >= enough:
             return result
-        inside = self._from_inside(objective, masses, rule, result, enough)
-        if inside.converged or self.limits.is_over or inside.margin >= enough:
-            return inside
-        here = self._first_point(objective, inside, reuse_cuts=True)
+        if self._has_few_rows or self.relative_gap(result) > _LEAST_GAP_INSIDE:
+            result = self._from_inside(objective, masses, rule, result, enough)
+            if result.converged or self.limits.is_over or result.margin >= enough:
+                return result
+        here = self._first_point(objective, result, reuse_cuts=True)
         return self._by_rounds(objective, here, rule)
 
     def ensemble(self, weights: FloatArray) -> StumpEnsemble:
@@ -224,10 +226,8 @@ class StumpProblem(MarginProblem):
         def margin_of(scores: FloatArray) -> float:
             return -objective.risk_value(Point(np.empty(0), scores))
 
-        if self._has_few_rows:
-            found = follow_central_path(grid, masses, says_stop)
-        else:
-            found = generate_on_central_path(grid, masses, margin_of, says_stop)
+        walk = follow_central_path if self._has_few_rows else generate_on_central_path
+        found = walk(grid, masses, margin_of, says_stop)
         self.limits.n_iter += len(watch.history)
         return self._kept(objective, rule, found, known)
 
