@@ -40,7 +40,9 @@ def test_it_reaches_the_optimum_over_all_stumps(epsilon, is_weighted, decimals):
     ).value
     assert found.value == pytest.approx(optimum, abs=2e-6)
     assert found.largest_edge == pytest.approx(optimum, abs=2e-6)
-    assert np.abs(found.weights).sum() == pytest.approx(1.0)
+    # without a margin above 0, no weights are as good as any
+    total_weight = 1.0 if found.value > 0.0 else 0.0
+    assert np.abs(found.weights).sum() == pytest.approx(total_weight)
     margin = -risk.value(H @ found.weights, labels, weight)
     assert margin == pytest.approx(found.value, abs=1e-12)
     assert np.abs(H.T @ found.row_weights).max() <= found.largest_edge + 1e-12

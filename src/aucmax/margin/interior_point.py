@@ -32,7 +32,7 @@ __all__ = ["Found", "Inside", "Program", "both", "follow_central_path"]
 _FIRST_MARGIN = 2.0  # times the largest edge of even masses
 _SHARE_OF_WAY = 0.95  # of a step to the nearest bound
 _TOTAL = 0.5  # of the masses
-_REFINED_FROM = 1e-4  # of gamma: the gap below which solutions are refined, once
+_REFINED_FROM = 1e-5  # the gap below which solutions are refined, once; edges are <= 1
 _MOST_CORRECTORS = 2  # of centrality, per step
 _LONGER = 0.3  # share of the way by which a corrector is to lengthen a step
 _LEAST_GAIN = 0.05  # share of the way that makes a corrector worth its price
@@ -317,7 +317,7 @@ class _NewtonSystem:
         """Return the x with (I + P Theta P^T M) x = b, of many columns, and M x."""
         x = self.solve(b)
         pushed = self._product(x)
-        if self.here.complementarity < _REFINED_FROM * self.here.gamma:
+        if self.here.complementarity < _REFINED_FROM:
             error = b - x - self.masses.between_rows(self.theta, pushed)
             x = x + self.solve(error)
             pushed = self._product(x)
