@@ -271,6 +271,17 @@ def noisy_stumps(report: Report) -> None:
                 at_most=1.0,
                 remark=f"relative gap {model.certificate_.gap:.1e}",
             )
+    X, labels = noisy_table(5000)
+    model = MarginRanker("instances", 0.4, "stumps")
+    before = time.process_time()
+    model.fit(X, labels)
+    report.add(
+        "5000 x 60, 25 % noise: instances, epsilon 0.4",
+        time.process_time() - before,
+        "processor s",
+        at_most=10.0,
+        remark=f"relative gap {model.certificate_.gap:.1e}",
+    )
     X, labels = noisy_table(20_000)
     for formulation in ("instances", "pairs"):
         gap_within(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from aucmax.hypotheses import StumpGrid
 from aucmax.margin.masses import masses_of
 from aucmax.risks import InstanceMargin, PairMargin, TangentMargin
 
@@ -25,9 +26,14 @@ def test_maps_are_those_of_their_matrices(risk):
     assert spread.ravel() == pytest.approx(E.T @ rates)
     between = (P * theta.ravel()) @ P.T
     assert masses.between_rows(theta, scores) == pytest.approx(between @ scores)
-    products = np.cov(rng.normal(size=(7, 20)))
-    solved = masses.solver(theta, products)(scores)
-    assert solved + between @ products @ solved == pytest.approx(scores)
+    grid = StumpGrid(rng.normal(size=(7, 3)))
+    for some in (grid, grid.some(np.array([1, 4, 9, 15]))):  # more than rows, or fewer
+        weights = rng.uniform(0.5, 2.0, some.n_stumps)
+        both = np.column_stack([scores, rng.normal(size=7)])
+        for b in (scores, both):
+            solved = masses.solver(theta, some, weights)(b)
+            products = some.row_products(weights)
+            assert solved + between @ products @ solved == pytest.approx(b)
 
 
 def test_caps_are_those_of_the_risk():

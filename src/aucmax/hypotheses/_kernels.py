@@ -115,3 +115,65 @@ def sums_below(places, ends, weights, sums):
         for r in range(sums.shape[1]):
             sums[c, r] = below[places[c, r]]
         start = end
+
+
+@njit(cache=True, nogil=True)
+def scores_of_grid(places, ends, weights, scores):
+    """Fill `scores` with twice the weight of the stumps below each row, less all."""
+    scores[:] = 0.0
+    start, total = 0, 0.0
+    below = np.empty(weights.size + 1)
+    for c in range(ends.size):
+        end = ends[c]
+        below[start] = 0.0
+        for k in range(start, end):
+            below[k + 1] = below[k] + weights[k]
+            total += weights[k]
+        if end > start:
+            own = places[c]
+            for r in range(scores.size):
+                scores[r] += below[own[r]]
+        start = end
+    for r in range(scores.size):
+        scores[r] = 2.0 * scores[r] - total
+
+
+@njit(cache=True, nogil=True)
+def products_of_grid(places, ends, row_weights, total, tables, products):
+    """Fill the upper half of `products` with the sum of ``weight * h * h'`` over rows.
+
+    Rows are first added up by their places in two columns, and these sums from the
+    last threshold to the first: ``sums[i, j]`` is then the weight of the rows above at
+    least i thresholds of the one column and j of the other. `tables` is the room for
+    that, one table of as many rows and columns as a column has stumps, plus two.
+    """
+    width = tables.shape[1]
+    start = 0
+    for c in range(ends.size):
+        n_own = ends[c] - start
+        other_start = start
+        for d in range(c if n_own > 0 else ends.size, ends.size):
+            n_other = ends[d] - other_start
+            if n_other == 0:
+                continue
+            sums = tables[: n_own + 2, : n_other + 2]
+            sums[:] = 0.0
+            flat = tables.ravel()
+            own, other = places[c], places[d]
+            first = start * width + other_start
+            for r in range(row_weights.size):
+                flat[own[r] * width + other[r] - first] += row_weights[r]
+            for i in range(n_own, -1, -1):
+                along = 0.0
+                for j in range(n_other, -1, -1):
+                    along += sums[i, j]
+                    sums[i, j] = along + sums[i + 1, j]
+            for i in range(n_own):
+                row = products[start + i]
+                rest = total - 2.0 * sums[i + 1, 0]
+                for j in range(n_other):
+                    row[other_start + j] = (
+                        rest - 2.0 * sums[0, j + 1] + 4.0 * sums[i + 1, j + 1]
+                    )
+            other_start = ends[d]
+        start = ends[c]

@@ -1,8 +1,9 @@
 """All stumps of few rows at once, without a matrix of them."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
@@ -58,21 +59,46 @@ class StumpGrid:
         order = np.argsort(values, axis=1, kind="stable")
         ascending = np.take_along_axis(values, order, axis=1)
         rises = np.diff(ascending, axis=1) > 0.0
-        self.column, place = np.nonzero(rises)
-        self.threshold = midpoints(
-            ascending[self.column, place], ascending[self.column, place + 1]
-        )
-        self._ends = np.cumsum(rises.sum(axis=1))
+        column, place = np.nonzero(rises)
+        threshold = midpoints(ascending[column, place], ascending[column, place + 1])
+        ends = np.cumsum(rises.sum(axis=1))
         # how many stumps, of all columns in a row, lie below each value
         below = np.zeros(values.shape, dtype=np.int32)
         np.cumsum(rises, axis=1, out=below[:, 1:])
-        below[1:] += self._ends[:-1, None].astype(np.int32)
-        self._places = np.empty_like(below)
-        np.put_along_axis(self._places, order, below, axis=1)
-        self._n_products = 0
+        below[1:] += ends[:-1, None].astype(np.int32)
+        places = np.empty_like(below)
+        np.put_along_axis(places, order, below, axis=1)
+        self._keep(column, threshold, places, ends)
+
+    def _keep(
+        self,
+        column: IntArray,
+        threshold: FloatArray,
+        places: NDArray[np.int32],
+        ends: IntArray,
+    ) -> None:
+        self.column, self.threshold = column, threshold
+        self._places, self._ends = places, ends
+        self._n_products, self._whole = 0, self
+
+    def some(self, chosen: IntArray) -> Self:
+        """Return a grid of some of the stumps, given by ascending numbers."""
+        # how many of the chosen stumps have a number below each number
+        n_below = np.zeros(self.n_stumps + 1, dtype=np.int32)
+        n_below[chosen + 1] = 1
+        np.cumsum(n_below, out=n_below)
+        part = type(self).__new__(type(self))
+        part._keep(
+            self.column[chosen],
+            self.threshold[chosen],
+            n_below[self._places],
+            n_below[self._ends].astype(np.int64),
+        )
+        part._whole = self._whole
+        return part
 
     def n_products_since(self) -> int:
-        """Return how many products were formed since this was asked last."""
+        """Return how many products, with some or all stumps, are new since asked."""
         n_products, self._n_products = self._n_products, 0
         return n_products
 
@@ -83,7 +109,7 @@ class StumpGrid:
 
     def edges(self, row_weights: FloatArray) -> FloatArray:
         """Return ``H.T @ row_weights``."""
-        self._n_products += 1
+        self._whole._n_products += 1
         edges = np.empty(self.n_stumps)
         row_weights = np.ascontiguousarray(row_weights)
         _kernels.edges_of_grid(
@@ -93,9 +119,38 @@ class StumpGrid:
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ weights``."""
-        self._n_products += 1
-        below = self._sums_below(weights)
-        return np.asarray(2.0 * below.sum(axis=0) - weights.sum())
+        self._whole._n_products += 1
+        scores = np.empty(self._places.shape[1])
+        weights = np.ascontiguousarray(weights)
+        _kernels.scores_of_grid(self._places, self._ends, weights, scores)
+        return scores
+
+    def peaks(self, edges: FloatArray, least: float, most: int) -> IntArray:
+        """Return the strongest stumps of each column, no two of one peak.
+
+        A peak is a run of neighbouring stumps whose edges are above `least` in size, of
+        one sign; so many of them per column, at most.
+        """
+        size = np.abs(edges)
+        strong = np.flatnonzero(size > least)
+        if strong.size == 0:
+            return strong
+        column, sign = self.column[strong], edges[strong] > 0.0
+        is_first = np.ones(strong.size, dtype=bool)
+        is_first[1:] = (
+            (np.diff(strong) > 1) | (np.diff(column) > 0) | (sign[1:] != sign[:-1])
+        )
+        starts = np.flatnonzero(is_first)
+        peak = np.cumsum(is_first) - 1
+        is_top = size[strong] == np.maximum.reduceat(size[strong], starts)[peak]
+        _, first_top = np.unique(peak[is_top], return_index=True)
+        tops = strong[is_top][first_top]
+        order = np.lexsort((-size[tops], self.column[tops]))
+        tops = tops[order]
+        # the place of each top among those of its column
+        place = np.arange(tops.size)
+        place -= np.searchsorted(self.column[tops], self.column[tops])
+        return np.sort(tops[place < most])
 
     def row_products(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ diag(weights) @ H.T``, in O(n_rows^2 * n_columns)."""
@@ -103,6 +158,23 @@ class StumpGrid:
         products: FloatArray = squareform(pdist(below, "cityblock"))
         products *= -2.0
         products += weights.sum()
+        return products
+
+    def column_products(self, row_weights: FloatArray) -> FloatArray:
+        """Return ``H.T @ diag(row_weights) @ H``, in O(n_rows * n_columns^2).
+
+        Only what is on the diagonal or above it: the rest is not defined.
+        """
+        products = np.empty((self.n_stumps, self.n_stumps))
+        width = int(np.diff(self._ends, prepend=0).max()) + 2
+        _kernels.products_of_grid(
+            self._places,
+            self._ends,
+            row_weights,
+            float(row_weights.sum()),
+            np.empty((width, width)),
+            products,
+        )
         return products
 
     def _sums_below(self, weights: FloatArray) -> FloatArray:

@@ -27,12 +27,12 @@ from aucmax._validation import FloatArray
 from aucmax.hypotheses import StumpGrid
 from aucmax.margin.masses import Masses
 
-__all__ = ["Found", "follow_central_path"]
+__all__ = ["Found", "Inside", "Program", "both", "follow_central_path"]
 
 _FIRST_MARGIN = 2.0  # times the largest edge of even masses
 _SHARE_OF_WAY = 0.95  # of a step to the nearest bound
 _TOTAL = 0.5  # of the masses
-_N_REFINEMENTS = 1  # of each solution
+_REFINED_FROM = 1e-5  # the gap below which solutions are refined, once; edges are <= 1
 _MOST_CORRECTORS = 2  # of centrality, per step
 _LONGER = 0.3  # share of the way by which a corrector is to lengthen a step
 _LEAST_GAIN = 0.05  # share of the way that makes a corrector worth its price
@@ -41,7 +41,7 @@ _LONGEST_IDLE_STREAK = 4  # steps that better neither program
 
 
 @dataclass(frozen=True)
-class _Inside:
+class Inside:
     """A point inside of the program and of its dual."""
 
     v: FloatArray
@@ -63,8 +63,9 @@ class _Inside:
 
     @property
     def weights(self) -> FloatArray:
-        """The weights of the stumps."""
-        return np.asarray((self.a[0] - self.a[1]) / self.a.sum())
+        """The weights of the stumps, of sum 1 in size; at the start, all are 0."""
+        weights = self.a[0] - self.a[1]
+        return np.asarray(weights / max(np.abs(weights).sum(), np.finfo(float).tiny))
 
     @property
     def complementarity(self) -> float:
@@ -77,23 +78,30 @@ class Found(NamedTuple):
     """The best of the points on the way, of either program."""
 
     weights: FloatArray  # of the stumps
-    value: float  # their margin, at least
+    value: float  # their margin
     row_weights: FloatArray
     largest_edge: float  # of any stump under these row weights
 
 
 def follow_central_path(
-    grid: StumpGrid, masses: Masses, says_stop: Callable[[Found], bool]
+    grid: StumpGrid,
+    masses: Masses,
+    margin_of: Callable[[FloatArray], float],
+    says_stop: Callable[[Found], bool],
 ) -> Found:
-    """Walk towards the solution until told to stop, or rounding allows no more."""
-    program = _Program(grid, masses)
-    here: _Inside | None = program.start()
+    """Walk towards the solution until told to stop, or rounding allows no more.
+
+    `margin_of` returns the margin of scores.
+    """
+    program = Program(grid, masses)
+    here: Inside | None = program.start()
     found, n_idle = Found(np.empty(0), -np.inf, np.empty(0), np.inf), 0
     with np.errstate(all="ignore"):  # a step that is not finite ends the walk
         while here is not None and n_idle < _LONGEST_IDLE_STREAK:
             n_idle += 1
-            if here.value > found.value:
-                found = found._replace(weights=here.weights, value=here.value)
+            margin = margin_of(grid.scores(here.weights))
+            if margin > found.value:
+                found = found._replace(weights=here.weights, value=margin)
                 n_idle = 0
             if here.largest_edge < found.largest_edge:
                 rows = masses.to_rows(here.v)
@@ -101,19 +109,18 @@ def follow_central_path(
                 n_idle = 0
             if says_stop(found):
                 break
-            try:
-                here = program.step(here)
-            except (LinAlgError, ValueError):  # SciPy's complaint about NaN
-                break
+            here = program.step(here)
     return found
 
 
-class _Program:
+class Program:
+    """The program over the stumps of a grid and the masses, and steps in it."""
+
     def __init__(self, grid: StumpGrid, masses: Masses) -> None:
         self.grid = grid
         self.masses = masses
 
-    def start(self) -> _Inside:
+    def start(self) -> Inside:
         """Return masses in proportion to their caps, and even weights of stumps."""
         masses, K = self.masses, self.grid.n_stumps
         share = _TOTAL / masses.totals(masses.caps)
@@ -129,10 +136,16 @@ class _Program:
         excess = -masses.spread(rho)
         y = np.maximum(y, z - excess)
         a = np.full((2, K), 0.5 / K)
-        return self._completed(v, y + excess, y, a, gamma, rho, gamma - _both(edges))
+        return self.completed(v, y + excess, y, a, gamma, rho, gamma - both(edges))
 
-    def step(self, here: _Inside) -> _Inside | None:
+    def step(self, here: Inside) -> Inside | None:
         """Take one step; None if rounding has spoiled it."""
+        try:
+            return self._step(here)
+        except (LinAlgError, ValueError):  # SciPy's complaint about NaN
+            return None
+
+    def _step(self, here: Inside) -> Inside | None:
         newton = _NewtonSystem(self.grid, self.masses, here)
         targets = -here.a * here.s, -here.z * here.v, -here.y * here.t
         predicted = newton.direction(*targets)
@@ -157,7 +170,7 @@ class _Program:
             corrected, (down, up) = other, longer
         if not (down > 0.0 and up > 0.0):
             return None
-        there = self._completed(
+        there = self.completed(
             here.v + down * corrected.v,
             here.z + up * corrected.z,
             here.y + up * corrected.y,
@@ -169,7 +182,7 @@ class _Program:
         inner = (there.v, there.t, there.z, there.y, there.a, there.s)
         return there if all((part > 0.0).all() for part in inner) else None
 
-    def _completed(
+    def completed(
         self,
         v: FloatArray,
         z: FloatArray,
@@ -178,14 +191,15 @@ class _Program:
         gamma: float,
         rho: FloatArray,
         s: FloatArray,
-    ) -> _Inside:
+    ) -> Inside:
+        """Return a point with what follows from it."""
         # totals drift by rounding; masses away from their bounds make up for it
         free = v * (self.masses.caps - v)
         missing = _TOTAL - self.masses.totals(v)
         v = v + free * self.masses.spread(missing / self.masses.totals(free))
         edges = self.grid.edges(self.masses.to_rows(v))
         value = float(_TOTAL * rho.sum() - np.vdot(self.masses.caps, y)) / a.sum()
-        return _Inside(
+        return Inside(
             v,
             z,
             y,
@@ -194,7 +208,7 @@ class _Program:
             rho,
             s,
             self.masses.caps - v,
-            _both(edges),
+            both(edges),
             value,
         )
 
@@ -209,7 +223,7 @@ class _Direction:
     gamma: float
     rho: FloatArray
 
-    def longest(self, here: _Inside, share: float) -> tuple[float, float]:
+    def longest(self, here: Inside, share: float) -> tuple[float, float]:
         """Return how far masses and prices may go, at most 1."""
         to_bound = min(
             _way(here.v, self.v), _way(here.t, -self.v), _way(here.s, self.s)
@@ -219,7 +233,7 @@ class _Direction:
         return down, min(share * to_bound, 1.0)
 
     def products(
-        self, here: _Inside, down: float, up: float
+        self, here: Inside, down: float, up: float
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return the products that vanish at a solution, after steps of at most 1."""
         down, up = min(down, 1.0), min(up, 1.0)
@@ -237,7 +251,7 @@ def _into_range(products: FloatArray, mu: float) -> FloatArray:
     return np.asarray(np.maximum(near - products, -most))
 
 
-def _both(edges: FloatArray) -> FloatArray:
+def both(edges: FloatArray) -> FloatArray:
     """Return the edges of the stumps and of their opposites."""
     return np.stack([edges, -edges])
 
@@ -263,13 +277,13 @@ class _NewtonSystem:
     numbers :math:`d\rho` and :math:`d\gamma`, which the sums of masses and weights fix.
     """
 
-    def __init__(self, grid: StumpGrid, masses: Masses, here: _Inside) -> None:
+    def __init__(self, grid: StumpGrid, masses: Masses, here: Inside) -> None:
         self.grid, self.masses, self.here = grid, masses, here
         ratios = here.a / here.s
         self.theta = 1.0 / (here.z / here.v + here.y / here.t)
         self.ratios = ratios.sum(axis=0)
         self.slope = grid.scores(ratios[0] - ratios[1])
-        self.solve = masses.solver(self.theta, grid.row_products(self.ratios))
+        self.solve = masses.solver(self.theta, grid, self.ratios)
         n = masses.n_totals
         units = np.eye(n)
         self.of_totals = np.stack(
@@ -303,7 +317,7 @@ class _NewtonSystem:
         """Return the x with (I + P Theta P^T M) x = b, of many columns, and M x."""
         x = self.solve(b)
         pushed = self._product(x)
-        for _ in range(_N_REFINEMENTS):
+        if self.here.complementarity < _REFINED_FROM:
             error = b - x - self.masses.between_rows(self.theta, pushed)
             x = x + self.solve(error)
             pushed = self._product(x)
@@ -330,7 +344,7 @@ class _NewtonSystem:
         pull = masses.margins(gamma * self.slope - self._product(x))
         v = theta * (force + masses.spread(rho) + pull)
         edges = self.grid.edges(x)  # not of P v: the weights must keep their sum
-        s = gamma - _both(edges)
+        s = gamma - both(edges)
         return _Direction(
             v,
             (target_z - here.z * v) / here.v,

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
 
 from aucmax._validation import BoolArray, FloatArray
+from aucmax.hypotheses import StumpGrid
 from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.risks.base import Risk
 
@@ -29,6 +30,7 @@ class Masses(Protocol):
 
     caps: FloatArray
     n_totals: int
+    serve_many_rows: bool  # whether few stumps need no matrix over the rows
 
     def to_rows(self, masses: FloatArray) -> FloatArray:
         """Return the signed row weights P v."""
@@ -46,15 +48,19 @@ class Masses(Protocol):
         """Return P Theta P^T s, of one column of scores or many."""
 
     def solver(
-        self, theta: FloatArray, products: FloatArray
+        self, theta: FloatArray, grid: StumpGrid, weights: FloatArray
     ) -> Callable[[FloatArray], FloatArray]:
-        """Return what solves (I + P Theta P^T M) x = b; M is `products`."""
+        """Return what solves (I + P Theta P^T M) x = b, of one column or many.
+
+        M is the product of H, the stumps' `weights` and the transpose of H.
+        """
 
 
 class RowMasses:
     """One mass per row; those of each class add up to one half."""
 
     n_totals = 2
+    serve_many_rows = True
 
     def __init__(self, caps: FloatArray, labels: BoolArray) -> None:
         self.caps = caps
@@ -83,15 +89,44 @@ class RowMasses:
         return np.asarray((theta * scores.T).T)
 
     def solver(
-        self, theta: FloatArray, products: FloatArray
+        self, theta: FloatArray, grid: StumpGrid, weights: FloatArray
     ) -> Callable[[FloatArray], FloatArray]:
-        """See :meth:`Masses.solver`; symmetric once divided by theta."""
-        matrix = products.copy()
+        """See :meth:`Masses.solver`; as many equations as rows, or as stumps."""
+        if grid.n_stumps < theta.size:
+            return _solver_over_stumps(theta, grid, weights)
+        # symmetric once divided by theta
+        matrix = grid.row_products(weights)
         matrix[np.diag_indices_from(matrix)] += 1.0 / theta
         factor = cho_factor(matrix, overwrite_a=True, check_finite=False)
         return lambda b: np.asarray(
             cho_solve(factor, (b.T / theta).T, check_finite=False)
         )
+
+
+def _solver_over_stumps(
+    theta: FloatArray, grid: StumpGrid, weights: FloatArray
+) -> Callable[[FloatArray], FloatArray]:
+    r"""Solve for the rows by way of the stumps, where these are fewer.
+
+    .. math:: (I + \Theta H W H^T)^{-1} = I - \Theta H (W^{-1} + H^T \Theta H)^{-1} H^T
+    """
+    matrix = grid.column_products(theta)
+    matrix[np.diag_indices_from(matrix)] += 1.0 / weights
+    factor = cho_factor(matrix.T, lower=True, overwrite_a=True, check_finite=False)
+
+    def near(b: FloatArray) -> FloatArray:
+        answer = cho_solve(factor, grid.edges(b), check_finite=False)
+        return np.asarray(b - theta * grid.scores(answer))
+
+    def solve(b: FloatArray) -> FloatArray:
+        if b.ndim > 1:
+            return np.column_stack([solve(column) for column in b.T])
+        x = near(b)
+        # a difference of large numbers: without this, steps soon go astray
+        pushed = grid.scores(weights * grid.edges(x))
+        return x + near(b - x - theta * pushed)
+
+    return solve
 
 
 class PairMasses:
@@ -102,6 +137,7 @@ class PairMasses:
     """
 
     n_totals = 1
+    serve_many_rows = False
 
     def __init__(self, caps: FloatArray, labels: BoolArray) -> None:
         self.caps = caps  # positives by negatives
@@ -138,10 +174,10 @@ class PairMasses:
         return product
 
     def solver(
-        self, theta: FloatArray, products: FloatArray
+        self, theta: FloatArray, grid: StumpGrid, weights: FloatArray
     ) -> Callable[[FloatArray], FloatArray]:
         """See :meth:`Masses.solver`."""
-        matrix = self.between_rows(theta, products)
+        matrix = self.between_rows(theta, grid.row_products(weights))
         matrix[np.diag_indices_from(matrix)] += 1.0
         factor = lu_factor(matrix, overwrite_a=True, check_finite=False)
         return lambda b: np.asarray(lu_solve(factor, b, check_finite=False))

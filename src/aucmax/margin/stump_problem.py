@@ -1,4 +1,4 @@
-"""All stumps at once, by column generation, or of few rows from the inside."""
+"""All stumps at once, by column generation, or from the inside of the program."""
 
 from dataclasses import replace
 from functools import cached_property
@@ -16,9 +16,10 @@ from aucmax.hypotheses import (
 )
 from aucmax.margin.interior_point import Found, follow_central_path
 from aucmax.margin.limits import most_cuts
-from aucmax.margin.masses import masses_of
+from aucmax.margin.masses import Masses, masses_of
 from aucmax.margin.objective import MarginObjective
 from aucmax.margin.problem import MarginProblem, MarginResult
+from aucmax.margin.stump_generation import generate_on_central_path
 from aucmax.regularizers import L1Ball
 from aucmax.risks.base import Risk
 from aucmax.solvers import (
@@ -38,9 +39,10 @@ _LEAST_TOLERANCE_SHARE = 0.01  # of the gap allowed: no round is solved more clo
 _LEAST_CLOSENESS = 1e-15  # absolute, where rounding decides
 _LARGEST_TIE = 2e-9  # relative: edges that differ by less count as equal
 _MOST_ROWS_INSIDE = 2500  # whose products with each other are formed in each step
-_MOST_WORK_INSIDE = 4e8  # squared rows times columns
+_MOST_WORK_INSIDE = 4e8  # squared rows times columns, or rows times squared columns
 _SMALLEST_TOL_INSIDE = 1e-5  # rounding ends the way before
 _MOST_ITERATIONS_AT_FIRST = 40  # of cutting planes, which easy problems need
+_LEAST_GAP_INSIDE = 0.05  # relative: of many rows, cutting planes soon close the rest
 _TOL_INSIDE = 0.5  # share of the tolerance; what is left is for stumps left out
 
 
@@ -51,8 +53,9 @@ class StumpProblem(MarginProblem):
     the rows; one sweep over the sorted columns finds the stump with the largest edge
     under these weights, of *all* stumps. That edge bounds the margin that any weighting
     of any stumps can reach, which certifies the gap. Each column's best stump joins if
-    its edge is above the margin. Where that takes long and the rows are few, an
-    interior-point method over all stumps at once takes over. X is finite, float32 or
+    its edge is above the margin. Where that takes long, an interior-point method takes
+    over: of few rows over all stumps at once, of many rows with stumps that join on the
+    way. X is finite, float32 or
     float64, dense, CSR or CSC; `hypotheses` are the stumps chosen so far, by any solve.
     """
 
@@ -91,15 +94,17 @@ class StumpProblem(MarginProblem):
         rule.callback = lambda progress: (
             self.limits.is_over or -progress.value >= enough
         )
-        if not self._can_go_inside(rule):
+        masses = self._masses(risk, rule)
+        if masses is None:
             return self._by_rounds(objective, here, rule)
         result = self._by_rounds(objective, here, rule, _MOST_ITERATIONS_AT_FIRST)
         if result.converged or self.limits.is_over or result.margin >= enough:
             return result
-        inside = self._from_inside(objective, rule, result, enough)
-        if inside.converged or self.limits.is_over or inside.margin >= enough:
-            return inside
-        here = self._first_point(objective, inside, reuse_cuts=True)
+        if self._has_few_rows or self.relative_gap(result) > _LEAST_GAP_INSIDE:
+            result = self._from_inside(objective, masses, rule, result, enough)
+            if result.converged or self.limits.is_over or result.margin >= enough:
+                return result
+        here = self._first_point(objective, result, reuse_cuts=True)
         return self._by_rounds(objective, here, rule)
 
     def ensemble(self, weights: FloatArray) -> StumpEnsemble:
@@ -172,13 +177,24 @@ class StumpProblem(MarginProblem):
             solution.cuts,
         )
 
-    def _can_go_inside(self, rule: StoppingRule) -> bool:
+    def _masses(self, risk: Risk, rule: StoppingRule) -> Masses | None:
+        """Return the masses of a way inside; None where there is none."""
+        if rule.tol < _SMALLEST_TOL_INSIDE:
+            return None
         n_rows, n_columns = self.stumps.X.shape
-        return (
-            n_rows <= _MOST_ROWS_INSIDE
-            and n_rows * n_rows * n_columns <= _MOST_WORK_INSIDE
-            and rule.tol >= _SMALLEST_TOL_INSIDE
-        )
+        if not self._has_few_rows and n_rows * n_columns**2 > _MOST_WORK_INSIDE:
+            return None
+        masses = masses_of(risk, self.labels, self.sample_weight)
+        if masses is None or not (self._has_few_rows or masses.serve_many_rows):
+            return None
+        return masses
+
+    @property
+    def _has_few_rows(self) -> bool:
+        """Whether products of rows with each other are formed in each step."""
+        n_rows, n_columns = self.stumps.X.shape
+        work = n_rows * n_rows * n_columns
+        return bool(n_rows <= _MOST_ROWS_INSIDE and work <= _MOST_WORK_INSIDE)
 
     @cached_property
     def _grid(self) -> StumpGrid:
@@ -187,14 +203,12 @@ class StumpProblem(MarginProblem):
     def _from_inside(
         self,
         objective: MarginObjective,
+        masses: Masses,
         rule: StoppingRule,
         known: MarginResult,
         enough: float,
     ) -> MarginResult:
-        """Maximise over all stumps at once; return what is known, if that is better."""
-        masses = masses_of(objective.risk, self.labels, self.sample_weight)
-        if masses is None:
-            return known
+        """Maximise over all stumps; return what is known, if that is better."""
 
         def tell(progress: Progress) -> bool:
             return self.limits.tell(progress) or -progress.value >= enough
@@ -209,7 +223,11 @@ class StumpProblem(MarginProblem):
             upper = min(found.largest_edge, known.margin + known.gap)
             return watch.says_stop(objective, -best, -upper)
 
-        found = follow_central_path(grid, masses, says_stop)
+        def margin_of(scores: FloatArray) -> float:
+            return -objective.risk_value(Point(np.empty(0), scores))
+
+        walk = follow_central_path if self._has_few_rows else generate_on_central_path
+        found = walk(grid, masses, margin_of, says_stop)
         self.limits.n_iter += len(watch.history)
         return self._kept(objective, rule, found, known)
 
@@ -226,10 +244,11 @@ class StumpProblem(MarginProblem):
         row_weights: FloatArray | None = found.row_weights
         if known.margin + known.gap < upper:
             upper, row_weights = known.margin + known.gap, known.row_weights
-        order = np.argsort(-np.abs(found.weights))
+        used = np.flatnonzero(found.weights)
+        order = used[np.argsort(-np.abs(found.weights[used]))]
 
         def margin_of(n_kept: int) -> tuple[float, FloatArray]:
-            weights: FloatArray = np.zeros(order.size)
+            weights: FloatArray = np.zeros(found.weights.size)
             weights[order[:n_kept]] = found.weights[order[:n_kept]]
             weights /= max(np.abs(weights).sum(), np.finfo(float).tiny)
             objective.n_passes += 0.5
