@@ -37,8 +37,12 @@ if TYPE_CHECKING:
 __all__ = ["PreparedPairs"]
 
 Share = TypeVar("Share", float, FloatArray)
-_MANY_ROWS = 2**14  # fewer are done before threads have started
+# Fewer take one thread some milliseconds, during which those of a tree learner still
+# wait in a loop for their next tree and keep others from the cores.
+_MANY_ROWS = 2**17
+_BLOCK = 2**15  # rows that a thread takes at a time
 _UNUSED = np.ones(1)  # in place of weights or steps
+_EVEN = np.empty(0)  # in place of widths or steps that are all 1
 
 
 class PreparedPairs:
@@ -241,8 +245,8 @@ class PreparedPairs:
             is_wanted = {"with_value": with_value, "with_slopes": pairwise is None}
             value += room.sweep(part, laid_out, settings, **is_wanted)
             if pairwise is None:
-                found = room.gradients, room.hessians, part is self._parts[0]
-                kernels.give_to_rows(rows, *found, gradient, hessian)
+                results = part is self._parts[0], gradient, hessian
+                room.give_to_rows(rows, self._n_jobs, *results)
         return (value, *(pairwise or (gradient, hessian)))
 
     def _pair_by_pair(
@@ -303,6 +307,8 @@ class PreparedPairs:
         """
         weights = self._weights
         is_part = any(limits is not None for limits in self._limits)
+        if not is_part and weights is None and len(self._parts) == 1:
+            return weights, _EVEN
         if not is_part and not self._is_ranked:
             return weights, _UNUSED
         widths = np.ones(rows.size) if weights is None else weights[rows]
@@ -412,6 +418,15 @@ class _Room:
                 tasks.append(partial(kernels.add_values, *shared, own, values))
         run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)
         return float(values.sum())
+
+    def give_to_rows(self, rows: IntArray, n_jobs: int, *results: Any) -> None:
+        """Set what has been found for the rows, or add to it."""
+        give = partial(kernels.give_to_rows, rows)
+        tasks = []
+        for first in range(0, rows.size, _BLOCK):
+            span = first, min(first + _BLOCK, rows.size)
+            tasks.append(partial(give, span, self.gradients, self.hessians, *results))
+        run_all(tasks, n_jobs if rows.size >= _MANY_ROWS else 1)
 
 
 def _half_sums(widths: FloatArray) -> FloatArray:
