@@ -709,6 +709,24 @@ def test_prepared_pairs_give_the_same(scores, parameters, weight):
     np.testing.assert_array_equal(hessian, expected[2])
 
 
+@pytest.mark.parametrize("n_levels", [2, 5, 40])
+@pytest.mark.parametrize("n_rows", [60, 900])
+@pytest.mark.parametrize("ranked", [False, True])
+def test_results_are_written_where_one_asks_for_them(n_levels, n_rows, ranked):
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, n_levels, n_rows)
+    pairs = PairLogistic(ranked).prepare(labels)
+    for scores in generator.normal(size=(2, n_rows)):
+        expected = pairs.gradient_hessian(scores, scaled=True)
+        for dtype in (np.float64, np.float32):
+            out = np.full(n_rows, np.nan, dtype), np.full(n_rows, np.nan, dtype)
+            found = pairs.gradient_hessian(scores, scaled=True, out=out)
+            assert found[0] is out[0]
+            assert found[1] is out[1]
+            for ours, exact in zip(out, expected, strict=True):
+                np.testing.assert_array_equal(ours, exact.astype(dtype))
+
+
 def test_prepared_pairs_do_not_reuse_the_arrays_they_returned():
     pairs = PairLogistic().prepare(LABELS)
     first = pairs.value_gradient_hessian(np.zeros(SIZE))

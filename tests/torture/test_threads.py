@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 import aucmax
 from aucmax import metrics
-from aucmax.risks import _grid_sums, prepared_pairs
+from aucmax.risks import _few_pairs, _grid_sums, _level_pairs, prepared_pairs
 from aucmax.structured import grid_edges, rank
 from torture.amount import times
 
@@ -87,7 +87,10 @@ def test_linear_models_differ_by_what_the_tolerance_allows_and_not_by_one_thread
     np.testing.assert_array_equal(*again)
 
 
-def test_blocks_may_be_done_in_any_order(monkeypatch):
+@pytest.mark.parametrize("most_pairs", [-1, 10**9])
+def test_blocks_may_be_done_in_any_order(most_pairs, monkeypatch):
+    monkeypatch.setattr(_few_pairs, "_MOST_PAIRS", most_pairs)
+    monkeypatch.setattr(_level_pairs, "_BLOCK", 1000)
     model = aucmax.LambdaMART("ordinal", n_estimators=5, n_jobs=4)
     expected = model.fit(X, LEVELS, qid=QID).decision_function(X)
     draw, n_tasks = random.Random(0), []
@@ -97,7 +100,7 @@ def test_blocks_may_be_done_in_any_order(monkeypatch):
         for task in draw.sample(tasks, len(tasks)):
             task()
 
-    for home in (prepared_pairs, _grid_sums):
+    for home in (prepared_pairs, _grid_sums, _few_pairs):
         monkeypatch.setattr(home, "run_all", in_any_order)
     found = model.fit(X, LEVELS, qid=QID).decision_function(X)
     np.testing.assert_array_equal(found, expected)

@@ -6,9 +6,10 @@ rows. The number of pairs per row is limited, so that it costs O(m) all the same
 """
 
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucmax._validation import FloatArray, IntArray
 from aucmax.risks import _few_pair_kernels as kernels
@@ -80,21 +81,22 @@ class FewPairs(NamedTuple):
         order = np.arange(n_ranks)
         return FewRoom(np.empty(size), np.empty((2, size)), order, np.empty(n_ranks))
 
-    def gradient_hessian(
+    def fill_in(
         self,
         scores: FloatArray,
         width: float,
         factors: FloatArray,
         room: "FewRoom",
         n_jobs: int,
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """Return both derivatives by each score, or None if scores are far apart.
+        results: tuple[NDArray[Any], NDArray[Any]],
+    ) -> bool:
+        """Fill in both derivatives by each score; return False if they are far apart.
 
         Distances are in units of `width`; `factors` are those of the groups.
         """
         low, high = float(scores.min()), float(scores.max())
         if not high - low <= _WIDEST * width:
-            return None
+            return False
         layout, odds = self.layout, room.odds
         ordered = np.take(scores, layout.rows, out=room.ordered, mode="clip")
         np.subtract(ordered, low + 0.5 * (high - low), out=odds[1])
@@ -102,17 +104,16 @@ class FewPairs(NamedTuple):
         np.exp(odds[1], out=odds[0])
         np.divide(1.0, odds[0], out=odds[1])
         largest = int(np.diff(layout.starts).max())
-        found = np.empty(scores.size), np.empty(scores.size)
 
         def work(span: tuple[int, int]) -> None:
             if self.is_ranked:
                 kernels.find_ranks(layout, span, ordered, room.order, room.ranks)
             own = np.empty((5, largest))
-            kernels.pair_up(layout, span, factors, odds, room.ranks, own, *found)
+            kernels.pair_up(layout, span, factors, odds, room.ranks, own, *results)
 
         tasks = [partial(work, span) for span in spans_of_groups(layout.starts)]
         run_all(tasks, n_jobs if scores.size >= _MANY_ROWS else 1)
-        return found
+        return True
 
 
 class FewRoom(NamedTuple):

@@ -207,15 +207,23 @@ class GridSums:
 
     def gradient_hessian(self, unit: float) -> tuple[FloatArray, FloatArray]:
         """Return both derivatives by each score, where a pair has the weight `unit`."""
-        grid, size = self._grid, self._rows.scores.size
+        size = self._rows.scores.size
+        found = np.empty(size), np.empty(size)
+        self.fill_in(unit, *found)
+        return found
+
+    def fill_in(
+        self, unit: float, gradient: NDArray[Any], hessian: NDArray[Any]
+    ) -> None:
+        """Fill in both derivatives, rounded to the types of the arrays."""
+        grid = self._grid
         owed = self._owed[:, :, :2] * (_SIGNS * unit)
         by_cell = owed.reshape(2, grid.n_cells, grid.n_nodes, 2)
         series = np.ascontiguousarray(self._lagrange.T @ by_cell)
-        found = np.empty(size), np.empty(size)
         read = partial(self._passes.read_off, self._rows, grid.place)
-        tasks = [partial(read, *block, series, *found) for block in self._blocks()]
+        results = series, gradient, hessian
+        tasks = [partial(read, *block, *results) for block in self._blocks()]
         run_all(tasks, self._n_jobs)
-        return found
 
     def _moments(self) -> FloatArray:
         """Return the moments of both classes in each cell."""

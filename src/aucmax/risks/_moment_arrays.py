@@ -6,6 +6,7 @@ The same arithmetic in the same order, so the results are the same, bit for bit.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aucmax._validation import FloatArray
 from aucmax.risks._moment_kernels import Place, Rows
@@ -32,8 +33,8 @@ def read_off(
     first: int,
     last: int,
     series: FloatArray,
-    gradient: FloatArray,
-    hessian: FloatArray,
+    gradient: NDArray[Any],
+    hessian: NDArray[Any],
 ) -> None:
     """Fill in both derivatives by the scores of some rows, times the rows' weights."""
     n_cells, n_powers = series.shape[1:3]

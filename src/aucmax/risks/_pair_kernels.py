@@ -26,7 +26,8 @@ import numpy as np
 
 from aucmax._compiled import njit
 
-#: rows in groups: where groups start, and one value a row (one weight for all: it is 1)
+#: rows in groups: where groups start, and one value a row (one weight for all: it is 1;
+#: no steps: all are 1)
 Rows = namedtuple("Rows", "starts scores decays steps levels weights")
 #: the weight of a pair, but for those of its rows: a factor a group (0: leave it out),
 #: times the distance of its levels' numbers, of shape (n_groups, n_levels), if it has
@@ -40,9 +41,9 @@ _LARGE = np.finfo(np.float64).max  # an infinite gap times no weight would be no
 
 
 @njit(cache=True, nogil=True)
-def give_to_rows(rows, gradients, hessians, is_first, gradient, hessian):
+def give_to_rows(rows, span, gradients, hessians, is_first, gradient, hessian):
     """Set what both sweeps have found for the rows they stand for, or add to it."""
-    for i in range(rows.size):
+    for i in range(span[0], span[1]):
         row = rows[i]
         g, h = gradients[0, i] + gradients[1, i], hessians[0, i] + hessians[1, i]
         gradient[row] = g if is_first else gradient[row] + g
@@ -248,7 +249,7 @@ def sweep_two_ranked(rows, pairing, table, groups, down, met, gradient, hessian)
     """Sweep over groups of two levels where distances in ranks count."""
     near, far = met.near, met.far
     wrong, sign = (1, 1.0) if down else (0, -1.0)
-    is_weighted = rows.weights.size > 1
+    is_weighted, has_steps = rows.weights.size > 1, rows.steps.size > 0
     for group in range(groups[0], groups[1]):
         first, end = rows.starts[group], rows.starts[group + 1]
         unit = pairing.factors[group]
@@ -264,7 +265,7 @@ def sweep_two_ranked(rows, pairing, table, groups, down, met, gradient, hessian)
             a = rows.levels[i]
             if j > 0:
                 z = rows.decays[i - 1 if down else i]
-                step = rows.steps[i - 1 if down else i]
+                step = rows.steps[i - 1 if down else i] if has_steps else 1.0
             if is_weighted:
                 w = rows.weights[i]
             u = unit * w
@@ -325,7 +326,7 @@ def sweep_ranked(rows, pairing, table, groups, down, met, gradient, hessian):
     """Sweep over groups where distances in ranks count."""
     u, near, far, passed = met.u, met.near, met.far, met.passed
     sign = 1.0 if down else -1.0
-    is_weighted = rows.weights.size > 1
+    is_weighted, has_steps = rows.weights.size > 1, rows.steps.size > 0
     for group in range(groups[0], groups[1]):
         first, end = rows.starts[group], rows.starts[group + 1]
         if pairing.factors[group] == 0.0:
@@ -338,7 +339,7 @@ def sweep_ranked(rows, pairing, table, groups, down, met, gradient, hessian):
             a = rows.levels[i]
             if k > 0:
                 z = rows.decays[i - 1 if down else i]
-                step = rows.steps[i - 1 if down else i]
+                step = rows.steps[i - 1 if down else i] if has_steps else 1.0
             if is_weighted:
                 w = rows.weights[i]
             slope, curvature = meet_far(near, far, a, z, step, table)
@@ -379,7 +380,9 @@ def group_value(rows, span, met, is_ranked, table):
         if i > span[0]:
             z = rows.decays[i - 1]
             gap = min(rows.scores[i - 1] - rows.scores[i], _LARGE)
-            step = rows.steps[i - 1] if is_ranked else 0.0
+            step = 0.0
+            if is_ranked:
+                step = rows.steps[i - 1] if rows.steps.size > 0 else 1.0
         if is_weighted:
             w = rows.weights[i]
         for b in range(u.shape[0]):

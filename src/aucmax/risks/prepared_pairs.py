@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,8 +37,13 @@ if TYPE_CHECKING:
 __all__ = ["PreparedPairs"]
 
 Share = TypeVar("Share", float, FloatArray)
-_MANY_ROWS = 2**14  # fewer are done before threads have started
+Derivatives: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
+# Fewer take one thread some milliseconds, during which those of a tree learner still
+# wait in a loop for their next tree and keep others from the cores.
+_MANY_ROWS = 2**17
+_BLOCK = 2**15  # rows that a thread takes at a time
 _UNUSED = np.ones(1)  # in place of weights or steps
+_EVEN = np.empty(0)  # in place of widths or steps that are all 1
 
 
 class PreparedPairs:
@@ -141,8 +146,9 @@ class PreparedPairs:
         gradient, hessian : ndarray of shape (n_rows,)
             Derivatives by each score.
         """
-        value, gradient, hessian = self._sum_up(scores, self._factors, with_value=True)
-        return float(value), gradient, hessian
+        found = np.empty(self.n_rows), np.empty(self.n_rows)
+        value = self._sum_up(scores, self._factors, found, with_value=True)
+        return (value, *found)
 
     def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
         """Return the risk and its gradient.
@@ -162,8 +168,12 @@ class PreparedPairs:
         return self.value_gradient_hessian(scores)[:2]
 
     def gradient_hessian(
-        self, scores: ArrayLike, *, scaled: bool = False
-    ) -> tuple[FloatArray, FloatArray]:
+        self,
+        scores: ArrayLike,
+        *,
+        scaled: bool = False,
+        out: Derivatives | None = None,
+    ) -> Derivatives:
         """Return the gradient and the second derivatives, without the risk itself.
 
         Parameters
@@ -172,6 +182,9 @@ class PreparedPairs:
             Finite numbers.
         scaled : bool, default=False
             Whether to multiply both by `row_scale`, at no cost.
+        out : pair of ndarrays of shape (n_rows,), default=None
+            Where to write both, rounded to the type of the arrays; new ones of float64
+            by default. Memory that is kept from call to call saves time.
 
         Returns
         -------
@@ -179,7 +192,9 @@ class PreparedPairs:
             Derivatives by each score.
         """
         factors = self._factors * self._query_scale if scaled else self._factors
-        return self._sum_up(scores, factors, with_value=False)[1:]
+        out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
+        self._sum_up(scores, factors, out, with_value=False)
+        return out
 
     def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
         """Return the mean slope of the pairs, above 0, and the second derivatives.
@@ -205,23 +220,34 @@ class PreparedPairs:
         return 0.5 * float(np.abs(gradient).sum()), hessian
 
     def _sum_up(
-        self, scores: ArrayLike, factors: FloatArray, *, with_value: bool
-    ) -> tuple[float, FloatArray, FloatArray]:
+        self,
+        scores: ArrayLike,
+        factors: FloatArray,
+        out: Derivatives,
+        *,
+        with_value: bool,
+    ) -> float:
+        """Fill in both derivatives; return the value if it is asked for."""
         scores = check_scores(scores, self.n_rows, "scores")
         sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(factors)
-            return (unit * sums.loss, *sums.gradient_hessian(unit))
-        pairwise = self._pair_by_pair(scores, factors)
-        if pairwise is not None and not with_value:
-            return (0.0, *pairwise)
+            sums.fill_in(unit, *out)
+            return unit * sums.loss
+        is_done = self._pair_by_pair(scores, factors, out)
+        if is_done and not with_value:
+            return 0.0
         order, rising = sort_with_order(-scores)
         by_query = self._parts[-1].arrange(order)  # the last part compares all levels
         weights, widths = self._weigh(scores, by_query)
-        has_many = self._is_ranked and len(self._parts) > 1
-        ranks = self._rank(by_query, widths) if has_many else _UNUSED
+        has_many = len(self._parts) > 1
+        ranks = _UNUSED
+        if has_many and self._is_ranked:
+            ranks = self._rank(by_query, widths)
         room = self._room()
-        value, gradient, hessian = 0.0, np.empty(self.n_rows), np.empty(self.n_rows)
+        value = 0.0
+        # parts are added up before they are rounded
+        found = (np.empty(self.n_rows), np.empty(self.n_rows)) if has_many else out
         for part in self._parts:
             is_last = part is self._parts[-1]
             rows = by_query if is_last else part.arrange(order)
@@ -238,24 +264,26 @@ class PreparedPairs:
                 _UNUSED if weights is None else weights[rows],
             )
             settings = self._pairing(part, factors), self._table, self._n_jobs
-            is_wanted = {"with_value": with_value, "with_slopes": pairwise is None}
+            is_wanted = {"with_value": with_value, "with_slopes": not is_done}
             value += room.sweep(part, laid_out, settings, **is_wanted)
-            if pairwise is None:
-                found = room.gradients, room.hessians, part is self._parts[0]
-                kernels.give_to_rows(rows, *found, gradient, hessian)
-        return (value, *(pairwise or (gradient, hessian)))
+            if not is_done:
+                is_first = part is self._parts[0]
+                room.give_to_rows(rows, self._n_jobs, is_first, *found)
+        if has_many and not is_done:
+            for result, sums_of_parts in zip(out, found, strict=True):
+                result[:] = sums_of_parts
+        return value
 
     def _pair_by_pair(
-        self, scores: FloatArray, factors: FloatArray
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """Return both derivatives, if there are so few pairs that this is cheapest."""
+        self, scores: FloatArray, factors: FloatArray, out: Derivatives
+    ) -> bool:
+        """Fill in both derivatives, if there are so few pairs that this is cheapest."""
         if self._few is None:
-            return None
+            return False
         if not hasattr(self._rooms, "few"):
             self._rooms.few = self._few.room()
-        return self._few.gradient_hessian(
-            scores, self._width, factors, self._rooms.few, self._n_jobs
-        )
+        settings = self._width, factors, self._rooms.few, self._n_jobs
+        return self._few.fill_in(scores, *settings, out)
 
     def _as_two_classes(self, counted: LevelWeights) -> TwoClasses | None:
         """Return the rows for sums over a grid, if these can stand for the pairs."""
@@ -303,6 +331,8 @@ class PreparedPairs:
         """
         weights = self._weights
         is_part = any(limits is not None for limits in self._limits)
+        if not is_part and weights is None and len(self._parts) == 1:
+            return weights, _EVEN
         if not is_part and not self._is_ranked:
             return weights, _UNUSED
         widths = np.ones(rows.size) if weights is None else weights[rows]
@@ -412,6 +442,15 @@ class _Room:
                 tasks.append(partial(kernels.add_values, *shared, own, values))
         run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)
         return float(values.sum())
+
+    def give_to_rows(self, rows: IntArray, n_jobs: int, *results: Any) -> None:
+        """Set what has been found for the rows, or add to it."""
+        give = partial(kernels.give_to_rows, rows)
+        tasks = []
+        for first in range(0, rows.size, _BLOCK):
+            span = first, min(first + _BLOCK, rows.size)
+            tasks.append(partial(give, span, self.gradients, self.hessians, *results))
+        run_all(tasks, n_jobs if rows.size >= _MANY_ROWS else 1)
 
 
 def _half_sums(widths: FloatArray) -> FloatArray:

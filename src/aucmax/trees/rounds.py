@@ -72,6 +72,9 @@ class TreeRounds:
         self.kept_scores = np.zeros(pairs.n_rows)
         self.reason = ""
         self._rows, self._checkpoint = rows, checkpoint
+        # of the type that LightGBM has, and copies at each call
+        empty = partial(np.empty, pairs.n_rows, dtype=np.float32)
+        self._room = empty(), empty()
         self._texts: list[str] = []  # of the boosters before this one
         self._n_before = 0  # rounds of these
         self._booster = rows.booster()
@@ -151,7 +154,8 @@ class TreeRounds:
         if not self._grow():
             return "no split"
         scores = _scores(self._booster.eval_train)
-        if not np.abs(scores).max() <= _LARGEST_SCORE:  # also if it is NaN
+        # two numbers need no array as long as the rows; either is NaN if a score is
+        if not max(scores.max(), -scores.min()) <= _LARGEST_SCORE:
             self._booster.rollback_one_iter()
             return "diverged"
         value = None
@@ -180,7 +184,7 @@ class TreeRounds:
         return not found_no_split
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
-        return self.pairs.gradient_hessian(scores, scaled=True)
+        return self.pairs.gradient_hessian(scores, scaled=True, out=self._room)
 
 
 def _scores(evaluate: Callable[[Any], Any]) -> FloatArray:
