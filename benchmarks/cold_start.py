@@ -50,9 +50,7 @@ CALLS = {
         ROWS + "aucmax.metrics.roc_auc_score(y, X[:, 0])", SCIPY, 1.5
     ),
     "AUCSVC": Call(ROWS + "aucmax.AUCSVC().fit(X, y)", SCIKIT_LEARN, 3.0),
-    "LambdaMART": Call(
-        ROWS + "aucmax.LambdaMART().fit(X, y)", "import lightgbm" + NUMBA, 4.0
-    ),
+    "LambdaMART": Call(ROWS + "aucmax.LambdaMART().fit(X, y)", "import lightgbm", 4.0),
     "MarginRanker": Call(ROWS + "aucmax.MarginRanker().fit(X, y)", SCIKIT_LEARN, 4.0),
     "GraphRanker": Call(
         GRAPHS + "aucmax.GraphRanker().fit(graphs, labels)", SCIKIT_LEARN + NUMBA, 8.0

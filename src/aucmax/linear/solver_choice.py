@@ -36,6 +36,7 @@ _FEWEST_ROWS_PER_COLUMN = 10  # of tall data
 _MOST_FEATURES_FOR_NEWTON = 1000  # of which it keeps a square matrix
 _SMALLEST_TOL_FOR_NEWTON = 1e-6  # a smoothed risk is not precise enough for less
 _MOST_NEWTON_ITERATIONS = 100  # before cutting planes take over
+_MOST_CUTS_BEFORE_COLUMNS = 20  # they may do where few weights are enough
 _MOST_COLUMN_STEPS = 300  # before others take over
 _FEWEST_ROWS_FOR_SUBGRADIENTS = 10_000  # on fewer, cutting planes find the few weights
 _MOST_TRIAL_ITERATIONS = 60  # before it is decided which solver goes on
@@ -51,9 +52,9 @@ class AutoSolver:
     """The solver that suits the data, the risk and the regularizer.
 
     Descent where the risk is smooth; Newton steps where they are possible and the data
-    are tall; cutting planes take over
-    if few pairs are left near the margin, where they do better. For L1 and elastic nets
-    on wide data, Newton steps over the columns in use. Elsewhere, for a hull of few
+    are tall; cutting planes take over if few pairs are left near the margin, where they
+    do better. For L1 and elastic nets on wide data, Newton steps over the columns in
+    use, after a few cutting planes. Elsewhere, for a hull of few
     directions (L1), cutting planes find few weights among many features in the fewest
     passes, but need about as many cuts as there are weights: on many rows and columns,
     subgradient steps find out how many weights there will be.
@@ -72,10 +73,7 @@ class AutoSolver:
         if isinstance(regularizer, SparseRegularizer) and _suits_column_steps(
             objective, regularizer, rule
         ):
-            limited = _limited(rule, start, _MOST_COLUMN_STEPS)
-            steps = ColumnNewtonSolver(limited)
-            solution = steps.minimize(objective, regularizer, start)
-            solution = without_dust(solution, objective, regularizer, rule)
+            solution = _by_columns(objective, regularizer, start, rule)
             if _is_over(solution, rule):
                 return solution
             start = _from_here(solution)
@@ -180,6 +178,24 @@ def _suits_column_steps(
         and objective.is_smoothable
         and suits_column_steps(objective.X, rule.tol)
     )
+
+
+def _by_columns(
+    objective: LinearObjective,
+    regularizer: SparseRegularizer,
+    start: Start | None,
+    rule: StoppingRule,
+) -> Solution:
+    """Try a few cutting planes; then step over the columns in use."""
+    limited = _limited(rule, start, _MOST_CUTS_BEFORE_COLUMNS)
+    cuts = CuttingPlaneSolver(limited)
+    solution = cuts.minimize(objective, regularizer, start)
+    if _is_over(solution, rule):
+        return solution
+    start = _from_here(solution)
+    steps = ColumnNewtonSolver(_limited(rule, start, _MOST_COLUMN_STEPS))
+    solution = steps.minimize(objective, regularizer, start)
+    return without_dust(solution, objective, regularizer, rule)
 
 
 def _suits_trial(objective: LinearObjective) -> bool:

@@ -43,7 +43,7 @@ _MOST_WORK_INSIDE = 4e8  # squared rows times columns, or rows times squared col
 _SMALLEST_TOL_INSIDE = 1e-5  # rounding ends the way before
 _MOST_ITERATIONS_AT_FIRST = 40  # of cutting planes, which easy problems need
 _LEAST_GAP_INSIDE = 0.05  # relative: of many rows, cutting planes soon close the rest
-_TOL_INSIDE = 0.5  # share of the tolerance; what is left is for stumps left out
+_TOL_INSIDE = 0.25  # share of the tolerance; what is left is for stumps left out
 
 
 class StumpProblem(MarginProblem):

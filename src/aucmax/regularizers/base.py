@@ -98,14 +98,11 @@ class PricedWeights(NamedTuple):
 
 
 @runtime_checkable
-class SparseRegularizer(Regularizer, Protocol):
+class SparseRegularizer(ProximalRegularizer, Protocol):
     """A regularizer that sees one weight at a time, and leaves many of them at 0."""
 
     def priced_weights(self) -> PricedWeights:
         """Return what a weight costs."""
-
-    def lower_bound(self, constant: float, slope: FloatArray) -> float:
-        """See :meth:`ProximalRegularizer.lower_bound`."""
 
 
 @runtime_checkable
