@@ -65,7 +65,7 @@ def pair_up(layout, groups, factors, odds, ranks, room, gradient, hessian):
             level = start
         for k in range(end - first):
             row = layout.rows[first + k]
-            gradient[row] = layout.signs[first + k] * slopes[k]
+            gradient[row] = 0.0 + layout.signs[first + k] * slopes[k]  # not -0.0
             hessian[row] = curvatures[k]
 
 
