@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._blas import one_blas_thread
 from aucmax._dask import dask_room, maps_dask
 from aucmax._features import (
     check_features,
@@ -253,9 +254,10 @@ class LinearRankerCV(BinaryRanker):
             space = RowSpace.of(scaled)
             rows = Rows(space.X, labels, weight, queries)
             candidates = self._candidates()
-            search = self._search(rows, candidates, groups)
-            best = choose(search.scores, candidates, search.share)
-            (final,) = fit_candidates(rows, [candidates[best]])
+            with one_blas_thread():
+                search = self._search(rows, candidates, groups)
+                best = choose(search.scores, candidates, search.share)
+                (final,) = fit_candidates(rows, [candidates[best]])
             scores = np.asarray(rows.X @ final.weights)
             coef = space.weights_of(final.weights) / scale
             threshold = balanced_threshold(scores, labels, weight)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from aucmax._blas import one_blas_thread
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.hypotheses import (
     BestStumps,
@@ -227,7 +228,8 @@ class StumpProblem(MarginProblem):
             return -objective.risk_value(Point(np.empty(0), scores))
 
         walk = follow_central_path if self._has_few_rows else generate_on_central_path
-        found = walk(grid, masses, margin_of, says_stop)
+        with one_blas_thread():
+            found = walk(grid, masses, margin_of, says_stop)
         self.limits.n_iter += len(watch.history)
         return self._kept(objective, rule, found, known)
 

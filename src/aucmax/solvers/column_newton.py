@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
+from aucmax._blas import one_blas_thread
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import PricedWeights, SparseRegularizer
@@ -133,6 +134,15 @@ class ColumnNewtonSolver:
     ) -> Solution:
         """See :meth:`Solver.minimize`; the risk can be smoothed."""
         _refuse_mismatch(objective, regularizer)
+        with one_blas_thread():
+            return self._minimize(objective, regularizer, start)
+
+    def _minimize(
+        self,
+        objective: ColumnObjective,
+        regularizer: SparseRegularizer,
+        start: Start | None,
+    ) -> Solution:
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
         watch = self.stopping.watch(start.history)
