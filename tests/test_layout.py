@@ -46,7 +46,7 @@ TESTED_TOGETHER = {
     ),
     "on_dask/test_cells.py": "linear: cell_objective",
     "on_dask/test_linear.py": (
-        "dask: blas, cluster, features, held_parts, matrix, scoring, standardization, "
+        "dask: cluster, features, held_parts, matrix, scoring, standardization, "
         "linear: row_logistic"
     ),
     "on_dask/test_command_line.py": "cli: workers",

@@ -62,7 +62,7 @@ def _client(n_workers: int | None, address: str | None) -> Iterator[Any]:
             cluster = LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",
                 silence_logs="ERROR",
             )
             stack.enter_context(cluster)
