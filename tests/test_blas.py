@@ -1,76 +1,84 @@
 """One thread for products while anyone needs it, and as many as before after that."""
 
-import threading
+import os
+import subprocess
+import sys
 
-import numpy as np
 import pytest
-import scipy.linalg  # noqa: F401  brings a BLAS of its own
-from threadpoolctl import threadpool_info, threadpool_limits
 
+COMMON = """
+import threading
+import numpy as np
+import scipy.linalg  # brings a BLAS of its own
+from threadpoolctl import threadpool_info
 from aucmax import MarginRanker
 from aucmax._blas import one_blas_thread
-
 
 def blas_threads():
     libraries = [one for one in threadpool_info() if one["user_api"] == "blas"]
     return {one["num_threads"] for one in libraries}
 
-
-@pytest.fixture(autouse=True)
-def two_threads():
-    with threadpool_limits(2, "blas"):
-        if blas_threads() != {2}:
-            pytest.skip("the BLAS of this machine has no threads to limit")
-        yield
-
-
-def test_products_use_one_thread_inside_and_as_many_as_before_after_that():
-    def fail():
-        with one_blas_thread():
-            seen.append(blas_threads())
-            raise KeyError
-
-    seen = []
-    with pytest.raises(KeyError):
-        fail()
-    assert seen == [{1}]
-    assert blas_threads() == {2}
-
-
-def test_the_last_of_several_users_lifts_the_limit():
-    second_is_in, first_is_out = threading.Event(), threading.Event()
-    seen = []
-
-    def second():
-        with one_blas_thread():
-            second_is_in.set()
-            first_is_out.wait(10.0)
-            seen.append(blas_threads())
-
-    thread = threading.Thread(target=second)
+before = blas_threads()
+"""
+FAILURE = """
+try:
     with one_blas_thread():
-        thread.start()
-        assert second_is_in.wait(10.0)
-    first_is_out.set()
-    thread.join()
-    assert seen == [{1}]
-    with one_blas_thread():  # OpenBLAS listens to the main thread alone
-        pass
-    assert blas_threads() == {2}
+        seen = blas_threads()
+        raise KeyError
+except KeyError:
+    pass
+"""
+TWO_USERS = """
+second_is_in, first_is_out = threading.Event(), threading.Event()
+
+def second():
+    global seen
+    with one_blas_thread():
+        second_is_in.set()
+        first_is_out.wait(10.0)
+        seen = blas_threads()
+
+thread = threading.Thread(target=second)
+with one_blas_thread():
+    thread.start()
+    assert second_is_in.wait(10.0)
+first_is_out.set()
+thread.join()
+with one_blas_thread():  # OpenBLAS listens to the main thread alone
+    pass
+"""
+FIT = """
+seen = before
+
+def look(progress):
+    global seen
+    seen = min(seen, blas_threads(), key=max)
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, {n_columns}))
+y = X[:, 0] + rng.normal(size=80) > 0.0
+MarginRanker("instances", 0.1, {hypotheses!r}, callback=look).fit(X, y)
+"""
+SCRIPTS = {
+    "a block that fails": FAILURE,
+    "two users": TWO_USERS,
+    "stumps": FIT.format(n_columns=5, hypotheses="stumps"),
+    "many columns": FIT.format(n_columns=500, hypotheses="signed"),
+}
 
 
-@pytest.mark.parametrize("n_columns", [5, 500])
-def test_small_systems_are_solved_by_one_thread(n_columns):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, n_columns))
-    y = X[:, 0] + rng.normal(size=80) > 0.0
-    seen = []
-    model = MarginRanker(
-        "instances",
-        epsilon=0.1,
-        hypotheses="stumps" if n_columns == 5 else "signed",
-        callback=lambda _: seen.append(blas_threads()),
+@pytest.mark.parametrize("script", SCRIPTS.values(), ids=SCRIPTS)
+def test_products_use_one_thread_inside_and_as_many_as_before_after_that(script):
+    # the tests themselves run with one thread
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
+    report = "print(max(before), max(seen), blas_threads() == before)"
+    ran = subprocess.run(
+        [sys.executable, "-c", COMMON + script + report],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
-    model.fit(X, y)
-    assert {1} in seen
-    assert blas_threads() == {2}
+    if ran.stdout.startswith("1"):
+        pytest.skip("the BLAS of this machine has no threads to limit")
+    assert ran.stdout.split() == ["2", "1", "True"]
