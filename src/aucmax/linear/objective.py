@@ -74,22 +74,6 @@ class LinearObjective(RiskObjective):
         other._product_cost = 0.0
         return other
 
-    def of_rows(self, rows: IntArray, risk: Risk) -> Self:
-        """Return the problem of a copy of some rows, under a risk of theirs.
-
-        To copy them and each product with them count as their share of half a pass.
-        """
-        other = copy.copy(self)
-        other.X = self.X[rows]
-        other.labels = self.labels[rows]
-        other.risk = risk
-        if self.sample_weight is not None:
-            other.sample_weight = self.sample_weight[rows]
-        share = _n_numbers(other.X) / max(_n_numbers(self.X), 1)
-        other._product_cost = share * self._product_cost
-        other.n_passes += other._product_cost
-        return other
-
     def at(self, parameters: FloatArray) -> Point:
         """Score the parameters: the forward half of a pass."""
         if not parameters.any():
@@ -191,8 +175,3 @@ class LinearObjective(RiskObjective):
         if not np.isfinite(result).all():
             raise FloatingPointError("a product with the data is not finite")
         return result
-
-
-def _n_numbers(X: Any) -> int:
-    matrix: Any = X
-    return int(matrix.nnz if sparse.issparse(X) else matrix.size)

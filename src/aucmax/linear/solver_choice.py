@@ -7,7 +7,6 @@ import numpy as np
 
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.row_space import RowSpace
-from aucmax.linear.top_rows import TopRowsSolver
 from aucmax.linear.wide_solver import WideSolver
 from aucmax.regularizers import (
     HullRegularizer,
@@ -91,10 +90,6 @@ class AutoSolver:
             solution = trial.minimize(objective, regularizer, start)
         elif isinstance(regularizer, QuadraticRegularizer) and _is_wide(objective):
             return WideSolver(rule).minimize(objective, regularizer, start)
-        elif isinstance(regularizer, QuadraticRegularizer) and _suits_top_rows(
-            objective
-        ):
-            return TopRowsSolver(rule).minimize(objective, regularizer, start)
         else:
             return CuttingPlaneSolver(rule).minimize(objective, regularizer, start)
         if _is_final(solution, limited, rule):
@@ -210,10 +205,6 @@ def _is_tall(objective: LinearObjective) -> bool:
 
 def _is_wide(objective: LinearObjective) -> bool:
     return objective.column_scales is None and RowSpace.is_smaller(objective.X)
-
-
-def _suits_top_rows(objective: LinearObjective) -> bool:
-    return not _is_tall(objective) and TopRowsSolver.can_leave_rows_out(objective)
 
 
 def _limited(rule: StoppingRule, start: Start | None, more: int) -> StoppingRule:

@@ -173,14 +173,11 @@ class Start(NamedTuple):
         Lines below the same risk.
     history : sequence of Progress
         What another solver did on the same problem; iterations and time go on from it.
-    width : float or None
-        How wide that solver rounded kinks off in the end.
     """
 
     point: Point
     cuts: Cuts | None = None
     history: Sequence[Progress] = ()
-    width: float | None = None
 
 
 @dataclass
@@ -205,8 +202,6 @@ class Solution:
         One record per iteration.
     was_asked : bool
         Whether the callback asked to stop.
-    width : float or None
-        How wide kinks were rounded off in the end, by a solver that tells.
     """
 
     point: Point
@@ -217,7 +212,6 @@ class Solution:
     converged: bool
     history: list[Progress] = field(default_factory=list, repr=False)
     was_asked: bool = False
-    width: float | None = None
 
     def warn_if_unfinished(self, rule: "StoppingRule") -> None:
         """Warn with the gap reached, and what ended it, if the tolerance was missed."""

@@ -124,7 +124,6 @@ class BundleSolver:
         value = value_at(best, objective, regularizer)
         gap = max(value - max(bound, known), 0.0)
         solution = watch.solution(best, value, gap, cuts)
-        solution.width = width
         return without_dust(solution, objective, regularizer, self.stopping)
 
 

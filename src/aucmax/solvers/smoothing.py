@@ -16,9 +16,7 @@ def first_width(objective: Objective, start: Start | None) -> float:
     """Return the width to begin with; 0 if the risk cannot be smoothed."""
     if not objective.is_smoothable:
         return 0.0
-    if start is None:
-        return WIDEST
-    return _WIDTH_AT_A_START if start.width is None else start.width
+    return WIDEST if start is None else _WIDTH_AT_A_START
 
 
 def height(support: Support, point: Point) -> float:
