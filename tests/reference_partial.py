@@ -127,19 +127,3 @@ def choice_hinge(scores, labels, b=1.0, c=0.0, weight=None):
             slope[j] += w[i] * w[j] * (gap > slack)
     pairs = w[labels].sum() * w[~labels].sum()
     return value / pairs, slope / pairs
-
-
-def box_hinge(scores, labels, fpr_range, tpr_range, weight=None):
-    """Mean hinge over the pairs with both ranks in the ranges."""
-    weight = np.ones(len(scores)) if weight is None else weight
-    w = np.zeros(len(scores))
-    for members, keys, (low, high) in (
-        (~labels, scores, fpr_range),
-        (labels, -scores, (1 - tpr_range[1], 1 - tpr_range[0])),
-    ):
-        total = weight[members].sum()
-        w[members] = range_weights(keys[members], weight[members], high * total)
-        w[members] -= range_weights(keys[members], weight[members], low * total)
-    gaps = 1.0 - scores[labels][:, None] + scores[~labels][None, :]
-    pairs = np.outer(w[labels], w[~labels])
-    return (pairs * np.maximum(gaps, 0.0)).sum() / pairs.sum()

@@ -29,7 +29,7 @@ TESTED_TOGETHER = {
     "contracts/test_manner.py": "base",
     "linear/test_linear_ranker_cv.py": "linear: candidates",
     "linear/test_memory_maps.py": "linear: standardized_map",
-    "linear/test_ranges.py": "linear: refinement, risk_choice",
+    "linear/test_ranges.py": "linear: risk_choice",
     "margin/test_choice_of_nu.py": "margin: adaptive, branch_and_bound, curve, sizes",
     "margin/test_formulations.py": (
         "margin: column_problem, problem, program_problem, request"
@@ -85,7 +85,7 @@ TESTED_TOGETHER = {
 
 
 def modules_of(listed):
-    """Turn ``"linear: refinement, risk_choice"`` into paths below the source."""
+    """Turn ``"linear: penalties, risk_choice"`` into paths below the source."""
     folder = ""
     for entry in listed.split(", "):
         *named, module = entry.split(": ")

@@ -60,7 +60,7 @@ def expected_failures(estimator):
         GroupedAUCSVC(radius=10.0),
         AUCSVC(fpr_range=(0.0, 0.5)),
         AUCSVC(tpr_range=(0.5, 1.0), tol=1e-10),
-        AUCSVC(tpr_range=(0.2, 0.8), refine=True, tol=1e-10),
+        AUCSVC(tpr_range=(0.2, 0.8), tol=1e-10),
         LinearRankerCV(C_values=(1.0,), cv=2),
         LevelSumRanker(AUCSVC(C=0.1)),
         AutoRanker(models=["logistic regression", "kernel"], folds=2),

@@ -70,13 +70,6 @@ def test_history_tells_what_each_iteration_has_reached(data, solver):
     assert history["n_passes"][-1] <= model.n_passes_
 
 
-def test_history_goes_on_in_a_refinement(data):
-    X, y = data
-    model = AUCSVC(fpr_range=(0.05, 0.5), refine=True).fit(X, y)
-    assert model.n_refinements_ > 0
-    assert all(len(values) == model.n_iter_ for values in model.history_.values())
-
-
 # rows are counted in cells, or sorted where they are few for the width
 @pytest.mark.parametrize(
     ("kernel", "most"), [("cell_subgradient", 6), ("ramp_sums", 7)]

@@ -167,7 +167,6 @@ def test_solvers_agree_on_the_logistic_loss(solver):
             IncompatibleError,
             "has a solver of its own, got solver='bundle'",
         ),
-        ({"loss": "sigmoid", "refine": True}, ValueError, "refine=True is for loss="),
         ({"loss": "sigmoid", "fpr_range": (0.5, 0.2)}, ValueError, "fpr_range must"),
         (
             {"loss": "logistic", "solver": "newton"},

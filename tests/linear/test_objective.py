@@ -4,12 +4,11 @@ import pytest
 from aucmax.exceptions import IncompatibleError
 from aucmax.linear.objective import LinearObjective
 from aucmax.regularizers import L2
-from aucmax.risks import BoxHinge, PairHinge, PartialHinge, PerQuery
+from aucmax.risks import PairHinge, PartialHinge, PerQuery
 from aucmax.solvers import SmoothedNewtonSolver, StoppingRule
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 LABELS = np.arange(20) % 3 == 0
-BOX = BoxHinge((0.2, 0.8)).linearized_at(X[:, 0], LABELS)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +22,6 @@ BOX = BoxHinge((0.2, 0.8)).linearized_at(X[:, 0], LABELS)
         (PartialHinge((0.0, 0.5), bound="loose"), False),
         (PerQuery(PartialHinge((0.0, 0.5)), np.arange(20) // 10), True),
         (PerQuery(PartialHinge((0.2, 0.5)), np.arange(20) // 10), False),
-        (BOX, True),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -138,8 +138,6 @@ def test_bad_queries_are_refused(data):
         AUCSVC().fit(X, y, qid=qid[1:])
     with pytest.raises(ValueError, match="qid is nan in row 3"):
         AUCSVC().fit(X, y, qid=np.where(np.arange(n) == 3, np.nan, qid))
-    with pytest.raises(ValueError, match="refine=True is for one ranking of all rows"):
-        AUCSVC(refine=True, fpr_range=(0.1, 0.5)).fit(X, y, qid=qid)
     with pytest.raises(IncompatibleError, match="Newton steps need a risk that can"):
         AUCSVC(solver="newton", bound="loose").fit(X, y, qid=qid)
 

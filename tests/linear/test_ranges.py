@@ -1,11 +1,9 @@
-"""Parts of the ROC curve: ranges, bounds, and refinement beyond the convex solution."""
+"""Parts of the ROC curve: ranges and bounds."""
 
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
-import aucmax
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.metrics import partial_auc_score
@@ -56,7 +54,6 @@ def test_objective_is_that_of_the_partial_hinge(data, ranges, bound):
     assert model.objective_ == pytest.approx(w @ w / 2.0 + 5.0 * risk)
     assert 0.0 <= model.dual_gap_ <= 1e-3 * model.objective_
     assert 1.0 - area(model, X, y, **ranges) <= risk
-    assert model.n_refinements_ == 0
 
 
 def test_whole_ranges_are_the_whole_curve(data):
@@ -127,11 +124,6 @@ def test_sparse_and_narrow_data_give_the_same_model(data):
             "start fpr_range at 0, or end tpr_range at 1",
         ),
         ({"bound": "exact"}, "bound must be one of 'tight', 'loose', got 'exact'"),
-        ({"refine": True}, "refine=True needs fpr_range to start above 0 or tpr_range"),
-        (
-            {"refine": True, "fpr_range": (0, 0.1)},
-            r"got \(0, 0\.1\) and \(0\.0, 1\.0\): .* Set refine=False",
-        ),
     ],
 )
 def test_bad_ranges_are_refused_before_the_data_are_read(parameters, message):
@@ -181,124 +173,3 @@ def test_constant_scores_are_a_warning_that_says_what_to_do(overlapping):
     # on a path, 0 is where it begins
     path = AUCSVC(penalty="l1").fit_path(X, y, [0.001, 100.0])
     assert [bool(model.coef_.any()) for model in path] == [False, True]
-
-
-REFINED = [
-    {"fpr_range": (0.05, 0.3)},
-    {"fpr_range": (0.05, 0.3), "tpr_range": (0.2, 1.0)},
-    {"tpr_range": (0.2, 0.8)},
-    {"tpr_range": (0.0, 0.6), "fpr_range": (0.0, 0.4)},
-]
-
-
-@pytest.mark.parametrize("ranges", REFINED, ids=str)
-@pytest.mark.parametrize(
-    "options", [{}, {"penalty": "l1"}, {"radius": 1.0}, {"bound": "loose"}], ids=str
-)
-def test_refinement_never_ends_with_a_lower_training_area(data, ranges, options):
-    X, y = data
-    convex = AUCSVC(20.0, **ranges, **options).fit(X, y)
-    refined = AUCSVC(20.0, refine=True, **ranges, **options).fit(X, y)
-    assert refined.n_refinements_ >= 1
-    assert refined.n_iter_ > convex.n_iter_
-    assert refined.n_passes_ > convex.n_passes_
-    assert area(refined, X, y, **ranges) >= area(convex, X, y, **ranges)
-    # what is certified is the convex problem
-    assert refined.objective_ == convex.objective_
-    assert refined.dual_gap_ == convex.dual_gap_
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_refinement_gains_where_the_first_negatives_mislead(seed):
-    generator = np.random.default_rng(seed)
-    X = generator.normal(size=(800, 5))
-    y = generator.random(800) < 0.3
-    X[y] += [1.5, 1.0, 0.0, 0.0, 0.0]
-    X[np.flatnonzero(~y)[:50]] += [6.0, -3.0, 0.0, 0.0, 0.0]
-    ranges = {"fpr_range": (0.1, 0.4)}
-    convex = AUCSVC(50.0, **ranges).fit(X, y)
-    refined = AUCSVC(50.0, refine=True, **ranges).fit(X, y)
-    assert area(refined, X, y, **ranges) > area(convex, X, y, **ranges)
-
-
-@pytest.mark.filterwarnings("ignore::aucmax.exceptions.ConstantScoresWarning")
-def test_refinement_leaves_weights_of_zero_behind(overlapping):
-    X, y = overlapping
-    ranges = {"fpr_range": (0.05, 0.15)}
-    convex = AUCSVC(**ranges).fit(X, y)
-    refined = AUCSVC(refine=True, **ranges).fit(X, y)
-    assert not convex.coef_.any()
-    assert area(refined, X, y, **ranges) > area(convex, X, y, **ranges) + 0.1
-
-
-def test_refinement_stops_when_it_is_told_to(data):
-    X, y = data
-    ranges = {"fpr_range": (0.05, 0.3)}
-    n_convex = AUCSVC(20.0, **ranges).fit(X, y).n_iter_
-    seen = []
-
-    def stop_in_second_round(progress):
-        seen.append(progress)
-        return progress.n_iter == n_convex + 2
-
-    model = AUCSVC(20.0, refine=True, callback=stop_in_second_round, **ranges)
-    model.fit(X, y)
-    assert [progress.n_iter for progress in seen] == list(range(1, n_convex + 3))
-    assert np.diff([progress.seconds for progress in seen]).min() >= 0.0
-    assert model.n_iter_ == n_convex + 2
-    assert model.n_refinements_ == 1
-    full = AUCSVC(20.0, refine=True, max_iter=n_convex + 2, **ranges).fit(X, y)
-    assert full.n_iter_ == n_convex + 2
-
-
-def test_a_convex_solution_that_is_not_finished_is_not_refined(data):
-    model = AUCSVC(20.0, fpr_range=(0.05, 0.3), refine=True, max_iter=2, tol=1e-6)
-    with pytest.warns(ConvergenceWarning, match="after 2 iterations"):
-        model.fit(*data)
-    assert model.n_refinements_ == 0
-
-
-def test_a_perfect_ranking_is_not_refined():
-    X = np.arange(40.0)[:, None] / 10.0
-    y = np.arange(40) >= 20
-    model = AUCSVC(100.0, fpr_range=(0.2, 0.5), refine=True).fit(X, y)
-    assert model.n_refinements_ == 0
-
-
-def test_a_path_is_refined_model_by_model(data):
-    X, y = data
-    machine = AUCSVC(fpr_range=(0.05, 0.3), refine=True, tol=1e-4)
-    for model in machine.fit_path(X, y, [20.0, 5.0]):
-        single = AUCSVC(model.C, fpr_range=(0.05, 0.3), tol=1e-4).fit(X, y)
-        assert model.n_refinements_ >= 1
-        assert model.objective_ == pytest.approx(single.objective_, rel=2e-4)
-        ranges = {"fpr_range": (0.05, 0.3)}
-        assert area(model, X, y, **ranges) >= area(single, X, y, **ranges) - 2e-3
-
-
-def test_weighted_refinement_judges_by_the_weighted_area(data):
-    X, y = data
-    weights = np.random.default_rng(0).uniform(0.1, 2.0, len(y))
-    ranges = {"fpr_range": (0.05, 0.3)}
-    areas = [
-        area(
-            model.fit(X, y, sample_weight=weights),
-            X,
-            y,
-            sample_weight=weights,
-            **ranges,
-        )
-        for model in (AUCSVC(20.0, **ranges), AUCSVC(20.0, refine=True, **ranges))
-    ]
-    assert areas[1] >= areas[0]
-
-
-def test_refined_models_are_saved_and_loaded(data, tmp_path):
-    X, y = data
-    model = AUCSVC(20.0, fpr_range=(0.05, 0.3), refine=True).fit(X, y)
-    aucmax.save(model, tmp_path / "model.aucmax")
-    again = aucmax.load(tmp_path / "model.aucmax")
-    assert again.n_refinements_ == model.n_refinements_
-    np.testing.assert_array_equal(
-        again.decision_function(X), model.decision_function(X)
-    )

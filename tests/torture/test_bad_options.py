@@ -43,7 +43,7 @@ ROWS |= {"estimator", "probabilities", "metric_options", "options", "card", "cur
 ROWS |= {"ax", "curve_kwargs", "path", "frame", "shuffled", "background"}
 #: a large value of these is a long time, as it says
 AMOUNTS = {"n_estimators", "n_resamples", "max_iter", "n_repeats", "n_orders"}
-AMOUNTS |= {"max_refinements", "folds", "cv", "n_samples", "n_features", "n_images"}
+AMOUNTS |= {"folds", "cv", "n_samples", "n_features", "n_images"}
 
 
 #: scikit-learn's

@@ -31,7 +31,7 @@ TOLERANCE, INNER_TOLERANCE = 1e-3, 1e-2  # relative gap of every convex problem
 MOST_SECONDS = 2.0  # for one of them
 
 TIGHT, LOOSE, FULL = "tight", "loose", "SVM-AUC"
-TUNED, REFINED, FROM_ZERO = "tight, end tuned", "tight, refined", "tight from 0"
+TUNED, FROM_ZERO = "tight, end tuned", "tight from 0"
 LOGISTIC, TREES = "logistic", "LightGBM"
 SIGMOID, CHOSEN = "sigmoid, end tuned", "LinearRankerCV"
 SAME_FOLDS = "logistic, folds of LinearRankerCV"
@@ -97,7 +97,7 @@ def _summary(model: AUCSVC, training: Training) -> Fitted:
     if tuple(model.fpr_range) != training.fpr_range:
         name = f"up to {model.fpr_range[1]:g}, {name}"
     risk = np.nan
-    if model.penalty == "l2" and not model.refine:
+    if model.penalty == "l2":
         risk = (model.objective_ - 0.5 * float(weights @ weights)) / model.C
     n_groups = sum(bool(used[group].any()) for group in training.groups or ())
     scores = model.decision_function(training.X_test)
@@ -181,7 +181,6 @@ METHODS: dict[str, Callable[[Training], list[Fitted]]] = {
     TUNED: _tuned,
     LOOSE: partial(_svm, bound="loose"),
     FULL: partial(_svm, fpr_range=(0.0, 1.0)),
-    REFINED: partial(_svm, refine=True),
     FROM_ZERO: _from_zero,
     LOGISTIC: _logistic,
     TREES: _trees,

@@ -33,7 +33,7 @@ QUICK_DATA, QUICK_RACE = ("sick", "vehicle"), "spambase"
 def plans() -> list[Plan]:
     """Plan what is compared on splits, part by part."""
     main = (TIGHT, methods.TUNED, LOOSE, FULL, LOGISTIC, methods.TREES)
-    later = (TIGHT, methods.REFINED, methods.FROM_ZERO, LOOSE, FULL, LOGISTIC)
+    later = (TIGHT, methods.FROM_ZERO, LOOSE, FULL, LOGISTIC)
     wide = tuple(methods.WIDE.values())
     # wider grids where they do not take long
     small = [name for name in (*sets.TABLES, *sets.MANY_CLASSES) if name != "leukemia"]

@@ -14,7 +14,6 @@ from benchmarks.papers.narasimhan2013.methods import (
     LOGISTIC,
     LOOSE,
     PENALTIES,
-    REFINED,
     SAME_FOLDS,
     SIGMOID,
     TIGHT,
@@ -62,7 +61,6 @@ GRIDS_PAIRS = [
 ]
 RANGE_PAIRS = [
     *((TIGHT, other) for other in (LOOSE, FROM_ZERO, FULL, LOGISTIC)),
-    *((REFINED, other) for other in (TIGHT, FROM_ZERO, FULL, LOGISTIC)),
 ]
 
 
@@ -119,7 +117,7 @@ def sizes(results: PartialResults) -> Table:
 def scores(results: PartialResults) -> Table:
     """Show mean partial AUC; bold: the largest linear one, and trees if above it."""
     order = (
-        *(TIGHT, TUNED, REFINED, FROM_ZERO, LOOSE, FULL, SIGMOID, CHOSEN, SAME_FOLDS),
+        *(TIGHT, TUNED, FROM_ZERO, LOOSE, FULL, SIGMOID, CHOSEN, SAME_FOLDS),
         *(LOGISTIC, TREES),
     )
     methods = [name for name in order if name in results.methods]

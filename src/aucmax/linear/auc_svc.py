@@ -32,10 +32,8 @@ from aucmax.linear.bounded_loss import BoundedLossSolver
 from aucmax.linear.cell_objective import CellObjective, suits_cells
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.penalties import Penalty
-from aucmax.linear.refinement import Refined, refine
 from aucmax.linear.risk_choice import (
     check_loss,
-    check_refinable,
     choose_risk,
     convex_risks,
 )
@@ -44,7 +42,7 @@ from aucmax.linear.solver_choice import SOLVERS, look_closer
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics._prepared import prepare_metric
 from aucmax.regularizers import ProximalRegularizer
-from aucmax.risks import BoxHinge, PartialHinge, Risk
+from aucmax.risks import PartialHinge, Risk
 from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
 
 __all__ = ["AUCSVC"]
@@ -132,12 +130,6 @@ class AUCSVC(BinaryRanker):
     groups : sequence of sequences, default=None
         For "group": the columns of each group, by number or, in a data frame, by name.
         Each column is in one group.
-    refine : bool, default=False
-        Whether to go on from the convex solution, for a `fpr_range` that starts above 0
-        or a `tpr_range` that ends below 1, where the convex bound is not the mean hinge
-        of the pairs that count. Each round minimises a convex majorant of that; of all
-        solutions met, the one with the highest partial AUC on the training rows is
-        kept. It is never lower than that of the convex solution.
     tol : float, default=1e-3
         The certified gap at which to stop, relative to the objective (with a `radius`,
         relative to 0.01 where the risk is below that).
@@ -178,12 +170,10 @@ class AUCSVC(BinaryRanker):
         Minus the threshold of the best balanced accuracy on the training rows (the
         point of the ROC curve farthest above the diagonal). It does not affect ranking.
     n_iter_ : int
-        Iterations of the solver, those of all refinements included.
+        Iterations of the solver.
     n_passes_ : float
         Passes over the data: one product in each direction. A product with some of
         the rows counts as their share.
-    n_refinements_ : int
-        Convex problems solved by `refine` beyond the first; 0 without.
     is_certified_ : bool
         Whether `dual_gap_` bounds the distance to the optimum: not for "sigmoid".
     gradient_norm_ : float
@@ -194,14 +184,12 @@ class AUCSVC(BinaryRanker):
         Of all weights met, those of the lowest objective are kept that rank the
         training rows no worse than the best start.
     objective_ : float
-        The value reached, of the convex problem if the solution was refined since:
-        :math:`\Omega(w) + C R`, or with a `radius` the risk alone.
+        The value reached: :math:`\Omega(w) + C R`, or with a `radius` the risk alone.
     dual_gap_ : float
         `objective_` minus a certified lower bound of the optimum; NaN for "sigmoid".
     history_ : dict of str to ndarray of shape (n_iter\_,)
         What the solver had reached after each iteration: "objective" (the best value),
-        "dual_gap", "n_passes" and "seconds". A refinement continues it, with the
-        objective of its own convex problem.
+        "dual_gap", "n_passes" and "seconds".
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -272,7 +260,6 @@ class AUCSVC(BinaryRanker):
         penalty: str = "l2",
         l1_ratio: float = 0.5,
         groups: Sequence[Sequence[Any]] | None = None,
-        refine: bool = False,
         tol: float = 1e-3,
         max_iter: int = 1000,
         max_time: float | None = None,
@@ -290,7 +277,6 @@ class AUCSVC(BinaryRanker):
         self.penalty = penalty
         self.l1_ratio = l1_ratio
         self.groups = groups
-        self.refine = refine
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
@@ -328,7 +314,7 @@ class AUCSVC(BinaryRanker):
             The fitted model.
         """
         with unchanged_on_failure(self):
-            self._check_parameters(qid)
+            self._check_parameters()
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
             scales = column_scales(largest_entries(X), self.C)
@@ -378,7 +364,7 @@ class AUCSVC(BinaryRanker):
         """
         models = self._models_of_path(C_values, radii)
         for model in models:
-            model._check_parameters(qid)
+            model._check_parameters()
         witness = clone(self)  # so that this estimator stays as it is
         X, classes, labels, weight = check_training_data(witness, X, y, sample_weight)
         columns = {k: v for k, v in vars(witness).items() if k.endswith("_in_")}
@@ -439,7 +425,7 @@ class AUCSVC(BinaryRanker):
             self.tol, self.max_iter, self.max_time, reporter(self), floor
         )
 
-    def _check_parameters(self, qid: ArrayLike | None = None) -> None:
+    def _check_parameters(self) -> None:
         check_positive("C", self.C)
         check_positive("tol", self.tol)
         check_integer("max_iter", self.max_iter)
@@ -452,8 +438,6 @@ class AUCSVC(BinaryRanker):
                 f"loss='sigmoid' is not convex and has a solver of its own, got "
                 f"solver={self.solver!r}. Use solver='auto'."
             )
-        if self.refine:
-            check_refinable(self.loss, self._convex_risk, qid)
 
     def _models_of_path(
         self, C_values: Sequence[float] | None, radii: Sequence[float] | None
@@ -531,28 +515,18 @@ class AUCSVC(BinaryRanker):
         solver: Solver,
         solution: Solution,
     ) -> Solution:
-        """Refine the convex solution, if asked to, and keep the result."""
+        """Store the solution in the attributes of a fitted model."""
         rule, solver_type = self._stopping, SOLVERS[self.solver]
         if self.loss == "hinge":
             solution = look_closer(solution, objective, regularizer, solver_type, rule)
-        best = Refined(solution.point, 0, solution.history, objective.n_passes)
-        if self.refine:
-
-            def minimize(objective: LinearObjective, start: Start) -> Solution:
-                found = solver_type(rule).minimize(objective, regularizer, start)
-                return look_closer(found, objective, regularizer, solver_type, rule)
-
-            box = BoxHinge(self.fpr_range, tpr_range=self.tpr_range)
-            best = refine(objective, regularizer, box, solution, minimize, self.tol)
         solution.warn_if_unfinished(rule)
-        threshold = objective.threshold(best.point)
-        _, n_passes, values, gaps, seconds = np.array(best.history).T.copy()
+        threshold = objective.threshold(solution.point)
+        _, n_passes, values, gaps, seconds = np.array(solution.history).T.copy()
         self.classes_ = classes
-        self.coef_ = objective.unscaled(best.point.parameters)[None, :]
+        self.coef_ = objective.unscaled(solution.point.parameters)[None, :]
         self.intercept_ = np.array([-threshold])
-        self.n_iter_ = len(best.history)
-        self.n_passes_ = best.n_passes
-        self.n_refinements_ = best.n_refinements
+        self.n_iter_ = len(solution.history)
+        self.n_passes_ = objective.n_passes
         self.objective_ = solution.value
         self.dual_gap_ = solution.gap
         self.is_certified_ = self.loss != "sigmoid"

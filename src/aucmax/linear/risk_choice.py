@@ -18,28 +18,10 @@ from aucmax.risks import (
     RiskOfRows,
 )
 
-__all__ = ["LOSSES", "check_loss", "check_refinable", "choose_risk", "convex_risks"]
+__all__ = ["LOSSES", "check_loss", "choose_risk", "convex_risks"]
 
 _MOST_IDS_SHOWN = 3  # in a warning
 _ACCURACY_OF_CERTIFICATES = 1e-10  # of the slopes that certificates are made of
-
-
-def check_refinable(loss: str, partial: PartialHinge, qid: ArrayLike | None) -> None:
-    """Complain if the convex risk leaves nothing to refine, or if there are queries."""
-    if loss != "hinge":
-        raise ValueError(f"refine=True is for loss='hinge', got loss={loss!r}.")
-    if partial.rank_box().skip == 0.0:
-        raise ValueError(
-            f"refine=True needs fpr_range to start above 0 or tpr_range to end below "
-            f"1, got {partial.fpr_range!r} and {partial.tpr_range!r}: elsewhere the "
-            "convex risk is the mean hinge of the pairs itself, and nothing is left "
-            "to refine. Set refine=False."
-        )
-    if qid is not None:
-        raise ValueError(
-            "refine=True is for one ranking of all rows, not for queries. Set "
-            "refine=False, or leave out qid."
-        )
 
 
 def check_loss(loss: str, partial: PartialHinge) -> None:

@@ -318,7 +318,6 @@ ATTRIBUTES: dict[str, Check] = {
     "n_skipped_": _count,
     "n_rows_": _count,
     "n_positive_": _count,
-    "n_refinements_": _count,
     "best_index_": _count,
     "best_iteration_": _count,
     "n_passes_": _number,

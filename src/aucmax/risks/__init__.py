@@ -1,7 +1,6 @@
 """What do we minimise? Scores and labels in; value and subgradient out."""
 
 from aucmax.risks.base import Risk, SmoothableRisk, Support
-from aucmax.risks.box_hinge import BoxHinge, LinearizedBoxHinge
 from aucmax.risks.instance_margin import InstanceMargin, InstanceMargins
 from aucmax.risks.of_rows import RiskOfRows
 from aucmax.risks.pair_hinge import PairHinge
@@ -14,10 +13,8 @@ from aucmax.risks.prepared_pairs import PreparedPairs
 from aucmax.risks.tangent_margin import TangentMargin
 
 __all__ = [
-    "BoxHinge",
     "InstanceMargin",
     "InstanceMargins",
-    "LinearizedBoxHinge",
     "PairHinge",
     "PairLogistic",
     "PairMargin",

@@ -73,7 +73,6 @@ class PartialHinge(BaseEstimator):
     See Also
     --------
     aucmax.metrics.partial_auc_score : What this bounds.
-    BoxHinge : The hinge over the pairs in the ranges themselves, not convex.
 
     References
     ----------
