@@ -22,7 +22,6 @@ REGISTRY: dict[str, tuple[str, str]] = {
     "LogisticRegression": ("sklearn.linear_model", "LogisticRegression"),
     "MarginCurve": ("aucmax.margin", "MarginCurve"),
     "MarginRanker": ("aucmax.margin", "MarginRanker"),
-    "NeuralRanker": ("aucmax.torch", "NeuralRanker"),
     "RankBoost": ("aucmax.boosting", "RankBoost"),
     "SoftRankBoost": ("aucmax.boosting", "SoftRankBoost"),
     "TableEncoder": ("aucmax.tables", "TableEncoder"),

@@ -224,36 +224,6 @@ def _knots(value: Any, state: Mapping[str, Any]) -> str | None:
     return complaint
 
 
-def _rising_rows(value: Any, state: Mapping[str, Any]) -> str | None:
-    complaint = _table_of_weights(value, state)
-    if complaint is None and (np.diff(value) < 0.0).any():
-        return "rising"
-    return complaint
-
-
-def _weights_by_name(value: Any, state: Mapping[str, Any]) -> str | None:
-    """Take the weights of networks; whether they fit, the class finds out."""
-    if not isinstance(value, dict) or not value:
-        return "a dict of arrays"
-    for weights in value.values():
-        if not isinstance(weights, np.ndarray) or weights.dtype != np.float32:
-            return "made of arrays of float32"
-        if weights.ndim == 0 or not np.isfinite(weights).all():
-            return "made of finite numbers for each network"
-    return None
-
-
-def _lists_of_codes(value: Any, state: Mapping[str, Any]) -> str | None:
-    if not isinstance(value, list):
-        return "a list of arrays"
-    for codes in value:
-        if not isinstance(codes, np.ndarray) or codes.ndim != 1:
-            return "made of arrays of one dimension"
-        if _array("f", codes.size)(codes, state) or (np.diff(codes) <= 0.0).any():
-            return "made of rising codes"
-    return None
-
-
 def _positive(value: Any, state: Mapping[str, Any]) -> str | None:
     if _finite(value, state) is None and value > 0.0:
         return None
@@ -306,9 +276,6 @@ ATTRIBUTES: dict[str, Check] = {
     "gamma_": _positive,
     "knots_": _knots,
     # networks
-    "parameters_": _weights_by_name,
-    "category_values_": _lists_of_codes,
-    "n_epochs_": _array("iu", "n_epochs_"),
     # for the reader alone
     "n_iter_": _count,
     "n_rounds_": _count,
@@ -352,7 +319,6 @@ _SPECIAL: dict[tuple[str, str], Check] = {
     ("AdditiveLogistic", "weights_"): _table_of_weights,
     ("AutoRanker", "weights_"): _is(dict),
     ("GraphRanker", "coef_"): _array("f", 1, "n_node_features_in_"),
-    ("NeuralRanker", "knots_"): _rising_rows,
     ("LogisticRegression", "classes_"): _array(_LABELS, "classes_"),
     ("LogisticRegression", "coef_"): _sklearn_coef,
     ("LogisticRegression", "intercept_"): _sklearn_intercept,
@@ -386,10 +352,6 @@ NEEDED: dict[str, tuple[str, ...]] = {
     "LogisticRegression": _LINEAR,
     "MarginCurve": (),
     "MarginRanker": (*_SUM, "threshold_", "certificate_"),
-    "NeuralRanker": (
-        *("n_features_in_", "classes_", "knots_", "category_values_"),
-        *("parameters_", "n_epochs_", "threshold_"),
-    ),
     "RankBoost": (*_SUM, "threshold_"),
     "SoftRankBoost": (*_SUM, "threshold_"),
     "TableEncoder": ("n_features_in_", "columns_", "scales_", "categorical_features_"),

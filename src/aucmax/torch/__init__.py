@@ -22,7 +22,6 @@ from aucmax.torch.losses import (
     PartialAUCLoss,
 )
 from aucmax.torch.metrics import AUROC, PartialAUROC
-from aucmax.torch.neural_ranker import NeuralRanker
 from aucmax.torch.sampler import ClassBalancedSampler
 from aucmax.torch.score_bank import ScoreBank
 
@@ -31,7 +30,6 @@ __all__ = [
     "ClassBalancedSampler",
     "GatheredLoss",
     "LambdaLoss",
-    "NeuralRanker",
     "PairHingeLoss",
     "PairLogisticLoss",
     "PairSigmoidLoss",
