@@ -10,13 +10,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
+from tests.margin_programs import solve_instances, solve_pairs
 
 from aucmax import MarginRanker
 from aucmax.datasets import load_table, make_r_of_k
 from aucmax.exceptions import MarginWarning
 from aucmax.hypotheses import ScaledColumns, StumpGrid, stump_values
 from aucmax.metrics import roc_auc_score
-from aucmax.solvers.linear_program import solve_instances, solve_pairs
 from benchmarks.harness import Report, share_outside, time_in_turn, timed
 from benchmarks.papers.data import FOLDER
 from benchmarks.papers.suehiro2011.times import printed_program

@@ -18,7 +18,6 @@ PACKAGES = (
     "lightgbm",
     "xgboost",
     "xgboost-cpu",
-    "highspy",
     "torch",
     "torchmetrics",
     "distributed",

@@ -31,9 +31,7 @@ TESTED_TOGETHER = {
     "linear/test_memory_maps.py": "linear: standardized_map",
     "linear/test_ranges.py": "linear: risk_choice",
     "margin/test_choice_of_nu.py": "margin: adaptive, branch_and_bound, curve, sizes",
-    "margin/test_formulations.py": (
-        "margin: column_problem, problem, program_problem, request"
-    ),
+    "margin/test_formulations.py": "margin: column_problem, problem, request",
     "margin/test_hypotheses.py": "margin: hypothesis_sets, stump_problem, pruning",
     "margin/test_interruptions.py": "margin: limits",
     "margin/test_margin_ranker.py": "hypotheses: ensemble",

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from aucmax.exceptions import IncompatibleError, MarginWarning, NotEnoughClassesError
+from aucmax.exceptions import MarginWarning, NotEnoughClassesError
 from aucmax.margin import MarginRanker
 from margin import samples
 
@@ -34,7 +34,6 @@ def data():
             {"formulation": "triples"},
             "must be one of 'pairs', 'hard', .* got 'triples'",
         ),
-        ({"solver": "simplex"}, "solver must be one of 'bundle', 'lp', got 'simplex'"),
         ({"hypotheses": "trees"}, "must be one of 'features', .* got 'trees'"),
         ({"hypotheses": np.sin}, "or a list of functions, got"),
         ({"hypotheses": ["features"]}, "or a list of functions, got"),
@@ -244,19 +243,6 @@ def test_lazy_frames_are_refused(data):
     X, y = data
     with pytest.raises(TypeError, match=r"collect\(\) first"):
         MarginRanker().fit(pl.DataFrame(X).lazy(), y)
-
-
-@pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
-def test_linear_programs_refuse_what_they_cannot_hold(data):
-    X, y = data
-    with pytest.raises(IncompatibleError, match="stumps are generated one by one"):
-        MarginRanker(hypotheses="stumps", solver="lp").fit(X, y)
-    rng = np.random.default_rng(0)
-    many = rng.normal(size=(700, 2))
-    with pytest.raises(ValueError, match="pairs is too large; at most 100,000"):
-        MarginRanker(solver="lp").fit(many, np.arange(700) % 2)
-    # the reduction has rows only
-    MarginRanker("instances", solver="lp").fit(many, np.arange(700) % 2)
 
 
 def test_another_number_of_columns_is_refused(data):

@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from aucmax.margin import Certificate, MarginRanker
 from aucmax.margin.certificate import certify_instances, certify_pairs
 from aucmax.risks import InstanceMargin, PairMargin
-from aucmax.solvers.linear_program import solve_pairs
 from margin import samples
+from margin_programs import solve_pairs
 
 pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
 FIELDS = [

@@ -19,7 +19,6 @@ pytestmark = pytest.mark.sampled(5)
         MarginRanker("instances", 0.5, tol=1e-2),
         MarginRanker("adaptive", 0.5, "features", tol=0.1),
         MarginRanker("global", 0.5, tol=0.1),
-        MarginRanker("instances", 0.5, solver="lp"),
     ]
 )
 def test_estimator_passes_every_check_of_scikit_learn(estimator, check):

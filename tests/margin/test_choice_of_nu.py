@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aucmax.margin import MarginRanker
-from aucmax.solvers.linear_program import solve_instances, solve_tangent
 from margin import samples
+from margin_programs import solve_instances, solve_tangent
 from persistence.equality import same
 
 pytestmark = [
@@ -169,14 +169,3 @@ def test_stumps_choose_nu_as_well(seed):
     assert model.objective_ == pytest.approx(listed.objective_, rel=3e-3, abs=1e-7)
     adaptive = MarginRanker("adaptive", hypotheses="stumps", **options).fit(X, labels)
     assert model.objective_ <= adaptive.objective_
-
-
-@pytest.mark.parametrize("formulation", ["adaptive", "global"])
-def test_linear_programs_choose_nu_as_well(formulation):
-    X, labels = samples.continuous(3, n_rows=20)
-    options = {"epsilon": 0.3, "hypotheses": "signed", "tol": 1e-4}
-    bundle = MarginRanker(formulation, **options).fit(X, labels)
-    program = MarginRanker(formulation, solver="lp", **options).fit(X, labels)
-    assert bundle.objective_ == pytest.approx(program.objective_, rel=3e-3)
-    if formulation == "global":
-        assert bundle.objective_ == pytest.approx(program.objective_, rel=3e-4)

@@ -103,12 +103,11 @@ def test_precomputed_values_outside_the_range_are_named():
         MarginRanker(hypotheses="precomputed").fit(frame, labels)
 
 
-@pytest.mark.parametrize("solver", ["bundle", "lp"])
 @pytest.mark.parametrize("constant", [0.0, -1.0, 1.0])
-def test_a_constant_hypothesis_of_ones_own_allows_a_margin_of_zero(constant, solver):
+def test_a_constant_hypothesis_of_ones_own_allows_a_margin_of_zero(constant):
     X, labels = data()
     wrong = np.tanh(-X[:, [0, 1]])  # larger for negatives
-    bare = MarginRanker("pairs", 0.1, "precomputed", solver=solver)
+    bare = MarginRanker("pairs", 0.1, "precomputed")
     with pytest.warns(MarginWarning):
         bare.fit(wrong, labels)
     assert bare.objective_ < -0.1
@@ -122,21 +121,19 @@ def test_a_constant_hypothesis_of_ones_own_allows_a_margin_of_zero(constant, sol
         "pairs",
         0.1,
         [lambda X: np.tanh(-X[:, 0]), lambda X: np.full(len(X), constant)],
-        solver=solver,
     )
     with pytest.warns(MarginWarning):
         function.fit(X, labels)
     assert function.objective_ == pytest.approx(0.0, abs=1e-3)
 
 
-@pytest.mark.parametrize("solver", ["bundle", "lp"])
 @pytest.mark.parametrize("kind", ["features", "signed"])
-def test_constant_features_have_no_weight(kind, solver):
+def test_constant_features_have_no_weight(kind):
     X, labels = data()
     padded = np.column_stack([np.zeros(60), X, np.full(60, 7.0)])
-    model = MarginRanker("pairs", 0.3, kind, solver=solver).fit(padded, labels)
+    model = MarginRanker("pairs", 0.3, kind).fit(padded, labels)
     assert set(model.columns_) <= {1, 2, 3}
-    expected = MarginRanker("pairs", 0.3, kind, solver=solver).fit(X, labels)
+    expected = MarginRanker("pairs", 0.3, kind).fit(X, labels)
     np.testing.assert_allclose(
         model.decision_function(padded), expected.decision_function(X), atol=1e-12
     )

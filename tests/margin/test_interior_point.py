@@ -10,7 +10,7 @@ from aucmax.margin import stump_problem
 from aucmax.margin.interior_point import follow_central_path
 from aucmax.margin.masses import masses_of
 from aucmax.risks import InstanceMargin, PairMargin
-from aucmax.solvers.linear_program import solve_instances, solve_pairs
+from margin_programs import solve_instances, solve_pairs
 
 
 def noisy(n_rows, n_columns, seed=0):

@@ -136,12 +136,6 @@ def test_rounding_is_named_where_nothing_else_ended_the_fit():
     assert "Rounding keeps the gap from falling further" in text
 
 
-def test_linear_programs_raise_when_time_runs_out():
-    X, y = data()
-    with pytest.raises(TimeoutError):
-        MarginRanker(hypotheses="signed", solver="lp", max_time=0.0).fit(X, y)
-
-
 def test_a_missed_tolerance_is_a_warning_with_the_gap():
     X, y = data()
     with pytest.warns(ConvergenceWarning) as caught:

@@ -12,8 +12,8 @@ from aucmax.margin import stump_generation, stump_problem
 from aucmax.margin.masses import masses_of
 from aucmax.margin.stump_generation import generate_on_central_path
 from aucmax.risks import InstanceMargin
-from aucmax.solvers.linear_program import solve_instances
 from margin.test_interior_point import noisy
+from margin_programs import solve_instances
 
 
 @pytest.mark.sampled(4)

@@ -232,7 +232,6 @@ def test_other_faults_are_named():
     for model in (
         RankBoost(),
         MarginRanker(hypotheses="stumps"),
-        MarginRanker(solver="lp"),
     ):
         with pytest.raises(
             IncompatibleError, match="cannot be fitted to rows in parts"

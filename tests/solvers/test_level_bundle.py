@@ -7,7 +7,7 @@ from aucmax.margin.objective import MarginObjective
 from aucmax.regularizers import L2, L1Ball, Simplex
 from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.solvers import LevelBundleSolver, Start, StoppingRule
-from aucmax.solvers.linear_program import solve_instances, solve_pairs
+from margin_programs import solve_instances, solve_pairs
 
 pytestmark = pytest.mark.sampled(5)
 

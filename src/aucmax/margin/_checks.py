@@ -16,7 +16,7 @@ from aucmax._parameters import (
 from aucmax._validation import BoolArray, FloatArray
 from aucmax.hypotheses.ranker import check_hypotheses
 from aucmax.margin.formulations import FORMULATIONS
-from aucmax.margin.hypothesis_sets import HYPOTHESES, SOLVERS
+from aucmax.margin.hypothesis_sets import HYPOTHESES
 
 __all__ = ["check_class_rows", "check_parameters", "is_automatic"]
 
@@ -24,7 +24,6 @@ __all__ = ["check_class_rows", "check_parameters", "is_automatic"]
 def check_parameters(estimator: Any) -> None:
     """Raise an error that names the first parameter whose value makes no sense."""
     check_choice("formulation", estimator.formulation, FORMULATIONS)
-    check_choice("solver", estimator.solver, SOLVERS)
     check_hypotheses(estimator.hypotheses, HYPOTHESES)
     if not is_automatic(estimator.epsilon):
         check_interval("epsilon, unless it is 'auto',", estimator.epsilon, 1.0)

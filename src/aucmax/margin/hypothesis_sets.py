@@ -5,21 +5,15 @@ from typing import Any
 import numpy as np
 
 from aucmax._validation import BoolArray, FloatArray
-from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses import PrecomputedColumns, ScaledColumns
 from aucmax.margin.column_problem import ColumnProblem
 from aucmax.margin.problem import MarginProblem
-from aucmax.margin.program_problem import ProgramProblem
 from aucmax.margin.stump_problem import StumpProblem
 from aucmax.solvers import StoppingRule
 
-__all__ = ["HYPOTHESES", "SOLVERS", "make_problem"]
+__all__ = ["HYPOTHESES", "make_problem"]
 
 HYPOTHESES = ("features", "signed", "stumps", "precomputed")
-SOLVERS: dict[str, type[ColumnProblem]] = {
-    "bundle": ColumnProblem,
-    "lp": ProgramProblem,
-}
 
 
 def make_problem(
@@ -30,16 +24,9 @@ def make_problem(
     *,
     names: Any,
     stopping: StoppingRule,
-    solver: str,
 ) -> MarginProblem:
     """Make the problem of one kind of hypotheses on checked data."""
     if kind == "stumps":
-        if solver != "bundle":
-            raise IncompatibleError(
-                f"solver={solver!r} needs all hypotheses as columns, and stumps are "
-                "generated one by one. Use solver='bundle', or list the stumps with "
-                "aucmax.hypotheses.stump_values and hypotheses='precomputed'."
-            )
         problem = StumpProblem(X, labels, sample_weight, stopping, names)
         _check_any(problem.stumps.n_stumps)
         return problem
@@ -49,7 +36,7 @@ def make_problem(
     _check_any(varying.size)
     # a constant hypothesis of the user's own is one all the same: its margin is 0
     all_count = is_own or varying.size == hypotheses.n_hypotheses
-    return SOLVERS[solver](
+    return ColumnProblem(
         hypotheses,
         labels,
         sample_weight,

@@ -82,17 +82,13 @@ class MarginRanker(HypothesisRanker):
     max_iter : int, default=1000
         The most iterations of one solve; "adaptive" and "global" take several.
     max_time : float, default=None
-        The most seconds of the whole fit. With solver="lp" a TimeoutError follows;
-        else the best so far is kept, with a warning.
-    solver : {"bundle", "lp"}, default="bundle"
-        "bundle" needs no list of pairs. "lp" hands the problem to HiGHS as a linear
-        program, for small data.
+        The most seconds of the whole fit; the best so far is kept, with a warning.
     curve_points : int, default=0
         With "global": how many more points of `curve_` to solve, for its picture.
     callback : callable, default=None
         Called with a :class:`~aucmax.solvers.Progress` after each iteration, whose
-        `value` is the margin; a true answer stops the whole fit. Not called by
-        solver="lp", not saved in model files.
+        `value` is the margin; a true answer stops the whole fit. Not saved in model
+        files.
     verbose : int, default=0
         Whether to write one line per iteration.
 
@@ -127,7 +123,7 @@ class MarginRanker(HypothesisRanker):
         How much larger the largest possible margin can be. For "global", by how much
         the smallest of the largest margins can differ, upwards or downwards.
     n_iter_ : int
-        Iterations used, over all solves; with solver="lp", linear programs.
+        Iterations used, over all solves.
     n_passes_ : float
         Passes over the data: one product forward and one back.
     history_ : dict of str to ndarray of shape (n_steps,)
@@ -184,7 +180,6 @@ class MarginRanker(HypothesisRanker):
         tol: float = 1e-3,
         max_iter: int = 1000,
         max_time: float | None = None,
-        solver: str = "bundle",
         curve_points: int = 0,
         callback: Callable[[Progress], object] | None = None,
         verbose: int = 0,
@@ -197,7 +192,6 @@ class MarginRanker(HypothesisRanker):
         self.tol = tol
         self.max_iter = max_iter
         self.max_time = max_time
-        self.solver = solver
         self.curve_points = curve_points
         self.callback = callback
         self.verbose = verbose
@@ -330,7 +324,7 @@ class MarginRanker(HypothesisRanker):
 
     @property
     def _fits_dask(self) -> bool:
-        return self._kind in ("features", "signed") and self.solver == "bundle"
+        return self._kind in ("features", "signed")
 
     def _request(self, classes: NDArray[Any], rows: TrainingRows) -> Request:
         """Return what is asked for, in terms of these classes."""
@@ -355,7 +349,6 @@ class MarginRanker(HypothesisRanker):
             *rows,
             names=self._names,
             stopping=StoppingRule(self.tol, self.max_iter, self.max_time, report),
-            solver=self.solver,
         )
 
     def _solve(

@@ -1,43 +1,36 @@
-r"""One door to HiGHS: a linear program in, a checked solution out.
+"""Solve linear programs with SciPy's HiGHS, and check what it returns.
 
-HiGHS reports trouble by return values, takes NaN without complaint, and drops what it
-cannot use. So nothing goes in unseen, every answer is looked at, and the bounds of the
-solution are computed again here, with the numbers of the caller.
+HiGHS accepts NaN, and ignores entries that it cannot use. So every number is checked
+before it goes in, and the bounds of the solution are computed again afterwards.
 """
 
-import importlib
-import math
-import sys
-from contextlib import suppress
+import threading
 from dataclasses import dataclass
-from threading import Thread
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linprog
 
 from aucmax._validation import FloatArray
 from aucmax.solvers._linear_model import LinearProgram
 
 __all__ = ["METHODS", "LinearProgramSolution", "solve_program"]
 
-METHODS = {
-    "interior-point": {"solver": "ipm", "run_crossover": "on"},
-    "simplex": {"solver": "simplex"},
-}
-_SMALLEST_ENTRY = 1e-9  # HiGHS drops entries of the matrix that are not larger
-_LARGEST_ENTRY = 1e15  # HiGHS refuses entries of the matrix that are not smaller
-_LARGEST_ERROR = 1e-6  # of a bound, and of the gap relative to the value
+METHODS = {"interior-point": "highs-ipm", "simplex": "highs-ds"}
+_MIN_ENTRY = 1e-9  # HiGHS drops entries of the matrix that are not larger
+_MAX_ENTRY = 1e15  # HiGHS rejects entries of the matrix that are not smaller
+_MAX_ERROR = 1e-6  # of a bound, and of the gap relative to the value
+_OPTIMAL, _LIMIT = 0, 1  # SciPy's status
 
 
 @dataclass(frozen=True)
 class LinearProgramSolution:
-    """What HiGHS found, and how good it is by our own arithmetic."""
+    """A vertex that HiGHS found, and how good it is by our own arithmetic."""
 
     x: FloatArray
     multipliers: FloatArray  # of the rows: how much the optimum grows with their bounds
     value: float  # the objective at x
     gap: float  # `value` minus the lower bound that the multipliers prove
-    n_iter: int  # of all of HiGHS's methods together
 
 
 def solve_program(
@@ -46,21 +39,21 @@ def solve_program(
     method: str = "interior-point",
     time_limit: float | None = None,
 ) -> LinearProgramSolution:
-    """Solve a linear program with HiGHS, to a vertex.
+    """Minimise a linear program with HiGHS; the solution is checked.
 
     Parameters
     ----------
     program : LinearProgram
         The program; it should be scaled so that numbers near 1 matter.
     method : {"interior-point", "simplex"}
-        What HiGHS runs; an interior point is moved to a vertex.
+        The method of HiGHS; an interior point is moved to a vertex.
     time_limit : float, optional
-        The most seconds.
+        Stop after this many seconds.
 
     Returns
     -------
     LinearProgramSolution
-        The solution; its bounds and its gap were computed anew.
+        The solution, with bounds and gap recomputed.
 
     Raises
     ------
@@ -69,7 +62,7 @@ def solve_program(
     TimeoutError
         If the time limit was reached.
     RuntimeError
-        If HiGHS finds no optimum, or one that does not bear our own check.
+        If HiGHS finds no optimum, or one that fails our own check.
     """
     if method not in METHODS:
         known = " or ".join(repr(name) for name in METHODS)
@@ -77,10 +70,17 @@ def solve_program(
     if time_limit is not None and not time_limit > 0.0:
         raise ValueError(f"time_limit must be positive or None, got {time_limit!r}.")
     _check_numbers(program)
-    highs = _load(program, {**METHODS[method], "time_limit": time_limit})
-    _accept(_run(highs), "run")
-    _check_status(highs, time_limit)
-    return _checked_solution(program, highs)
+    limit = {} if time_limit is None else {"time_limit": time_limit}
+    arguments, sides = _scipy_form(program)
+    found = _run(**arguments, method=METHODS[method], options=limit)
+    if found.status == _LIMIT:
+        raise TimeoutError(
+            f"HiGHS found no optimum within time_limit={time_limit} seconds. Allow "
+            "more time."
+        )
+    if found.status != _OPTIMAL:
+        raise RuntimeError(f"HiGHS found no optimum: {found.message}")
+    return _checked_solution(program, found, sides)
 
 
 def _check_numbers(program: LinearProgram) -> None:
@@ -93,107 +93,80 @@ def _check_numbers(program: LinearProgram) -> None:
     entries = program.matrix.data
     if not np.isfinite(entries).all():
         raise ValueError("the matrix of a linear program must be finite.")
-    if entries.size and np.abs(entries).max() >= _LARGEST_ENTRY:
+    if entries.size and np.abs(entries).max() >= _MAX_ENTRY:
         raise ValueError(
             f"the matrix of a linear program has {np.abs(entries).max():g}, and HiGHS "
-            f"takes no entry of {_LARGEST_ENTRY:g} or more. Scale the data."
+            f"accepts entries below {_MAX_ENTRY:g} only. Scale the data."
         )
 
 
-def _import_highspy() -> Any:
-    """Import HiGHS, which only the process can have that has no other version of it."""
-    try:
-        return importlib.import_module("highspy")
-    except ImportError as error:
-        if "ortools" not in sys.modules:
-            raise
-        raise ImportError(
-            "HiGHS cannot be loaded into a process that has imported OR-Tools, which "
-            "brings another version of it along. Use one of them per process, or a "
-            f"solver that needs no linear program ({error})."
-        ) from error
-
-
-def _load(program: LinearProgram, options: dict[str, Any]) -> Any:
-    """Hand the program over in whole arrays."""
-    highspy = _import_highspy()
-    highs = highspy.Highs()
-    for name, value in {"output_flag": False, **options}.items():
-        if value is not None:
-            _accept(highs.setOptionValue(name, value), f"setting {name}={value!r}")
-    matrix = program.matrix.copy()
-    # else HiGHS would drop them by itself, with a warning that looks like any other
-    matrix.data[np.abs(matrix.data) <= _SMALLEST_ENTRY] = 0.0
+def _scipy_form(program: LinearProgram) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Split l <= A x <= u into equations and upper bounds; return their rows, too."""
+    matrix = program.matrix.tocsr()
+    # else HiGHS would drop them by itself, without a report
+    matrix.data[np.abs(matrix.data) <= _MIN_ENTRY] = 0.0
     matrix.eliminate_zeros()
-    model = highspy.HighsLp()
-    model.num_row_, model.num_col_ = matrix.shape
-    model.col_cost_ = program.cost
-    model.col_lower_, model.col_upper_ = program.low, program.high
-    model.row_lower_, model.row_upper_ = program.row_low, program.row_high
-    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    model.a_matrix_.start_ = matrix.indptr
-    model.a_matrix_.index_ = matrix.indices
-    model.a_matrix_.value_ = matrix.data
-    _accept(highs.passModel(model), "passModel")
-    return highs
+    is_equation = program.row_low == program.row_high
+    equations = np.flatnonzero(is_equation)
+    above = np.flatnonzero(~is_equation & np.isfinite(program.row_high))
+    below = np.flatnonzero(~is_equation & np.isfinite(program.row_low))
+    arguments: dict[str, Any] = {
+        "c": program.cost,
+        "bounds": np.column_stack([program.low, program.high]),
+    }
+    if equations.size:
+        arguments |= {"A_eq": matrix[equations], "b_eq": program.row_high[equations]}
+    if above.size or below.size:
+        rows = np.concatenate([above, below])
+        signs = np.concatenate([np.ones(above.size), -np.ones(below.size)])
+        bounds = np.concatenate([program.row_high[above], -program.row_low[below]])
+        arguments |= {"A_ub": signs[:, None] * matrix[rows], "b_ub": bounds}
+    return arguments, {"eqlin": equations, "above": above, "below": below}
 
 
-def _run(highs: Any) -> Any:
-    """Run HiGHS in a thread of its own, so that Ctrl-C ends it."""
+def _run(**arguments: Any) -> Any:
+    """Run HiGHS in a thread of its own, so that Ctrl-C is heard at once.
+
+    SciPy cannot stop HiGHS: after Ctrl-C the thread runs on until its time limit, or
+    until the process ends.
+    """
     outcome: list[Any] = []
-    highs.HandleUserInterrupt = True
-    thread = Thread(target=lambda: outcome.append(highs.run()), daemon=True)
+
+    def work() -> None:
+        try:
+            outcome.append(linprog(**arguments))
+        except Exception as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=work, name="aucmax-highs", daemon=True)
     thread.start()
-    try:
-        thread.join()
-    except BaseException:
-        highs.cancelSolve()
-        with suppress(KeyboardInterrupt):
-            thread.join()
-        raise
+    while thread.is_alive():
+        thread.join(0.1)  # without an end, waiting cannot be interrupted on Windows
+    if isinstance(outcome[0], Exception):
+        raise outcome[0]
     return outcome[0]
 
 
-def _accept(status: Any, action: str) -> None:
-    """Refuse every answer but a plain yes; after a run, its result is judged."""
-    highspy = _import_highspy()
-    fine = {highspy.HighsStatus.kOk}
-    if action == "run":
-        fine.add(highspy.HighsStatus.kWarning)
-    if status not in fine:
-        raise RuntimeError(f"HiGHS answered {status.name} to {action}.")
-
-
-def _check_status(highs: Any, time_limit: float | None) -> None:
-    highspy = _import_highspy()
-    status = highs.getModelStatus()
-    if status == highspy.HighsModelStatus.kTimeLimit:
-        raise TimeoutError(
-            f"HiGHS found no optimum within time_limit={time_limit:g} seconds. Allow "
-            "more time, or use the bundle solver, which never lists the pairs."
-        )
-    if status != highspy.HighsModelStatus.kOptimal:
-        raise RuntimeError(
-            f"HiGHS ended with status {highs.modelStatusToString(status)!r} instead "
-            "of an optimum."
-        )
-
-
-def _checked_solution(program: LinearProgram, highs: Any) -> LinearProgramSolution:
-    solution, info = highs.getSolution(), highs.getInfo()
-    x = np.asarray(solution.col_value, dtype=np.float64)
-    multipliers = np.asarray(solution.row_dual, dtype=np.float64)
+def _checked_solution(
+    program: LinearProgram, found: Any, sides: dict[str, Any]
+) -> LinearProgramSolution:
+    x = np.asarray(found.x, dtype=np.float64)
+    multipliers = np.zeros(program.row_low.size)
+    if sides["eqlin"].size:
+        multipliers[sides["eqlin"]] = found.eqlin.marginals
+    n_above = sides["above"].size
+    if n_above or sides["below"].size:
+        multipliers[sides["above"]] += found.ineqlin.marginals[:n_above]
+        multipliers[sides["below"]] -= found.ineqlin.marginals[n_above:]
     if not (np.isfinite(x).all() and np.isfinite(multipliers).all()):
         raise RuntimeError("HiGHS called a solution optimal that is not finite.")
     value = float(program.cost @ x)
     gap = value - program.lower_bound(multipliers)
     residual = program.residual(x)
-    if residual > _LARGEST_ERROR or abs(gap) > _LARGEST_ERROR * max(1.0, abs(value)):
+    if residual > _MAX_ERROR or abs(gap) > _MAX_ERROR * max(1.0, abs(value)):
         raise RuntimeError(
             "HiGHS called a solution optimal that breaks a bound by "
             f"{residual:.2g} and whose gap is {gap:.2g} at a value of {value:.6g}. "
             "Try the other method, or scale the data."
         )
-    counts = ("simplex", "ipm", "crossover")
-    n_iter = sum(max(0, getattr(info, f"{name}_iteration_count")) for name in counts)
-    return LinearProgramSolution(x, multipliers, value, gap, math.floor(n_iter))
+    return LinearProgramSolution(x, multipliers, value, gap)

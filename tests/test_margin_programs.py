@@ -3,8 +3,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
-from aucmax.exceptions import NotEnoughClassesError
-from aucmax.solvers.linear_program import (
+from margin_programs import (
     solve_hard_pairs,
     solve_hard_with_bias,
     solve_instances,
@@ -283,57 +282,3 @@ def test_constant_and_tiny_hypotheses_are_allowed(solve):
     H[:, 3] = np.where(labels, 1e-11, -1e-11)
     solution = solve(H, labels)
     assert_allclose(edges(H, labels, solution).max(), solution.value, atol=1e-9)
-
-
-def test_too_many_pairs_are_refused_and_the_bundle_solver_is_named():
-    labels = np.arange(700) < 350
-    H = np.ones((700, 2))
-    for solve in (lambda *data: solve_pairs(*data, 10.0), solve_hard_pairs):
-        with pytest.raises(ValueError, match=r"122,500 pairs.*bundle solver"):
-            solve(H, labels)
-    assert solve_instances(H, labels, 2.0, 2.0).value == pytest.approx(0.0, abs=1e-12)
-
-
-def test_out_of_range_nu_is_refused():
-    H, labels = random_problem(0)
-    with pytest.raises(ValueError, match=r"nu must be above 0 .* 105, got 106"):
-        solve_pairs(H, labels, 106)
-    with pytest.raises(ValueError, match=r"nu must be above 0 .* got 0"):
-        solve_pairs(H, labels, 0)
-    with pytest.raises(ValueError, match=r"got nan"):
-        solve_pairs(H, labels, float("nan"))
-    with pytest.raises(ValueError, match=r"nu_pos must .* positives, 7, got 8"):
-        solve_instances(H, labels, 8, 2)
-    with pytest.raises(ValueError, match=r"nu_neg must .* negatives, 15, got 16"):
-        solve_instances(H, labels, 7, 16)
-    with pytest.raises(ValueError, match=r"nu_center must be at least .* 2, got 1\.5"):
-        solve_tangent(H, labels, 30.0, 1.5)
-
-
-def test_bad_data_is_refused():
-    H, labels = random_problem(0)
-    broken = H.copy()
-    broken[3, 2] = np.nan
-    with pytest.raises(ValueError, match="row 3, column 2 is nan"):
-        solve_hard_pairs(broken, labels)
-    with pytest.raises(ValueError, match=r"22 booleans.*shape \(21,\)"):
-        solve_hard_pairs(H, labels[1:])
-    with pytest.raises(ValueError, match=r"booleans.*int64"):
-        solve_hard_pairs(H, labels.astype(np.int64))
-    with pytest.raises(ValueError, match=r"H must be a matrix .* shape \(22,\)"):
-        solve_hard_pairs(H[:, 0], labels)
-    with pytest.raises(NotEnoughClassesError, match="no positive row has a weight"):
-        solve_hard_pairs(H, labels, sample_weight=1.0 - labels)
-    with pytest.raises(ValueError, match="'simplex' or 'l1', got 'ball'"):
-        solve_hard_pairs(H, labels, weights_set="ball")
-    with pytest.raises(ValueError, match="got 'newton'"):
-        solve_hard_pairs(H, labels, method="newton")
-
-
-def test_the_time_limit_is_kept():
-    generator = np.random.default_rng(0)
-    H, labels = generator.uniform(-1, 1, size=(400, 40)), np.arange(400) < 200
-    with pytest.raises(TimeoutError, match=r"time_limit=0\.01 seconds"):
-        solve_pairs(H, labels, 5000.0, time_limit=0.01)
-    with pytest.raises(ValueError, match="time_limit must be positive"):
-        solve_pairs(H, labels, 5000.0, time_limit=0.0)
