@@ -2,7 +2,6 @@ import subprocess
 import sys
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
@@ -14,8 +13,7 @@ from aucmax.plots import scorecard
 STUMPS = {
     "columns": [0, 0, 1, 2],
     "thresholds": [1.5, 3.0, 2.5, 4.0],
-    "directions": [1, 1, -1, 1],
-    "weights": [0.12, 0.08, 0.3, 0.5],
+    "weights": [0.12, 0.08, -0.3, 0.5],
 }
 CARD = Scorecard.from_stumps(["age", "pressure", "sugar"], **STUMPS)
 
@@ -39,7 +37,7 @@ def test_bars_are_as_long_as_points_with_the_most_on_top(ax):
     assert tick_labels(ax) == ["sugar > 4", "pressure <= 2.5", "age > 1.5", "age > 3"]
     bottom, top = ax.get_ylim()
     assert bottom > top
-    assert texts(ax) == ["50.0", "30.0", "12.0", "8.0"]
+    assert texts(ax) == ["50", "30", "12", "8"]
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
 
@@ -66,42 +64,13 @@ def test_one_direction_needs_no_legend(ax):
 def test_what_is_left_out_is_told(ax):
     display = scorecard(CARD, max_rows=2, ax=ax)
     assert len(display.bars_) == 2
-    assert ax.get_xlabel().endswith("(2 more have 20.0 points together)")
-    other = Figure().subplots()
-    scorecard(CARD, view="bands", max_rows=2, ax=other)
-    assert other.get_xlabel().endswith("(1 more feature)")
+    assert ax.get_xlabel().endswith("(2 more have 20 points together)")
     assert "more" not in scorecard(CARD, ax=Figure().subplots()).ax_.get_xlabel()
 
 
-def test_bands_fill_the_width_and_darken_with_points(ax):
-    display = scorecard(CARD, view="bands", ax=ax)
-    assert tick_labels(ax) == ["sugar", "pressure", "age"]
-    assert len(display.bars_) == 2 + 2 + 3
-    assert_allclose(sum(bar.get_width() for bar in display.bars_), 3.0)
-    *_, none, some, most_of_age = display.bars_
-    shades = [bar.get_facecolor()[3] for bar in (none, some, most_of_age)]
-    assert shades == sorted(shades)
-    assert display.bars_[1].get_facecolor()[3] == 1.0
-    labels = texts(ax)
-    assert labels[-5:] == ["0.0", "1.5", "12.0", "3", "20.0"]
-
-
-def test_many_bands_have_no_numbers(ax):
-    n = 15
-    card = Scorecard.from_stumps(
-        ["x"], np.zeros(n, int), np.arange(n), np.ones(n), np.ones(n) / n
-    )
-    display = scorecard(card, view="bands", ax=ax)
-    assert len(display.bars_) == n + 1
-    assert texts(ax) == []
-
-
-@pytest.mark.parametrize("view", ["rows", "bands"])
-def test_hostile_names_are_drawn_as_they_are(view, tmp_path, ax):
-    card = Scorecard.from_stumps(
-        ["$\\frac{$ & <b>", "b_\n$"], [0, 1], [0, 0], [1, 1], [1, 1]
-    )
-    display = scorecard(card, view=view, ax=ax)
+def test_hostile_names_are_drawn_unchanged(tmp_path, ax):
+    card = Scorecard.from_stumps(["$\\frac{$ & <b>", "b_\n$"], [0, 1], [0, 0], [1, 1])
+    display = scorecard(card, ax=ax)
     display.figure_.savefig(tmp_path / "card.png")
     assert (tmp_path / "card.png").read_bytes().startswith(b"\x89PNG")
 
@@ -126,10 +95,5 @@ def test_importing_plots_loads_no_model():
 def test_bad_input_is_refused(ax):
     with pytest.raises(ValueError, match=r"max_rows must be an integer .* got 0"):
         scorecard(CARD, max_rows=0, ax=ax)
-    with pytest.raises(ValueError, match="'rows', 'bands', got 'pie'"):
-        scorecard(CARD, view="pie", ax=ax)
     with pytest.raises(ValueError, match="nothing to draw"):
         scorecard(Scorecard.from_features(["a"], [0.0], [0], [1]), ax=ax)
-    even = Scorecard.from_features(["a"], [1.0], [0], [1])
-    with pytest.raises(ValueError, match="grow evenly"):
-        scorecard(even, view="bands", ax=ax)

@@ -277,9 +277,8 @@ class MarginRanker(HypothesisRanker):
     ) -> Scorecard:
         """Write the model as points for each feature that is used.
 
-        Print it, call its `to_html`, or draw it with
-        :func:`aucmax.plots.scorecard`. The points of a row give its combination, that
-        is `decision_function` plus `threshold_`.
+        Print it, or draw it with :func:`aucmax.plots.scorecard`. The points of a row
+        give its combination, that is `decision_function` plus `threshold_`.
 
         Parameters
         ----------
@@ -303,7 +302,6 @@ class MarginRanker(HypothesisRanker):
                 names,
                 self.columns_,
                 self.thresholds_,
-                np.ones(weights.size),
                 weights,
                 total=total,
                 decimals=decimals,
