@@ -69,6 +69,7 @@ TESTED_TOGETHER = {
     "test_cli_process.py": "cli: console",
     "test_cli_report.py": "cli: report",
     "test_cli_rows.py": "cli: training",
+    "test_cli_lost_output.py": "cli: streams",
     "on_dask/test_trees.py": (
         "dask: tree_attempts, tree_pairs, tree_parts, tree_worker"
     ),

@@ -26,6 +26,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import cache, cached_property, update_wrapper, wraps
 from pathlib import Path
 from typing import Any
@@ -222,8 +223,9 @@ def _tell_who_waits() -> None:
     if _Wait.is_told or _Wait.seconds < _PATIENCE:
         return
     _Wait.is_told = True
-    if sys.stderr is not None and sys.stderr.isatty():
-        sys.stderr.write("aucmax: compiling once, a few seconds ...\n")
+    with suppress(OSError, ValueError):  # of a stream that is closed or gone
+        if sys.stderr is not None and sys.stderr.isatty():
+            sys.stderr.write("aucmax: compiling once, a few seconds ...\n")
 
 
 def _decorate(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["reporter"]
@@ -20,8 +21,9 @@ def reporter(estimator: Any) -> Callable[[Any], object] | None:
         return None
 
     def report(progress: Any) -> object:
-        if estimator.verbose:
-            sys.stdout.write(f"{type(estimator).__name__}: {progress}\n")
+        if estimator.verbose and sys.stdout is not None:
+            with suppress(OSError, ValueError):  # of a stream that is closed or gone
+                sys.stdout.write(f"{type(estimator).__name__}: {progress}\n")
         return estimator.callback is not None and estimator.callback(progress)
 
     return report

@@ -1,5 +1,8 @@
 """The file of a fit that may be killed: whose it is, and what it may hold."""
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
@@ -107,9 +110,26 @@ def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
     assert file.is_due
 
 
-def test_too_large_a_state_is_refused(tmp_path, monkeypatch):
+def test_too_large_a_state_is_left_out_with_a_warning(tmp_path, monkeypatch):
     file = Checkpoint(tmp_path / "a.part", FIT)
     monkeypatch.setattr(module, "MAX_FILE_BYTES", 2000)
-    with pytest.raises(ValueError, match="fit without one"):
+    with pytest.warns(RuntimeWarning, match=r"a\.part.*needs \d+ bytes, and 2000 are"):
         file.write({"n": np.random.default_rng(0).random(1000)})
     assert Checkpoint(tmp_path / "a.part", FIT).state == {}
+
+
+def test_a_disk_that_is_full_for_a_while_gives_one_warning(tmp_path, monkeypatch):
+    file = Checkpoint(tmp_path / "a.part", FIT)
+    file.write({"n": 1})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.warns(RuntimeWarning, match=r"continues.*a\.part.*no room left"):
+            file.write({"n": 2})
+        file.write({"n": 3})  # a second warning would be an error
+    assert Checkpoint(tmp_path / "a.part", FIT).state == {"n": 1}
+    file.write({"n": 4}, is_done=True)
+    assert Checkpoint(tmp_path / "a.part", FIT).state == {"n": 4}
+
+
+def full(_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -63,7 +63,7 @@ class SearchCheckpoint:
         }
         try:
             pack_value(record, found.candidate.name)
-        except TypeError:  # a model that no file can hold
+        except (TypeError, MemoryError):  # a model that no file can hold
             return
         self._records[found.candidate.name] = record
         self._file.write(self._records)

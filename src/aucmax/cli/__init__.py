@@ -32,7 +32,7 @@ __all__ = ["main"]
     ],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
     epilog="Exit codes: 0 done, 1 no model that ranks, or a fault in aucmax itself, "
-    "2 something is wrong with the input or the arguments, 130 interrupted.",
+    "2 something is wrong with the input, arguments or output, 130 interrupted.",
 )
 @click.version_option(aucmax.__version__, prog_name="aucmax")
 def main() -> None:

@@ -1,6 +1,7 @@
 """``aucmax compare``: find the model that ranks these rows best."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -302,34 +303,28 @@ def _save_results(
             "is saved. Check that the columns tell anything about the target, or try "
             "others with --models."
         )
-    saved: dict[str, Any] = {"model_file": None, "figure": None, "report": None}
-    if plan.figure is not None:
-        figure = draw_curves(
-            comparison.target,
-            comparison.positions,
-            comparison.ranked,
-            comparison.aim,
-        )
-        save_figure(figure, plan.figure, plan.force)
-        console.say(f"ROC curves: {plan.figure}")
-        saved["figure"] = str(plan.figure)
-    if plan.report is not None:
+
+    def draw(path: Path) -> None:
+        found, aim = comparison, comparison.aim
+        figure = draw_curves(found.target, found.positions, found.ranked, aim)
+        save_figure(figure, path, plan.force)
+
+    def describe(path: Path) -> None:
         page = comparison.report(
             title=f"Which model ranks best by {data.target_name}?",
-            reproduction={
-                "command": plan.command,
-                "data": plan.source,
-            },
+            reproduction={"command": plan.command, "data": plan.source},
         )
-        page.save(plan.report, overwrite=plan.force)
-        console.say(f"Report:     {plan.report}")
-        saved["report"] = str(plan.report)
+        page.save(path, overwrite=plan.force)
+
+    saved: dict[str, Any] = {"model_file": None, "figure": None, "report": None}
+    if plan.figure is not None:
+        saved["figure"] = console.write(plan.figure, draw, "ROC curves: {}")
+    if plan.report is not None:
+        saved["report"] = console.write(plan.report, describe, "Report:     {}")
     if plan.model_file is not None:
         auto = dict(plan.auto) if comparison.best == "auto" else None
         model = fit_model(comparison.best, data, target, comparison.aim, console, auto)
-        aucmax.save(model, plan.model_file, overwrite=plan.force)
-        console.say(
-            f"Best model: {plan.model_file} ({comparison.best}, fitted to all rows)"
-        )
-        saved["model_file"] = str(plan.model_file)
+        write = partial(aucmax.save, model, overwrite=plan.force)
+        line = f"Best model: {{}} ({comparison.best}, fitted to all rows)"
+        saved["model_file"] = console.write(plan.model_file, write, line)
     return saved

@@ -2,15 +2,18 @@
 
 import json
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import click
 
 from aucmax.cli.program import remember_debug
+from aucmax.cli.streams import output_error
 
 __all__ = ["Console", "with_console"]
 
@@ -25,6 +28,34 @@ class Console:
     def __init__(self, as_json: bool = False, is_quiet: bool = False) -> None:
         self.as_json = as_json
         self.is_quiet = is_quiet
+        self.files: list[str] = []  # that are written
+        self.exit_code = 0
+
+    def write(
+        self, path: Path, write: Callable[[Path], object], line: str = ""
+    ) -> str | None:
+        """Write a file, print a `line` with its place, and return that; None for none.
+
+        If that fails, a temporary folder gets the file, and the command continues.
+        """
+        place = path
+        try:
+            write(path)
+        except Exception as error:
+            program: Any = click.get_current_context().find_root().command
+            self.exit_code = program.report(error)
+            place = Path(tempfile.mkdtemp(prefix="aucmax-"), path.name)
+            try:
+                write(place)
+            except Exception:
+                place.parent.rmdir()
+                click.echo(f"{path.name} could not be written anywhere.", err=True)
+                return None
+            click.echo(f"{path.name} is in {place} instead.", err=True)
+        self.files.append(str(place))
+        if line:
+            self.say(line.format(place))
+        return str(place)
 
     def say(self, text: str = "") -> None:
         """Print a line of the result, unless the result is JSON."""
@@ -108,7 +139,13 @@ def with_console(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def wrapped(*args: Any, as_json: bool, quiet: bool, **options: Any) -> None:
         console = Console(as_json, quiet)
-        with console.warnings_as_notes():
-            command(*args, console=console, **options)
+        try:
+            with console.warnings_as_notes():
+                command(*args, console=console, **options)
+            if console.exit_code:
+                raise click.exceptions.Exit(console.exit_code)
+        finally:
+            if console.files and (sys.exc_info()[0] or output_error()):
+                click.echo(f"Written: {', '.join(console.files)}", err=True)
 
     return wrapped

@@ -1,5 +1,6 @@
 """``aucmax demo``: a comparison on data that come with the package."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,8 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         force=True,
     )
     record = run_comparison(data, plan, console)
-    save_table(known, files["known"], overwrite=True)
-    save_table(new, files["new"], overwrite=True)
+    for name, rows in (("known", known), ("new", new)):
+        console.write(files[name], partial(save_table, rows, overwrite=True))
     _suggest(files, console)
     data_files = {"data_file": str(files["known"]), "new_data_file": str(files["new"])}
     console.give({**record, **data_files})

@@ -1,5 +1,6 @@
 """``aucmax evaluate``: how well a saved model ranks other rows."""
 
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,9 @@ def evaluate(
     }
     if figure is not None:
         positions = {fitted.name or "the model": truth.positions(scores)}
-        save_figure(draw_curves(truth, positions, [summary], aim), figure, force)
-        record["figure"] = str(figure)
+        curves = draw_curves(truth, positions, [summary], aim)
+        write = partial(save_figure, curves, force=force)
+        record["figure"] = console.write(figure, write)
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
     _print_measures(summary, truth, aim, console)
     if point is not None:

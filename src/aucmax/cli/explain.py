@@ -1,5 +1,6 @@
 """``aucmax explain``: which columns carry a saved model's ranking, and how."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from aucmax.cli.options import (
     range_options,
     weight_option,
 )
-from aucmax.cli.outputs import check_outputs
+from aucmax.cli.outputs import check_outputs, make_folder
 from aucmax.cli.program import Command
 from aucmax.cli.score import load_model, text_columns
 
@@ -148,9 +149,7 @@ def explain(
         _print_contributions(part, number, table, top, console)
     if card is not None:
         console.say(f"\n{card}")
-    _write(files, importances, dependences, parts, force)
-    for path in files.values():
-        console.say(f"Wrote {path}.")
+    _write(files, importances, dependences, parts, force, console)
     console.give(
         {
             "model": fitted.name,
@@ -167,7 +166,7 @@ def explain(
                 for number, part in parts.items()
             ],
             "scorecard": None if card is None else str(card),
-            "files": [str(path) for path in files.values()],
+            "files": console.files,
         }
     )
 
@@ -175,9 +174,7 @@ def explain(
 def _files(folder: Path | None, has_rows: bool) -> dict[str, Path]:
     if folder is None:
         return {}
-    if folder.exists() and not folder.is_dir():
-        raise click.ClickException(f"{folder} is a file; name a folder.")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     names = ["importance", "dependence", *["contributions"] * has_rows]
     return {name: folder / f"{name}.csv" for name in names}
 
@@ -271,6 +268,7 @@ def _write(
     dependences: list[Any],
     parts: dict[int, Any],
     force: bool,
+    console: Console,
 ) -> None:
     import polars as pl
 
@@ -278,23 +276,22 @@ def _write(
 
     if not files:
         return
-    save_table(importances.frame(), files["importance"], overwrite=force)
+    tables = {"importance": importances.frame()}
     frames = [
         one.frame().with_columns(
             pl.lit(one.column).alias("column"), pl.col("value").cast(pl.String)
         )
         for one in dependences
     ]
-    table = pl.concat(frames).select("column", "value", "rank", "low", "high")
-    save_table(table, files["dependence"], overwrite=force)
+    dependence = pl.concat(frames)
+    tables["dependence"] = dependence.select("column", "value", "rank", "low", "high")
     if parts:
         rows = [
             one.frame().with_columns(pl.lit(number).alias("row"))
             for number, one in parts.items()
         ]
         joined = pl.concat(rows)
-        save_table(
-            joined.select("row", pl.exclude("row")),
-            files["contributions"],
-            overwrite=force,
-        )
+        tables["contributions"] = joined.select("row", pl.exclude("row"))
+    for name, table in tables.items():
+        write = partial(save_table, table, overwrite=force)
+        console.write(files[name], write, "Wrote {}.")

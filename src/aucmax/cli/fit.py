@@ -1,5 +1,6 @@
 """``aucmax fit``: learn one model from a file and save it."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -164,9 +165,11 @@ def fit(
     fitted = fit_model(
         model, training, goal, aim, console, parameters, calibrate, checkpoint
     )
-    aucmax.save(fitted, output, overwrite=force)
-    if checkpoint is not None:
-        checkpoint.unlink()
+    place = console.write(output, partial(aucmax.save, fitted, overwrite=force))
+    if checkpoint is not None and console.exit_code:
+        click.echo(f"The checkpoint {checkpoint} is kept for another try.", err=True)
+    elif checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
     notices = note_findings(training, goal, fitted.encoder_, console)
     console.say(f"Fitted {model} on {training.describe(goal)}.")
     record = {
@@ -178,9 +181,10 @@ def fit(
         **{name: list(ends) for name, ends in aim.ranges.items()},
         "parameters": parameters,
         "calibrate": fitted.calibrate,
-        "model_file": str(output),
+        "model_file": place,
     }
-    console.say(f"Saved to {output}. Next: aucmax evaluate {output} OTHER-DATA")
+    if place:
+        console.say(f"Saved to {place}. Next: aucmax evaluate {place} OTHER-DATA")
     console.give(record)
 
 

@@ -50,8 +50,8 @@ def check_outputs(
                 f"{path} {taken[path.resolve()]}; choose another name for the output."
             )
         taken[path.resolve()] = "is named for two outputs"
-        if path.is_dir():
-            raise click.ClickException(f"{path} is a folder; name a file in it.")
+        if path.exists() and not path.is_file():
+            raise click.ClickException(f"{path} is a folder or a device; name a file.")
         if path.exists() and not force:
             raise click.ClickException(
                 f"{path} exists; choose another name, or replace it with --force."
@@ -61,8 +61,9 @@ def check_outputs(
             folder = folder.parent
         if not folder.is_dir():
             raise click.ClickException(f"there is no folder {folder}; create it first.")
-        if not os.access(folder, os.W_OK):
-            raise click.ClickException(f"no permission to write in {folder}.")
+        for place in (folder, *([path] if path.exists() else [])):
+            if not os.access(place, os.W_OK):
+                raise click.ClickException(f"no permission to write in {place}.")
 
 
 def check_ending(path: Path | None, endings: Sequence[str]) -> None:

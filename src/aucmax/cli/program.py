@@ -1,6 +1,5 @@
 """What happens when something goes wrong: one message, one exit code."""
 
-import os
 import shlex
 import sys
 import traceback
@@ -9,6 +8,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+
+from aucmax.cli.streams import lenient_streams, output_error
 
 __all__ = [
     "Command",
@@ -62,27 +63,23 @@ class Program(Command, click.Group):
         given = args[0] if args else extra.get("args")
         self.arguments = list(sys.argv[1:] if given is None else given)
         extra["standalone_mode"] = False
-        try:
-            code = super().main(*args, **extra)
-            sys.stdout.flush()
-        except BaseException as error:
-            code = self._report(error)
+        with lenient_streams():
+            try:
+                code = super().main(*args, **extra)
+            except BaseException as error:
+                code = self.report(error)
+            lost = output_error()
+            if not code and isinstance(lost, BrokenPipeError):
+                code = READER_GONE
+            elif not code and lost is not None:
+                lost.filename = "standard output"
+                code = self.report(lost)
         sys.exit(code if isinstance(code, int) else 0)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a reader that closed the pipe is no error."""
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError:
-            _silence_output()
-            raise click.exceptions.Exit(READER_GONE) from None
-
-    def _report(self, error: BaseException) -> int:
+    def report(self, error: BaseException) -> int:
+        """Print what went wrong; return the exit code."""
         if isinstance(error, SystemExit):
             return error.code if isinstance(error.code, int) else FAULT
-        if isinstance(error, BrokenPipeError):
-            _silence_output()
-            return READER_GONE
         if self.shows_tracebacks:
             traceback.print_exception(error)
         if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
@@ -131,8 +128,3 @@ def _explain(error: BaseException) -> str | None:
     if isinstance(error, ValueError | IncompatibleError):
         return str(error)
     return None
-
-
-def _silence_output() -> None:
-    """Send what is still buffered nowhere, or Python complains when it exits."""
-    sys.stdout = open(os.devnull, "w")  # noqa: SIM115

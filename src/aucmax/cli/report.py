@@ -1,5 +1,6 @@
 """``aucmax report``: a page to share of how well a saved model ranks other rows."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,6 @@ def report(
             "data": data.path.name,
         },
     )
-    page.save(output, overwrite=force)
     console.say(page.contents.verdict)
-    console.say(f"Report: {output}")
-    console.give({"report": str(output), "verdict": page.contents.verdict})
+    place = console.write(output, partial(page.save, overwrite=force), "Report: {}")
+    console.give({"report": place, "verdict": page.contents.verdict})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from aucmax.cli.options import (
 from aucmax.cli.outputs import TABLES, check_ending, check_outputs, make_folder
 from aucmax.cli.program import Command
 from aucmax.cli.room import disk_option, stays_on_disk
+from aucmax.cli.streams import output_error
 from aucmax.cli.workers import worker_options
 
 __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
@@ -115,10 +117,10 @@ def score(
     if output is None:
         _print_scores(frames, console)
     else:
-        n_rows = _save_scores(frames, outputs or [output], force, console)
-        where = f"{len(outputs)} files in {output}" if is_folder else output
-        console.say(f"Wrote {n_rows} scores to {where}.")
-        console.give({"rows": n_rows, "output": str(output)})
+        n_rows, place = _save_scores(frames, outputs or [output], force, console)
+        if len(outputs) > 1:
+            console.say(f"Wrote {n_rows} scores to {len(outputs)} files in {output}.")
+        console.give({"rows": n_rows, "output": str(output) if is_folder else place})
 
 
 def load_model(path: Path) -> Any:
@@ -189,6 +191,8 @@ def _print_scores(frames: Iterator[Any], console: Console) -> None:
     pieces = (piece for frame in frames for piece in frame.iter_slices(4096))
     for k, piece in enumerate(pieces):
         click.echo(piece.write_csv(include_header=k == 0), nl=False)
+        if output_error():
+            return
 
 
 def _part_names(folder: Path, data: Source) -> list[Path]:
@@ -203,8 +207,8 @@ def _part_names(folder: Path, data: Source) -> list[Path]:
 
 def _save_scores(
     frames: Iterator[Any], outputs: list[Path], force: bool, console: Console
-) -> int:
-    """Write one file, or one for each part; return the number of rows."""
+) -> tuple[int, str | None]:
+    """Write one file, or one per part; return the number of rows, and where."""
     import polars as pl
 
     from aucmax.datasets import save_table
@@ -212,12 +216,14 @@ def _save_scores(
     make_folder(outputs[0].parent)
     if len(outputs) == 1:
         scores = pl.concat(frames)
-        save_table(scores, outputs[0], overwrite=force)
-        return int(scores.height)
+        line = f"Wrote {scores.height} scores to {{}}."
+        write = partial(save_table, scores, overwrite=force)
+        return scores.height, console.write(outputs[0], write, line)
     n_rows = 0
     with console.progress(f"Scoring {len(outputs)} files", len(outputs)) as step:
         for frame, output in zip(frames, outputs, strict=True):
             save_table(frame, output, overwrite=force)
+            console.files.append(str(output))
             n_rows += frame.height
             step(f"{output.name}: {frame.height} scores")
-    return n_rows
+    return n_rows, None

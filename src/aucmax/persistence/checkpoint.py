@@ -2,6 +2,7 @@
 
 import os
 import time
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -41,9 +42,10 @@ class Checkpoint:
             )
         self._path = os.fspath(path)
         self._fit = dict(fit)
+        self._has_warned = False
         self.state: dict[str, Any] = self._read()
         if not self.state:
-            self.write({})
+            self._replace({}, is_done=False)
         self._next = 0.0  # so that the first rounds are kept, however few
 
     @property
@@ -52,22 +54,31 @@ class Checkpoint:
         return time.monotonic() >= self._next
 
     def write(self, state: Mapping[str, Any], *, is_done: bool = False) -> None:
-        """Replace the file by one with this state.
+        """Replace the file by one with this state, or warn once that it is not.
 
         Raises TypeError if a value is of a kind that files do not hold.
         """
         start = time.monotonic()
+        try:
+            self._replace(state, is_done)
+        except (OSError, ValueError, MemoryError) as error:
+            if not self._has_warned:
+                self._has_warned = True
+                what = f"the fit continues without its checkpoint {self._path!r}"
+                warnings.warn(f"{what}: {error}", RuntimeWarning, stacklevel=2)
+        end = time.monotonic()
+        self._next = end + _SHARE_OF_TIME * (end - start)
+
+    def _replace(self, state: Mapping[str, Any], is_done: bool) -> None:
         values = [self._fit, is_done, dict(state)]
         content = pack_value(dict(zip(_KEYS, values, strict=True)), _NAME)
         if len(content) > MAX_FILE_BYTES:
             raise ValueError(
                 f"the checkpoint needs {len(content)} bytes, and {MAX_FILE_BYTES} are "
-                "allowed; fit without one."
+                "allowed"
             )
         with atomic_output(self._path, overwrite=True) as file:
             file.write(content)
-        end = time.monotonic()
-        self._next = end + _SHARE_OF_TIME * (end - start)
 
     def _read(self) -> dict[str, Any]:
         """Return the state of the file, or nothing if there is none to go on from."""

@@ -1,0 +1,326 @@
+"""Nothing that was computed is lost: streams that are broken, disks that are full."""
+
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import aucmax
+from aucmax import LambdaMART, _atomic
+from aucmax.cli import main
+from aucmax.cli.console import Console
+from aucmax.cli.streams import lenient_streams
+from aucmax.persistence.checkpoint import Checkpoint
+
+FIT = ["fit", "a.csv", "--target", "y", "--model", "logistic", "-o", "out/m.aucmax"]
+#: each command that writes files, and the files
+COMMANDS = {
+    "fit": (FIT, ["m.aucmax"]),
+    "score": (["score", "m.aucmax", "a.csv", "-o", "out/s.csv"], ["s.csv"]),
+    "evaluate": (
+        ["evaluate", "m.aucmax", "a.csv", "--figure", "out/e.svg"],
+        ["e.svg"],
+    ),
+    "explain": (
+        ["explain", "m.aucmax", "a.csv", "--output-dir", "out"],
+        ["importance.csv", "dependence.csv"],
+    ),
+    "report": (["report", "m.aucmax", "a.csv", "-o", "out/r.md"], ["r.md"]),
+    "compare": (
+        ["compare", "a.csv", "--target", "y", "--models", "logistic", "--folds", "2",
+         "--output-dir", "out", "--report", "out/c.md"],
+        ["a-roc.png", "c.md", "a.aucmax"],
+    ),
+}  # fmt: skip
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs such streams")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    rng = np.random.default_rng(0)
+    columns = {f"x{j}": rng.normal(size=200).round(3) for j in range(2)}
+    target = (columns["x0"] + rng.normal(size=200) > 0).astype(int)
+    pl.DataFrame({**columns, "y": target}).write_csv(folder / "a.csv")
+    arguments = ["fit", f"{folder}/a.csv", *FIT[2:-1], f"{folder}/m.aucmax", "-q"]
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def folder(model, tmp_path, monkeypatch):
+    """Change to a folder with a table, a model, and places for results and scraps."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "m.aucmax"):
+        (tmp_path / name).symlink_to(model / name)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "scraps").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scraps"))
+    return tmp_path
+
+
+def break_stream(number, state):
+    """Have a descriptor closed, full, or a pipe that no one reads."""
+    if state == "closed":
+        os.close(number)
+        return
+    reader, writer = os.pipe()
+    os.close(reader)
+    if state == "full":
+        os.close(writer)
+        writer = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(writer, number)
+    os.close(writer)
+
+
+def run(arguments, broken, state, monkeypatch):
+    """Run a command with a broken stream; return exit code and the other stream."""
+    streams = {"stdout": 1, "stderr": 2}
+    kept = [os.dup(number) for number in (0, 1, 2)]
+    with monkeypatch.context() as patch, open("seen", "w+") as seen:
+        for name, number in streams.items():
+            closed = name == broken and state == "closed"
+            original = None if closed else open(number, "w", closefd=False)  # noqa: SIM115
+            patch.setattr(sys, name, original)
+            patch.setattr(sys, f"__{name}__", original)
+            if name != broken:
+                os.dup2(seen.fileno(), number)
+        break_stream(streams[broken], state)
+        try:
+            with pytest.raises(SystemExit) as done:
+                main(arguments)
+        finally:
+            for number, copy in enumerate(kept):
+                os.dup2(copy, number)
+                os.close(copy)
+        seen.seek(0)
+        return done.value.code, seen.read()
+
+
+STATES = ["closed", "full", "gone"]
+if not os.path.exists("/dev/full"):
+    STATES.remove("full")
+CASES = [
+    (command, stream, state)
+    for command in COMMANDS
+    for stream in ("stdout", "stderr")
+    for state in STATES
+    if command in ("fit", "score") or os.environ.get("AUCMAX_TORTURE")
+]
+
+
+@POSIX
+@pytest.mark.parametrize(("command", "stream", "state"), CASES)
+def test_a_broken_stream_costs_no_file(folder, command, stream, state, monkeypatch):
+    arguments, files = COMMANDS[command]
+    code, seen = run(arguments, stream, state, monkeypatch)
+    assert sorted(os.listdir("out")) == sorted(files), seen
+    assert "Traceback" not in seen
+    assert not os.listdir("scraps")
+    if stream == "stderr":
+        assert code == 0
+        return
+    assert code == (141 if state == "gone" else 2)
+    assert "Written: out/" in seen
+    reason = {"closed": "Bad file", "full": "No space", "gone": ""}[state]
+    assert ("Error: standard output: " + reason in seen) == (state != "gone")
+
+
+@POSIX
+@pytest.mark.skipif(not os.environ.get("AUCMAX_TORTURE"), reason="takes a minute")
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("state", STATES)
+def test_a_broken_stream_costs_no_file_of_the_demo(folder, stream, state, monkeypatch):
+    code, _ = run(["demo", "--output-dir", "out"], stream, state, monkeypatch)
+    assert code == (0 if stream == "stderr" else 141 if state == "gone" else 2)
+    assert len(os.listdir("out")) == 5
+
+
+@POSIX
+@pytest.mark.parametrize("state", STATES)
+def test_scores_that_no_one_receives_are_a_failure(folder, state, monkeypatch):
+    for arguments in (["score", "m.aucmax", "a.csv"], ["--help"]):
+        code, _ = run(arguments, "stdout", state, monkeypatch)
+        assert code == (141 if state == "gone" else 2)
+
+
+@POSIX
+def test_a_process_without_any_stream_saves_its_model(folder):
+    command = [sys.executable, "-m", "aucmax", *FIT]
+    script = '"$@" <&- >&- 2>&-'
+    ran = subprocess.run(["sh", "-c", script, "sh", *command], check=False)
+    assert ran.returncode == 2
+    aucmax.load("out/m.aucmax")
+
+
+@POSIX
+def test_a_reader_of_the_notes_that_leaves_is_no_error(folder):
+    reader, writer = os.pipe()
+    os.close(reader)
+    ran = subprocess.run(
+        [sys.executable, "-m", "aucmax", *FIT],
+        stdout=subprocess.PIPE, stderr=writer, text=True, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert ran.returncode == 0
+    assert "Saved to out/m.aucmax" in ran.stdout
+
+
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Return a function that lets nothing be written to a folder of this name."""
+    before = _atomic._create_partial
+
+    def fill(name, number=errno.ENOSPC):
+        def create(target):
+            if name in target.parts:
+                raise OSError(number, os.strerror(number), str(target))
+            return before(target)
+
+        monkeypatch.setattr(_atomic, "_create_partial", create)
+
+    return fill
+
+
+def invoke(arguments, exit_code):
+    ran = CliRunner().invoke(main, arguments)
+    assert ran.exit_code == exit_code, ran.output
+    assert "Traceback" not in ran.output
+    return ran
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_that_cannot_be_written_goes_to_a_temporary_folder(
+    folder, full_disk, command
+):
+    full_disk("out")
+    arguments, files = COMMANDS[command]
+    ran = invoke(arguments, exit_code=2)
+    assert not os.listdir("out")
+    for name in files:
+        (place,) = Path("scraps").glob(f"aucmax-*/{name}")
+        assert f"out/{name}: No space left" in ran.stderr
+        assert f"{name} is in {place.absolute()} instead." in ran.stderr
+        if name.endswith(".aucmax"):
+            aucmax.load(place)
+
+
+@pytest.mark.parametrize("number", [errno.EDQUOT, errno.EACCES, errno.EROFS,
+                                    errno.ENOENT, errno.EIO])  # fmt: skip
+def test_a_model_survives_each_failure_to_write_it(folder, full_disk, number):
+    full_disk("out", number)
+    ran = invoke([*FIT, "--json"], exit_code=2)
+    (place,) = Path("scraps").glob("aucmax-*/m.aucmax")
+    assert f'"model_file": "{place.absolute()}"' in ran.stdout
+    aucmax.load(place)
+
+
+def test_a_checkpoint_outlives_a_model_that_cannot_be_saved(folder, full_disk):
+    full_disk("out")
+    full = [*FIT, "--checkpoint", "a.part"]
+    full[full.index("logistic")] = "lambdamart"
+    assert "The checkpoint a.part is kept" in invoke(full, exit_code=2).stderr
+    assert os.path.exists("a.part")
+
+
+def test_a_file_that_can_be_written_nowhere_ends_no_command(
+    folder, full_disk, monkeypatch
+):
+    full_disk(folder.name)
+    ran = invoke(COMMANDS["evaluate"][0], exit_code=2)
+    assert "e.svg could not be written anywhere" in ran.stderr
+    assert "AUC" in ran.stdout
+    assert not os.listdir("scraps")
+
+
+def test_a_fault_in_a_picture_costs_no_model(folder, monkeypatch):
+    monkeypatch.setattr(
+        sys.modules["aucmax.cli.compare"], "draw_curves", lambda *_: 1 // 0
+    )
+    ran = invoke(COMMANDS["compare"][0], exit_code=1)
+    assert "ZeroDivisionError" in ran.stderr
+    assert sorted(os.listdir("out")) == ["a.aucmax", "c.md"]
+    assert not os.listdir("scraps")
+
+
+def test_ctrl_c_after_a_model_is_saved_says_where_it_is(folder, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["aucmax.cli.fit"], "note_findings", interrupt)
+    assert "Written: out/m.aucmax" in invoke(FIT, exit_code=130).stderr
+
+
+def test_a_device_is_refused_before_the_work(folder):
+    command = [*FIT[:-1], os.devnull, "--force"]
+    assert "is a folder or a device" in invoke(command, exit_code=2).stderr
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere"
+)
+def test_a_write_protected_file_is_refused_before_the_work(folder):
+    Path("out/m.aucmax").touch(0o444)
+    said = invoke([*FIT, "--force"], exit_code=2).stderr
+    assert "no permission to write in out/m.aucmax" in said
+    assert "Fitting" not in said
+
+
+def test_a_terminal_that_takes_no_more_is_no_error(monkeypatch):
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    number = os.dup(2)
+    os.dup2(writer, 2)
+    monkeypatch.setattr(sys, "stderr", sys.__stderr__)
+    try:
+        with lenient_streams():
+            for _ in range(100):
+                Console().note("x" * 10_000)
+    finally:
+        os.dup2(number, 2)
+        for each in (reader, writer, number):
+            os.close(each)
+
+
+class Broken:
+    def write(self, _):
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+@pytest.mark.parametrize("stream", [None, Broken(), "closed"])
+def test_progress_that_cannot_be_printed_ends_no_fit(stream, tmp_path, monkeypatch):
+    if stream == "closed":
+        stream = (tmp_path / "a").open("w")
+        stream.close()
+    monkeypatch.setattr(sys, "stdout", stream)
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    model = LambdaMART(n_estimators=2, verbose=True).fit(X, y)
+    assert model.n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    "options", [["lambdamart"], ["auto", "--time-limit", "1"]], ids=lambda o: o[0]
+)
+def test_a_full_disk_ends_no_fit_with_a_checkpoint(
+    folder, full_disk, options, monkeypatch
+):
+    opening = Checkpoint.__init__
+
+    def open_then_fill(self, *args):
+        opening(self, *args)
+        full_disk("part")
+
+    monkeypatch.setattr(Checkpoint, "__init__", open_then_fill)
+    Path("part").mkdir()
+    command = [*FIT, "--checkpoint", "part/a.part", "--model", *options]
+    ran = invoke(command, exit_code=0)
+    assert ran.stderr.count("the fit continues without its checkpoint") == 1
+    assert "part/a.part" in ran.stderr
+    aucmax.load("out/m.aucmax")
