@@ -217,17 +217,18 @@ class Source(NamedTuple):
         text_columns: Collection[str] = (),
         on_disk: bool = False,
         on_workers: bool = False,
+        keep: Collection[str] = (),
     ) -> Data:
         """Read the file or files; the labels of svmlight rows come with it.
 
         Columns that a model knows as texts must stay texts, even if new rows happen
-        to hold numbers only.
+        to hold numbers only. Columns to keep are also read as they are written.
         """
         from aucmax import datasets
 
         files = self.files
         if len(files) > 1 or on_disk or on_workers:
-            table = self.open(text_columns)
+            table = self.open(text_columns, keep)
             if on_workers:
                 return Data(replace(table, on_workers=True))
             return Data(table if on_disk else table.collect())
@@ -236,11 +237,17 @@ class Source(NamedTuple):
             rows, labels, queries = datasets.load_svmlight(files[0])
             return Data(rows, _as_written(labels), queries=queries)
         frame = datasets.load_table(
-            files[0], format=kind, text_columns=text_columns, **self._reading
+            files[0],
+            format=kind,
+            text_columns=text_columns,
+            verbatim=keep,
+            **self._reading,
         )
         return Data(frame)
 
-    def open(self, text_columns: Collection[str] = ()) -> Any:
+    def open(
+        self, text_columns: Collection[str] = (), keep: Collection[str] = ()
+    ) -> Any:
         """Open the table without reading its rows, if that is Parquet."""
         from aucmax.datasets import open_table
 
@@ -248,6 +255,7 @@ class Source(NamedTuple):
             self.path,
             format=self.format or "auto",
             text_columns=text_columns,
+            verbatim=keep,
             **self._reading,
         )
 

@@ -47,7 +47,8 @@ __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
     "--keep",
     multiple=True,
     metavar="COLUMN",
-    help="Column to copy beside the scores, such as a key; may be repeated.",
+    help="Column to copy beside the scores as it is written, such as a key; may be "
+    "repeated.",
 )
 @click.option(
     "--proba",
@@ -106,10 +107,12 @@ def score(
             f"{model} ranks by levels of relevance, between which there is no "
             "--threshold."
         )
+    _refuse_taken_names(keep, proba, fitted.has_threshold_)
     in_parts = is_folder or on_workers or stays_on_disk(data, on_disk, console)
-    new = data.read(text_columns(fitted), in_parts, on_workers)
+    new = data.read(text_columns(fitted), in_parts, on_workers, keep)
     for name in keep:
-        require_column(name, new.column_names, data.path)
+        names = [name for name in new.column_names if "\0" not in name]  # no copies
+        require_column(name, names, data.path)
     scorer = _Scorer(fitted, keep, proba, prevalence, threshold)
     frames = map(scorer.scores, new.parts() if in_parts else [new])
     if output is None:
@@ -132,6 +135,19 @@ def load_model(path: Path) -> Any:
             "table; make a model with 'aucmax fit' or 'aucmax compare'."
         )
     return model
+
+
+def _refuse_taken_names(
+    keep: tuple[str, ...], proba: bool, has_threshold: bool
+) -> None:
+    """Refuse to keep a column whose name the output has for one of its own."""
+    own = {"score": True, "probability": proba, "prediction": has_threshold}
+    for name in keep:
+        if own.get(name):
+            raise click.UsageError(
+                f"--keep {name}: the output has a column {name!r} of its own; rename "
+                "that of DATA, or leave the option out and join by the order of rows."
+            )
 
 
 def text_columns(model: Any) -> list[str]:
@@ -174,9 +190,15 @@ class _Scorer:
         if model.has_threshold_:
             cut = model.threshold_ if self.threshold is None else self.threshold
             scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]
-        columns = new.named_columns()
-        kept = {name: columns[name] for name in self.keep if name not in scored}
-        return pl.DataFrame({**kept, **scored})
+        return pl.DataFrame({**self._kept(new), **scored})
+
+    def _kept(self, new: Data) -> dict[str, Any]:
+        """Return the columns to keep, of text files as they are written there."""
+        from aucmax.datasets import verbatim_name
+
+        columns, names = new.named_columns(), new.column_names
+        copies = {name: verbatim_name(name) for name in self.keep}
+        return {n: columns[copy if copy in names else n] for n, copy in copies.items()}
 
 
 def _print_scores(frames: Iterator[Any], console: Console) -> None:

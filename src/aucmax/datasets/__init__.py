@@ -3,7 +3,7 @@
 from aucmax.datasets.embedded import load_demo
 from aucmax.datasets.generators import make_r_of_k
 from aucmax.datasets.letters import make_letter_images
-from aucmax.datasets.names import near_names
+from aucmax.datasets.names import near_names, verbatim_name
 from aucmax.datasets.on_disk import TableOnDisk, open_table
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
 from aucmax.datasets.parts import find_files
@@ -29,4 +29,5 @@ __all__ = [
     "near_names",
     "open_table",
     "save_table",
+    "verbatim_name",
 ]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from aucmax._forks import require_polars_threads
 from aucmax._parameters import check_names
-from aucmax.datasets.cells import type_columns
+from aucmax.datasets.cells import number_words, type_columns
 from aucmax.datasets.encodings import check_encoding
-from aucmax.datasets.names import near_names
+from aucmax.datasets.names import near_names, verbatim_name
 from aucmax.datasets.opening import PathLike, file_format, find_source, require_file
 from aucmax.datasets.text_tables import TextTable
 from aucmax.datasets.typed_files import TYPED_READERS, Selection, read_excel
@@ -35,6 +35,7 @@ def load_table(
     columns: Sequence[str] | None = None,
     optional: Collection[str] = (),
     text_columns: Collection[str] = (),
+    verbatim: Collection[str] = (),
     missing: Collection[str] = MISSING,
     format: str = "auto",
     compression: str = "auto",
@@ -77,6 +78,11 @@ def load_table(
     text_columns : collection of str
         Columns to keep as text even if they look like numbers, such as codes with
         leading zeros. Names that the file does not have are ignored.
+    verbatim : collection of str
+        Columns of CSV, TSV or a spreadsheet of which a copy is added as it is
+        written there, as text, under the name that
+        :func:`aucmax.datasets.verbatim_name` gives. Names that the file does not have
+        are ignored.
     missing : collection of str
         The cells of a text file that become null; by default `MISSING`.
     format : {"auto", "csv", "tsv", "parquet", "feather", "jsonl", "excel"}
@@ -131,6 +137,7 @@ def load_table(
     check_names("columns", () if columns is None else columns)
     check_names("optional", optional)
     check_names("text_columns", text_columns)
+    check_names("verbatim", verbatim)
     check_names("missing", missing)
     _check_character("separator", separator)
     _check_character("quote_char", quote_char)
@@ -151,14 +158,17 @@ def load_table(
     select = partial(_select, path, columns=columns, optional=optional)
     remarks: list[str] = []
     unnamed: list[str] = []
+    copies: list[pl.Series] = []
     if kind in TYPED_READERS:
         frame = TYPED_READERS[kind](path, compression, select)
     elif kind == "excel":
         frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
+        copies = _copies(frame, verbatim)
         frame = _typed_texts(frame, text_columns, missing)
     else:
         text = TextTable(path, compression, encoding, quote_char, has_header)
         frame, unnamed = text.read(separator or _SEPARATORS[kind], select)
+        copies = _copies(frame, verbatim)
         frame = text.type(frame, text_columns, missing, decimal)
         remarks = text.remarks()
     if columns is None:
@@ -168,7 +178,16 @@ def load_table(
         warnings.warn(f"{path}: {'; '.join(remarks)}.", DataFileWarning, stacklevel=2)
     if not frame.height:
         raise DataFileError(f"{path}: the table has no rows.")
-    return _without_nan(frame)
+    return _without_nan(frame).hstack(copies)
+
+
+def _copies(frame: "pl.DataFrame", names: Collection[str]) -> "list[pl.Series]":
+    """Return columns as they are written, as text under names of their own."""
+    return [
+        number_words(frame[name]).alias(verbatim_name(name))
+        for name in dict.fromkeys(names)
+        if name in frame.columns
+    ]
 
 
 def _without_nan(frame: "pl.DataFrame") -> "pl.DataFrame":
