@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, Source, require_column
+from aucmax.cli.data import AS_WRITTEN, Data, KnownColumns, Source, require_column
 from aucmax.cli.options import (
     data_argument,
     force_option,
@@ -21,7 +21,7 @@ from aucmax.cli.program import Command
 from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.workers import worker_options
 
-__all__ = ["load_model", "require_probabilities", "score", "text_columns"]
+__all__ = ["known_columns", "load_model", "require_probabilities", "score"]
 
 
 @click.command(
@@ -109,9 +109,9 @@ def score(
         )
     _refuse_taken_names(keep, proba, fitted.has_threshold_)
     in_parts = is_folder or on_workers or stays_on_disk(data, on_disk, console)
-    new = data.read(text_columns(fitted), in_parts, on_workers, keep)
+    new = data.read(known_columns(fitted), in_parts, on_workers, keep)
     for name in keep:
-        names = [name for name in new.column_names if "\0" not in name]  # no copies
+        names = [n for n in new.column_names if not n.endswith(AS_WRITTEN)]
         require_column(name, names, data.path)
     scorer = _Scorer(fitted, keep, proba, prevalence, threshold)
     frames = map(scorer.scores, new.parts() if in_parts else [new])
@@ -150,13 +150,11 @@ def _refuse_taken_names(
             )
 
 
-def text_columns(model: Any) -> list[str]:
-    """Names of the columns that a model takes for texts."""
-    return [
-        column["name"]
-        for column in model.encoder_.columns_
-        if column["kind"] != "number"
-    ]
+def known_columns(model: Any) -> KnownColumns:
+    """Return which columns a model takes for strings, and how others are written."""
+    columns = model.encoder_.columns_
+    strings = [column["name"] for column in columns if column["kind"] != "number"]
+    return KnownColumns(strings, model.encoder_.decimal_marks())
 
 
 def require_probabilities(model: Any, path: Path) -> None:
@@ -194,10 +192,8 @@ class _Scorer:
 
     def _kept(self, new: Data) -> dict[str, Any]:
         """Return the columns to keep, of text files as they are written there."""
-        from aucmax.datasets import verbatim_name
-
         columns, names = new.named_columns(), new.column_names
-        copies = {name: verbatim_name(name) for name in self.keep}
+        copies = {name: name + AS_WRITTEN for name in self.keep}
         return {n: columns[copy if copy in names else n] for n, copy in copies.items()}
 
 

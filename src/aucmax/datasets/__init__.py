@@ -1,9 +1,10 @@
 """Data to learn from: generators, readers, and a table that comes with the package."""
 
+from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.embedded import load_demo
 from aucmax.datasets.generators import make_r_of_k
 from aucmax.datasets.letters import make_letter_images
-from aucmax.datasets.names import near_names, verbatim_name
+from aucmax.datasets.names import near_names
 from aucmax.datasets.on_disk import TableOnDisk, open_table
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
 from aucmax.datasets.parts import find_files
@@ -15,6 +16,7 @@ __all__ = [
     "COMPRESSIONS",
     "FORMATS",
     "MISSING",
+    "Decimals",
     "LetorData",
     "SvmlightData",
     "TableOnDisk",
@@ -29,5 +31,4 @@ __all__ = [
     "near_names",
     "open_table",
     "save_table",
-    "verbatim_name",
 ]

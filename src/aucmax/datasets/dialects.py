@@ -2,9 +2,17 @@
 
 import csv
 import io
+from collections.abc import Collection, Mapping
 from itertools import islice
+from typing import TYPE_CHECKING
 
-__all__ = ["SAMPLE_SIZE", "find_separator"]
+from aucmax.datasets.cells import without_missing
+from aucmax.exceptions import DataFileError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["SAMPLE_SIZE", "Decimals", "find_separator"]
 
 SAMPLE_SIZE = 1 << 16
 
@@ -41,3 +49,156 @@ def _width(text: str, separator: str, quote_char: str | None) -> int:
     except csv.Error:
         return 0
     return widths.pop() if len(widths) == 1 and widths != {1} else 0
+
+
+def _number(mark: str, group: str) -> str:
+    """Return the pattern of a number with this decimal mark; 0.100 has no group."""
+    plain = rf"^[+-]?([0-9]+(\{mark}[0-9]*)?|\{mark}[0-9]+)([eE][+-]?[0-9]+)?$"
+    return rf"{plain}|^[+-]?[1-9][0-9]{{0,2}}(\{group}[0-9]{{3}})+(\{mark}[0-9]+)?$"
+
+
+_NUMBERS = {",": _number(",", "."), ".": _number(".", ",")}
+_WORDS = {",": "decimal commas", ".": "decimal points"}
+
+
+class Decimals:
+    r"""How the numbers of each column are written, in all files of a data set.
+
+    Give one object to each :func:`load_table` of a data set; ``marks`` then has what
+    new rows are to be read by. A column that fits both marks, such as one of 1.234
+    alone, is read as it is known, or else as the other columns of the data set.
+
+    Parameters
+    ----------
+    choice : {"auto", ".", ","}
+        The mark of all columns, or "auto" to find it.
+    known : mapping of str to str, optional
+        The marks of columns that a model was fitted to.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from aucmax.datasets import Decimals, load_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "new.tsv"
+    ...     _ = path.write_text("pay\tage\n1.234\t41\n")
+    ...     load_table(path, decimal=Decimals(known={"pay": ","})).rows()
+    [(1234, 41)]
+    """
+
+    def __init__(
+        self, choice: str = "auto", known: Mapping[str, str] | None = None
+    ) -> None:
+        if choice not in ("auto", *_NUMBERS):
+            raise ValueError(f"decimal must be 'auto', '.' or ',', got {choice!r}.")
+        self.choice = choice
+        self.known = dict(known or {})
+        self._is_complete = True  # whether no file is to follow
+        self._columns: dict[str, str | None] = {}  # the only mark that fits, if any
+        self._examples: dict[str, tuple[str, str]] = {}  # a cell, and its file
+        self._uses_points = True  # whether commas separate the columns
+
+    def _add(
+        self,
+        path: object,
+        frame: "pl.DataFrame",
+        missing: Collection[str],
+        separator: str | None,
+    ) -> None:
+        """Look at the cells of a file."""
+        self._uses_points &= separator == "," and self.choice != ","
+        for name in frame.columns:
+            self._columns.setdefault(name, None)
+            if self._uses_points and self.known.get(name) != ",":
+                continue
+            if not frame[name].str.contains("[.,]").any():
+                continue
+            cells = without_missing(frame.select(name), missing)[name].drop_nulls()
+            fits = [m for m in _NUMBERS if cells.str.contains(_NUMBERS[m]).all()]
+            if not fits or not cells.str.contains("[.,]").any():
+                continue
+            mark = fits[0] if len(fits) == 1 else None
+            example = cells.filter(cells.str.contains("[.,]"))[0]
+            self._note(name, mark, example, str(path))
+
+    def _note(self, name: str, mark: str | None, example: str, path: str) -> None:
+        earlier = self._columns[name]
+        if mark is not None and earlier not in (None, mark) and self.choice == "auto":
+            other, file = self._examples[name]
+            raise DataFileError(
+                f"{path}: column {name!r} has {example!r}, but {other!r} in {file}; "
+                "write both alike, or name the mark of all: decimal=',' (--decimal)."
+            )
+        if mark is not None or name not in self._examples:
+            self._examples[name] = example, path
+        self._columns[name] = earlier or mark
+
+    @property
+    def _common(self) -> str | None:
+        """The mark of the data set, None if its columns differ or none has one."""
+        if self._uses_points:
+            return "."
+        found = {mark for mark in self._columns.values() if mark is not None}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """The decimal mark of each column of which it is known."""
+        if self.choice != "auto":
+            return {
+                name: mark or self.choice if self.choice == "," else "."
+                for name, mark in self._columns.items()
+            }
+        return {
+            name: mark
+            for name in self._columns
+            if (mark := self._columns[name] or self._likely(name)) is not None
+        }
+
+    def _likely(self, name: str) -> str | None:
+        """Return the mark of a column whose cells fit both.
+
+        It is the known one, unless other columns show that the file is unlike.
+        """
+        is_unlike = self._uses_points or any(
+            mark is not None and self.known.get(column, mark) != mark
+            for column, mark in self._columns.items()
+        )
+        known = None if is_unlike else self.known.get(name)
+        cell, _ = self._examples.get(name, ("", ""))
+        guess = next((mark for mark in (".", ",") if mark in cell), None)
+        return known or self._common or guess
+
+    def _with_commas(self, frame: "pl.DataFrame") -> set[str]:
+        """Return the columns of a file that have nothing but decimal commas."""
+        marks = self.marks
+        return {n for n in self._examples if n in frame.columns and marks[n] == ","}
+
+    def _remarks(self) -> list[str]:
+        """Say which columns can be read in two ways, or otherwise than known."""
+        if self.choice != "auto" or not self._is_complete:
+            return []
+        found, unlike = [], []
+        for name, (cell, _) in self._examples.items():
+            mark, known = self.marks[name], self.known.get(name)
+            other = "," if mark == "." else "."
+            if self._columns[name] is not None:
+                unlike += [f"column {name!r} has {cell!r}"] * (known == other)
+            elif known == other or not (known or self._common):
+                trained = f"; training had {_WORDS[other]}" if known else ""
+                found.append(
+                    f"column {name!r} has only cells such as {cell!r}, read with "
+                    f"{_WORDS[mark]} as {_value(cell, mark)}, not "
+                    f"{_value(cell, other)}{trained} (to choose: --decimal)"
+                )
+        if unlike:
+            n_columns = f"{len(unlike)} column{'s' * (len(unlike) > 1)}"
+            found.append(f"decimals unlike in training in {n_columns}: {unlike[0]}")
+        return found
+
+
+def _value(cell: str, mark: str) -> str:
+    """Return what a cell means with a decimal mark."""
+    group = "," if mark == "." else "."
+    return f"{float(cell.replace(group, '').replace(mark, '.')):.15g}"

@@ -3,12 +3,7 @@
 import difflib
 from collections.abc import Sequence
 
-__all__ = ["near_names", "verbatim_name"]
-
-
-def verbatim_name(name: str) -> str:
-    """Return the name of the copy of a column as it is written in its file."""
-    return f"{name}\0as written"  # no name in a CSV file has a NUL byte
+__all__ = ["near_names"]
 
 
 def near_names(name: str, names: Sequence[str], *, or_list: bool = True) -> str:

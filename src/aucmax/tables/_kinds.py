@@ -45,8 +45,16 @@ def has_many_words(column: Column, max_categories: int) -> bool:
     )
 
 
-def learn_column(series: pl.Series, max_categories: int, min_frequency: int) -> Verdict:
-    """Learn the kind of one column from its training cells."""
+def learn_column(
+    series: pl.Series,
+    max_categories: int,
+    min_frequency: int,
+    decimal_comma: bool | None = None,
+) -> Verdict:
+    """Learn the kind of one column from its training cells.
+
+    Numbers may have been written in a file with a `decimal_comma`, or not.
+    """
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
         return Verdict(None, f"its cells are of type {series.dtype}")
     if series.null_count() == len(series):
@@ -58,7 +66,7 @@ def learn_column(series: pl.Series, max_categories: int, min_frequency: int) -> 
         if verdict is not None:
             return verdict
     elif series.dtype not in (pl.Boolean, pl.Categorical, pl.Enum):
-        return _learn_number(series, _cells.numbers(series), decimal_comma=False)
+        return _learn_number(series, _cells.numbers(series), decimal_comma)
     return _learn_category(series, max_categories, min_frequency)
 
 
@@ -70,7 +78,7 @@ def _learn_written_values(series: pl.Series) -> Verdict | None:
     for decimal_comma in (False, True):
         if _cells.numbers(sample, decimal_comma).share_read > _PROMISING:
             numbers = _cells.numbers(series, decimal_comma)
-            if numbers.is_mostly_read:
+            if numbers.is_mostly_read and not _has_wide_integers(filled):
                 return _learn_number(series, numbers, decimal_comma)
     regional = regional_format(sample)
     if _cells.dates(sample, regional).share_read > _PROMISING:
@@ -80,8 +88,16 @@ def _learn_written_values(series: pl.Series) -> Verdict | None:
     return None
 
 
+def _has_wide_integers(filled: pl.Series) -> bool:
+    """Whether all cells are integers, some too long for a number: ids, not amounts."""
+    wide = filled.str.contains("^[+-]?[0-9]{19,}$")
+    if not wide.any() or not filled.str.contains("^[+-]?[0-9]+$").all():
+        return False
+    return filled.cast(pl.Int64, strict=False).null_count() > 0
+
+
 def _learn_number(
-    series: pl.Series, cells: _cells.Cells, decimal_comma: bool
+    series: pl.Series, cells: _cells.Cells, decimal_comma: bool | None
 ) -> Verdict:
     values = cells.values
     if np.isnan(values).all():
@@ -92,7 +108,8 @@ def _learn_number(
     if _is_row_counter(series.name, values):
         return Verdict(None, "it only counts the rows")
     note = _cells.settle_strays(series, cells, "numbers")
-    column = Number.learn(series.name, values, decimal_comma)
+    is_duration = _cells.is_duration(series)
+    column = Number.learn(series.name, values, decimal_comma, is_duration)
     return Verdict(column, notes=(note,) if note else ())
 
 
@@ -144,7 +161,7 @@ def _is_ambiguous(series: pl.Series, regional: str) -> bool:
 def _learn_category(
     series: pl.Series, max_categories: int, min_frequency: int
 ) -> Verdict:
-    words = _cells.texts(series)
+    words = _cells.category_words(series)
     filled = words.drop_nulls()
     n_distinct = filled.n_unique()
     if n_distinct == 0:
