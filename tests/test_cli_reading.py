@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import aucmax
+from aucmax.cli.score import known_columns
 from aucmax.tables import describe_rows, encode_target
 from test_cli import run
 from test_cli_bad_input import refuse
@@ -215,7 +216,7 @@ def test_a_number_that_begins_with_zero_has_no_groups():
     fit(lines("share;age;sick", *rows))
     model = aucmax.load("m.aucmax")
     assert model.encoder_.columns_[0]["center"] < 1
-    assert model.encoder_.decimal_marks() == {"share": ".", "age": ","}
+    assert known_columns(model).decimals == {"share": ".", "age": ","}
 
 
 # ------------------------------------------- one spelling for booleans and numbers

@@ -385,5 +385,5 @@ def test_a_key_that_occurs_twice_in_a_line_is_named(tmp_path, line):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"a":1,"b":2}\n{"a":null,"b":"x"}\n' + line)
     key = "b" if line.startswith('{"b') else "a"
-    with pytest.raises(DataFileError, match=f"line 3: the key '{key}' occurs 2 times"):
+    with pytest.raises(DataFileError, match=f"line 3: .*the key '{key}' occurs 2"):
         load_table(path)

@@ -107,7 +107,12 @@ def score(
             f"{model} ranks by levels of relevance, between which there is no "
             "--threshold."
         )
-    _refuse_taken_names(keep, proba, fitted.has_threshold_)
+    taken = {"score", *["probability"] * proba, *["prediction"] * fitted.has_threshold_}
+    for name in taken.intersection(keep):
+        raise click.UsageError(
+            f"--keep {name}: the output has a column {name!r} of its own; rename that "
+            "of DATA, or join the scores by the order of the rows."
+        )
     in_parts = is_folder or on_workers or stays_on_disk(data, on_disk, console)
     new = data.read(known_columns(fitted), in_parts, on_workers, keep)
     for name in keep:
@@ -137,24 +142,16 @@ def load_model(path: Path) -> Any:
     return model
 
 
-def _refuse_taken_names(
-    keep: tuple[str, ...], proba: bool, has_threshold: bool
-) -> None:
-    """Refuse to keep a column whose name the output has for one of its own."""
-    own = {"score": True, "probability": proba, "prediction": has_threshold}
-    for name in keep:
-        if own.get(name):
-            raise click.UsageError(
-                f"--keep {name}: the output has a column {name!r} of its own; rename "
-                "that of DATA, or leave the option out and join by the order of rows."
-            )
-
-
 def known_columns(model: Any) -> KnownColumns:
     """Return which columns a model takes for strings, and how others are written."""
     columns = model.encoder_.columns_
     strings = [column["name"] for column in columns if column["kind"] != "number"]
-    return KnownColumns(strings, model.encoder_.decimal_marks())
+    marks = {
+        column["name"]: "," if column["decimal_comma"] else "."
+        for column in columns
+        if column.get("decimal_comma") is not None
+    }
+    return KnownColumns(strings, marks)
 
 
 def require_probabilities(model: Any, path: Path) -> None:

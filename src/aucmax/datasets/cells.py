@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["number_words", "type_columns", "usual_integers", "without_missing"]
+__all__ = ["type_columns", "usual_integers", "without_missing"]
 
 COLUMNS_AT_ONCE = 64
 
@@ -39,18 +39,6 @@ def type_columns(
         ]
         typed.extend(pl.DataFrame(group).with_columns(cs.float().fill_nan(None)))
     return pl.DataFrame(typed)
-
-
-def number_words(cells: "pl.Series") -> "pl.Series":
-    """Return cells as text, whole numbers without decimals: 10.0 is "10"."""
-    import polars as pl
-
-    words = cells.cast(pl.String)
-    if not cells.dtype.is_float():
-        return words
-    whole = cells.cast(pl.Int64, strict=False)  # null beyond 64 bits
-    is_whole = (whole.cast(pl.Float64) == cells.cast(pl.Float64)).fill_null(False)
-    return whole.cast(pl.String).zip_with(is_whole, words)
 
 
 def without_missing(texts: "pl.DataFrame", missing: Collection[str]) -> "pl.DataFrame":

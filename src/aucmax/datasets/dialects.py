@@ -62,7 +62,7 @@ _WORDS = {",": "decimal commas", ".": "decimal points"}
 
 
 class Decimals:
-    r"""How the numbers of each column are written, in all files of a data set.
+    """How the numbers of each column are written, in all files of a data set.
 
     Give one object to each :func:`load_table` of a data set; ``marks`` then has what
     new rows are to be read by. A column that fits both marks, such as one of 1.234
@@ -74,17 +74,6 @@ class Decimals:
         The mark of all columns, or "auto" to find it.
     known : mapping of str to str, optional
         The marks of columns that a model was fitted to.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from aucmax.datasets import Decimals, load_table
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "new.tsv"
-    ...     _ = path.write_text("pay\tage\n1.234\t41\n")
-    ...     load_table(path, decimal=Decimals(known={"pay": ","})).rows()
-    [(1234, 41)]
     """
 
     def __init__(
@@ -95,9 +84,10 @@ class Decimals:
         self.choice = choice
         self.known = dict(known or {})
         self._is_complete = True  # whether no file is to follow
-        self._columns: dict[str, str | None] = {}  # the only mark that fits, if any
-        self._examples: dict[str, tuple[str, str]] = {}  # a cell, and its file
-        self._uses_points = True  # whether commas separate the columns
+        self._names: dict[str, None] = {}
+        self._certain: dict[str, str] = {}  # the mark of columns that fit one alone
+        self._examples: dict[str, tuple[str, object]] = {}  # a cell, and its file
+        self._uses_points = choice != ","  # as in files whose commas separate columns
 
     def _add(
         self,
@@ -107,83 +97,72 @@ class Decimals:
         separator: str | None,
     ) -> None:
         """Look at the cells of a file."""
-        self._uses_points &= separator == "," and self.choice != ","
-        for name in frame.columns:
-            self._columns.setdefault(name, None)
-            if self._uses_points and self.known.get(name) != ",":
-                continue
-            if not frame[name].str.contains("[.,]").any():
+        self._names |= dict.fromkeys(frame.columns)
+        self._uses_points &= separator == ","
+        for name in frame.columns if self.choice != "." else ():
+            is_settled = self._uses_points and self.known.get(name) != ","
+            if is_settled or not frame[name].str.contains("[.,]").any():
                 continue
             cells = without_missing(frame.select(name), missing)[name].drop_nulls()
-            fits = [m for m in _NUMBERS if cells.str.contains(_NUMBERS[m]).all()]
-            if not fits or not cells.str.contains("[.,]").any():
+            fits = [
+                mark for mark in _NUMBERS if cells.str.contains(_NUMBERS[mark]).all()
+            ]
+            marked = cells.filter(cells.str.contains("[.,]"))
+            if not fits or not marked.len():
                 continue
-            mark = fits[0] if len(fits) == 1 else None
-            example = cells.filter(cells.str.contains("[.,]"))[0]
-            self._note(name, mark, example, str(path))
-
-    def _note(self, name: str, mark: str | None, example: str, path: str) -> None:
-        earlier = self._columns[name]
-        if mark is not None and earlier not in (None, mark) and self.choice == "auto":
-            other, file = self._examples[name]
-            raise DataFileError(
-                f"{path}: column {name!r} has {example!r}, but {other!r} in {file}; "
-                "write both alike, or name the mark of all: decimal=',' (--decimal)."
-            )
-        if mark is not None or name not in self._examples:
-            self._examples[name] = example, path
-        self._columns[name] = earlier or mark
-
-    @property
-    def _common(self) -> str | None:
-        """The mark of the data set, None if its columns differ or none has one."""
-        if self._uses_points:
-            return "."
-        found = {mark for mark in self._columns.values() if mark is not None}
-        return found.pop() if len(found) == 1 else None
+            if len(fits) == 2:
+                self._examples.setdefault(name, (marked[0], path))
+                continue
+            if self._certain.setdefault(name, fits[0]) != fits[0]:
+                cell, file = self._examples[name]
+                raise DataFileError(
+                    f"{path}: column {name!r} has {marked[0]!r}, but {cell!r} in "
+                    f"{file}; write both alike."
+                )
+            self._examples[name] = marked[0], path
 
     @property
     def marks(self) -> dict[str, str]:
         """The decimal mark of each column of which it is known."""
-        if self.choice != "auto":
-            return {
-                name: mark or self.choice if self.choice == "," else "."
-                for name, mark in self._columns.items()
-            }
-        return {
-            name: mark
-            for name in self._columns
-            if (mark := self._columns[name] or self._likely(name)) is not None
-        }
+        found = {n: self._certain.get(n) or self._likely(n) for n in self._names}
+        return {name: mark for name, mark in found.items() if mark}
 
     def _likely(self, name: str) -> str | None:
-        """Return the mark of a column whose cells fit both.
+        """Return the mark of a column whose cells fit both, if any are written so.
 
         It is the known one, unless other columns show that the file is unlike.
         """
+        if self.choice != "auto":
+            return self.choice
         is_unlike = self._uses_points or any(
-            mark is not None and self.known.get(column, mark) != mark
-            for column, mark in self._columns.items()
+            self.known.get(column, mark) != mark
+            for column, mark in self._certain.items()
         )
         known = None if is_unlike else self.known.get(name)
-        cell, _ = self._examples.get(name, ("", ""))
+        cell, _ = self._examples.get(name, ("", None))
         guess = next((mark for mark in (".", ",") if mark in cell), None)
         return known or self._common or guess
 
-    def _with_commas(self, frame: "pl.DataFrame") -> set[str]:
-        """Return the columns of a file that have nothing but decimal commas."""
+    @property
+    def _common(self) -> str | None:
+        """The mark of the data set, None if its columns differ or none has one."""
+        found = {"."} if self._uses_points else {*self._certain.values()}
+        return found.pop() if len(found) == 1 else None
+
+    def _with_commas(self) -> set[str]:
+        """Return the columns of numbers with decimal commas."""
         marks = self.marks
-        return {n for n in self._examples if n in frame.columns and marks[n] == ","}
+        return {name for name in self._examples if marks[name] == ","}
 
     def _remarks(self) -> list[str]:
         """Say which columns can be read in two ways, or otherwise than known."""
         if self.choice != "auto" or not self._is_complete:
             return []
-        found, unlike = [], []
+        found, unlike, marks = [], [], self.marks
         for name, (cell, _) in self._examples.items():
-            mark, known = self.marks[name], self.known.get(name)
+            mark, known = marks[name], self.known.get(name)
             other = "," if mark == "." else "."
-            if self._columns[name] is not None:
+            if name in self._certain:
                 unlike += [f"column {name!r} has {cell!r}"] * (known == other)
             elif known == other or not (known or self._common):
                 trained = f"; training had {_WORDS[other]}" if known else ""

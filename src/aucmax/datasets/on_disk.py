@@ -488,9 +488,9 @@ def _of_others(
     read: list[tuple[set[str], set[str]]] = []
     for path, parquet in files:
         frame = load_table(path, text_columns=text_columns, **reading)
-        read.append((_keep(frame, parquet), decimals._with_commas(frame)))
+        read.append((_keep(frame, parquet), decimals._with_commas()))
     of_any = set().union(*(own for own, _ in read))
-    with_commas = decimals._with_commas(frame)
+    with_commas = decimals._with_commas()
     for (own, had_commas), (path, parquet) in zip(read, files, strict=True):
         if of_any - own or with_commas != had_commas:
             frame = load_table(path, text_columns={*text_columns, *of_any}, **reading)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from aucmax._forks import require_polars_threads
 from aucmax._parameters import check_names
-from aucmax.datasets.cells import number_words, type_columns, usual_integers
+from aucmax.datasets.cells import type_columns, usual_integers
 from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.encodings import check_encoding
 from aucmax.datasets.names import near_names
@@ -185,12 +185,17 @@ def load_table(
 def _copies(
     frame: "pl.DataFrame", names: Mapping[str, str] | None
 ) -> "list[pl.Series]":
-    """Return columns as they are written, as text under names of their own."""
-    return [
-        number_words(frame[name]).alias(copy)
-        for name, copy in (names or {}).items()
-        if name in frame.columns
-    ]
+    """Return columns as they are written, as text under names of their own.
+
+    Spreadsheets have floats alone: 7.0 is written 7.
+    """
+    import polars as pl
+    import polars.selectors as cs
+
+    named = {name: copy for name, copy in (names or {}).items() if name in frame}
+    whole = cs.float().cast(pl.String).str.replace(r"\.0$", "")
+    copies = frame.select(list(named)).with_columns(whole).cast(pl.String)
+    return copies.rename(named).get_columns()
 
 
 def _without_nan(frame: "pl.DataFrame") -> "pl.DataFrame":
@@ -229,8 +234,8 @@ def _typed_texts(
     if not texts.width:
         return frame
     decimals._add(path, texts.drop(text_columns, strict=False), missing, None)
-    with_commas = decimals._with_commas(texts)
-    return frame.with_columns(type_columns(texts, text_columns, missing, with_commas))
+    commas = decimals._with_commas()
+    return frame.with_columns(type_columns(texts, text_columns, missing, commas))
 
 
 def _check_character(name: str, value: str | None) -> None:

@@ -105,7 +105,7 @@ class TextTable:
         """Turn strings into numbers where a whole column allows it."""
         may_be_numbers = frame.drop(text_columns, strict=False)
         decimals._add(self.path, may_be_numbers, missing, self.separator)
-        with_commas = decimals._with_commas(frame)
+        with_commas = decimals._with_commas()
         if with_commas and decimals.choice == "auto":
             self.found["decimal"] = ","
         return type_columns(frame, text_columns, missing, with_commas)

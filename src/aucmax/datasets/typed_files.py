@@ -100,8 +100,6 @@ def _first_bad_line(path: PathLike, content: bytes) -> DataFileError | None:
             continue
         try:
             record = json.loads(line, object_pairs_hook=_without_repeats)
-        except _RepeatedKeyError as error:
-            return DataFileError(f"{path}: line {number}: {error}")
         except (ValueError, RecursionError) as error:
             why = f"not valid JSON ({error})"
         else:
@@ -115,20 +113,12 @@ def _first_bad_line(path: PathLike, content: bytes) -> DataFileError | None:
     return None
 
 
-class _RepeatedKeyError(Exception):
-    """An object of JSON has a key twice."""
-
-
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) < len(pairs):
-        keys = [key for key, _ in pairs]
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
         key = next(key for key in keys if keys.count(key) > 1)
-        raise _RepeatedKeyError(
-            f"the key {key!r} occurs {keys.count(key)} times; a row has one value per "
-            "column, so remove all but one."
-        )
-    return record
+        raise ValueError(f"the key {key!r} occurs {keys.count(key)} times")
+    return dict(pairs)
 
 
 def read_excel(

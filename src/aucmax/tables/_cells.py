@@ -13,7 +13,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from aucmax.datasets import MISSING
-from aucmax.datasets.cells import number_words
 
 __all__ = [
     "DATE_FORMATS",
@@ -98,7 +97,7 @@ class Cells(NamedTuple):
 def texts(series: pl.Series) -> pl.Series:
     """Cells as text without surrounding blanks; an empty text is a gap."""
     try:
-        text = number_words(series).str.strip_chars()
+        text = series.cast(pl.String).str.strip_chars()
     except pl.exceptions.PolarsError as error:
         raise ValueError(
             f"column {series.name!r} holds {series.dtype} cells, which are neither "

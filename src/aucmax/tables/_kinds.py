@@ -78,7 +78,9 @@ def _learn_written_values(series: pl.Series) -> Verdict | None:
     for decimal_comma in (False, True):
         if _cells.numbers(sample, decimal_comma).share_read > _PROMISING:
             numbers = _cells.numbers(series, decimal_comma)
-            if numbers.is_mostly_read and not _has_wide_integers(filled):
+            # integers beyond 64 bits are ids: as floats they would be one
+            is_id = filled.str.contains("^[+-]?[0-9]{20,}$").all()
+            if numbers.is_mostly_read and not is_id:
                 return _learn_number(series, numbers, decimal_comma)
     regional = regional_format(sample)
     if _cells.dates(sample, regional).share_read > _PROMISING:
@@ -86,14 +88,6 @@ def _learn_written_values(series: pl.Series) -> Verdict | None:
         if dates.is_mostly_read:
             return _learn_date(series, dates, regional)
     return None
-
-
-def _has_wide_integers(filled: pl.Series) -> bool:
-    """Whether all cells are integers, some too long for a number: ids, not amounts."""
-    wide = filled.str.contains("^[+-]?[0-9]{19,}$")
-    if not wide.any() or not filled.str.contains("^[+-]?[0-9]+$").all():
-        return False
-    return filled.cast(pl.Int64, strict=False).null_count() > 0
 
 
 def _learn_number(

@@ -215,21 +215,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if isinstance(column, Number) and table.schema[column.name] == pl.String
         )
 
-    def decimal_marks(self) -> dict[str, str]:
-        """Return the decimal mark of each column of numbers that was written as text.
-
-        Returns
-        -------
-        dict of str to str
-            "," or ".", by the name of the column.
-        """
-        check_is_fitted(self)
-        return {
-            column["name"]: "," if column["decimal_comma"] else "."
-            for column in self.columns_
-            if column["kind"] == "number" and column["decimal_comma"] is not None
-        }
-
     def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
         """Turn raw rows into the matrix for linear models.
 
