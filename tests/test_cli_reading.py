@@ -151,6 +151,15 @@ def test_estimators_of_raw_tables_get_numbers_by_the_mark_of_training():
     assert rows["pay"].to_list() == [1234.0, 2.5]
 
 
+def test_other_words_in_a_column_do_not_change_its_mark():
+    rows = [f"{k}.{100 + k};{k % 7},5;{int(k * 5 % 13 > 6)}" for k in range(1, 41)]
+    fit(lines("pay;size;sick", *rows, "x;1,5;1"))
+    assert aucmax.load("m.aucmax").encoder_.columns_[0]["center"] > 1000
+    Path("new.csv").write_text(lines("pay;size", "x;1", *["1.234;2"] * 20))
+    Path("plain.csv").write_text(lines("pay,size", ",1", *["1234,2"] * 20))
+    assert scores("new.csv") == scores("plain.csv")
+
+
 def test_a_column_without_decimals_in_training_is_read_like_the_others():
     fit(german())
     Path("new.csv").write_text(lines("pay;age", "1.234;1.000"))

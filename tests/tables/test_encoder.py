@@ -519,9 +519,10 @@ def rows(**columns):
     [
         pd.DataFrame(rows(wave=np.arange(30) + 1j)),
         pd.DataFrame(rows(wave=pd.Series([1j] * 30, dtype=object))),
+        pd.DataFrame(rows(wave=np.ones(30, dtype=np.complex64))),
         pl.DataFrame(rows(wave=pl.Series([1j] * 30, dtype=pl.Object))),
     ],
-    ids=["pandas", "pandas objects", "polars"],
+    ids=["pandas", "pandas objects", "short", "polars"],
 )
 def test_complex_columns_are_refused_by_name(frame):
     with pytest.raises(ValueError, match="column 'wave' holds complex numbers"):

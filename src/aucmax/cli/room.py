@@ -49,7 +49,7 @@ def _size(data: Source) -> int:
     if kind in ("svmlight", "letor"):
         return 0
     if kind == "parquet":
-        return int(open_table(data.path, format=kind).estimated_size())
+        return int(open_table(data.path, format=data.format or "auto").estimated_size())
     sizes = (
         file.stat().st_size
         * (_OF_PACKED_TEXT if file.suffix.lower() in COMPRESSIONS else _OF_TEXT)

@@ -1,5 +1,6 @@
 """One door for tables: frames and arrays become polars frames, sparse matrices CSR."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,10 +44,11 @@ def as_table(table: Any) -> Any:
         return as_rows(table)
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         names = [str(name) for name in table.columns]
-        if twice := [name for name in names if names.count(name) > 1]:
+        if len(set(names)) < len(names):
+            name, count = Counter(names).most_common(1)[0]
             raise ValueError(
-                f"the table has {names.count(twice[0])} columns called {twice[0]!r}; "
-                "rename or remove all but one."
+                f"the table has {count} columns called {name!r}; rename or remove all "
+                "but one."
             )
         columns = [_from_pandas(name, table.iloc[:, i]) for i, name in enumerate(names)]
         return _checked(pl.DataFrame(columns))
@@ -74,7 +76,7 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     """Reject complex numbers; integers of 128 bits become usual ones, or text."""
     wide = []
     for series in frame.iter_columns():
-        if series.dtype == pl.Object and any(isinstance(c, complex) for c in series):
+        if series.dtype == pl.Object and any(map(np.iscomplexobj, series)):
             raise ValueError(
                 f"column {series.name!r} holds complex numbers, which have no order; "
                 "give real columns."

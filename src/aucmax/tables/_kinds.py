@@ -62,7 +62,7 @@ def learn_column(
     if series.dtype in (pl.Date, pl.Datetime):
         return _learn_date(series, _cells.dates(series, None), None)
     if series.dtype == pl.String:
-        verdict = _learn_written_values(series)
+        verdict = _learn_written_values(series, bool(decimal_comma))
         if verdict is not None:
             return verdict
     elif series.dtype not in (pl.Boolean, pl.Categorical, pl.Enum):
@@ -70,18 +70,18 @@ def learn_column(
     return _learn_category(series, max_categories, min_frequency)
 
 
-def _learn_written_values(series: pl.Series) -> Verdict | None:
+def _learn_written_values(series: pl.Series, decimal_comma: bool) -> Verdict | None:
     """Learn numbers or dates that are written as text; None if they are neither."""
     filled = series.drop_nulls()
     # a column that fails on a sample by far is not worth reading whole
     sample = filled.gather_every(max(1, len(filled) // _SAMPLE))
-    for decimal_comma in (False, True):
-        if _cells.numbers(sample, decimal_comma).share_read > _PROMISING:
-            numbers = _cells.numbers(series, decimal_comma)
+    for comma in (decimal_comma, not decimal_comma):
+        if _cells.numbers(sample, comma).share_read > _PROMISING:
+            numbers = _cells.numbers(series, comma)
             # integers beyond 64 bits are ids: as floats they would be one
             is_id = filled.str.contains("^[+-]?[0-9]{20,}$").all()
             if numbers.is_mostly_read and not is_id:
-                return _learn_number(series, numbers, decimal_comma)
+                return _learn_number(series, numbers, comma)
     regional = regional_format(sample)
     if _cells.dates(sample, regional).share_read > _PROMISING:
         dates = _cells.dates(series, regional)

@@ -27,7 +27,7 @@ def as_series(values: Any, name: str) -> pl.Series:
                 f"{name} must have one value per row, got the shape {array.shape}."
             )
         series = pl.Series(name, array.tolist(), strict=False)
-        if series.dtype == pl.Object:
+        if series.dtype == pl.Object or series.dtype.is_nested():
             raise TypeError(
                 f"{name} must hold numbers, booleans or texts, got {array[0]!r}."
             )
