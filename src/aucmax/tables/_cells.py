@@ -155,7 +155,7 @@ def _undressed(text: pl.Series, decimal_comma: bool) -> pl.Series:
         rf"^[-+]?\s?[$€£¥]?\s?[-+]?(?:{digits})(?:\{point}\d+)?\s?[%€$£¥]?$"
     )
     bare = text.str.replace_all(rf"[$€£¥%\s\{group}]", "")
-    if decimal_comma:  # 1.5 is no number with a decimal comma
+    if decimal_comma:  # 1.5 is not a number with a decimal comma
         text = text.set(text.str.contains(".", literal=True), "?")
     return bare.str.replace(point, ".", literal=True).zip_with(dressed, text)
 
