@@ -217,7 +217,11 @@ def test_a_column_that_fits_both_marks_is_reported_with_both_readings():
     ) in result.stderr.replace("\n", " ")
     for mark in ".,":
         assert "such as" not in fit(lines("pay;sick", *rows), "--decimal", mark).stderr
-        assert "such as" not in run("score", "m.aucmax", "train.csv").stderr
+        said = run("score", "m.aucmax", "train.csv").stderr
+        assert ("as 1137, not 1.137; training had decimal commas" in said) == (
+            mark == ","
+        )
+        assert ("such as" in said) == (mark == ",")
 
 
 def test_a_number_that_begins_with_zero_has_no_groups():

@@ -162,10 +162,12 @@ class Decimals:
         for name, (cell, _) in self._examples.items():
             mark, known = marks[name], self.known.get(name)
             other = "," if mark == "." else "."
+            # that 1.234 has thousands is certain only if other columns show it
+            is_likely = mark == self._common or (mark == known and mark in cell)
             if name in self._certain:
                 unlike += [f"column {name!r} has {cell!r}"] * (known == other)
-            elif known == other or not (known or self._common):
-                trained = f"; training had {_WORDS[other]}" if known else ""
+            elif known == other or not is_likely:
+                trained = f"; training had {_WORDS[known]}" if known else ""
                 found.append(
                     f"column {name!r} has only cells such as {cell!r}, read with "
                     f"{_WORDS[mark]} as {_value(cell, mark)}, not "
