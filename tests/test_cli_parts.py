@@ -60,7 +60,9 @@ def folder(tmp_path, monkeypatch) -> Path:
 def model_of(*arguments: object) -> tuple[object, ...]:
     run("fit", *arguments, *FIT, "-o", "m.aucmax", "--force")
     model = aucmax.load("m.aucmax")
-    found = model.encoder_.columns_, model.encoder_.dropped_, model.threshold_
+    # Parquet has no decimal mark to remember
+    columns = [{**c, "decimal_comma": None} for c in model.encoder_.columns_]
+    found = columns, model.encoder_.dropped_, model.threshold_
     return *found, model.estimator_.coef_.tolist()
 
 

@@ -122,7 +122,7 @@ def test_a_test_file_leaves_no_folds():
         (["--groups", "sick"], "'sick' is the target; it cannot be --groups as well"),
         (["--weight", "cost", "--groups", "cost"], "'cost' is --weight; it cannot be"),
         (["--weight", "cost", "--drop", "cost"], "'cost' is --weight; it cannot be dr"),
-        (["--groups", "dose"], "column 'dose' names another group in each of the 240"),
+        (["--groups", "dose"], "'dose' must name each group by text or an exact"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -376,3 +376,14 @@ def test_parquet_without_rows_is_refused(write):
     TYPED.clear().write_parquet(stream)
     with pytest.raises(DataFileError, match="no rows"):
         load_table(write(stream.getvalue(), "data.parquet"))
+
+
+@pytest.mark.parametrize(
+    "line", ['{"a": 1, "a": 2}', '{"a":1,"b":2,"\\u0061":3}', '{"b":"\\":","b":null}']
+)
+def test_a_key_that_occurs_twice_in_a_line_is_named(tmp_path, line):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a":1,"b":2}\n{"a":null,"b":"x"}\n' + line)
+    key = "b" if line.startswith('{"b') else "a"
+    with pytest.raises(DataFileError, match=f"line 3: .*the key '{key}' occurs 2"):
+        load_table(path)

@@ -13,7 +13,7 @@ from aucmax.tables import encode_target
     [
         [7, 7, 3, 3, 9, 9, 3],
         ["b", "b", "a", "a", "c ", "c", "a"],
-        [2.5, 2.5, 0, 0, 3, 3, 0],
+        [2.0, 2.0, 0, 0, 3, 3, 0],
     ],
     ids=str,
 )

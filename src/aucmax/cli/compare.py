@@ -220,7 +220,7 @@ def compare(
     other = None
     if test is not None:
         source = data._replace(path=test)
-        rows = source.read(known.text_columns)
+        rows = source.read(known.known_columns)
         other = split_target(rows, source, target, drop, queries, row_columns)
     if missing_target == "drop":
         known, other = known.without_gaps(), other and other.without_gaps()

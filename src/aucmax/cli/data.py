@@ -1,8 +1,8 @@
 """Read what the user names: a table with its target, or an svmlight file."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,13 +11,22 @@ import click
 from aucmax.exceptions import TooManyValuesError
 
 __all__ = [
+    "AS_WRITTEN",
     "Data",
+    "KnownColumns",
     "QueryChoice",
     "RowColumns",
     "Source",
     "require_column",
     "split_target",
 ]
+
+
+class KnownColumns(NamedTuple):
+    """Facts about the columns of a file before it is read."""
+
+    text_columns: Collection[str] = ()
+    decimals: Mapping[str, str] = {}  # the decimal mark of columns of numbers
 
 
 class RowColumns(NamedTuple):
@@ -28,7 +37,11 @@ class RowColumns(NamedTuple):
     time: str | None = None
 
 
+# ends the name of a copy; no name in a CSV file has a NUL byte
+AS_WRITTEN = "\0as written"
+
 _NO_COLUMNS = RowColumns()
+_NOTHING_KNOWN = KnownColumns()
 
 
 @dataclass(frozen=True)
@@ -45,6 +58,7 @@ class Data:
     times: Any = None
     row_columns: RowColumns = _NO_COLUMNS
     n_left_out: int = 0  # rows without a target
+    decimals: Mapping[str, str] = field(default_factory=dict)  # marks of a CSV table
 
     @property
     def n_rows(self) -> int:
@@ -68,12 +82,13 @@ class Data:
         return (replace(self, rows=part) for part in self.rows.parts())
 
     @property
-    def text_columns(self) -> list[str]:
-        """Names of the columns that hold texts."""
+    def known_columns(self) -> KnownColumns:
+        """Facts by which other rows are read."""
         import polars as pl
 
         schema = getattr(self.rows, "schema", {})  # a sparse matrix has none
-        return [name for name, dtype in schema.items() if dtype == pl.String]
+        strings = [name for name, dtype in schema.items() if dtype == pl.String]
+        return KnownColumns(strings, self.decimals)
 
     @property
     def target_name(self) -> str:
@@ -214,48 +229,42 @@ class Source(NamedTuple):
 
     def read(
         self,
-        text_columns: Collection[str] = (),
+        known: KnownColumns = _NOTHING_KNOWN,
         on_disk: bool = False,
         on_workers: bool = False,
+        keep: Collection[str] = (),
     ) -> Data:
         """Read the file or files; the labels of svmlight rows come with it.
 
         Columns that a model knows as texts must stay texts, even if new rows happen
-        to hold numbers only.
+        to hold numbers only. Columns to keep are also read as they are written.
         """
         from aucmax import datasets
 
         files = self.files
+        decimals = datasets.Decimals(self.decimal, known.decimals)
+        reading: dict[str, Any] = {
+            "text_columns": known.text_columns,
+            "verbatim": {name: name + AS_WRITTEN for name in keep},
+            "decimal": decimals,
+            "separator": self.separator,
+            "encoding": self.encoding,
+            "sheet": self.sheet,
+        }
         if len(files) > 1 or on_disk or on_workers:
-            table = self.open(text_columns)
+            table = datasets.open_table(
+                self.path, format=self.format or "auto", **reading
+            )
             if on_workers:
-                return Data(replace(table, on_workers=True))
-            return Data(table if on_disk else table.collect())
+                table = replace(table, on_workers=True)
+            stays = on_disk or on_workers
+            return Data(table if stays else table.collect(), decimals=decimals.marks)
         kind = self.format or datasets.file_format(files[0])
         if kind in ("svmlight", "letor"):
             rows, labels, queries = datasets.load_svmlight(files[0])
             return Data(rows, _as_written(labels), queries=queries)
-        frame = datasets.load_table(
-            files[0], format=kind, text_columns=text_columns, **self._reading
-        )
-        return Data(frame)
-
-    def open(self, text_columns: Collection[str] = ()) -> Any:
-        """Open the table without reading its rows, if that is Parquet."""
-        from aucmax.datasets import open_table
-
-        return open_table(
-            self.path,
-            format=self.format or "auto",
-            text_columns=text_columns,
-            **self._reading,
-        )
-
-    @property
-    def _reading(self) -> dict[str, Any]:
-        """What else :func:`aucmax.datasets.load_table` is told."""
-        names = ("separator", "decimal", "encoding", "sheet")
-        return {name: getattr(self, name) for name in names}
+        frame = datasets.load_table(files[0], format=kind, **reading)
+        return Data(frame, decimals=decimals.marks)
 
 
 def _as_written(labels: Any) -> Any:
@@ -328,6 +337,7 @@ def split_target(
         groups,
         times,
         row_columns,
+        decimals=data.decimals,
     )
 
 

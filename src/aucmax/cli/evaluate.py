@@ -26,7 +26,7 @@ from aucmax.cli.options import (
 from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
 from aucmax.cli.program import Command, NothingRankedError
 from aucmax.cli.room import disk_option, stays_on_disk
-from aucmax.cli.score import load_model, require_probabilities, text_columns
+from aucmax.cli.score import known_columns, load_model, require_probabilities
 from aucmax.cli.training import target_record
 from aucmax.cli.workers import worker_options
 
@@ -110,7 +110,7 @@ def evaluate(
     if prevalence is not None:
         require_probabilities(fitted, model)
     in_parts = on_workers or stays_on_disk(data, on_disk, console)
-    rows = data.read(text_columns(fitted), in_parts, on_workers)
+    rows = data.read(known_columns(fitted), in_parts, on_workers)
     test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
     if missing_target == "drop":
         test = test.without_gaps()

@@ -21,7 +21,7 @@ from aucmax.cli.options import (
 )
 from aucmax.cli.outputs import check_outputs, make_folder
 from aucmax.cli.program import Command
-from aucmax.cli.score import load_model, text_columns
+from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["explain"]
 
@@ -117,7 +117,7 @@ def explain(
     files = _files(output_dir, bool(row_numbers))
     check_outputs(files.values(), force, [model, *data.files])
     fitted = load_model(model)
-    everything = data.read(text_columns(fitted))
+    everything = data.read(known_columns(fitted))
     test = split_known(everything, data, fitted, target, queries, RowColumns(weight))
     for number in row_numbers:
         if number > test.n_rows:

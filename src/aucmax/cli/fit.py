@@ -144,7 +144,12 @@ def fit(
     parameters |= limit_parameters([model], time_limit)
     _refuse_unused(estimator, model, row_columns, checkpoint)
     training = split_target(
-        data.read((), in_parts, on_workers), data, target, drop, queries, row_columns
+        data.read(on_disk=in_parts, on_workers=on_workers),
+        data,
+        target,
+        drop,
+        queries,
+        row_columns,
     )
     if missing_target == "drop":
         training = training.without_gaps()

@@ -22,7 +22,7 @@ from aucmax.cli.options import (
 )
 from aucmax.cli.outputs import REPORTS, check_ending, check_outputs
 from aucmax.cli.program import Command, typed_command
-from aucmax.cli.score import load_model, text_columns
+from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["report"]
 
@@ -80,7 +80,7 @@ def report(
     check_ending(output, REPORTS)
     check_outputs([output], force, [model, *data.files])
     fitted = load_model(model)
-    rows = data.read(text_columns(fitted))
+    rows = data.read(known_columns(fitted))
     test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
     if missing_target == "drop":
         test = test.without_gaps()

@@ -40,7 +40,7 @@ def stays_on_disk(data: Source, choice: bool | None, console: Console) -> bool:
 
 def _size(data: Source) -> int:
     """Estimate the bytes of the rows in memory; 0 if they have to be there anyway."""
-    from aucmax.datasets import COMPRESSIONS, file_format
+    from aucmax.datasets import COMPRESSIONS, file_format, open_table
 
     files = data.files
     if not all(file.is_file() for file in files):
@@ -49,7 +49,7 @@ def _size(data: Source) -> int:
     if kind in ("svmlight", "letor"):
         return 0
     if kind == "parquet":
-        return int(data.open().estimated_size())
+        return int(open_table(data.path, format=data.format or "auto").estimated_size())
     sizes = (
         file.stat().st_size
         * (_OF_PACKED_TEXT if file.suffix.lower() in COMPRESSIONS else _OF_TEXT)

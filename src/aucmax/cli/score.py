@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, Source, require_column
+from aucmax.cli.data import AS_WRITTEN, Data, KnownColumns, Source, require_column
 from aucmax.cli.options import (
     data_argument,
     force_option,
@@ -23,7 +23,7 @@ from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.streams import output_error
 from aucmax.cli.workers import worker_options
 
-__all__ = ["load_model", "require_probabilities", "score", "text_columns"]
+__all__ = ["known_columns", "load_model", "require_probabilities", "score"]
 
 
 @click.command(
@@ -49,7 +49,8 @@ __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
     "--keep",
     multiple=True,
     metavar="COLUMN",
-    help="Column to copy beside the scores, such as a key; may be repeated.",
+    help="Column to copy beside the scores as it is written, such as a key; may be "
+    "repeated.",
 )
 @click.option(
     "--proba",
@@ -108,10 +109,17 @@ def score(
             f"{model} ranks by levels of relevance, between which there is no "
             "--threshold."
         )
+    taken = {"score", *["probability"] * proba, *["prediction"] * fitted.has_threshold_}
+    for name in taken.intersection(keep):
+        raise click.UsageError(
+            f"--keep {name}: the output has a column {name!r} of its own; rename that "
+            "of DATA, or join the scores by the order of the rows."
+        )
     in_parts = is_folder or on_workers or stays_on_disk(data, on_disk, console)
-    new = data.read(text_columns(fitted), in_parts, on_workers)
+    new = data.read(known_columns(fitted), in_parts, on_workers, keep)
     for name in keep:
-        require_column(name, new.column_names, data.path)
+        names = [n for n in new.column_names if not n.endswith(AS_WRITTEN)]
+        require_column(name, names, data.path)
     scorer = _Scorer(fitted, keep, proba, prevalence, threshold)
     frames = map(scorer.scores, new.parts() if in_parts else [new])
     if output is None:
@@ -136,13 +144,16 @@ def load_model(path: Path) -> Any:
     return model
 
 
-def text_columns(model: Any) -> list[str]:
-    """Names of the columns that a model takes for texts."""
-    return [
-        column["name"]
-        for column in model.encoder_.columns_
-        if column["kind"] != "number"
-    ]
+def known_columns(model: Any) -> KnownColumns:
+    """Return which columns a model takes for strings, and how others are written."""
+    columns = model.encoder_.columns_
+    strings = [column["name"] for column in columns if column["kind"] != "number"]
+    marks = {
+        column["name"]: "," if column["decimal_comma"] else "."
+        for column in columns
+        if column.get("decimal_comma") is not None
+    }
+    return KnownColumns(strings, marks)
 
 
 def require_probabilities(model: Any, path: Path) -> None:
@@ -176,9 +187,13 @@ class _Scorer:
         if model.has_threshold_:
             cut = model.threshold_ if self.threshold is None else self.threshold
             scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]
-        columns = new.named_columns()
-        kept = {name: columns[name] for name in self.keep if name not in scored}
-        return pl.DataFrame({**kept, **scored})
+        return pl.DataFrame({**self._kept(new), **scored})
+
+    def _kept(self, new: Data) -> dict[str, Any]:
+        """Return the columns to keep, of text files as they are written there."""
+        columns, names = new.named_columns(), new.column_names
+        copies = {name: name + AS_WRITTEN for name in self.keep}
+        return {n: columns[copy if copy in names else n] for n, copy in copies.items()}
 
 
 def _print_scores(frames: Iterator[Any], console: Console) -> None:

@@ -38,6 +38,7 @@ def fit_model(
     """
     from aucmax.comparison import has_constant_scores, table_model
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
+    from aucmax.tables import TableEncoder
 
     calibrate = calibrate or ("auto" if name == "auto" else "none")
     model = table_model(
@@ -47,6 +48,7 @@ def fit_model(
         levels="learn" if MODELS[name].learns_levels else "relevant",
         target=training.target,
         query_column=training.query_column,
+        encoder=TableEncoder(decimals=dict(training.decimals)),
         calibrate=None if calibrate == "none" or goal.is_graded else calibrate,
     )
     on_workers = getattr(training.rows, "on_workers", False)

@@ -1,5 +1,6 @@
 """Data to learn from: generators, readers, and a table that comes with the package."""
 
+from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.embedded import load_demo
 from aucmax.datasets.generators import make_r_of_k
 from aucmax.datasets.letters import make_letter_images
@@ -15,6 +16,7 @@ __all__ = [
     "COMPRESSIONS",
     "FORMATS",
     "MISSING",
+    "Decimals",
     "LetorData",
     "SvmlightData",
     "TableOnDisk",

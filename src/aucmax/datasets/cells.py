@@ -6,23 +6,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["has_decimal_commas", "type_columns"]
+__all__ = ["type_columns", "usual_integers", "without_missing"]
 
 COLUMNS_AT_ONCE = 64
-
-# numbers with a decimal comma; points may separate thousands
-_PLAIN = r"^[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?$"
-_GROUPED = r"^[+-]?\d{1,3}(\.\d{3})+(,\d+)?$"
-_COMMA_NUMBER = f"{_PLAIN}|{_GROUPED}"
 
 
 def type_columns(
     frame: "pl.DataFrame",
     text_columns: Collection[str],
     missing: Collection[str],
-    decimal: str = ".",
+    with_commas: Collection[str] = (),
 ) -> "pl.DataFrame":
-    """Turn columns of texts into numbers, all the cells of a column or none."""
+    """Turn columns of strings into numbers, all the cells of a column or none.
+
+    Those `with_commas` hold nothing but numbers with decimal commas.
+    """
     import polars as pl
     import polars.selectors as cs
 
@@ -31,31 +29,19 @@ def type_columns(
     typed: list[pl.Series] = []
     while left:
         # some columns at a time, so that texts and numbers are not all held at once
-        texts = _without_missing(pl.DataFrame(left[:COLUMNS_AT_ONCE]), missing)
+        texts = without_missing(pl.DataFrame(left[:COLUMNS_AT_ONCE]), missing)
         del left[:COLUMNS_AT_ONCE]
         group = [
-            cells if cells.name in text_columns else _numbers(cells, decimal)
+            cells
+            if cells.name in text_columns
+            else _numbers(cells, cells.name in with_commas)
             for cells in texts
         ]
         typed.extend(pl.DataFrame(group).with_columns(cs.float().fill_nan(None)))
     return pl.DataFrame(typed)
 
 
-def has_decimal_commas(
-    frame: "pl.DataFrame", text_columns: Collection[str], missing: Collection[str]
-) -> bool:
-    """Tell whether some column of texts is one of numbers with decimal commas."""
-    for name in frame.columns:
-        has_commas = frame[name].str.contains(",", literal=True).any()
-        if name in text_columns or not has_commas:
-            continue
-        present = _without_missing(frame.select(name), missing)[name].drop_nulls()
-        if present.len() and present.str.contains(_COMMA_NUMBER).all():
-            return True
-    return False
-
-
-def _without_missing(texts: "pl.DataFrame", missing: Collection[str]) -> "pl.DataFrame":
+def without_missing(texts: "pl.DataFrame", missing: Collection[str]) -> "pl.DataFrame":
     """Make null the cells that mean so; drop the spaces around the others."""
     import polars as pl
 
@@ -66,18 +52,32 @@ def _without_missing(texts: "pl.DataFrame", missing: Collection[str]) -> "pl.Dat
     )
 
 
-def _numbers(cells: "pl.Series", decimal: str) -> "pl.Series":
+def _numbers(cells: "pl.Series", with_commas: bool) -> "pl.Series":
     """Return the numbers that all cells are, or the cells."""
     import polars as pl
 
     n_missing = cells.null_count()
     if n_missing == cells.len():
         return cells.cast(pl.Float64)
-    if decimal == "," and cells.drop_nulls().str.contains(_COMMA_NUMBER).all():
+    plain = cells
+    if with_commas:
         without = cells.str.replace_all(".", "", literal=True)
-        cells = without.str.replace(",", ".", literal=True)
-    for dtype in (pl.Int64, pl.Float64):
-        numbers = cells.cast(dtype, strict=False)
-        if numbers.null_count() == n_missing:
-            return numbers
-    return cells
+        plain = without.str.replace(",", ".", literal=True)
+    numbers = plain.cast(pl.Int64, strict=False)
+    if numbers.null_count() > n_missing:
+        # floats would make one number of different integers beyond 64 bits
+        if plain.str.contains("^[+-]?[0-9]+$").all():
+            return cells
+        numbers = plain.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == n_missing else cells
+
+
+def usual_integers(cells: "pl.Series") -> "pl.Series":
+    """Return integers of 128 bits as ones of 64 bits, or as text if one is larger."""
+    import polars as pl
+
+    if str(cells.dtype) not in ("Int128", "UInt128"):
+        return cells
+    narrow = cells.cast(pl.Int64, strict=False)
+    is_exact = narrow.null_count() == cells.null_count()
+    return narrow if is_exact else cells.cast(pl.String)

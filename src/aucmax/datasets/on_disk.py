@@ -3,6 +3,7 @@
 import io
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +15,13 @@ from numpy.typing import NDArray
 
 from aucmax._forks import require_polars_threads
 from aucmax._mapped import MapWriter, explaining_full_disk
+from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.names import near_names
 from aucmax.datasets.opening import require_file
 from aucmax.datasets.parts import common_format, common_schema, find_files
 from aucmax.datasets.tables import load_table
 from aucmax.datasets.typed_files import refusing
-from aucmax.exceptions import DataFileError
+from aucmax.exceptions import DataFileError, DataFileWarning
 
 if TYPE_CHECKING:
     import polars as pl
@@ -440,7 +442,7 @@ def open_table(
     if kind == "parquet":
         table = _of_parquet([(one, one) for one in paths])
     else:
-        table = _of_others(paths, text_columns, {"format": kind, **reading})
+        table = _of_others(path, paths, text_columns, {"format": kind, **reading})
     if not table.height:
         raise DataFileError(f"{path}: the table has no rows.")
     return table
@@ -466,25 +468,39 @@ def _of_parquet(
 
 
 def _of_others(
-    paths: Sequence[Path], text_columns: Collection[str], reading: dict[str, Any]
+    whole: str | Path,
+    paths: Sequence[Path],
+    text_columns: Collection[str],
+    reading: dict[str, Any],
 ) -> TableOnDisk:
-    """Keep a Parquet file of each; a column that is text in one is so in all."""
+    """Keep a Parquet file of each; columns are read alike in all of them.
+
+    One that is text in one file is so in all, and has one decimal mark.
+    """
     import polars as pl
 
     scratch = Scratch()
     files = [(path, scratch.folder / f"{k}.parquet") for k, path in enumerate(paths)]
-    texts: list[set[str]] = []
+    decimals = reading.get("decimal", "auto")
+    if not isinstance(decimals, Decimals):
+        decimals = reading["decimal"] = Decimals(decimals)
+    decimals._is_complete = False
+    read: list[tuple[set[str], set[str]]] = []
     for path, parquet in files:
         frame = load_table(path, text_columns=text_columns, **reading)
-        texts.append(_keep(frame, parquet))
-    of_any = set().union(*texts)
-    for own, (path, parquet) in zip(texts, files, strict=True):
-        if of_any - own:
+        read.append((_keep(frame, parquet), decimals._with_commas()))
+    of_any = set().union(*(own for own, _ in read))
+    with_commas = decimals._with_commas()
+    for (own, had_commas), (path, parquet) in zip(read, files, strict=True):
+        if of_any - own or with_commas != had_commas:
             frame = load_table(path, text_columns={*text_columns, *of_any}, **reading)
             for name in of_any & set(frame.columns):
                 if frame[name].null_count() == frame.height:
                     frame = frame.with_columns(pl.col(name).cast(pl.String))
             _keep(frame, parquet)
+    decimals._is_complete = True
+    if remarks := decimals._remarks():
+        warnings.warn(f"{whole}: {'; '.join(remarks)}.", DataFileWarning, stacklevel=3)
     return _of_parquet(files, scratch)
 
 

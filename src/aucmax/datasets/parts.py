@@ -160,10 +160,11 @@ def _joint(one: Any, other: Any) -> Any:
 
 
 def _kept(dtype: "pl.DataType") -> Any:
-    """Return the type to read a column as: categories are texts."""
+    """Return the type to read a column as: categories and wide integers are text."""
     import polars as pl
 
-    return pl.String() if dtype in (pl.Categorical, pl.Enum) else dtype
+    is_wide = str(dtype) in ("Int128", "UInt128")
+    return pl.String() if dtype in (pl.Categorical, pl.Enum) or is_wide else dtype
 
 
 def _in_words(dtype: Any) -> str:

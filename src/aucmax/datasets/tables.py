@@ -1,13 +1,14 @@
 """Tables with named columns: files of many kinds as polars frames."""
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from aucmax._forks import require_polars_threads
 from aucmax._parameters import check_names
-from aucmax.datasets.cells import type_columns
+from aucmax.datasets.cells import type_columns, usual_integers
+from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.encodings import check_encoding
 from aucmax.datasets.names import near_names
 from aucmax.datasets.opening import PathLike, file_format, find_source, require_file
@@ -35,11 +36,12 @@ def load_table(
     columns: Sequence[str] | None = None,
     optional: Collection[str] = (),
     text_columns: Collection[str] = (),
+    verbatim: Mapping[str, str] | None = None,
     missing: Collection[str] = MISSING,
     format: str = "auto",
     compression: str = "auto",
     separator: str | None = None,
-    decimal: str = "auto",
+    decimal: str | Decimals = "auto",
     encoding: str = "auto",
     quote_char: str | None = '"',
     has_header: bool = True,
@@ -77,6 +79,10 @@ def load_table(
     text_columns : collection of str
         Columns to keep as text even if they look like numbers, such as codes with
         leading zeros. Names that the file does not have are ignored.
+    verbatim : mapping of str to str, optional
+        Columns of CSV, TSV or a spreadsheet of which a copy is added as it is
+        written there, as text, with the name of the copy. Columns that the file does
+        not have are ignored.
     missing : collection of str
         The cells of a text file that become null; by default `MISSING`.
     format : {"auto", "csv", "tsv", "parquet", "feather", "jsonl", "excel"}
@@ -87,10 +93,12 @@ def load_table(
     separator : str, optional
         One ASCII character; by default a tab for TSV, and for CSV whichever of comma,
         semicolon, tab and bar all of the first rows agree on.
-    decimal : {"auto", ".", ","}
-        What separates the fraction of a number. "auto": a comma if columns are not
-        separated by commas, and some column has numbers with decimal commas; points
-        may then separate thousands.
+    decimal : {"auto", ".", ","} or Decimals
+        The mark before the fraction of a number. "auto": a comma in columns of numbers
+        with decimal commas, if columns are not separated by commas; points may then
+        separate thousands. A column that fits both marks, such as one of 1.234 alone,
+        is read like the others, or with a warning if that does not help.
+        :class:`Decimals` reads new rows like those of training.
     encoding : str
         Of text. "auto": UTF-16 or UTF-32 if its start says so, else UTF-8, else
         Windows-1252, which includes latin-1.
@@ -134,8 +142,7 @@ def load_table(
     check_names("missing", missing)
     _check_character("separator", separator)
     _check_character("quote_char", quote_char)
-    if decimal not in ("auto", ".", ","):
-        raise ValueError(f"decimal must be 'auto', '.' or ',', got {decimal!r}.")
+    decimals = decimal if isinstance(decimal, Decimals) else Decimals(decimal)
     encoding = check_encoding(encoding)
     path = find_source(path)
     require_file(path)
@@ -151,16 +158,20 @@ def load_table(
     select = partial(_select, path, columns=columns, optional=optional)
     remarks: list[str] = []
     unnamed: list[str] = []
+    copies: list[pl.Series] = []
     if kind in TYPED_READERS:
         frame = TYPED_READERS[kind](path, compression, select)
     elif kind == "excel":
         frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
-        frame = _typed_texts(frame, text_columns, missing)
+        copies = _copies(frame, verbatim)
+        frame = _typed_texts(path, frame, text_columns, missing, decimals)
     else:
         text = TextTable(path, compression, encoding, quote_char, has_header)
         frame, unnamed = text.read(separator or _SEPARATORS[kind], select)
-        frame = text.type(frame, text_columns, missing, decimal)
+        copies = _copies(frame, verbatim)
+        frame = text.type(frame, text_columns, missing, decimals)
         remarks = text.remarks()
+    remarks += decimals._remarks()
     if columns is None:
         frame, more = drop_index(frame, unnamed)
         remarks += more
@@ -168,12 +179,29 @@ def load_table(
         warnings.warn(f"{path}: {'; '.join(remarks)}.", DataFileWarning, stacklevel=2)
     if not frame.height:
         raise DataFileError(f"{path}: the table has no rows.")
-    return _without_nan(frame)
+    return _without_nan(frame).hstack(copies)
+
+
+def _copies(
+    frame: "pl.DataFrame", names: Mapping[str, str] | None
+) -> "list[pl.Series]":
+    """Return columns as they are written, as text under names of their own.
+
+    Spreadsheets have floats alone: 7.0 is written 7.
+    """
+    import polars as pl
+    import polars.selectors as cs
+
+    named = {name: copy for name, copy in (names or {}).items() if name in frame}
+    whole = cs.float().cast(pl.String).str.replace(r"\.0$", "")
+    copies = frame.select(list(named)).with_columns(whole).cast(pl.String)
+    return copies.rename(named).get_columns()
 
 
 def _without_nan(frame: "pl.DataFrame") -> "pl.DataFrame":
     import polars.selectors as cs
 
+    frame = frame.with_columns(map(usual_integers, frame.get_columns()))
     return frame.with_columns(cs.float().fill_nan(None))
 
 
@@ -193,15 +221,21 @@ def _read_sheet(
 
 
 def _typed_texts(
-    frame: "pl.DataFrame", text_columns: Collection[str], missing: Collection[str]
+    path: PathLike,
+    frame: "pl.DataFrame",
+    text_columns: Collection[str],
+    missing: Collection[str],
+    decimals: Decimals,
 ) -> "pl.DataFrame":
-    """Treat the texts of a spreadsheet as those of a text file."""
+    """Treat the strings of a spreadsheet as those of a CSV file."""
     import polars as pl
 
     texts = frame.select(pl.col(pl.String))
     if not texts.width:
         return frame
-    return frame.with_columns(type_columns(texts, text_columns, missing))
+    decimals._add(path, texts.drop(text_columns, strict=False), missing, None)
+    commas = decimals._with_commas()
+    return frame.with_columns(type_columns(texts, text_columns, missing, commas))
 
 
 def _check_character(name: str, value: str | None) -> None:

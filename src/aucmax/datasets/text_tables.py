@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aucmax.datasets.cells import has_decimal_commas, type_columns
+from aucmax.datasets.cells import type_columns
 from aucmax.datasets.delimited import Layout, NotUTF8Error, check_delimited
-from aucmax.datasets.dialects import SAMPLE_SIZE, find_separator
+from aucmax.datasets.dialects import SAMPLE_SIZE, Decimals, find_separator
 from aucmax.datasets.encodings import (
     SINGLE_BYTE,
     is_single_byte,
@@ -100,16 +100,15 @@ class TextTable:
         frame: "pl.DataFrame",
         text_columns: Collection[str],
         missing: Collection[str],
-        decimal: str,
+        decimals: Decimals,
     ) -> "pl.DataFrame":
-        """Turn texts into numbers where a whole column allows it."""
-        if decimal == "auto":
-            decimal = "."
-            if self.separator != "," and has_decimal_commas(
-                frame, text_columns, missing
-            ):
-                decimal = self.found["decimal"] = ","
-        return type_columns(frame, text_columns, missing, decimal)
+        """Turn strings into numbers where a whole column allows it."""
+        may_be_numbers = frame.drop(text_columns, strict=False)
+        decimals._add(self.path, may_be_numbers, missing, self.separator)
+        with_commas = decimals._with_commas()
+        if with_commas and decimals.choice == "auto":
+            self.found["decimal"] = ","
+        return type_columns(frame, text_columns, missing, with_commas)
 
     def remarks(self) -> list[str]:
         """Say what was found out."""

@@ -78,6 +78,12 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
             frame = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
     except DataFileError as error:
         raise _first_bad_line(path, content) or error from error
+    # no key is repeated if each line has each key, and there are no more
+    n_nulls = content.count(b'":null') + content.count(b'": null')
+    has_all = sum(frame.null_count().row(0)) == n_nulls
+    has_each_once = has_all and content.count(b'":') == frame.height * frame.width
+    if not has_each_once and (flaw := _first_bad_line(path, content)):
+        raise flaw
     frame = frame.select(select(frame.columns))
     for name, dtype in frame.schema.items():
         if dtype.is_nested():
@@ -93,7 +99,7 @@ def _first_bad_line(path: PathLike, content: bytes) -> DataFileError | None:
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=_without_repeats)
         except (ValueError, RecursionError) as error:
             why = f"not valid JSON ({error})"
         else:
@@ -105,6 +111,14 @@ def _first_bad_line(path: PathLike, content: bytes) -> DataFileError | None:
             '{"age": 41, "clinic": "north"}.'
         )
     return None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
+        key = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {key!r} occurs {keys.count(key)} times")
+    return dict(pairs)
 
 
 def read_excel(

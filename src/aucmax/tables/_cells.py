@@ -20,8 +20,11 @@ __all__ = [
     "REGIONAL_DATE_FORMATS",
     "STRAY_SHARE",
     "Cells",
+    "category_words",
     "dates",
+    "is_duration",
     "numbers",
+    "one_spelling",
     "settle_strays",
     "texts",
     "warn_of_strays",
@@ -103,7 +106,28 @@ def texts(series: pl.Series) -> pl.Series:
     return text.set(text == "", None)
 
 
-def numbers(series: pl.Series, decimal_comma: bool = False) -> Cells:
+def one_spelling(text: pl.Series) -> pl.Series:
+    """Write booleans and whole numbers in one way, whatever kind of file they are of.
+
+    True and TRUE are "true", 10.0 is "10"; codes such as 007 stay as they are.
+    """
+    lower = text.str.to_lowercase()
+    text = lower.zip_with(lower.is_in(["true", "false"]), text)
+    return text.str.replace(r"^([+-]?[0-9]+)\.0+$", "${1}")
+
+
+def category_words(series: pl.Series) -> pl.Series:
+    """Cells as categories in one spelling; what means "missing" in a file is a gap."""
+    words = one_spelling(texts(series))
+    return words.set(words.is_in(list(MISSING)), None)
+
+
+def is_duration(series: pl.Series) -> bool:
+    """Whether cells are durations or times of day, which become seconds."""
+    return series.dtype in (pl.Duration, pl.Time)
+
+
+def numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
     """Cells as float64; empty cells, NaN and :data:`MISSING_WORDS` are gaps.
 
     Texts may carry a currency or percent sign and groups of three digits: $1,200.50
@@ -118,7 +142,7 @@ def numbers(series: pl.Series, decimal_comma: bool = False) -> Cells:
     text = _without_missing_words(texts(series))
     values = text.cast(pl.Float64, strict=False)
     if decimal_comma or values.null_count() > text.null_count():
-        values = _undressed(text, decimal_comma).cast(pl.Float64, strict=False)
+        values = _undressed(text, bool(decimal_comma)).cast(pl.Float64, strict=False)
     strays = (text.is_not_null() & values.is_null()).to_numpy()
     return Cells(values.to_numpy(), strays)
 
@@ -126,11 +150,13 @@ def numbers(series: pl.Series, decimal_comma: bool = False) -> Cells:
 def _undressed(text: pl.Series, decimal_comma: bool) -> pl.Series:
     """Numbers without signs of currency and groups; other texts as they are."""
     group, point = (".", ",") if decimal_comma else (",", ".")
-    digits = rf"\d{{1,3}}(?:\{group}\d{{3}})+|\d+"
+    digits = rf"[1-9]\d{{0,2}}(?:\{group}\d{{3}})+|\d+"  # 0.100 has no groups
     dressed = text.str.contains(
         rf"^[-+]?\s?[$€£¥]?\s?[-+]?(?:{digits})(?:\{point}\d+)?\s?[%€$£¥]?$"
     )
     bare = text.str.replace_all(rf"[$€£¥%\s\{group}]", "")
+    if decimal_comma:  # 1.5 is not a number with a decimal comma
+        text = text.set(text.str.contains(".", literal=True), "?")
     return bare.str.replace(point, ".", literal=True).zip_with(dressed, text)
 
 

@@ -6,6 +6,7 @@ simple values when saved.
 """
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -33,6 +34,9 @@ Floats = NDArray[np.float64]
 OTHER = "(other)"
 MISSING = "(missing)"
 
+# booleans that some programs write as numbers
+_BITS = {"true": "1", "false": "0"}
+
 
 class OneHot(NamedTuple):
     """`width` indicator columns; row i has its one in column ``codes[i]``, if >= 0."""
@@ -56,10 +60,17 @@ class Number:
     mean: float
     deviation: float
     has_missing: bool
-    decimal_comma: bool = False
+    decimal_comma: bool | None = None  # None: it was not written as text
+    is_duration: bool = False  # or a time of day; both are read in seconds
 
     @classmethod
-    def learn(cls, name: str, values: Floats, decimal_comma: bool = False) -> Self:
+    def learn(
+        cls,
+        name: str,
+        values: Floats,
+        decimal_comma: bool | None = None,
+        is_duration: bool = False,
+    ) -> Self:
         """Learn centre, spread and gaps; `values` holds at least one number."""
         filled = values[~np.isnan(values)]
         center = float(np.median(filled / 2) * 2)
@@ -73,10 +84,19 @@ class Number:
             deviation=float(squashed.std()),
             has_missing=filled.size < values.size,
             decimal_comma=decimal_comma,
+            is_duration=is_duration,
         )
 
     def read(self, series: pl.Series) -> Floats:
         """Numbers of raw cells, NaN for gaps; infinities are refused."""
+        if _cells.is_duration(series) != self.is_duration and series.dtype != pl.Null:
+            had, has = "numbers", "durations or times of day"
+            if self.is_duration:
+                had, has = has, "other values"
+            raise ValueError(
+                f"column {self.name!r} held {had} in training and has {has} here "
+                f"({series.dtype}); convert it to the type of training."
+            )
         cells = _cells.numbers(series, self.decimal_comma)
         _cells.warn_of_strays(series, cells, "numbers")
         refuse_infinities(self.name, cells.values)
@@ -119,6 +139,7 @@ class Category:
     categories: list[str]
     has_other: bool
     has_missing: bool
+    share_other: float = 0.0  # of the filled cells of training
 
     @classmethod
     def learn(
@@ -132,26 +153,47 @@ class Category:
             .sort("count", "word", descending=[True, False])
         )
         kept = counted.filter(pl.col("count") >= min_frequency).head(max_categories)
+        n_kept, n_filled = int(kept["count"].sum()), int(counted["count"].sum())
         return cls(
             name=name,
             categories=kept["word"].to_list(),
             has_other=len(kept) < len(counted),
             has_missing=words.null_count() > 0,
+            share_other=1.0 - n_kept / max(1, n_filled),
         )
 
     def codes(self, series: pl.Series) -> NDArray[np.int64]:
         """Position among the categories; then other, then missing; -1 for none."""
-        words = _cells.texts(series)
+        words = _cells.category_words(series)
+        known = {word: code for code, word in enumerate(self.categories)}
+        for spellings in (_BITS, {bit: word for word, bit in _BITS.items()}):
+            if known.keys() <= spellings.keys():
+                known |= {spellings[word]: code for word, code in known.items()}
         n = len(self.categories)
         codes = words.replace_strict(
-            self.categories,
-            list(range(n)),
+            list(known),
+            list(known.values()),
             default=n if self.has_other else -1,
             return_dtype=pl.Int64,
         ).to_numpy(writable=True)
         gaps = words.is_null().to_numpy()
+        self._warn_of_unknown(words, ~gaps & ((codes < 0) | (codes >= n)))
         codes[gaps] = n + self.has_other if self.has_missing else -1
         return codes
+
+    def _warn_of_unknown(self, words: pl.Series, unknown: NDArray[np.bool_]) -> None:
+        """Warn where over half of the cells that should be known are not."""
+        n_unknown = np.count_nonzero(unknown)
+        n_filled = words.len() - words.null_count()
+        if n_unknown > (1.0 + self.share_other) / 2.0 * n_filled:
+            warnings.warn(
+                f"column {self.name!r}: {n_unknown} of {n_filled} filled cells are "
+                f"none of the {len(self.categories)} categories of training, such as "
+                f"{words[int(np.argmax(unknown))]!r} (there: {self.categories[0]!r}); "
+                "check that the column is the same and written alike.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
         yield OneHot(self.codes(series), len(self.linear_names()))
@@ -222,6 +264,7 @@ Column: TypeAlias = Number | Category | Date | TargetMean
 # a count or a name, and may come from a file
 _CHECKS: dict[Any, Callable[[Any], bool]] = {
     bool: lambda value: type(value) is bool,
+    bool | None: lambda value: value is None or type(value) is bool,
     str: lambda value: type(value) is str,
     float: lambda value: type(value) is float and math.isfinite(value),
     list[str]: lambda value: (

@@ -1,5 +1,6 @@
 """One door for tables: frames and arrays become polars frames, sparse matrices CSR."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from aucmax._mapped import is_on_disk
 from aucmax._sparse_structure import check_sparse_structure
 from aucmax._validation import reject_unreadable
 from aucmax.datasets import near_names
+from aucmax.datasets.cells import usual_integers
 from aucmax.tables._sparse import as_rows
 
 __all__ = ["as_table", "pick_columns"]
@@ -33,15 +35,23 @@ def as_table(table: Any) -> Any:
     """
     require_polars_threads()
     reject_unreadable(table, "the table")
-    if isinstance(table, pl.DataFrame) or is_on_disk(table):
+    if is_on_disk(table):
         return table
+    if isinstance(table, pl.DataFrame):
+        return _checked(table)
     if sparse.issparse(table):
         check_sparse_structure(table, "the table")
         return as_rows(table)
     if hasattr(table, "iloc") and hasattr(table, "columns"):
-        return pl.DataFrame(
-            [_from_pandas(str(n), table.iloc[:, i]) for i, n in enumerate(table)]
-        )
+        names = [str(name) for name in table.columns]
+        if len(set(names)) < len(names):
+            name, count = Counter(names).most_common(1)[0]
+            raise ValueError(
+                f"the table has {count} columns called {name!r}; rename or remove all "
+                "but one."
+            )
+        columns = [_from_pandas(name, table.iloc[:, i]) for i, name in enumerate(names)]
+        return _checked(pl.DataFrame(columns))
     array = np.asarray(table)
     if array.ndim != 2:
         raise ValueError(
@@ -58,8 +68,22 @@ def as_table(table: Any) -> Any:
         columns = [
             pl.Series(n, list(array[:, i]), strict=False) for i, n in enumerate(names)
         ]
-        return pl.DataFrame(columns)
+        return _checked(pl.DataFrame(columns))
     return pl.DataFrame(array, schema=names, orient="row")
+
+
+def _checked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Reject complex numbers; integers of 128 bits become usual ones, or text."""
+    wide = []
+    for series in frame.iter_columns():
+        if series.dtype == pl.Object and any(map(np.iscomplexobj, series)):
+            raise ValueError(
+                f"column {series.name!r} holds complex numbers, which have no order; "
+                "give real columns."
+            )
+        if (usual := usual_integers(series)) is not series:
+            wide.append(usual)
+    return frame.with_columns(wide) if wide else frame
 
 
 def _from_pandas(name: str, column: Any) -> pl.Series:

@@ -45,8 +45,16 @@ def has_many_words(column: Column, max_categories: int) -> bool:
     )
 
 
-def learn_column(series: pl.Series, max_categories: int, min_frequency: int) -> Verdict:
-    """Learn the kind of one column from its training cells."""
+def learn_column(
+    series: pl.Series,
+    max_categories: int,
+    min_frequency: int,
+    decimal_comma: bool | None = None,
+) -> Verdict:
+    """Learn the kind of one column from its training cells.
+
+    Numbers may have been written in a file with a `decimal_comma`, or not.
+    """
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
         return Verdict(None, f"its cells are of type {series.dtype}")
     if series.null_count() == len(series):
@@ -54,24 +62,26 @@ def learn_column(series: pl.Series, max_categories: int, min_frequency: int) -> 
     if series.dtype in (pl.Date, pl.Datetime):
         return _learn_date(series, _cells.dates(series, None), None)
     if series.dtype == pl.String:
-        verdict = _learn_written_values(series)
+        verdict = _learn_written_values(series, bool(decimal_comma))
         if verdict is not None:
             return verdict
     elif series.dtype not in (pl.Boolean, pl.Categorical, pl.Enum):
-        return _learn_number(series, _cells.numbers(series), decimal_comma=False)
+        return _learn_number(series, _cells.numbers(series), decimal_comma)
     return _learn_category(series, max_categories, min_frequency)
 
 
-def _learn_written_values(series: pl.Series) -> Verdict | None:
+def _learn_written_values(series: pl.Series, decimal_comma: bool) -> Verdict | None:
     """Learn numbers or dates that are written as text; None if they are neither."""
     filled = series.drop_nulls()
     # a column that fails on a sample by far is not worth reading whole
     sample = filled.gather_every(max(1, len(filled) // _SAMPLE))
-    for decimal_comma in (False, True):
-        if _cells.numbers(sample, decimal_comma).share_read > _PROMISING:
-            numbers = _cells.numbers(series, decimal_comma)
-            if numbers.is_mostly_read:
-                return _learn_number(series, numbers, decimal_comma)
+    for comma in (decimal_comma, not decimal_comma):
+        if _cells.numbers(sample, comma).share_read > _PROMISING:
+            numbers = _cells.numbers(series, comma)
+            # integers beyond 64 bits are ids: as floats they would be one
+            is_id = filled.str.contains("^[+-]?[0-9]{20,}$").all()
+            if numbers.is_mostly_read and not is_id:
+                return _learn_number(series, numbers, comma)
     regional = regional_format(sample)
     if _cells.dates(sample, regional).share_read > _PROMISING:
         dates = _cells.dates(series, regional)
@@ -81,7 +91,7 @@ def _learn_written_values(series: pl.Series) -> Verdict | None:
 
 
 def _learn_number(
-    series: pl.Series, cells: _cells.Cells, decimal_comma: bool
+    series: pl.Series, cells: _cells.Cells, decimal_comma: bool | None
 ) -> Verdict:
     values = cells.values
     if np.isnan(values).all():
@@ -92,7 +102,8 @@ def _learn_number(
     if _is_row_counter(series.name, values):
         return Verdict(None, "it only counts the rows")
     note = _cells.settle_strays(series, cells, "numbers")
-    column = Number.learn(series.name, values, decimal_comma)
+    is_duration = _cells.is_duration(series)
+    column = Number.learn(series.name, values, decimal_comma, is_duration)
     return Verdict(column, notes=(note,) if note else ())
 
 
@@ -144,7 +155,7 @@ def _is_ambiguous(series: pl.Series, regional: str) -> bool:
 def _learn_category(
     series: pl.Series, max_categories: int, min_frequency: int
 ) -> Verdict:
-    words = _cells.texts(series)
+    words = _cells.category_words(series)
     filled = words.drop_nulls()
     n_distinct = filled.n_unique()
     if n_distinct == 0:

@@ -7,6 +7,7 @@ import polars as pl
 
 from aucmax._forks import require_polars_threads
 from aucmax._validation import reject_unreadable
+from aucmax.datasets.cells import usual_integers
 
 __all__ = ["as_series", "check_length", "counts", "list_counts", "refuse_gaps"]
 
@@ -18,18 +19,27 @@ def as_series(values: Any, name: str) -> pl.Series:
         series = values
     else:
         reject_unreadable(values, name)
-        array = np.asarray(values)
+        # numpy alone would make floats of lists with integers beyond 64 bits
+        is_list = isinstance(values, list | tuple)
+        array = np.asarray(values, dtype=object if is_list else None)
         if array.ndim != 1:
             raise ValueError(
                 f"{name} must have one value per row, got the shape {array.shape}."
             )
         series = pl.Series(name, array.tolist(), strict=False)
-        if series.dtype == pl.Object:
+        if series.dtype == pl.Object or series.dtype.is_nested():
             raise TypeError(
                 f"{name} must hold numbers, booleans or texts, got {array[0]!r}."
             )
+    series = usual_integers(series)
     if series.dtype.is_float():
         series = series.fill_nan(None)
+        if series.is_infinite().any():
+            row = int(series.is_infinite().fill_null(False).arg_max() or 0)
+            raise ValueError(
+                f"{name}, row {row + 1}: {series[row]} is not a finite number; correct "
+                "it or remove the row."
+            )
     if series.dtype in (pl.String, pl.Categorical, pl.Enum):
         series = series.cast(pl.String).str.strip_chars()
         series = series.set(series == "", None)

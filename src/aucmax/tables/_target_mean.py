@@ -55,12 +55,12 @@ class TargetMean:
 
     def crossed(self, series: pl.Series, labels: NDArray[Any]) -> Iterator[Floats]:
         """Shares for the training rows, each from the rows of other folds."""
-        _, codes = _codes(_cells.texts(series))
+        _, codes = _codes(_cells.category_words(series))
         yield self._scaled(_crossed(codes, labels))
 
     def linear(self, series: pl.Series) -> Iterator[Floats]:
         shares = (
-            _cells.texts(series)
+            _cells.category_words(series)
             .fill_null("")
             .replace_strict(
                 self.words,

@@ -16,7 +16,7 @@ from aucmax._parameters import check_integer
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import _scaling, _sparse
 from aucmax.tables._assembly import assemble_dense, assemble_sparse
-from aucmax.tables._cells import texts
+from aucmax.tables._cells import category_words
 from aucmax.tables._columns import (
     Category,
     Column,
@@ -72,6 +72,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         "missing" not counted.
     min_frequency : int, default=2
         Rows in which a text must occur to be a category of its own.
+    decimals : dict of str to str, optional
+        The decimal mark of columns that were read from a CSV file, "," or ".", which
+        new rows are read by on the command line.
 
     Attributes
     ----------
@@ -103,9 +106,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ['age', 'age=(missing)', 'sex=F', 'sex=M']
     """
 
-    def __init__(self, max_categories: int = 50, min_frequency: int = 2) -> None:
+    def __init__(
+        self,
+        max_categories: int = 50,
+        min_frequency: int = 2,
+        decimals: dict[str, str] | None = None,
+    ) -> None:
         self.max_categories = max_categories
         self.min_frequency = min_frequency
+        self.decimals = decimals
 
     def fit(self, X: Any, y: Any = None) -> "TableEncoder":
         """Learn the columns of a table; of texts of many kinds more, with labels.
@@ -155,16 +164,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _learn_columns(self, frame: Any, labels: NDArray[np.int64] | None) -> None:
         self.feature_names_in_ = np.array(frame.columns)
+        marks = self.decimals or {}
         for series in frame.iter_columns():
+            mark = marks.get(series.name)
             column, reason, notes = learn_column(
-                series, self.max_categories, self.min_frequency
+                series,
+                self.max_categories,
+                self.min_frequency,
+                None if mark is None else mark == ",",
             )
             if column is None:
                 self.dropped_[series.name] = reason
             else:
                 self.columns_.append(as_plain(column))
                 if labels is not None and has_many_words(column, self.max_categories):
-                    words = texts(series)
+                    words = category_words(series)
                     mean = TargetMean.learn(series.name, words, labels)
                     self.columns_.append(as_plain(mean))
             self.notices_.extend(notes)
@@ -178,6 +192,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def select(self, X: Any) -> Any:
         """Return raw rows with the columns in use, in the order of training.
 
+        Numbers that are written as text become numbers.
+
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
@@ -188,7 +204,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         polars.DataFrame or csr_array
         """
         check_is_fitted(self)
-        return self._frame(X) if self.scales_ is None else self._sparse_rows(X)
+        if self.scales_ is not None:
+            return self._sparse_rows(X)
+        table = self._frame(X)
+        if is_on_disk(table):
+            return table
+        return table.with_columns(
+            pl.Series(column.name, column.read(table[column.name])).fill_nan(None)
+            for column in self._learned()
+            if isinstance(column, Number) and table.schema[column.name] == pl.String
+        )
 
     def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
         """Turn raw rows into the matrix for linear models.

@@ -1,5 +1,6 @@
 """What the values of a target mean: two classes, or levels of relevance."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,8 +70,13 @@ class Grading:
 
     @property
     def by_text(self) -> dict[str, int]:
-        """The level of each value, by its spelling."""
-        return dict(zip(map(as_text, self.values), self.levels, strict=True))
+        """The level of each value, by its spelling; 1 and 0 are true and false."""
+        found = dict(zip(map(as_text, self.values), self.levels, strict=True))
+        for spellings in (("true", "false"), ("1", "0")):
+            if found.keys() == {*spellings}:
+                true, false = (found[word] for word in spellings)
+                found |= {"true": true, "1": true, "false": false, "0": false}
+        return found
 
     @property
     def listed(self) -> str:
@@ -81,8 +87,9 @@ class Grading:
 
 def as_text(value: Any) -> str:
     """One spelling for a value, whatever its type: 1, 1.0 and "1" are "1"."""
-    if isinstance(value, bool):
-        return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value).strip()
+    text = str(value).strip()
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    return re.sub(r"^([+-]?[0-9]+)\.0+$", r"\1", text)

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
+from aucmax.tables._cells import one_spelling
 from aucmax.tables._labels import (
     as_series,
     check_length,
@@ -21,6 +22,9 @@ from aucmax.tables.moments import read_moments
 from aucmax.tables.target import Target
 
 __all__ = ["describe_rows", "encode_target", "match_target"]
+
+# integers beyond it are not all floats
+_MAX_EXACT = 2.0**53
 
 _POSITIVE_WORDS = frozenset(
     {"1", "true", "t", "yes", "y", "positive", "pos", "+", "+1", "case", "event"}
@@ -92,6 +96,11 @@ def encode_target(
             f"{name} holds dates or times, which are no classes; compare them with a "
             "day of your choice, which gives True and False."
         )
+    if (
+        series.dtype == pl.String
+        and one_spelling(series).n_unique() < series.n_unique()
+    ):
+        series = one_spelling(series)
     counted = counts(series)
     if len(counted) == 1:
         raise NotEnoughClassesError(
@@ -265,7 +274,24 @@ def _numbered(values: Any, name: str, n_rows: int, what: str) -> NDArray[np.int6
     series = as_series(values, name)
     check_length(series, name, n_rows)
     refuse_gaps(series, name, f"fill in their {what}")
+    if series.dtype == pl.String:
+        series = one_spelling(series)
+    elif series.dtype.is_float():
+        _refuse_inexact(series, name, what)
     return np.asarray(series.rank("dense").to_numpy(), dtype=np.int64) - 1
+
+
+def _refuse_inexact(series: pl.Series, name: str, what: str) -> None:
+    """Refuse floats that may be different numbers which were rounded to one."""
+    numbers = series.cast(pl.Float64).to_numpy()
+    wrong = (numbers % 1.0 != 0.0) | (np.abs(numbers) > _MAX_EXACT)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} must name each {what} by text or an exact whole number, but row "
+            f"{row + 1} has the float {series[row]!r} ({int(wrong.sum())} such rows); "
+            "write these numbers as integers or text."
+        )
 
 
 def _levels(counted: list[tuple[Any, int]], name: str, allowed: bool) -> Grading:
@@ -294,14 +320,21 @@ def _are_levels(counted: list[tuple[Any, int]]) -> bool:
     )
 
 
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
 def _positive(counted: list[tuple[Any, int]], positive: Any, name: str) -> int:
     """Index of the positive value; without a choice there are two."""
     words = [as_text(value) for value, _ in counted]
     if positive is not None:
         wanted = as_text(positive)
-        folded = [word.lower() for word in words]
-        for candidates, key in ((words, wanted), (folded, wanted.lower())):
-            if candidates.count(key) == 1:
+        for spell in (str, str.lower, _number):
+            candidates, key = [spell(word) for word in words], spell(wanted)
+            if key is not None and candidates.count(key) == 1:
                 return candidates.index(key)
         raise ValueError(
             f"the positive value {positive!r} does not occur in {name}, which has "

@@ -1,0 +1,337 @@
+"""Rows of a file score as the rows of training did, however the file is written."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import aucmax
+from aucmax.cli.score import known_columns
+from aucmax.tables import describe_rows, encode_target
+from test_cli import run
+from test_cli_bad_input import refuse
+
+FIT = ("--target", "sick", "--model", "svm-auc")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def fit(text: str, *options: object, name: str = "train.csv") -> object:
+    Path(name).write_text(text)
+    return run("fit", name, *FIT, "-o", "m.aucmax", "--force", *options)
+
+
+def refuse_fit(text: str, *options: object, name: str = "train.csv") -> str:
+    Path(name).write_text(text)
+    return refuse("fit", name, *FIT, "-o", "m.aucmax", *options)
+
+
+def lines(header: str, *rows: str) -> str:
+    return "\n".join([header, *rows, ""])
+
+
+def numbers(n: int = 40) -> str:
+    rows = [f"{k},{(k * 7) % 11},{int(k * 5 % 13 > 6)}" for k in range(n)]
+    return lines("dose,age,sick", *rows)
+
+
+# ------------------------------------------------------------- columns to keep
+
+KEYS = ["007", "12345678901234567890", "12345678901234567891", "1e5", "NA", " a ", "?"]
+
+
+def test_kept_columns_are_copied_as_they_are_written():
+    fit(numbers())
+    rows = [f"{key},{k},3" for k, key in enumerate(KEYS)]
+    Path("new.csv").write_text(lines("key,dose,age", *rows))
+    for where in ("--in-memory", "--on-disk"):
+        said = run("score", "m.aucmax", "new.csv", "--keep", "key", where).stdout
+        assert [line.split(",")[0] for line in said.splitlines()] == ["key", *KEYS]
+
+
+def test_a_column_of_the_model_is_kept_as_it_is_written_and_scored_as_before():
+    fit(numbers())
+    Path("new.csv").write_text(lines("dose,age", "007,1e0", "1.50,NA", " 2,3"))
+    alone = pl.read_csv(io.StringIO(run("score", "m.aucmax", "new.csv").stdout))
+    said = run("score", "m.aucmax", "new.csv", "--keep", "dose", "--keep", "age").stdout
+    assert [line.split(",")[:2] for line in said.splitlines()[1:]] == [
+        ["007", "1e0"], ["1.50", "NA"], [" 2", "3"],
+    ]  # fmt: skip
+    both = pl.read_csv(io.StringIO(said))
+    assert both["score"].to_list() == alone["score"].to_list()
+
+
+def test_kept_columns_of_parts_are_copied_as_they_are_written():
+    fit(numbers())
+    Path("parts").mkdir()
+    Path("parts/a.csv").write_text(lines("key,dose,age", "007,1,2", "8,3,4"))
+    Path("parts/b.csv").write_text(lines("key,dose,age", "NA,1,2", ",3,4"))
+    said = run("score", "m.aucmax", "parts", "--keep", "key").stdout
+    assert [line.split(",")[0] for line in said.splitlines()[1:]] == [
+        "007", "8", "NA", "",
+    ]  # fmt: skip
+
+
+def test_kept_cells_of_a_spreadsheet_are_its_texts_and_numbers():
+    fit(numbers())
+    cells = pl.DataFrame(
+        {"key": ["007", "NA"], "row": [7.0, 8.5], "dose": [1, 2], "age": [3, 4]}
+    )
+    cells.write_excel("new.xlsx")
+    keep = ("--keep", "key", "--keep", "row")
+    said = run("score", "m.aucmax", "new.xlsx", *keep).stdout
+    assert [line.split(",")[:2] for line in said.splitlines()[1:]] == [
+        ["007", "7"], ["NA", "8.5"],
+    ]  # fmt: skip
+
+
+def test_typed_keys_keep_their_type():
+    fit(numbers())
+    keys = pl.Series("key", [2**63 - 1, -1])
+    pl.DataFrame([keys, *pl.DataFrame({"dose": [1, 2], "age": [3, 4]})]).write_parquet(
+        "new.parquet"
+    )
+    run("score", "m.aucmax", "new.parquet", "--keep", "key", "-o", "out.parquet")
+    assert pl.read_parquet("out.parquet")["key"].to_list() == keys.to_list()
+
+
+@pytest.mark.parametrize("name", ["score", "prediction", "probability"])
+def test_a_kept_column_never_gives_way_to_one_of_the_output(name):
+    fit(numbers(), "--calibrate", "sigmoid")
+    Path("new.csv").write_text(lines(f"{name},dose,age", "x,1,2"))
+    message = refuse("score", "m.aucmax", "new.csv", "--keep", name, "--proba")
+    assert f"the output has a column '{name}' of its own; rename" in message
+
+
+def test_a_column_to_keep_that_is_missing_is_named_without_the_copies():
+    fit(numbers())
+    Path("new.csv").write_text(lines("key,dose,age", "x,1,2"))
+    message = refuse("score", "m.aucmax", "new.csv", "--keep", "key", "--keep", "no")
+    assert "no column 'no'. The columns are 'key', 'dose', 'age'." in message
+
+
+# ------------------------------------------------------------- decimal marks
+
+
+def german(n: int = 40) -> str:
+    rows = [
+        f"{k}.{(k * 37) % 900 + 100},{k % 10};{k};{int(k * 5 % 13 > 6)}"
+        for k in range(1, n + 1)
+    ]
+    return lines("pay;age;sick", *rows)
+
+
+def scores(name: str, *options: object) -> list[float]:
+    result = run("score", "m.aucmax", name, *options)
+    return pl.read_csv(io.StringIO(result.stdout))["score"].to_list()
+
+
+def test_a_row_scores_alike_whatever_other_rows_its_file_has():
+    fit(german())
+    Path("alone.csv").write_text(lines("pay;age", "1.234;7"))
+    Path("stray.csv").write_text(lines("pay;age", "1.234;7", "?1;7", *["2,5;8"] * 20))
+    Path("others.csv").write_text(lines("pay;age", "1.234;7", "2,5;8"))
+    Path("plain.csv").write_text(lines("pay,age", "1234,7"))
+    expected = scores("plain.csv")[0]
+    assert scores("alone.csv")[0] == scores("others.csv")[0] == expected
+    assert scores("stray.csv")[0] == expected
+
+
+def test_estimators_of_raw_tables_get_numbers_by_the_mark_of_training():
+    fit(german())
+    new = pl.DataFrame({"pay": ["1.234", "2,5"], "age": [7, 8]})
+    rows = aucmax.load("m.aucmax").encoder_.select(new)
+    assert rows["pay"].to_list() == [1234.0, 2.5]
+
+
+def test_other_words_in_a_column_do_not_change_its_mark():
+    rows = [f"{k}.{100 + k};{k % 7},5;{int(k * 5 % 13 > 6)}" for k in range(1, 41)]
+    fit(lines("pay;size;sick", *rows, "x;1,5;1"))
+    assert aucmax.load("m.aucmax").encoder_.columns_[0]["center"] > 1000
+    Path("new.csv").write_text(lines("pay;size", "x;1", *["1.234;2"] * 20))
+    Path("plain.csv").write_text(lines("pay,size", ",1", *["1234,2"] * 20))
+    assert scores("new.csv") == scores("plain.csv")
+
+
+def test_a_column_without_decimals_in_training_is_read_like_the_others():
+    fit(german())
+    Path("new.csv").write_text(lines("pay;age", "1.234;1.000"))
+    Path("plain.csv").write_text(lines("pay,age", "1234,1000"))
+    assert scores("new.csv") == scores("plain.csv")
+
+
+def test_a_file_with_other_marks_than_training_is_read_with_a_note():
+    fit(german())
+    Path("commas.csv").write_text(lines("pay,age", "1.234,7"))
+    said = run("score", "m.aucmax", "commas.csv").stderr
+    assert "decimal points as 1.234, not 1234; training had decimal commas" in said
+    Path("new.csv").write_text(lines("pay;age", "1.5;7"))
+    Path("plain.csv").write_text(lines("pay,age", "1.5,7"))
+    assert scores("new.csv") == scores("plain.csv")
+    said = run("score", "m.aucmax", "new.csv").stderr
+    assert "decimals unlike in training in 1 column: column 'pay' has '1.5'" in said
+
+
+def test_the_mark_that_is_named_is_used():
+    fit(german())
+    Path("new.csv").write_text(lines("pay;age", "1.234;7"))
+    Path("plain.csv").write_text(lines("pay,age", "1.234,7"))
+    assert scores("new.csv", "--decimal", ".") == scores("plain.csv")
+
+
+def test_the_parts_of_a_table_have_one_mark():
+    fit(german())
+    Path("parts").mkdir()
+    for known in ("training", "nothing"):
+        if known == "nothing":
+            fit(numbers().replace("dose", "pay"))
+        for first, second in (("1.234;7", "2,5;8"), ("2,5;8", "1.234;7")):
+            Path("parts/a.csv").write_text(lines("pay;age", first))
+            Path("parts/b.csv").write_text(lines("pay;age", second))
+            Path("whole.csv").write_text(lines("pay;age", first, second))
+            assert scores("parts") == scores("whole.csv")
+
+
+def test_parts_with_different_marks_are_refused():
+    fit(german())
+    Path("parts").mkdir()
+    Path("parts/a.csv").write_text(lines("pay;age", "1,5;7"))
+    Path("parts/b.csv").write_text(lines("pay;age", "1.5;7"))
+    message = refuse("score", "m.aucmax", "parts")
+    assert "b.csv: column 'pay' has '1.5', but '1,5' in parts" in message
+
+
+def test_a_column_that_fits_both_marks_is_reported_with_both_readings():
+    rows = [f"{k}.{(k * 37) % 900 + 100};{int(k * 5 % 13 > 6)}" for k in range(1, 41)]
+    result = fit(lines("pay;sick", *rows))
+    assert (
+        "column 'pay' has only cells such as '1.137', read with decimal points as "
+        "1.137, not 1137 (to choose: --decimal)"
+    ) in result.stderr.replace("\n", " ")
+    for mark in ".,":
+        assert "such as" not in fit(lines("pay;sick", *rows), "--decimal", mark).stderr
+        said = run("score", "m.aucmax", "train.csv").stderr
+        assert ("as 1137, not 1.137; training had decimal commas" in said) == (
+            mark == ","
+        )
+        assert ("such as" in said) == (mark == ",")
+
+
+def test_a_number_that_begins_with_zero_has_no_groups():
+    rows = [f"0.{k * 7 % 900 + 100};{k},5;{int(k * 5 % 13 > 6)}" for k in range(40)]
+    fit(lines("share;age;sick", *rows))
+    model = aucmax.load("m.aucmax")
+    assert model.encoder_.columns_[0]["center"] < 1
+    assert known_columns(model).decimals == {"share": ".", "age": ","}
+
+
+# ------------------------------------------- one spelling for booleans and numbers
+
+
+SPELLINGS = [("True", "False"), ("TRUE", "FALSE"), ("true", "false"), ("1", "0")]
+
+
+@pytest.mark.parametrize("trained", ["parquet", *SPELLINGS[:3]])
+def test_booleans_score_alike_however_they_are_written(trained):
+    smokes = [k % 3 == 0 for k in range(40)]
+    sick = [int(k * 5 % 13 > 6 or k % 3 == 0) for k in range(40)]
+    if trained == "parquet":
+        pl.DataFrame({"smokes": smokes, "sick": sick}).write_parquet("train.parquet")
+        run("fit", "train.parquet", *FIT, "-o", "m.aucmax")
+    else:
+        rows = [f"{trained[not s]},{y}" for s, y in zip(smokes, sick, strict=True)]
+        fit(lines("smokes,sick", *rows))
+    pl.DataFrame({"smokes": [True, False]}).write_parquet("new.parquet")
+    expected = scores("new.parquet")
+    assert expected[0] > expected[1]
+    for yes, no in SPELLINGS:
+        Path("new.csv").write_text(lines("smokes", yes, no))
+        assert scores("new.csv") == expected, yes
+
+
+def test_whole_floats_are_the_categories_of_whole_numbers():
+    wards = ["10", "20", "x", "10", "y"] * 8
+    rows = [f"{ward},{int(k * 5 % 13 > 6)}" for k, ward in enumerate(wards)]
+    fit(lines("ward,sick", *rows))
+    Path("new.csv").write_text(lines("ward", "10", "20"))
+    expected = scores("new.csv")
+    for values in ([10.0, 20.0], [10, 20], ["10.0", "20.0"]):
+        pl.DataFrame({"ward": values}).write_parquet("new.parquet")
+        assert scores("new.parquet") == expected
+
+
+def test_a_column_that_is_mostly_unknown_is_reported():
+    rows = [f"{'abc'[k % 3]},{k},{int(k * 5 % 13 > 6)}" for k in range(40)]
+    fit(lines("ward,age,sick", *rows))
+    Path("new.csv").write_text(lines("ward,age", "A,1", "B,2", "a,3", ",4"))
+    said = run("score", "m.aucmax", "new.csv").stderr
+    assert (
+        "column 'ward': 2 of 3 filled cells are none of the 3 categories of training, "
+        "such as 'A' (there: 'a'); check that"
+    ) in said
+    Path("new.csv").write_text(lines("ward,age", "A,1", "b,2"))
+    assert "ward" not in run("score", "m.aucmax", "new.csv").stderr
+
+
+def test_a_target_is_known_in_another_spelling():
+    rows = [f"{k},{['True', 'FALSE'][k * 5 % 13 > 6]}" for k in range(40)]
+    fit(lines("age,sick", *rows, "41,TRUE"))
+    ages = {"age": list(range(40)), "sick": [k * 5 % 13 <= 6 for k in range(40)]}
+    pl.DataFrame(ages).write_parquet("new.parquet")
+    pl.DataFrame(ages).with_columns(pl.col("sick").cast(int)).write_csv("new.csv")
+    measured = run("evaluate", "m.aucmax", "new.parquet").stdout
+    assert measured == run("evaluate", "m.aucmax", "new.csv").stdout
+
+
+# ------------------------------------------------------------- ids and targets
+
+BIG = 12345678901234567890
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_queries_with_ids_beyond_64_bits_stay_different(ending):
+    rows = [{"id": BIG + k // 4, "age": k, "sick": k % 3 % 2} for k in range(40)]
+    text = "\n".join(json.dumps(row) for row in rows)
+    if ending == "csv":
+        text = lines("id,age,sick", *(",".join(map(str, r.values())) for r in rows))
+    result = fit(text, "--qid", "id", name=f"train.{ending}")
+    assert "10 queries" in result.stdout
+
+
+def test_values_beyond_64_bits_stay_different_in_python():
+    groups = [BIG + k // 4 for k in range(40)]
+    target = encode_target([k % 2 for k in range(40)])
+    found = describe_rows(target, groups=groups).groups
+    assert np.unique(found).size == 10
+    found = encode_target([2**70, 2**70 + 1]).grading.values
+    assert found == (str(2**70), str(2**70 + 1))
+
+
+@pytest.mark.parametrize("wrong", [0.5, 2.0**53 + 2])
+def test_floats_that_are_no_exact_whole_numbers_name_no_queries(wrong):
+    rows = {"id": [1.0, 1.0, 2.0, wrong], "age": [1, 2, 3, 4], "sick": [0, 1, 0, 1]}
+    pl.DataFrame(rows).write_parquet("train.parquet")
+    message = refuse(
+        "fit", "train.parquet", *FIT, "-o", "m.aucmax", "--qid", "id",
+    )  # fmt: skip
+    assert "'id' must name each query by text or an exact whole number" in message
+    assert "row 4 has the float" in message
+
+
+def test_a_target_beyond_the_floats_is_refused_with_its_row():
+    message = refuse_fit(numbers().replace("\n1,7,0", "\n1,7,1e400"))
+    assert "column 'sick', row 2: inf is not a finite number" in message
+
+
+def test_the_positive_value_is_found_by_its_number():
+    rows = [f"{k},0{int(k * 5 % 13 > 6)}" for k in range(40)]
+    for positive in ("01", "1", "1.0"):
+        result = fit(lines("age,sick", *rows), "--positive", positive)
+        assert "column 'sick' is 1, not 0" in result.stdout
