@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
@@ -16,10 +17,11 @@ import pytest
 
 import aucmax
 from aucmax import _compiled
-from aucmax._compiled import _beside, load_compiler, njit
+from aucmax._compiled import Loop, _beside, load_compiler, njit
 from aucmax._sorting import insertion_sort
 from every_model import MODELS, fitted, scores
 
+SOURCE = Path(aucmax.__file__).parents[1]
 CALL = """
 import warnings
 with warnings.catch_warnings(record=True) as caught:
@@ -245,6 +247,32 @@ def test_an_error_in_a_loop_leaves_later_calls_as_they_were(largest):
         largest(np.empty(0))
     assert not _compiled._turn.is_pythons
     assert largest(np.ones(2)) == (2.0, 2.0)
+
+
+def test_python_runs_a_whole_loop_or_none_of_it(monkeypatch):
+    inner = njit(doubled.__wrapped__)
+    outer = njit(last_and_largest.__wrapped__)
+    monkeypatch.setitem(last_and_largest.__wrapped__.__globals__, "doubled", inner)
+    monkeypatch.setattr(_compiled, "MOST_ELEMENTS", 10)
+    assert inner(np.ones(11))[0] == 2.0
+    monkeypatch.setattr(inner, "_dispatcher", None if inner._dispatcher is None else 7)
+    assert outer(np.ones(2)) == (2.0, 2.0)
+
+
+def test_every_loop_can_be_called_from_python():
+    # a function without an entry point ends the process when Python calls it
+    loops = []
+    for path in Path(aucmax.__file__).parent.rglob("*.py"):
+        text = path.read_text()
+        if path.name != "_compiled.py":
+            assert "import numba" not in text and "from numba" not in text, path
+        if "njit" in text and path.name != "_compiled.py":
+            name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+            loops += vars(import_module(name)).values()
+    options = [one._options for one in loops if isinstance(one, Loop)]
+    assert len(options) > 100
+    allowed = {"cache", "nogil", "inline", "error_model"}
+    assert [each for each in options if not each.keys() <= allowed] == []
 
 
 def test_loops_are_pickled_by_name():

@@ -97,9 +97,9 @@ class Loop:
         self._seconds = 0.0
 
     def __call__(self, *args: Any) -> Any:
+        if _turn.is_pythons:  # the outermost loop decides for all that it calls
+            return self._function(*args)
         if self._dispatcher is None:
-            if _turn.is_pythons:  # the arrays of the loop that calls are small
-                return self._function(*args)
             if _n_elements(args) <= MOST_ELEMENTS and not self._has_taken_long():
                 return self._run_as_python(args)
         return self.dispatcher(*args)
