@@ -28,6 +28,7 @@ from aucmax.trees.lightgbm_baseline import LightGBMBaseline
 from structured.ranker_samples import graphs_of
 
 FEW, MANY = 60, 20_000
+CALL = "import sys, test_cold_cache; test_cold_cache.run(*sys.argv[1:])"
 
 
 class Rows:
@@ -248,13 +249,12 @@ def run(group, *sizes):
     warnings.simplefilter("ignore")
     found = {n: GROUPS[group](int(n)) for n in sizes}
     digests = {n: {k: joblib.hash(v) for k, v in found[n].items()} for n in found}
-    print(json.dumps(digests))
+    sys.stdout.write(json.dumps(digests))
 
 
 def digests(group, sizes, cache):
     ran = subprocess.run(
-        [sys.executable, "-c", "import sys, test_cold_cache as t; t.run(*sys.argv[1:])"]
-        + [group, *map(str, sizes)],
+        [sys.executable, "-c", CALL, group, *map(str, sizes)],
         cwd=Path(__file__).parent,
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
         capture_output=True,

@@ -83,6 +83,9 @@ class Program(Command, click.Group):
         if isinstance(error, BrokenPipeError):
             _silence_output()
             return READER_GONE
+        is_abort = isinstance(error, click.exceptions.Abort)
+        if is_abort and isinstance(error.__cause__, EOFError):
+            error = error.__cause__  # not at a prompt, where click names no cause
         if self.shows_tracebacks:
             traceback.print_exception(error)
         if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
