@@ -96,21 +96,23 @@ def call_risks(n):
         "BoxHinge": [box.value(*rows), box.linearized_at(*rows).value(*rows)],
         "PairSigmoid": sigmoid.prepare(r.y).value_and_gradient(r.score),
     } | {
-        repr(risk): [
+        f"{k}: {type(risk).__name__}": [
             risk.value_and_subgradient(r.score, r.y),
             risk.value_and_subgradient(*rows),
         ]
-        for risk in (
-            risks.PairHinge(),
-            risks.PartialHinge((0.1, 0.3)),
-            risks.PartialHinge((0.0, 0.3), bound="loose"),
-            risks.PerQuery(risks.PartialHinge(), list(r.qid)),
-            risks.InstanceMargin(0.2, 0.3),
-            risks.PairMargin(0.2),
-            risks.TangentMargin(0.2, 0.1),
-            risks.PairLogistic(),
-            risks.PairLogistic(True),
-            risks.PairLogistic(fpr_range=(0.0, 0.3)),
+        for k, risk in enumerate(
+            (
+                risks.PairHinge(),
+                risks.PartialHinge((0.1, 0.3)),
+                risks.PartialHinge((0.0, 0.3), bound="loose"),
+                risks.PerQuery(risks.PartialHinge(), list(r.qid)),
+                risks.InstanceMargin(0.2, 0.3),
+                risks.PairMargin(0.2),
+                risks.TangentMargin(0.2, 0.1),
+                risks.PairLogistic(),
+                risks.PairLogistic(True),
+                risks.PairLogistic(fpr_range=(0.0, 0.3)),
+            )
         )
     }
 

@@ -73,10 +73,9 @@ class Loop:
         return found
 
     def __getattr__(self, name: str) -> Any:
-        # by `_numba_type_` and others, numba finds one loop that another one calls
         if name.startswith("__"):
             raise AttributeError(name)
-        return getattr(self.dispatcher, name)
+        return getattr(self.dispatcher, name)  # so numba finds a loop in another one
 
     def __reduce__(self) -> str:
         return str(self.__name__)
