@@ -17,7 +17,7 @@ KERNEL_TESTS = $(shell grep -rl --include='test_*.py' mark.kernel tests)
 # each of the many processes of a test run would compile all modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint torture test-kernels coverage test-lowest test-torch test-dask \
+.PHONY: demo test lint torture test-kernels test-cold coverage test-lowest test-torch test-dask \
 	test-browser bench docs dist clean
 
 demo: $(VENV)/.core
@@ -26,11 +26,15 @@ demo: $(VENV)/.core
 # the code of the pages and of the gallery runs when the documentation is built
 test: $(VENV)/.test
 	$(BIN)/python $(PYTEST) $(COVER) --ignore=tests/test_docs_code.py \
-		--ignore=tests/test_examples.py
+		--ignore=tests/test_examples.py --ignore=tests/test_cold_cache.py
 
 # the loops of the kernels run as Python, which checks each index
 test-kernels: $(VENV)/.test
 	NUMBA_DISABLE_JIT=1 $(BIN)/python $(PYTEST) $(COVER) -m kernel $(KERNEL_TESTS)
+
+# every entry point in fresh processes that have nothing compiled yet
+test-cold: $(VENV)/.test
+	$(BIN)/python $(PYTEST) tests/test_cold_cache.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -25,7 +25,7 @@ def pytest_configure():
     """Have all loops compiled, however few the rows; `test_compiled.py` has both."""
     from aucmax import _compiled
 
-    _compiled.MOST_ELEMENTS = -1
+    _compiled.MAX_ELEMENTS = -1
 
 
 @pytest.hookimpl(wrapper=True)

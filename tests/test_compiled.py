@@ -1,24 +1,143 @@
-"""Few rows need no compiler, nor does it need a folder; who waits for it is told."""
+"""Few rows need no compiler, and no state of its cache stops a call."""
 
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import aucmax
 from aucmax import _compiled
-from aucmax._compiled import _beside, load_compiler, njit
+from aucmax._compiled import Loop, _compile_in_thread, load_compiler, njit
 from aucmax._sorting import insertion_sort
+from aucmax.cli import main
 from every_model import MODELS, fitted, scores
+
+SOURCE = Path(aucmax.__file__).parents[1]
+is_plain = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+needs_compiler = pytest.mark.skipif(is_plain, reason="nothing is compiled")
+
+
+@njit()
+def doubled(value):
+    return value + value
+
+
+@njit()
+def last_and_largest(values):
+    largest = values[0]
+    for i in range(values.size):
+        values[i] = doubled(values[i])
+        largest = max(largest, values[i])
+    return values[-1], largest
+
+
+def kept(function=doubled.__wrapped__):
+    """Return a loop that is compiled now and whose code is kept on disk."""
+    return njit(cache=True)(function)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """Return a folder in which numba has kept a loop; nothing was reported yet."""
+    import numba
+
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(_compiled, "_reported", set())
+    assert kept()(1.0) == 2.0
+    return tmp_path
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def fill_with_noise(path):
+    path.write_bytes(np.random.default_rng(0).bytes(5000))
+
+
+def pickle_a_number(path):
+    path.write_bytes(pickle.dumps(7))
+
+
+def pickle_a_list_for_the_entries(path):
+    import numba
+
+    with path.open("rb") as file:
+        pickle.load(file)
+        stamp, _ = pickle.load(file)
+    path.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps((stamp, [7])))
+
+
+DAMAGE = [
+    (damage, suffix)
+    for damage in (empty, truncate, fill_with_noise, pickle_a_number)
+    for suffix in ("nbi", "nbc")
+] + [(pickle_a_list_for_the_entries, "nbi")]
+
+
+@needs_compiler
+@pytest.mark.parametrize(("damage", "suffix"), DAMAGE)
+def test_a_damaged_cache_is_reported_once_with_its_folder(damage, suffix, cache):
+    (path,) = cache.rglob(f"*.{suffix}")
+    damage(path)
+    if damage is pickle_a_number and suffix == "nbi":  # of another version of numba
+        assert kept()(1.0) == 2.0
+        return
+    with pytest.warns(RuntimeWarning, match="cache in") as caught:
+        assert [kept()(1.0), kept()(1.0)] == [2.0, 2.0]
+    assert len(caught) == 1
+    assert str(path.parent) in str(caught[0].message)
+
+
+@needs_compiler
+def test_a_full_disk_is_no_obstacle(cache):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+        with pytest.warns(RuntimeWarning, match="File too large") as caught:
+            assert [kept()(1), kept()(True)] == [2, 2]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert len(caught) == 1
+    assert kept()(1) == 2  # there is room again
+    assert kept().dispatcher.stats.cache_path
+
+
+@needs_compiler
+def test_a_cache_that_is_removed_while_in_use_is_made_again(cache):
+    loop = kept()
+    assert loop(1.0) == 2.0
+    shutil.rmtree(cache)
+    assert loop(1) == 2
+    assert list(cache.rglob("*.nbi"))
+
+
+@needs_compiler
+def test_a_cache_that_cannot_be_made_again_is_reported(cache):
+    loop = kept()
+    assert loop(1.0) == 2.0
+    shutil.rmtree(cache)
+    cache.touch()
+    with pytest.warns(RuntimeWarning, match=f"cache in {cache}"):
+        assert loop(1) == 2
+
 
 CALL = """
 import warnings
@@ -28,68 +147,53 @@ with warnings.catch_warnings(record=True) as caught:
     from aucmax._sorting import fill_groups, insertion_sort
     import numpy as np
     values = np.array([2.0, 3.0, 1.0])
-    _compiled.MOST_ELEMENTS = 0
+    _compiled.MAX_ELEMENTS = 0
     assert insertion_sort(np.arange(3), values, 9)
     fill_groups.dispatcher  # has no folder either
 print(values.tolist())
-print(*[w.message for w in caught if issubclass(w.category, RuntimeWarning)])
+for one in caught:
+    if issubclass(one.category, RuntimeWarning):
+        print(one.message)
 """
 
 
-@pytest.fixture(scope="module")
-def read_only_package(tmp_path_factory):
-    """Copy the package to where not even an administrator can add a cache."""
-    home = tmp_path_factory.mktemp("read_only")
-    package = home / "aucmax"
-    shutil.copytree(
-        Path(aucmax.__file__).parent,
-        package,
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
-    for folder, _, _ in os.walk(package):
-        (Path(folder) / "__pycache__").touch()
-    return home
-
-
-def run(package, temporary):
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "TMP", "TEMP")
-    }
-    environment |= {
-        "HOME": "/dev/null",
-        "PYTHONPATH": str(package),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "TMPDIR": str(temporary),
-    }
-    result = subprocess.run(
+@needs_compiler
+@pytest.mark.skipif(os.name != "posix", reason="relies on HOME")
+@pytest.mark.parametrize("folder", [None, "/dev/null/cache"], ids=["none", "no folder"])
+def test_a_disk_that_cannot_be_written_is_reported_once(folder, tmp_path):
+    package = tmp_path / "aucmax"
+    left_out = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(aucmax.__file__).parent, package, ignore=left_out)
+    for parent, _, _ in os.walk(package):
+        (Path(parent) / "__pycache__").touch()  # not even an administrator can write
+    names = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+    environment = {k: v for k, v in os.environ.items() if k not in names}
+    environment |= {"HOME": "/dev/null", "PYTHONPATH": str(tmp_path)}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"NUMBA_CACHE_DIR": folder} if folder else {}
+    ran = subprocess.run(
         [sys.executable, "-c", CALL],
         env=environment,
         capture_output=True,
         text=True,
         timeout=300,
-        cwd=package,
+        cwd=tmp_path,
     )
-    assert result.returncode == 0, result.stderr
-    return result.stdout.splitlines()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="relies on HOME and TMPDIR")
-def test_without_a_cache_folder_loops_are_kept_in_a_temporary_one(
-    read_only_package, tmp_path
-):
-    values, message = run(read_only_package, tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    values, message = ran.stdout.splitlines()
     assert values == "[1.0, 2.0, 3.0]"
-    assert message.count("can be written") == 1
-    (folder,) = tmp_path.iterdir()
-    assert str(folder) in message
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert list(folder.rglob("*.nbi"))
-    # a folder that others may write to is not used: numba runs what it finds there
-    folder.chmod(0o777)
-    _, message = run(read_only_package, tmp_path)
-    assert f"kept in {folder}." not in message
+    assert f"the cache in {folder or package} failed" in message
+
+
+def test_only_ctrl_c_interrupts_the_program(monkeypatch):
+    def end_early(*_):
+        raise EOFError("Ran out of input")
+
+    monkeypatch.setattr("aucmax.datasets.load_demo", end_early)
+    ran = CliRunner().invoke(main, ["demo"])
+    assert "EOFError: Ran out of input" in ran.output
+    assert "Interrupted" not in ran.output
+    assert ran.exit_code != 130
 
 
 def test_the_main_thread_hears_an_interrupt_while_another_compiles():
@@ -103,7 +207,7 @@ def test_the_main_thread_hears_an_interrupt_while_another_compiles():
     start = time.perf_counter()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        _beside(compile_slowly)("a signature")
+        _compile_in_thread(compile_slowly, "a signature")
     assert not ended.is_set() or time.perf_counter() - start > 0.9  # a slow machine
     assert ended.wait(30.0)
 
@@ -115,10 +219,10 @@ def test_what_a_compiler_returns_or_raises_comes_from_the_other_thread():
         seen.append(threading.current_thread().name)
         return signature[::-1]
 
-    assert _beside(compile_one)("abc") == "cba"
-    assert seen == ["aucmax-compiler"]
+    assert _compile_in_thread(compile_one, "abc") == "cba"
+    assert seen == ["aucmax-compiler_0"]
     with pytest.raises(TypeError):
-        _beside(compile_one)(7)
+        _compile_in_thread(compile_one, 7)
 
 
 class Stream(StringIO):
@@ -131,45 +235,30 @@ class Stream(StringIO):
 
 @pytest.mark.parametrize(
     ("is_terminal", "seconds", "n_lines"),
-    [(True, [0.2, 0.2, 0.2], 1), (True, [0.0, 0.01], 0), (False, [0.4], 0)],
+    [(True, [0.2, 0.2], 1), (True, [0.0, 0.01], 0), (False, [0.2], 0)],
     ids=["a long wait", "soon done", "no terminal"],
 )
-def test_a_terminal_is_told_once_what_a_first_call_waits_for(
+def test_a_terminal_shows_once_why_a_first_call_waits(
     is_terminal, seconds, n_lines, monkeypatch
 ):
-    monkeypatch.setattr(_compiled, "_PATIENCE", 0.3)
-    monkeypatch.setattr(_compiled._Wait, "seconds", 0.0)
-    monkeypatch.setattr(_compiled._Wait, "is_told", False)
+    monkeypatch.setattr(_compiled, "_PAUSE", 0.1)
+    monkeypatch.setattr(_compiled, "_reported", set())
     monkeypatch.setattr("sys.stderr", Stream(is_terminal))
     for some in seconds:
-        _beside(time.sleep)(some)
+        _compile_in_thread(time.sleep, some)
     assert sys.stderr.getvalue().count("compiling once") == n_lines
-
-
-@njit
-def doubled(value):
-    return value + value
-
-
-@njit
-def last_and_largest(values):
-    largest = values[0]
-    for i in range(values.size):
-        values[i] = doubled(values[i])
-        largest = max(largest, values[i])
-    return values[-1], largest
 
 
 @pytest.fixture
 def largest(monkeypatch):
     """Return a loop that is not compiled yet, while small arrays are left to Python."""
-    monkeypatch.setattr(_compiled, "MOST_ELEMENTS", 10)
-    monkeypatch.setattr(_compiled, "_BEFORE_COMPILING", 60.0)
-    return njit(last_and_largest.__wrapped__)
+    monkeypatch.setattr(_compiled, "MAX_ELEMENTS", 10)
+    monkeypatch.setattr(_compiled, "_MAX_SECONDS", 60.0)
+    return njit()(last_and_largest.__wrapped__)
 
 
 def is_compiled(loop):
-    return loop._dispatcher is not None
+    return "dispatcher" in vars(loop)
 
 
 @pytest.mark.parametrize("size", [10, 11], ids=["few", "many"])
@@ -188,51 +277,49 @@ def test_elements_are_counted_in_tuples_of_arrays():
 
 
 def test_a_loop_that_takes_long_in_all_is_compiled(largest, monkeypatch):
-    monkeypatch.setattr(_compiled, "_BEFORE_COMPILING", 1e-3)
-    assert is_compiled_soon(largest)
+    monkeypatch.setattr(_compiled, "_MAX_SECONDS", 1e-3)
+    for _ in range(10_000):
+        assert largest(np.ones(10)) == (2.0, 2.0)
+        if is_compiled(largest):
+            break
+    assert is_compiled(largest)
 
 
-def is_compiled_soon(loop, n_calls=10_000):
-    for _ in range(n_calls):
-        assert loop(np.ones(10)) == (2.0, 2.0)
-        if is_compiled(loop):
-            return True
-    return False
+def test_a_loop_that_was_compiled_for_many_elements_is_used_for_few(largest):
+    largest(np.ones(11))
+    largest._function = None
+    assert largest(np.ones(2)) == (2.0, 2.0)
 
 
-@pytest.mark.parametrize("seconds", [0.0, np.inf], ids=["numba is not", "in use"])
-def test_a_loop_that_was_compiled_before_is_loaded_once_numba_is_in_use(
-    seconds, largest, monkeypatch
-):
-    monkeypatch.setattr(_compiled, "_BEFORE_LOADING", 1e-4)
-    monkeypatch.setattr(_compiled, "_BEFORE_IMPORTING", 60.0)
-    kept = njit(cache=True)(last_and_largest.__wrapped__)
-    monkeypatch.setattr(kept, "_was_compiled_before", True)
-    monkeypatch.setattr(_compiled._Python, "seconds", seconds)
-    monkeypatch.setattr(largest, "_was_compiled_before", False)
-    assert not is_compiled_soon(largest, 200)
-    assert is_compiled_soon(kept, 200) == (seconds == np.inf)
+def test_a_loop_that_python_runs_calls_no_compiled_loop(largest, monkeypatch):
+    # also if another outer loop has had the inner one compiled
+    monkeypatch.setitem(vars(doubled), "dispatcher", None)
+    monkeypatch.setattr(doubled, "_seconds", np.inf)
+    assert largest(np.ones(2)) == (2.0, 2.0)
 
 
-def test_numba_is_in_use_once_its_compiler_is_loaded(monkeypatch):
-    monkeypatch.setattr(_compiled._Python, "seconds", 0.0)
+def test_every_loop_can_be_called_from_python():
+    # a function without an entry point ends the process when Python calls it
+    found = []
+    for path in (SOURCE / "aucmax").rglob("*.py"):
+        if path.name == "_compiled.py":
+            continue
+        text = path.read_text()
+        assert not re.search(r"^\s*(import|from) numba", text, re.MULTILINE), path
+        if "njit" in text:
+            name = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+            found += vars(import_module(name)).values()
+    loops = [one for one in found if isinstance(one, Loop)]
+    assert len(loops) > 100
+    allowed = {"cache", "nogil", "inline", "error_model"}
+    assert [loop for loop in loops if not loop._options.keys() <= allowed] == []
+    with pytest.raises(TypeError):
+        njit(no_cpython_wrapper=True)
+
+
+def test_the_compiler_is_loaded_before_fits_are_timed():
     load_compiler()
-    assert _compiled._Python.seconds == np.inf
     assert "numba" in sys.modules
-
-
-@pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled"
-)
-def test_what_numba_has_kept_is_found(monkeypatch, tmp_path):
-    import numba
-
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    assert not njit(doubled.__wrapped__)._was_compiled_before
-    assert not njit(cache=True)(doubled.__wrapped__)._was_compiled_before
-    njit(cache=True)(doubled.__wrapped__).dispatcher(1.0)
-    assert njit(cache=True)(doubled.__wrapped__)._was_compiled_before
-    assert not njit(cache=True)(last_and_largest.__wrapped__)._was_compiled_before
 
 
 def test_python_does_not_warn_where_compiled_loops_do_not(largest):
@@ -243,7 +330,7 @@ def test_python_does_not_warn_where_compiled_loops_do_not(largest):
 def test_an_error_in_a_loop_leaves_later_calls_as_they_were(largest):
     with pytest.raises(IndexError):
         largest(np.empty(0))
-    assert not _compiled._turn.is_pythons
+    assert not hasattr(_compiled._thread, "runs_python")
     assert largest(np.ones(2)) == (2.0, 2.0)
 
 

@@ -140,7 +140,7 @@ FIRST_CALLS = """
 import random, sys, time, warnings
 warnings.simplefilter("ignore")
 from aucmax import _compiled
-_compiled.MOST_ELEMENTS = -1  # few rows would not be compiled for
+_compiled.MAX_ELEMENTS = -1  # few rows would not be compiled for
 from torture.test_interrupts import MODELS, interrupted
 template, rows, labels = MODELS[sys.argv[1]]
 few = 2 if isinstance(rows, list) else 60

@@ -80,6 +80,9 @@ class Program(Command, click.Group):
         """Print what went wrong; return the exit code."""
         if isinstance(error, SystemExit):
             return error.code if isinstance(error.code, int) else FAULT
+        is_abort = isinstance(error, click.exceptions.Abort)
+        if is_abort and isinstance(error.__cause__, EOFError):
+            error = error.__cause__  # not at a prompt, where click names no cause
         if self.shows_tracebacks:
             traceback.print_exception(error)
         if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):

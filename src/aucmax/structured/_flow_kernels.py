@@ -31,11 +31,8 @@ _FAR = 2**30  # the label of a node that reaches no lower one
 _SMALLEST_PART = 0.1  # of a block, by a cut that is good enough
 _N_SWEEPS = 5  # over all edges, to begin with
 
-# for kernels that kernels alone call: without a way in from Python they compile faster
-_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
-
-@_inner
+@njit(cache=True, nogil=True)
 def _label(low, high, pivot, state, label, queue):
     """Set each node's distance to the nearest node below the pivot, within a block.
 
@@ -62,7 +59,7 @@ def _label(low, high, pivot, state, label, queue):
     return n_queued
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
     """Let what node i has above the pivot flow on; tell the new tail and the work.
 
@@ -101,7 +98,7 @@ def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
     return tail, work
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _flow_down(low, high, pivot, state, label, queue, waits):
     """Let as much as possible flow from above the pivot to below it, in one block.
 
@@ -142,7 +139,7 @@ def _flow_down(low, high, pivot, state, label, queue, waits):
             first += 1
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _mean(low, high, value):
     total = 0.0
     for i in range(low, high):
@@ -154,7 +151,7 @@ def _mean(low, high, value):
     return mean + rest / (high - low)
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _is_flat(low, high, value, pivot):
     """Tell whether what is left above a pivot, or below it, is rounding alone."""
     above, below, largest = 0.0, 0.0, 0.0
@@ -167,7 +164,7 @@ def _is_flat(low, high, value, pivot):
     return min(above, below) <= enough
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _write(places, n_places, part, state, low, first_arc, place, moved):
     """Write the nodes of some places anew, with the arcs within a part.
 
@@ -198,7 +195,7 @@ def _write(places, n_places, part, state, low, first_arc, place, moved):
                 to += 1
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _share(n, state):
     """Let each edge in turn bring its ends together, as far as it has room.
 
@@ -268,7 +265,7 @@ def split_into_blocks(offsets, state, notes, todo, solution):
                 n_todo += 1
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _middle(low, high, value, shift):
     """Return the value in the middle of a block's, in expected linear time.
 
@@ -302,7 +299,7 @@ def _middle(low, high, value, shift):
     return value[middle]
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _part(low, high, label, part, places):
     """List the places of the upper part of a block, then the others; count the upper.
 

@@ -17,11 +17,8 @@ __all__ = ["ascend"]
 _MOST_STEPS = 60
 _FLAT_SHARE = 1e-12  # of the first slope: a line search ends where no more is left
 
-# for kernels that kernels alone call: without a way in from Python they compile faster
-_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
-
-@_inner
+@njit(cache=True, nogil=True)
 def _set_weights(weights, slope, C, first_bounded):
     """Set the weights that minimise the price plus C times a plane."""
     for j in range(slope.size):
@@ -29,7 +26,7 @@ def _set_weights(weights, slope, C, first_bounded):
         weights[j] = weight if j < first_bounded or weight > 0.0 else 0.0
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _rise(slope, step, turn, gain, C, first_bounded, n_graphs):
     """Return the dual's derivative along a turn of the slope, and its curvature."""
     rise, curvature = gain, 0.0
@@ -41,7 +38,7 @@ def _rise(slope, step, turn, gain, C, first_bounded, n_graphs):
     return rise, C * curvature / n_graphs
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _best_step(slope, turn, gain, most, C, first_bounded, n_graphs):
     """Search the line exactly: the dual is concave and piecewise quadratic on it."""
     low, high, step, first = 0.0, most, most, 0.0
@@ -65,7 +62,7 @@ def _best_step(slope, turn, gain, most, C, first_bounded, n_graphs):
     return step
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _compare(heights, shares, m, n_planes):
     """Return the highest plane, the lowest in use, and the height of the mixture."""
     top, bottom, mixed = 0, -1, 0.0

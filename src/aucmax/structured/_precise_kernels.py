@@ -37,11 +37,8 @@ _SPLITTER = 2.0**27 + 1.0  # halves the bits of a float
 # side by side in memory: a heap wanders about, and each place is a wait for memory
 _LINKED = np.dtype([("key", np.float64), ("child", np.int32), ("sibling", np.int32)])
 
-# for kernels that kernels alone call: without a way in from Python they compile faster
-_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
-
-@_inner
+@njit(cache=True, nogil=True)
 def _add(a, a_rest, b, b_rest):
     """Return the sum of two numbers with rests as a number with the rest."""
     s = a + b
@@ -51,7 +48,7 @@ def _add(a, a_rest, b, b_rest):
     return total, rest - (total - s)
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _quotient(a, a_rest, whole):
     """Return (a + a_rest) / whole, rounded once, for a whole number below 2**27."""
     q = a / whole
@@ -85,7 +82,7 @@ def forest_prox(values, edges, weights):
     return x
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _peel(n, edges, weights):
     """Take off leaf after leaf; number the nodes as they come off.
 
@@ -121,7 +118,7 @@ def _peel(n, edges, weights):
     return order, parent, weight
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _limit_weights(v, parent, weight):
     """Lower the weights no flow can use up; cut the edges that are left without any.
 
@@ -147,7 +144,7 @@ def _limit_weights(v, parent, weight):
             parent[k] = -1
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _clip_upwards(v, parent, weight):
     """Return, for each node, the range into which its parent's value is clipped.
 
@@ -180,7 +177,7 @@ def _clip_upwards(v, parent, weight):
     return below, above
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _crossing(heap, side, points, sign, offset, rest, w, new):
     """Come from the left until the function is -w; return the heap left, and the place.
 
@@ -208,7 +205,7 @@ def _crossing(heap, side, points, sign, offset, rest, w, new):
     return heap, place
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _side(n):
     """Return the keys and links of 2 n points, none of them linked to another."""
     packed = np.empty(2 * n, _LINKED)
@@ -217,7 +214,7 @@ def _side(n):
     return key, child, sibling
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _meld(a, b, side):
     """Return the heap of the points of both heaps, either of which may be empty."""
     key, child, sibling = side
@@ -229,7 +226,7 @@ def _meld(a, b, side):
     return a
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _pop(heap, side):
     """Return the heap without its top point: pairs melded first, then all of them."""
     _, child, sibling = side
@@ -280,7 +277,7 @@ def settle_blocks(x, values, edges, weights, block, sums):
         block[i] = _find(block, i)
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _set_worths(x, values, edges, weights, block, sums):
     """Set what each block is worth, at the node that stands for it.
 
@@ -304,12 +301,12 @@ def _set_worths(x, values, edges, weights, block, sums):
             sums[0, a] = _quotient(sums[0, a], sums[1, a], sums[2, a])
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _add_to(sums, a, more):
     sums[0, a], sums[1, a] = _add(sums[0, a], sums[1, a], more, 0.0)
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _find(block, i):
     """Return the node that stands for the block of node i; shorten the way to it."""
     while block[i] != i:
@@ -318,7 +315,7 @@ def _find(block, i):
     return i
 
 
-@_inner
+@njit(cache=True, nogil=True)
 def _unite(block, i, j):
     """Make one block of two; the smaller number stands for it."""
     a, b = _find(block, i), _find(block, j)
