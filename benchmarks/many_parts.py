@@ -112,7 +112,7 @@ def trees(report: Report) -> None:
         sides = labels[rows].view(np.uint8)
         classes = TwoClasses.of(sides, None, [(0.0, 1.0)] * 2, 0.0)
         at = classes.at(scores[rows])
-        return GridSums(at, grid, risk.table, 1, add_others=add_others)
+        return GridSums(at, grid, 1, add_others=add_others)
 
     def collect(own: np.ndarray) -> np.ndarray:
         nonlocal total

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
@@ -48,6 +49,31 @@ def test_no_claimed_bound_lies_above_an_attained_value(seed):
         bounds[tol] = np.longdouble(model.objective_) - np.longdouble(model.dual_gap_)
     assert max(bounds.values()) <= min(attained)
     assert bounds[1e-9] >= min(attained) * (1 - 2e-9)
+
+
+@pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sparse.csr_array])
+@pytest.mark.parametrize("n_columns", [5, 120])
+@pytest.mark.parametrize("C", [1.0, 1e4])
+@pytest.mark.parametrize("offset", [0.0, 300.0])
+def test_a_bound_from_float32_is_one_for_exactly_these_numbers(
+    make, n_columns, C, offset
+):
+    """Also where the objective is far below C, and columns far from 0."""
+    rng = np.random.default_rng(n_columns)
+    y = np.arange(40) < 15
+    X = rng.normal(size=(40, n_columns)) + offset
+    X[:, 0] += 3.0 * y
+    X = X.astype(np.float32)
+    exact = X.astype(np.float64)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = AUCSVC(C, tol=1e-9).fit(make(X), y)
+    attained = objective(exact, y, model.coef_, C)
+    rounding = 1e-13 * C * (1.0 + offset)
+    assert model.objective_ == pytest.approx(float(attained), rel=1e-12, abs=rounding)
+    bound = np.longdouble(model.objective_) - np.longdouble(model.dual_gap_)
+    assert bound <= min(attained, objective(exact, y, by_pairs(exact, y, C), C))
+    assert bound >= attained * (1 - 1e-4)
 
 
 def many_wide_columns():

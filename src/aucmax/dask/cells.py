@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._blas import in_memory_order, one_blas_thread
+from aucmax._blas import in_memory_order, one_blas_thread, product
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.tasks import Tasks
@@ -106,7 +106,7 @@ class RowsInCells:
 
 def _scores(part: Any, weights: NDArray[Any]) -> FloatArray:
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(part @ weights, dtype=np.float64)
+        return product(part, weights)
 
 
 def _count(part: Any, labels: Labels, shared: dict[str, Any]) -> Any:
@@ -144,7 +144,7 @@ def _pull_back(part: Any, labels: Labels, shared: dict[str, Any]) -> FloatArray:
     if labels.weight is not None:
         slopes = slopes * labels.weight
     with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(part.T @ slopes.astype(part.dtype), dtype=np.float64)
+        return product(part.T, slopes)
 
 
 def _slopes_of_rows(cells: IntArray, keys: IntArray, slopes: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._blas import in_memory_order, one_blas_thread
+from aucmax._blas import in_memory_order, one_blas_thread, product
 from aucmax._features import explain_non_finite
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.cells import RowsInCells
@@ -253,11 +253,11 @@ def _n_rows(part: Any) -> int:
 
 
 def _forward(part: Any, other: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(part @ other)
+    return product(part, other)
 
 
 def _backward(part: Any, of_rows: NDArray[Any]) -> NDArray[Any]:
-    return np.asarray(part.T @ of_rows, dtype=np.float64)
+    return product(part.T, of_rows)
 
 
 def _rows_of_part(part: Any, rows: IntArray) -> Any:

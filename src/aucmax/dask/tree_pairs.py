@@ -134,8 +134,7 @@ class CellMoments:
         """Return both for the rows here."""
         grid = Grid.between(*_ends(scores), 1.0, self._risk.accuracy)
         rows = self._classes.at(scores)
-        table, n_jobs = self._risk.table, int(self._risk.n_jobs)
-        sums = GridSums(rows, grid, table, n_jobs, add_others=_sum)
+        sums = GridSums(rows, grid, int(self._risk.n_jobs), add_others=_sum)
         return sums.gradient_hessian(self._unit)
 
     def threshold(self, scores: FloatArray) -> float:

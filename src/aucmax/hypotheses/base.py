@@ -1,4 +1,4 @@
-"""What every set of hypotheses can do, and the products with the data behind it."""
+"""The interface that sets of hypotheses share."""
 
 from typing import Any, Protocol
 
@@ -8,7 +8,7 @@ from scipy import sparse
 
 from aucmax._validation import BoolArray, FloatArray
 
-__all__ = ["Hypotheses", "column_label", "dense_columns", "product", "range_tolerance"]
+__all__ = ["Hypotheses", "column_label", "dense_columns", "range_tolerance"]
 
 
 class Hypotheses(Protocol):
@@ -47,12 +47,6 @@ class Hypotheses(Protocol):
 
     def columns(self, indices: Any) -> FloatArray:
         """Return ``H[:, indices]`` itself, dense."""
-
-
-def product(matrix: Any, vector: FloatArray) -> FloatArray:
-    """Multiply in the precision of the matrix, and return float64."""
-    narrow = vector.astype(matrix.dtype, copy=False)
-    return np.asarray(matrix @ narrow, dtype=np.float64)
 
 
 def dense_columns(X: Any, indices: Any) -> NDArray[Any]:

@@ -8,19 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._blas import product
 from aucmax._validation import FloatArray
 from aucmax.hypotheses._ranges import column_ranges
-from aucmax.hypotheses.base import dense_columns, product
+from aucmax.hypotheses.base import dense_columns
 
 __all__ = ["ScaledColumns", "on_range"]
 
 _SMALLEST_RANGE = float(np.finfo(np.float64).tiny)  # whose inverse is still finite
-# beyond these, a sum in the precision of the data would lose the hypothesis' digits:
+# beyond these, a sum in float64 would lose the hypothesis' digits:
 # the largest offset in half ranges, and the largest scale or its inverse
-_LARGEST_OFFSET_AND_SCALE = {
-    np.dtype(np.float64): (1e3, 1e250),
-    np.dtype(np.float32): (16.0, 1e25),
-}
+_MAX_OFFSET = 1e3
+_MAX_SCALE = 1e250
 _BLOCK_SIZE = 32_768  # entries of a block of formed hypotheses
 
 
@@ -60,12 +59,10 @@ class ScaledColumns:
     -----
     Where an offset b is large, the two terms above cancel and would lose digits:
     an hour of time stamps in seconds since 1970 has b of about 1e6. Columns with an
-    offset above 1e3 half ranges (16 in float32), or with a scale that the
-    precision cannot hold (1e300, or 1e-30 in float32), are therefore taken out of the
-    products, and their hypotheses formed in float64 from the first formula, block by
-    block. That form gives -1 and 1 exactly at the ends of the range. What remains is
-    the rounding of the sums, in the precision of the data, with at most three digits
-    lost (one or two in float32).
+    offset above 1e3 half ranges, or with a scale beyond 1e250, are therefore taken out
+    of the products, and their hypotheses formed from the first formula, block by block.
+    That form gives -1 and 1 exactly at the ends of the range. What remains is the
+    rounding of the sums, in float64, with at most three digits lost.
 
     Examples
     --------
@@ -86,11 +83,10 @@ class ScaledColumns:
         divisor = np.where(self.constant, 1.0, half_range)
         self.scale = np.where(self.constant, 0.0, 1.0 / divisor)
         self.shift = np.where(self.constant, 0.0, -(high / 2.0 + low / 2.0) / divisor)
-        offset_limit, scale_limit = _LARGEST_OFFSET_AND_SCALE[X.dtype]
         self._is_delicate = ~self.constant & (
-            (np.abs(self.shift) > offset_limit)
-            | (self.scale > scale_limit)
-            | (self.scale < 1.0 / scale_limit)
+            (np.abs(self.shift) > _MAX_OFFSET)
+            | (self.scale > _MAX_SCALE)
+            | (self.scale < 1.0 / _MAX_SCALE)
         )
         self._delicate = np.flatnonzero(self._is_delicate)
 

@@ -100,7 +100,9 @@ class CellObjective(LinearObjective):
 
     def pulled(self, point: Point, cells: _Cells, slopes: FloatArray) -> FloatArray:
         """Return the slope over features of one slope for each cell."""
-        found = self._rows.pull_back(self._narrow(point), cells.counts, slopes)
+        found = self._rows.pull_back(
+            self.unscaled(point.parameters), cells.counts, slopes
+        )
         self.n_passes += 0.5
         if not np.isfinite(found).all():
             raise FloatingPointError("a product with the data is not finite")
@@ -115,15 +117,12 @@ class CellObjective(LinearObjective):
     def _cells_at(self, point: Point) -> _Cells:
         name = point.parameters.tobytes()
         if name not in self._known:
-            counts = self._rows.count(self._narrow(point))
+            counts = self._rows.count(self.unscaled(point.parameters))
             self.n_passes += 0.5
             self._known[name] = _Cells(counts, counts.sums / counts.masses)
             if len(self._known) > _MOST_POINTS_KNOWN:
                 self._known.pop(next(iter(self._known)))
         return self._known[name]
-
-    def _narrow(self, point: Point) -> Any:
-        return self.unscaled(point.parameters).astype(self.X.dtype, copy=False)
 
     def _most_at_kinks(self, cells: _Cells) -> float:
         """Return how much more than the means the rows may have lost."""

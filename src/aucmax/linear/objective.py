@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from aucmax._blas import product
 from aucmax._threshold import balanced_threshold
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.row_space import RowSpace
@@ -20,9 +21,9 @@ __all__ = ["LinearObjective"]
 class LinearObjective(RiskObjective):
     """C times the risk of ``X @ w``.
 
-    The data are read through ``X @ w`` and ``X.T @ g`` alone, never copied as a whole,
-    in their own precision, float32 or float64; scores and slopes are float64. A pair
-    weighs the product of its rows' `sample_weight`.
+    The data are read through ``X @ w`` and ``X.T @ g`` alone, float32 or float64, never
+    copied as a whole; sums are in float64. A pair weighs the product of its rows'
+    `sample_weight`.
 
     With `column_scales`, weights are those of the columns divided by them; `unscaled`
     gives the weights of the columns themselves.
@@ -169,8 +170,7 @@ class LinearObjective(RiskObjective):
 
     def _product(self, matrix: Any, vector: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
-            narrow = vector.astype(matrix.dtype, copy=False)
-            result = np.asarray(matrix @ narrow, dtype=np.float64)
+            result = product(matrix, vector)
         self.n_passes += self._product_cost
         if not np.isfinite(result).all():
             raise FloatingPointError("a product with the data is not finite")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from aucmax._blas import product
 from aucmax._validation import FloatArray
 
 __all__ = ["RowSpace"]
@@ -69,8 +70,7 @@ class RowSpace(NamedTuple):
         """Return the weights of the columns as they came: half a pass."""
         if self.mixture is None:
             return weights
-        mixed = (self.mixture @ weights).astype(self.rows.dtype, copy=False)
-        return np.asarray(self.rows.T @ mixed, dtype=np.float64)
+        return product(self.rows.T, self.mixture @ weights)
 
     def coordinates(self, scores: FloatArray) -> FloatArray:
         """Return the weights in the basis that give these scores, if any do."""

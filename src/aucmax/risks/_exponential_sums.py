@@ -8,7 +8,8 @@ For a pair of rows at distance :math:`x \ge 0`, with :math:`z = e^{-x}` in (0, 1
 
 Divided by z, each is analytic around [0, 1], with its singularity at -1. A polynomial
 that interpolates it in K Chebyshev points of [0, 1] has a relative error of about
-:math:`(3 + 2\sqrt2)^{-K} = 5.83^{-K}`. Times z it is a sum of :math:`z^k = e^{-kx}`,
+:math:`(3 + 2\sqrt2)^{-K} = 5.83^{-K}`. One of the points is z = 1, where it would be
+largest, so that ties are exact. Times z it is a sum of :math:`z^k = e^{-kx}`,
 k = 1 ... K, and such sums over many pairs can be carried from row to row.
 """
 
@@ -77,8 +78,8 @@ def change_of_curvature() -> FloatArray:
 def _interpolate(
     function: Callable[[FloatArray], FloatArray], n_points: int
 ) -> FloatArray:
-    """Return the polynomial in z through the Chebyshev points of [0, 1]."""
-    angles = (np.arange(n_points) + 0.5) * np.pi / n_points
+    """Return the polynomial in z through the Chebyshev-Radau points of [0, 1]."""
+    angles = 2.0 * np.pi * np.arange(n_points) / (2 * n_points - 1)
     points = np.cos(angles)
     series = chebyshev.chebfit(points, function((points + 1.0) / 2), n_points - 1)
     in_x = chebyshev.cheb2poly(series)

@@ -95,8 +95,8 @@ class PairHinge(BaseEstimator):
 
         Many rows are counted in cells of about ``width / 32`` instead of sorted, and
         all rows of a cell share alike in the gradient: shares in [0, 1] are all that
-        the line needs to stay below the risk. The value is then at most a few
-        thousandths of `width` above the risk, never below.
+        the line needs to stay below the risk. The value is then at most ``width / 64``
+        above the risk, never below.
         """
         grid = Grid.cover(scores, self._checked_margin(), width)
         if grid is not None:

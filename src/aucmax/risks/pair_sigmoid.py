@@ -43,7 +43,7 @@ class PairSigmoid(BaseEstimator):
     tau : float, default=1.0
         The width: margins within a few times tau of 0 have a slope.
     accuracy : float, default=1e-7
-        Relative error of each pair's share, at most.
+        That of :class:`PairLogistic`, for each pair's share and its slope.
     n_jobs : int, default=1
         Number of threads; the result does not depend on it.
 

@@ -55,7 +55,7 @@ class PreparedPairs:
     Attributes
     ----------
     accuracy : float
-        Relative error of each pair's share, at most.
+        That of the risk.
     n_rows : int
         Number of rows.
     n_queries : int
@@ -300,7 +300,7 @@ class PreparedPairs:
         if grid is None:
             return None
         rows = self._two_classes.at(scores)
-        return GridSums(rows, grid, self._table, self._n_jobs)
+        return GridSums(rows, grid, self._n_jobs)
 
     def _unit(self, factors: FloatArray) -> float:
         """Return the weight of a pair of the two classes but for its rows' own."""
