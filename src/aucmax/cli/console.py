@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.program import remember_debug
+from aucmax.cli.program import echo, printable, remember_debug
 
 __all__ = ["Console", "with_console"]
 
@@ -29,12 +29,12 @@ class Console:
     def say(self, text: str = "") -> None:
         """Print a line of the result, unless the result is JSON."""
         if not self.as_json:
-            click.echo(text)
+            echo(text)
 
     def note(self, text: str) -> None:
         """Print a remark on the error stream."""
         if not self.is_quiet:
-            click.echo(f"note: {text}", err=True)
+            echo(f"note: {text}", err=True)
 
     def note_rows_left_out(self, data: Any) -> None:
         """Say how many rows have no target, if any."""
@@ -58,8 +58,8 @@ class Console:
         elif sys.stderr.isatty():
             with click.progressbar(
                 length=n_steps,
-                label=title,
-                item_show_func=lambda news: news,
+                label=printable(title),
+                item_show_func=lambda news: news and printable(news),
                 show_eta=False,
                 show_percent=False,
                 show_pos=True,
@@ -70,8 +70,8 @@ class Console:
             ) as bar:
                 yield lambda news, n=1: bar.update(n, news)
         else:
-            click.echo(f"{title} ...", err=True)
-            yield lambda news, *_: click.echo(f"  {news}", err=True)
+            echo(f"{title} ...", err=True)
+            yield lambda news, *_: echo(f"  {news}", err=True)
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:

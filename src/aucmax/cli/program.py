@@ -1,5 +1,6 @@
 """What happens when something goes wrong: one message, one exit code."""
 
+import io
 import os
 import shlex
 import sys
@@ -14,6 +15,8 @@ __all__ = [
     "Command",
     "NothingRankedError",
     "Program",
+    "echo",
+    "printable",
     "remember_debug",
     "typed_command",
 ]
@@ -23,6 +26,23 @@ FAULT = NO_RESULT = 1
 INTERRUPTED = 130
 # what a program killed by SIGPIPE leaves behind, as `cat` and `grep` do
 READER_GONE = 141
+# Characters that move the cursor, change colors or the direction of text: all control
+# characters but the end of a line and the tab, and the marks of direction.
+_UNPRINTABLE = {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(9), *range(11, 32), *range(127, 160), 0x200E, 0x200F, 0x2028,
+                 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}  # fmt: skip
+
+
+def printable(text: str) -> str:
+    """Write control characters, which names in a file may hold, as escapes."""
+    return text.translate(_UNPRINTABLE)
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text for the user; whatever it names, a terminal only shows it."""
+    click.echo(printable(text), err=err, nl=nl)
 
 
 class NothingRankedError(click.ClickException):
@@ -84,18 +104,20 @@ class Program(Command, click.Group):
             _silence_output()
             return READER_GONE
         if self.shows_tracebacks:
-            traceback.print_exception(error)
+            echo("".join(traceback.format_exception(error)), err=True, nl=False)
         if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
             click.echo("Interrupted. No file was left half-written.", err=True)
             return INTERRUPTED
         if isinstance(error, click.ClickException):
-            error.show()
+            shown = io.StringIO()
+            error.show(shown)
+            echo(shown.getvalue(), err=True, nl=False)
             return NO_RESULT if isinstance(error, NothingRankedError) else BAD_INPUT
         message = _explain(error)
         if message is not None:
-            click.echo(f"Error: {message}", err=True)
+            echo(f"Error: {message}", err=True)
             return BAD_INPUT
-        click.echo(
+        echo(
             f"Error: {type(error).__name__}: {error}\nThis is a fault in aucmax. "
             "Please run the command again with --debug and report what it prints.",
             err=True,
