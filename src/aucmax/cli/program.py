@@ -143,15 +143,23 @@ def _explain(error: BaseException) -> str | None:
     """Message for an error that the user can correct; None for any other."""
     from aucmax.exceptions import IncompatibleError
 
+    text = str(error)
+    if isinstance(error, ImportError | OSError) and any(
+        sign in text for sign in ("failed to map segment", "annot allocate memory")
+    ):
+        return (
+            f"not enough memory to load the program ({text}). Allow the process more "
+            "(ulimit -v, or the limit of the container)."
+        )
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return f"{error.filename}: {reason}" if error.filename else reason
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; install it, for example with pip."
     if isinstance(error, MemoryError):
-        return f"not enough memory ({error}). Use fewer rows or columns."
-    if isinstance(error, ValueError | IncompatibleError):
-        return str(error)
+        return f"not enough memory ({text or 'no details'}). Use fewer rows or columns."
+    if isinstance(error, ValueError | IncompatibleError | ImportError):
+        return text
     return None
 
 

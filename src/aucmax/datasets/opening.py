@@ -315,7 +315,7 @@ class _ZstdStream:
 def _zstandard(path: PathLike) -> Any:
     try:
         return importlib.import_module("zstandard")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise DataFileError(
             f"{path}: reading zstd data needs a package: pip install 'aucmax[zstd]'."
         ) from error

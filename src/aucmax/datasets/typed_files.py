@@ -184,7 +184,7 @@ def _fastexcel(path: PathLike) -> Any:
     logging.getLogger("fastexcel").addHandler(logging.NullHandler())
     try:
         return importlib.import_module("fastexcel")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise DataFileError(
             f"{path}: reading spreadsheets needs a package: pip install "
             "'aucmax[excel]'; or save the sheet as CSV."
