@@ -35,7 +35,7 @@ CONTENTS = {
     "a NUL byte": b"age,sick\n1,0\n2,\x001\n",
     "NUL bytes alone": bytes(100),
     "a line of a megabyte": b"1" * (1 << 20),
-    "a line of a megabyte of separators": b"," * (1 << 20),
+    "a line of separators": b"," * (1 << 15),
     "an open quote": b'age,sick\n"1,0\n2,1\n',
     "half a UTF-16 character": b"\xff\xfea\x00g",
 }
@@ -115,7 +115,7 @@ class TestEveryCommand:
         refuse(command, "")
 
     def test_a_name_that_is_too_long(self, command):
-        refuse(command, "o" * 5000 + ".csv")
+        refuse(command, "o" * 300 + ".csv")
 
     def test_a_link_to_itself(self, command):
         os.symlink("odd.csv", "odd.csv")
@@ -126,7 +126,8 @@ class TestEveryCommand:
         opened = threading.Thread(target=lambda: open("odd.csv", "wb").close())
         opened.start()
         refuse(command, "odd.csv")
-        opened.join(10)
+        os.close(os.open("odd.csv", os.O_RDONLY | os.O_NONBLOCK))  # if nobody read
+        opened.join()
 
     def test_standard_input_without_anything(self, command):
         refuse(command, "-", input=b"")

@@ -43,13 +43,13 @@ def check_outputs(
 
     Their folder must be there, unless it is made along with them.
     """
-    taken = {path.resolve(): "is an input" for path in inputs}
+    taken = {os.path.realpath(path): "is an input" for path in inputs}
     for path in filter(None, outputs):
-        if path.resolve() in taken:
+        if (place := os.path.realpath(path)) in taken:
             raise click.ClickException(
-                f"{path} {taken[path.resolve()]}; choose another name for the output."
+                f"{path} {taken[place]}; choose another name for the output."
             )
-        taken[path.resolve()] = "is named for two outputs"
+        taken[place] = "is named for two outputs"
         if path.is_dir():
             raise click.ClickException(f"{path} is a folder; name a file in it.")
         if path.exists() and not force:
