@@ -9,12 +9,12 @@ from pathlib import Path
 
 from aucmax.exceptions import DataFileError
 
-__all__ = ["free_memory", "in_words", "max_memory", "reading_limit", "require_memory"]
+__all__ = ["free_memory", "in_words", "max_memory", "require_memory"]
 
-# What rows may take in memory whatever the size of their file, and how many times its
-# size beyond: tables of zeros, compressed, take about a thousand times their size.
+# Rows may take this much memory whatever the size of their file, or this many times
+# its size. Compressed tables of zeros take about a thousand times their size.
 FREE_BYTES = 4 << 30
-LARGEST_EXPANSION = 200
+MAX_EXPANSION = 200
 
 _chosen: ContextVar[float | None] = ContextVar("max_memory", default=None)
 
@@ -36,6 +36,10 @@ def max_memory(n_bytes: float) -> Iterator[None]:
     n_bytes : float
         The limit, for all readers within the ``with`` block.
 
+    Yields
+    ------
+    None
+
     Examples
     --------
     >>> from aucmax.datasets import load_table, max_memory
@@ -51,16 +55,11 @@ def max_memory(n_bytes: float) -> Iterator[None]:
         _chosen.reset(token)
 
 
-def reading_limit(file_size: float) -> float:
-    """Return how many bytes the rows of a file of this size may take in memory."""
-    free = free_memory()
-    if _chosen.get() is not None:
-        return free
-    return min(free, max(FREE_BYTES, LARGEST_EXPANSION * file_size))
-
-
-def require_memory(source: object, needed: float, limit: float) -> None:
-    """Raise DataFileError if rows take more memory than :func:`reading_limit`."""
+def require_memory(source: object, needed: float, file_size: float) -> None:
+    """Raise DataFileError if the rows of a file take more memory than allowed."""
+    limit = free_memory()
+    if _chosen.get() is None:
+        limit = min(limit, max(FREE_BYTES, MAX_EXPANSION * file_size))
     if needed > limit:
         raise DataFileError(
             f"{source} takes {in_words(needed)} of memory or more, and "

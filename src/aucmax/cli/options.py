@@ -107,8 +107,8 @@ def data_argument(command: Command) -> Command:
         expose_value=False,
         is_eager=True,
         callback=_limit_memory,
-        help="Read files that take up to so many gigabytes of memory [default: what is "
-        "free, less for a small file].",
+        help="Read files that take up to this many gigabytes of memory [default: what "
+        "is free, less for a small file].",
     )
     @wraps(command)
     def wrapped(

@@ -1,6 +1,7 @@
 """Zip archives: the one file of data in it, and none that unpacks to gigabytes."""
 
 import re
+from functools import reduce
 from typing import IO, BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
@@ -50,7 +51,7 @@ def open_member(raw: BinaryIO) -> IO[bytes]:
     return archive.open(_only_member(archive))
 
 
-def check_spreadsheet(source: object, raw: BinaryIO, limit: float) -> None:
+def check_spreadsheet(source: object, raw: BinaryIO, file_size: int) -> None:
     """Raise an error if an archive is damaged, or its sheets take too much memory.
 
     What the directory says of sizes is true if the checksums are: no more than the size
@@ -58,11 +59,11 @@ def check_spreadsheet(source: object, raw: BinaryIO, limit: float) -> None:
     """
     with ZipFile(raw) as archive:
         n_bytes = sum(info.file_size for info in archive.infolist())
-        require_memory(source, n_bytes, limit)
+        require_memory(source, n_bytes, file_size)
         for info in archive.infolist():
             with archive.open(info) as member:
                 n_cells = _n_cells(member)
-            require_memory(source, n_bytes + _MEMORY_OF_A_CELL * n_cells, limit)
+            require_memory(source, n_bytes + _MEMORY_OF_A_CELL * n_cells, file_size)
 
 
 def _n_cells(member: IO[bytes]) -> int:
@@ -71,16 +72,9 @@ def _n_cells(member: IO[bytes]) -> int:
     rows: set[bytes] = set()
     end = b""
     while chunk := member.read(1 << 20):
-        for column, row in _PLACE.findall(end + chunk):
-            columns.add(column)
-            rows.add(row)
+        places = _PLACE.findall(end + chunk)
+        columns.update(column for column, _ in places)
+        rows.update(row for _, row in places)
         end = chunk[-_PLACE_BYTES:]
-    width = max((_column_number(name) for name in columns), default=0)
-    return width * max(map(int, rows), default=0)
-
-
-def _column_number(name: bytes) -> int:
-    number = 0
-    for letter in name:
-        number = 26 * number + letter - ord("A") + 1
-    return number
+    numbers = (reduce(lambda n, c: 26 * n + c - 64, name, 0) for name in columns)
+    return max(numbers, default=0) * max(map(int, rows), default=0)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aucmax._memory import reading_limit, require_memory
+from aucmax._memory import require_memory
 from aucmax.datasets.cells import has_decimal_commas, type_columns
 from aucmax.datasets.delimited import Layout, NotUTF8Error, check_delimited
 from aucmax.datasets.dialects import SAMPLE_SIZE, find_separator
@@ -84,8 +84,7 @@ class TextTable:
         size = size_on_disk(self.path)
         n_bytes = size if kept is None else sum(map(len, kept))
         of_cells = MEMORY_OF_A_CELL * layout.n_records * len(wanted)
-        needed = of_cells + MEMORY_OF_TEXT * n_bytes
-        require_memory(self.path, needed, reading_limit(size))
+        require_memory(self.path, of_cells + MEMORY_OF_TEXT * n_bytes, size)
         if kept is not None:
             source: Any = b"".join(kept)
         else:

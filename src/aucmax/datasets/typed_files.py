@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zipfile import BadZipFile
 
-from aucmax._memory import reading_limit, require_memory
+from aucmax._memory import require_memory
 from aucmax.datasets.archives import check_spreadsheet
 from aucmax.datasets.encodings import read_text_chunks
 from aucmax.datasets.opening import (
@@ -61,7 +61,7 @@ def _collect(path: PathLike, rows: "pl.LazyFrame", select: Selection) -> "pl.Dat
     wanted = select(schema.names())
     n_rows = int(rows.select(pl.len()).collect().item())
     needed = n_rows * sum(memory_of_a_cell(schema[name]) for name in wanted)
-    require_memory(path, needed, reading_limit(size_on_disk(path)))
+    require_memory(path, needed, size_on_disk(path))
     return rows.select(wanted).collect()
 
 
@@ -91,7 +91,10 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
         with refusing(path, "JSON lines"):
             source = io.BytesIO(content)
             schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
-            _require_memory_of_records(path, content, schema)
+            # each line may name columns that no other has
+            of_a_row = sum(map(memory_of_a_cell, schema.dtypes()))
+            needed = MEMORY_OF_TEXT * len(content) + of_a_row * content.count(b"\n")
+            require_memory(path, needed, size_on_disk(path))
             frame = pl.read_ndjson(source, schema=schema)
     except DataFileError as error:
         raise _first_bad_line(path, content) or error from error
@@ -103,13 +106,6 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
                 "text per cell, so write their parts as columns of their own."
             )
     return frame
-
-
-def _require_memory_of_records(path: PathLike, content: bytes, schema: Any) -> None:
-    """Check the size of the table: each line may name columns that no other has."""
-    of_a_row = sum(memory_of_a_cell(dtype) for dtype in schema.dtypes())
-    needed = MEMORY_OF_TEXT * len(content) + of_a_row * content.count(b"\n")
-    require_memory(path, needed, reading_limit(size_on_disk(path)))
 
 
 def _first_bad_line(path: PathLike, content: bytes) -> DataFileError | None:
@@ -168,7 +164,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _check_bomb(path: PathLike, content: bytes) -> None:
     try:
-        check_spreadsheet(path, io.BytesIO(content), reading_limit(size_on_disk(path)))
+        check_spreadsheet(path, io.BytesIO(content), size_on_disk(path))
     except (
         BadZipFile,
         RuntimeError,

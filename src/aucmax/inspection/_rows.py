@@ -8,7 +8,6 @@ from scipy import sparse
 
 from aucmax._parameters import check_names
 from aucmax._validation import FloatArray, IntArray, reject_unreadable
-from aucmax.datasets import near_names
 from aucmax.exceptions import IncompatibleError
 from aucmax.tables import as_table
 from aucmax.tables._sparse import as_rows
@@ -216,7 +215,8 @@ def used_columns(
         for name in wanted:
             if name not in names:
                 raise ValueError(
-                    f"there is no column {name!r}.{near_names(name, names)}"
+                    f"there is no column {name!r}; there are {', '.join(names[:20])}"
+                    f"{', ...' if len(names) > 20 else ''}."
                 )
         return [names.index(name) for name in dict.fromkeys(wanted)]
     encoder = getattr(model, "encoder_", None)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._memory import reading_limit, require_memory
+from aucmax._memory import require_memory
 from aucmax.tables import _scaling
 
 __all__ = ["Scales", "as_rows", "fit_width", "learn_scales", "scale", "to_unit_scale"]
@@ -14,7 +14,7 @@ __all__ = ["Scales", "as_rows", "fit_width", "learn_scales", "scale", "to_unit_s
 Floats = NDArray[np.float64]
 Scales = dict[str, Floats]
 
-# What a fit takes per column, empty or not: its scales, weights and steps.
+# A fit takes this much per column, empty or not: its scales, weights and steps.
 _MEMORY_OF_A_COLUMN = 200
 
 
@@ -41,8 +41,7 @@ def learn_scales(rows: sparse.csr_array) -> Scales:
     makes as many columns; whether there is memory for them is checked here.
     """
     source = f"a sparse matrix of {rows.shape[1]} columns"
-    limit = reading_limit(rows.data.nbytes)
-    require_memory(source, _MEMORY_OF_A_COLUMN * rows.shape[1], limit)
+    require_memory(source, _MEMORY_OF_A_COLUMN * rows.shape[1], rows.data.nbytes)
     columns = sparse.csc_array(rows)
     columns.eliminate_zeros()
     filled = np.diff(columns.indptr) > 0
