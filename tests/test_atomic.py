@@ -256,6 +256,17 @@ def test_a_refusal_of_the_system_is_explained(tmp_path, monkeypatch, number):
 
 
 @POSIX
+@pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID, stat.S_ISVTX])
+def test_a_new_file_has_no_setuid_setgid_or_sticky_bit(tmp_path, bit):
+    path = tmp_path / "old"
+    path.touch()
+    path.chmod(0o751 | bit)
+    with atomic_output(path, overwrite=True) as file:
+        file.write(b"new")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o751
+
+
+@POSIX
 def test_permissions_are_those_of_the_old_file_or_of_the_umask(tmp_path):
     old_mask = os.umask(0o027)
     try:

@@ -119,7 +119,7 @@ def _check_target(target: Path, overwrite: bool) -> int | None:
             "permissions",
             str(target),
         )
-    return stat.S_IMODE(status.st_mode)
+    return status.st_mode & 0o777  # never setuid, setgid or sticky
 
 
 def _raise_exists(target: Path) -> NoReturn:

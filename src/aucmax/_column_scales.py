@@ -8,7 +8,7 @@ from scipy import sparse
 
 from aucmax._validation import FloatArray
 
-__all__ = ["column_scales", "largest_entries"]
+__all__ = ["column_scales", "extreme_scales", "largest_entries"]
 
 _LARGEST_RATIO = 1e6  # of the largest entries of two columns
 _LARGEST_SCALE = 1e100  # beyond it, or below its inverse, squares leave the range
@@ -84,3 +84,11 @@ def column_scales(largest: FloatArray, C: float = 1.0) -> FloatArray | None:
     exponents = np.frexp(largest)[1] - 2
     # within 2^-1020 and 2^1020, so that their inverses are numbers as well
     return np.where(largest > 0.0, np.ldexp(1.0, np.clip(exponents, -1020, 1020)), 1.0)
+
+
+def extreme_scales(largest: FloatArray) -> FloatArray:
+    """Return a power of 2 near the scale of columns whose squares leave the range."""
+    is_extreme = (largest > _LARGEST_SCALE) | (largest < 1.0 / _LARGEST_SCALE)
+    # weights are divided by it, and must stay finite
+    exponents = np.clip(np.frexp(largest)[1] - 1, -950, 1020)
+    return np.where(is_extreme & (largest > 0.0), np.ldexp(1.0, exponents), 1.0)

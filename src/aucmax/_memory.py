@@ -1,22 +1,89 @@
-"""How much memory there is, for this process."""
+"""How much memory there is, for this process, and how much of it a file may take."""
 
+import math
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
-__all__ = ["free_memory"]
+from aucmax.exceptions import DataFileError
+
+__all__ = ["free_memory", "in_words", "max_memory", "require_memory"]
+
+# Rows may take this much memory whatever the size of their file, or this many times
+# its size. Compressed tables of zeros take about a thousand times their size.
+FREE_BYTES = 4 << 30
+MAX_EXPANSION = 200
+
+_chosen: ContextVar[float | None] = ContextVar("max_memory", default=None)
 
 _GROUP = Path("/sys/fs/cgroup")  # of a container, as it sees itself
 _STATUS = Path("/proc/meminfo")
 _PROCESS = Path("/proc/self/statm")
 
 
+@contextmanager
+def max_memory(n_bytes: float) -> Iterator[None]:
+    """Let files be read that take up to this much memory, and no more.
+
+    By default a file is not read if its rows would take more memory than is free, or
+    more than 4 GiB and 200 times the size of the file, as those of a file that was
+    made to exhaust the memory do. The size is estimated before the memory is taken.
+
+    Parameters
+    ----------
+    n_bytes : float
+        The limit, for all readers within the ``with`` block.
+
+    Yields
+    ------
+    None
+
+    Examples
+    --------
+    >>> from aucmax.datasets import load_table, max_memory
+    >>> with max_memory(20e9):
+    ...     rows = load_table("clicks.csv.zst")  # doctest: +SKIP
+    """
+    if not n_bytes > 0:
+        raise ValueError(f"n_bytes must be above 0, got {n_bytes!r}.")
+    token = _chosen.set(n_bytes)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def require_memory(source: object, needed: float, file_size: float) -> None:
+    """Raise DataFileError if the rows of a file take more memory than allowed."""
+    limit = free_memory()
+    if _chosen.get() is None:
+        limit = min(limit, max(FREE_BYTES, MAX_EXPANSION * file_size))
+    if needed > limit:
+        raise DataFileError(
+            f"{source} takes {in_words(needed)} of memory or more, and "
+            f"{in_words(limit)} are allowed for a file of this size; if you trust it, "
+            f"allow more: --max-memory {math.ceil(needed / 1e9)} (gigabytes) on the "
+            "command line, aucmax.datasets.max_memory in Python."
+        )
+
+
+def in_words(n_bytes: float) -> str:
+    """Write a number of bytes."""
+    value = n_bytes / 1e9
+    return f"{value:.1f} GB" if value >= 0.1 else f"{n_bytes / 1e6:.0f} MB"
+
+
 def free_memory() -> float:
     """Return how many bytes may still be used; infinity if that is not known.
 
-    The least of what the machine has left, what the limits of the container leave
-    (``memory.max``), and what those of the process do (``ulimit -d``, ``ulimit -v``).
+    What :func:`max_memory` allows; else the least of what the machine has left, what
+    the limits of the container leave (``memory.max``), and what those of the process do
+    (``ulimit -d``, ``ulimit -v``).
     """
+    if (chosen := _chosen.get()) is not None:
+        return chosen
     return max(0.0, min(_of_machine(), _of_container(), _of_process()))
 
 

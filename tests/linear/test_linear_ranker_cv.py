@@ -28,6 +28,23 @@ def few(**options):
     return LinearRankerCV(**{"C_values": (0.1, 1.0), "cv": 3, **options})
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, "mapped", "unscaled"])
+@pytest.mark.parametrize("largest", [1.7e308, 1e200, 1e-200])
+def test_columns_near_the_ends_of_the_range_of_numbers_are_used(
+    form, largest, tmp_path
+):
+    X, y = rows(200, noise=0.1)
+    X *= largest / np.abs(X).max() / np.array([1, 1, 1, 2, 4, 8])
+    model = few(losses=("logistic regression",), standardize=form != "unscaled")
+    if form == "mapped":
+        np.save(tmp_path / "X.npy", X)
+        X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    elif form != "unscaled":
+        X = form(X)
+    with np.errstate(over="ignore", invalid="ignore"):  # in the check of scikit-learn
+        assert model.fit(X, y).score(X, y) > 0.99
+
+
 def test_the_table_of_results_is_that_of_the_folds():
     X, y = rows(2600)
     model = few(fpr_range=EARLY).fit(X, y)

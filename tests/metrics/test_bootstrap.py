@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.metrics import brier_score_loss, log_loss
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import (
@@ -28,6 +29,28 @@ def test_bootstrap_agrees_with_delong_for_the_auc():
     assert found.standard_error == pytest.approx(expected.standard_error, rel=0.15)
     assert found.low == pytest.approx(expected.low, abs=0.01)
     assert found.high == pytest.approx(expected.high, abs=0.01)
+
+
+def share_above_zero(truth, guess, sample_weight=None):
+    return float(np.average((guess > 0.5) == truth, weights=sample_weight))
+
+
+@pytest.mark.parametrize("metric", [brier_score_loss, log_loss, share_above_zero])
+@pytest.mark.parametrize("weight", [None, np.linspace(1.0, 2.0, 400)])
+def test_a_metric_may_call_its_labels_and_scores_as_it_likes(metric, weight):
+    chances = 1.0 / (1.0 + np.exp(-SCORES))
+    found = bootstrap_interval(
+        metric, Y, chances, sample_weight=weight, n_resamples=20, random_state=0
+    )
+    assert found.value == metric(Y, chances, sample_weight=weight)
+    assert found.low <= found.value <= found.high
+
+
+def test_a_metric_without_weights_is_not_given_any():
+    found = bootstrap_interval(
+        lambda y, s: float(s[y].mean()), Y, SCORES, n_resamples=20, random_state=0
+    )
+    assert found.value == SCORES[Y].mean()
 
 
 def test_the_same_seed_gives_the_same_interval():

@@ -10,7 +10,7 @@ import pytest
 from aucmax.decisions import reliability
 from aucmax.report import Report
 from aucmax.report.contents import Ranking
-from aucmax.report.document import check_report_path
+from aucmax.report.document import _markdown_text, check_report_path
 from aucmax.report.svg import Plane, nice_ticks
 from aucmax.report.view import read_template
 from report.page_samples import EVIL, NAMES, RIGHT_TO_LEFT, contents, labels_and_scores
@@ -173,6 +173,15 @@ def test_a_model_without_measures_is_told_so():
     page = Report(contents(models=models, importance=None)).html()
     assert "constant scores &lt;on&gt; all folds" in page
     assert "aucmax report MODEL DATA" in page
+
+
+@pytest.mark.parametrize(
+    "name", ["https://evil.example", "www.evil.example", "a@evil.example", "@someone"]
+)
+def test_markdown_has_no_link_made_of_a_name(name):
+    text = _markdown_text(f"column {name} is")
+    assert re.search(r"://|www\.|@\w", text) is None
+    assert text.replace("<!-- -->", "") == f"column {name} is"
 
 
 def test_markdown_has_the_same_sections_and_escapes_names():

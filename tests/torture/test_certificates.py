@@ -15,13 +15,13 @@ from sklearn.exceptions import ConvergenceWarning
 from aucmax import AUCSVC, LevelSumRanker, MarginRanker
 from aucmax._column_scales import column_scales, largest_entries
 from aucmax.exceptions import ConstantScoresWarning, MarginWarning
-from aucmax.solvers.linear_program import (
+from aucmax.structured.total_variation import optimality_gap, prox
+from margin import samples
+from margin_programs import (
     solve_hard_pairs,
     solve_instances,
     solve_pairs,
 )
-from aucmax.structured.total_variation import optimality_gap, prox
-from margin import samples
 from reference_margins import instance_margin, pair_margin
 from reference_total_variation import value as total_variation
 from torture.amount import times

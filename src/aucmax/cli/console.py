@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.program import remember_debug
+from aucmax.cli.program import echo, printable, remember_debug
 from aucmax.cli.streams import output_error
 
 __all__ = ["Console", "with_console"]
@@ -49,9 +49,9 @@ class Console:
                 write(place)
             except Exception:
                 place.parent.rmdir()
-                click.echo(f"{path.name} could not be written anywhere.", err=True)
+                echo(f"{path.name} could not be written anywhere.", err=True)
                 return None
-            click.echo(f"{path.name} is in {place} instead.", err=True)
+            echo(f"{path.name} is in {place} instead.", err=True)
         self.files.append(str(place))
         if line:
             self.say(line.format(place))
@@ -60,12 +60,12 @@ class Console:
     def say(self, text: str = "") -> None:
         """Print a line of the result, unless the result is JSON."""
         if not self.as_json:
-            click.echo(text)
+            echo(text)
 
     def note(self, text: str) -> None:
         """Print a remark on the error stream."""
         if not self.is_quiet:
-            click.echo(f"note: {text}", err=True)
+            echo(f"note: {text}", err=True)
 
     def note_rows_left_out(self, data: Any) -> None:
         """Say how many rows have no target, if any."""
@@ -89,8 +89,8 @@ class Console:
         elif sys.stderr.isatty():
             with click.progressbar(
                 length=n_steps,
-                label=title,
-                item_show_func=lambda news: news,
+                label=printable(title),
+                item_show_func=lambda news: news and printable(news),
                 show_eta=False,
                 show_percent=False,
                 show_pos=True,
@@ -101,8 +101,8 @@ class Console:
             ) as bar:
                 yield lambda news, n=1: bar.update(n, news)
         else:
-            click.echo(f"{title} ...", err=True)
-            yield lambda news, *_: click.echo(f"  {news}", err=True)
+            echo(f"{title} ...", err=True)
+            yield lambda news, *_: echo(f"  {news}", err=True)
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -146,6 +146,6 @@ def with_console(command: Callable[..., None]) -> Callable[..., None]:
                 raise click.exceptions.Exit(console.exit_code)
         finally:
             if console.files and (sys.exc_info()[0] or output_error()):
-                click.echo(f"Written: {', '.join(console.files)}", err=True)
+                echo(f"Written: {', '.join(console.files)}", err=True)
 
     return wrapped

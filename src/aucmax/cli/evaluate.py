@@ -1,5 +1,6 @@
 """``aucmax evaluate``: how well a saved model ranks other rows."""
 
+from dataclasses import replace
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -175,6 +176,8 @@ def split_known(
 ) -> Data:
     """Take off target and queries: the columns of training, unless others are named."""
     if rows.labels is not None:
+        # columns beyond those of training may be a thousand million
+        rows = replace(rows, rows=model.encoder_.select(rows.rows))
         return split_target(rows, data, target, (), queries, row_columns)
     column = queries.column or (None if queries.is_off else model.query_column)
     if queries.column is None and column not in (None, *rows.rows.columns):

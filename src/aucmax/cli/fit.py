@@ -21,7 +21,7 @@ from aucmax.cli.options import (
     time_limit_option,
 )
 from aucmax.cli.outputs import check_outputs
-from aucmax.cli.program import Command
+from aucmax.cli.program import Command, echo
 from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.training import auto_record, fit_model, note_findings, target_record
 from aucmax.cli.workers import worker_options
@@ -172,7 +172,7 @@ def fit(
     )
     place = console.write(output, partial(aucmax.save, fitted, overwrite=force))
     if checkpoint is not None and console.exit_code:
-        click.echo(f"The checkpoint {checkpoint} is kept for another try.", err=True)
+        echo(f"The checkpoint {checkpoint} is kept for another try.", err=True)
     elif checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
     notices = note_findings(training, goal, fitted.encoder_, console)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import click
 
+from aucmax._memory import max_memory
 from aucmax.cli.data import QueryChoice, RowColumns, Source
 
 __all__ = [
@@ -59,6 +60,11 @@ report_option = click.option(
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 
+def _limit_memory(ctx: click.Context, _: click.Parameter, gb: float | None) -> None:
+    if gb is not None:
+        ctx.with_resource(max_memory(1e9 * gb))
+
+
 def data_argument(command: Command) -> Command:
     """Add the argument DATA with the options of its format; the command gets `data`."""
 
@@ -93,6 +99,16 @@ def data_argument(command: Command) -> Command:
         "--sheet",
         metavar="NAME",
         help="Sheet of a spreadsheet [default: the first].",
+    )
+    @click.option(
+        "--max-memory",
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="GB",
+        expose_value=False,
+        is_eager=True,
+        callback=_limit_memory,
+        help="Read files that take up to this many gigabytes of memory [default: what "
+        "is free, less for a small file].",
     )
     @wraps(command)
     def wrapped(

@@ -43,13 +43,13 @@ def check_outputs(
 
     Their folder must be there, unless it is made along with them.
     """
-    taken = {path.resolve(): "is an input" for path in inputs}
+    taken = {os.path.realpath(path): "is an input" for path in inputs}
     for path in filter(None, outputs):
-        if path.resolve() in taken:
+        if (place := os.path.realpath(path)) in taken:
             raise click.ClickException(
-                f"{path} {taken[path.resolve()]}; choose another name for the output."
+                f"{path} {taken[place]}; choose another name for the output."
             )
-        taken[path.resolve()] = "is named for two outputs"
+        taken[place] = "is named for two outputs"
         if path.exists() and not path.is_file():
             raise click.ClickException(f"{path} is a folder or a device; name a file.")
         if path.exists() and not force:
@@ -61,9 +61,9 @@ def check_outputs(
             folder = folder.parent
         if not folder.is_dir():
             raise click.ClickException(f"there is no folder {folder}; create it first.")
-        for place in (folder, *([path] if path.exists() else [])):
-            if not os.access(place, os.W_OK):
-                raise click.ClickException(f"no permission to write in {place}.")
+        for existing in (folder, *([path] if path.exists() else [])):
+            if not os.access(existing, os.W_OK):
+                raise click.ClickException(f"no permission to write in {existing}.")
 
 
 def check_ending(path: Path | None, endings: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """What happens when something goes wrong: one message, one exit code."""
 
+import io
 import shlex
 import sys
 import traceback
@@ -15,6 +16,8 @@ __all__ = [
     "Command",
     "NothingRankedError",
     "Program",
+    "echo",
+    "printable",
     "remember_debug",
     "typed_command",
 ]
@@ -24,6 +27,23 @@ FAULT = NO_RESULT = 1
 INTERRUPTED = 130
 # what a program killed by SIGPIPE leaves behind, as `cat` and `grep` do
 READER_GONE = 141
+# Characters that move the cursor, change colors or the direction of text: all control
+# characters but the end of a line and the tab, and the marks of direction.
+_UNPRINTABLE = {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(9), *range(11, 32), *range(127, 160), 0x200E, 0x200F, 0x2028,
+                 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}  # fmt: skip
+
+
+def printable(text: str) -> str:
+    """Write control characters, which names in a file may hold, as escapes."""
+    return text.translate(_UNPRINTABLE)
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text for the user; whatever it names, a terminal only shows it."""
+    click.echo(printable(text), err=err, nl=nl)
 
 
 class NothingRankedError(click.ClickException):
@@ -84,18 +104,20 @@ class Program(Command, click.Group):
         if is_abort and isinstance(error.__cause__, EOFError):
             error = error.__cause__  # not at a prompt, where click names no cause
         if self.shows_tracebacks:
-            traceback.print_exception(error)
+            echo("".join(traceback.format_exception(error)), err=True, nl=False)
         if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
             click.echo("Interrupted. No file was left half-written.", err=True)
             return INTERRUPTED
         if isinstance(error, click.ClickException):
-            error.show()
+            shown = io.StringIO()
+            error.show(shown)
+            echo(shown.getvalue(), err=True, nl=False)
             return NO_RESULT if isinstance(error, NothingRankedError) else BAD_INPUT
         message = _explain(error)
         if message is not None:
-            click.echo(f"Error: {message}", err=True)
+            echo(f"Error: {message}", err=True)
             return BAD_INPUT
-        click.echo(
+        echo(
             f"Error: {type(error).__name__}: {error}\nThis is a fault in aucmax. "
             "Please run the command again with --debug and report what it prints.",
             err=True,
@@ -121,13 +143,21 @@ def _explain(error: BaseException) -> str | None:
     """Message for an error that the user can correct; None for any other."""
     from aucmax.exceptions import IncompatibleError
 
+    text = str(error)
+    if isinstance(error, ImportError | OSError) and any(
+        sign in text for sign in ("failed to map segment", "annot allocate memory")
+    ):
+        return (
+            f"not enough memory to load the program ({text}). Allow the process more "
+            "(ulimit -v, or the limit of the container)."
+        )
     if isinstance(error, OSError):
         reason = error.strerror or str(error)
         return f"{error.filename}: {reason}" if error.filename else reason
     if isinstance(error, ModuleNotFoundError):
         return f"{error}; install it, for example with pip."
     if isinstance(error, MemoryError):
-        return f"not enough memory ({error}). Use fewer rows or columns."
-    if isinstance(error, ValueError | IncompatibleError):
-        return str(error)
+        return f"not enough memory ({text or 'no details'}). Use fewer rows or columns."
+    if isinstance(error, ValueError | IncompatibleError | ImportError):
+        return text
     return None

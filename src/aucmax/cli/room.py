@@ -1,10 +1,8 @@
 """Where rows are kept: in memory, or on disk if they need more than there is."""
 
-from typing import Any
-
 import click
 
-from aucmax._memory import free_memory
+from aucmax._memory import free_memory, in_words
 from aucmax.cli.console import Console
 from aucmax.cli.data import Source
 
@@ -32,7 +30,7 @@ def stays_on_disk(data: Source, choice: bool | None, console: Console) -> bool:
     if needed <= free:
         return False
     console.note(
-        f"{data.path} needs about {_in_words(needed)} of memory, and {_in_words(free)} "
+        f"{data.path} needs about {in_words(needed)} of memory, and {in_words(free)} "
         "are free: rows stay on disk (--in-memory reads them all)"
     )
     return True
@@ -56,8 +54,3 @@ def _size(data: Source) -> int:
         for file in files
     )
     return sum(sizes)
-
-
-def _in_words(n_bytes: float) -> str:
-    value: Any = n_bytes / 1e9
-    return f"{value:.1f} GB" if value >= 0.1 else f"{n_bytes / 1e6:.0f} MB"

@@ -1,5 +1,7 @@
 """``aucmax score``: rank the rows of a file by a saved model."""
 
+import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -18,12 +20,15 @@ from aucmax.cli.options import (
     prevalence_option,
 )
 from aucmax.cli.outputs import TABLES, check_ending, check_outputs, make_folder
-from aucmax.cli.program import Command
+from aucmax.cli.program import Command, printable
 from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.streams import output_error
 from aucmax.cli.workers import worker_options
 
 __all__ = ["known_columns", "load_model", "require_probabilities", "score"]
+
+# what spreadsheets take for a formula, if it is not a number
+_FORMULA = r"^[=+\-@\t\r]"
 
 
 @click.command(
@@ -58,6 +63,12 @@ __all__ = ["known_columns", "load_model", "require_probabilities", "score"]
     help="Add the probability of the positive class; the model must have been fitted "
     "with --calibrate.",
 )
+@click.option(
+    "--safe-csv",
+    is_flag=True,
+    help="Put an apostrophe in front of text cells and names that a spreadsheet would "
+    "take for a formula, since they start with =, +, - or @.",
+)
 @prevalence_option
 @click.option(
     "--threshold",
@@ -77,6 +88,7 @@ def score(
     output: Path | None,
     keep: tuple[str, ...],
     proba: bool,
+    safe_csv: bool,
     prevalence: float | None,
     threshold: float | None,
     force: bool,
@@ -122,6 +134,8 @@ def score(
         require_column(name, names, data.path)
     scorer = _Scorer(fitted, keep, proba, prevalence, threshold)
     frames = map(scorer.scores, new.parts() if in_parts else [new])
+    if safe_csv:
+        frames = map(_without_formulas, frames)
     if output is None:
         _print_scores(frames, console)
     else:
@@ -196,6 +210,17 @@ class _Scorer:
         return {n: columns[copy if copy in names else n] for n, copy in copies.items()}
 
 
+def _without_formulas(frame: Any) -> Any:
+    import polars as pl
+
+    cells = pl.col(pl.String)
+    is_number = cells.cast(pl.Float64, strict=False).is_not_null()
+    quoted = cells.str.replace(_FORMULA, "'$0")
+    return frame.with_columns(pl.when(is_number).then(cells).otherwise(quoted)).rename(
+        lambda name: re.sub(_FORMULA, r"'\g<0>", name)
+    )
+
+
 def _print_scores(frames: Iterator[Any], console: Console) -> None:
     import polars as pl
 
@@ -204,8 +229,10 @@ def _print_scores(frames: Iterator[Any], console: Console) -> None:
         return
     # piece by piece, so that a reader who has seen enough stops us early
     pieces = (piece for frame in frames for piece in frame.iter_slices(4096))
+    show = printable if sys.stdout.isatty() else str
     for k, piece in enumerate(pieces):
-        click.echo(piece.write_csv(include_header=k == 0), nl=False)
+        # colors are allowed: without them, click takes escapes out of cells
+        click.echo(show(piece.write_csv(include_header=k == 0)), nl=False, color=True)
         if output_error():
             return
 

@@ -53,7 +53,7 @@ def worker_options(command: Command) -> Command:
 def _client(n_workers: int | None, address: str | None) -> Iterator[Any]:
     try:
         from distributed import Client, LocalCluster
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise click.ClickException(
             "--workers and --scheduler need Dask: pip install 'aucmax[dask]'."
         ) from error

@@ -64,8 +64,9 @@ def parse_parameters(
             )
         if name not in defaults:
             raise ValueError(
-                f"{model} has no parameter {name!r}.{near_names(name, list(defaults))} "
-                f"Its parameters are {', '.join(defaults)}."
+                f"{model} has no parameter {name!r}."
+                f"{near_names(name, list(defaults), or_list=False)} Its parameters are "
+                f"{', '.join(defaults)}."
             )
         if name in found:
             raise ValueError(f"{name} is set twice.")

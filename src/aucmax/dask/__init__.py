@@ -6,7 +6,7 @@ when they are handed an array, a series or a frame of Dask; nothing else loads i
 
 try:
     import dask as _dask  # noqa: F401
-except ImportError as error:
+except ModuleNotFoundError as error:
     raise ImportError(
         "collections of Dask need the extra: pip install 'aucmax[dask]'."
     ) from error

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 try:
     import distributed  # noqa: F401
     import xgboost
-except ImportError as error:
+except ModuleNotFoundError as error:
     raise ImportError(
         "trees on Dask need XGBoost and a cluster: pip install 'aucmax[dask]'."
     ) from error

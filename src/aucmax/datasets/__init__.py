@@ -1,5 +1,6 @@
 """Data to learn from: generators, readers, and a table that comes with the package."""
 
+from aucmax._memory import max_memory
 from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.embedded import load_demo
 from aucmax.datasets.generators import make_r_of_k
@@ -28,6 +29,7 @@ __all__ = [
     "load_table",
     "make_letter_images",
     "make_r_of_k",
+    "max_memory",
     "near_names",
     "open_table",
     "save_table",

@@ -20,7 +20,7 @@ from aucmax.datasets.names import near_names
 from aucmax.datasets.opening import require_file
 from aucmax.datasets.parts import common_format, common_schema, find_files
 from aucmax.datasets.tables import load_table
-from aucmax.datasets.typed_files import refusing
+from aucmax.datasets.typed_files import memory_of_a_cell, refusing
 from aucmax.exceptions import DataFileError, DataFileWarning
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ Mask = NDArray[np.bool_]
 
 _CELLS_AT_ONCE = 1 << 21  # 16 megabytes of numbers
 _FEWEST_ROWS = 1000
-_BYTES_OF_A_NUMBER = 8
-_BYTES_OF_A_TEXT = 32
 
 
 class Piece(NamedTuple):
@@ -299,10 +297,7 @@ class TableOnDisk:
         -------
         int
         """
-        return self.height * sum(
-            _BYTES_OF_A_TEXT if dtype.to_python() is str else _BYTES_OF_A_NUMBER
-            for dtype in self.dtypes
-        )
+        return self.height * sum(map(memory_of_a_cell, self.dtypes))
 
     def collect(self) -> "pl.DataFrame":
         """Read all rows into memory.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 from zipfile import BadZipFile
 
+from aucmax._memory import require_memory
 from aucmax.datasets.archives import member_name, open_member
 from aucmax.datasets.names import near_names
 from aucmax.exceptions import DataFileError
@@ -70,9 +71,8 @@ COMPRESSIONS = {
 CHUNK = 1 << 20
 ZSTD_PIECE = 1 << 14
 
-# what a compressed file may hold whatever its size, and how many times its size beyond
-FREE_CONTENT = 1 << 30
-LARGEST_EXPANSION = 200
+# A text file takes 4 times its size in memory while it is read, and 40 bytes per cell.
+MEMORY_OF_TEXT, MEMORY_OF_A_CELL = 4, 40
 
 _ADVICE = {
     ".txt": "if columns are separated by commas, semicolons or tabs, name the format "
@@ -174,15 +174,26 @@ def find_source(path: PathLike) -> PathLike:
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"path must be the path of a file, got {path!r}.")
     if str(path) == STANDARD_INPUT:
-        return Piped("standard input", sys.stdin.buffer.read())
+        if sys.stdin is None or sys.stdin.closed:
+            raise DataFileError("standard input is closed; name a file, or pipe rows.")
+        return _read_pipe("standard input", sys.stdin.buffer)
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
         return path  # said where it is opened
     if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode):
         with _open_raw(path) as raw:
-            return Piped(str(path), raw.read())
+            return _read_pipe(str(path), raw)
     return path
+
+
+def _read_pipe(name: str, raw: BinaryIO) -> Piped:
+    """Read all that comes; a device may never end."""
+    content = bytearray()
+    while chunk := raw.read(CHUNK):
+        content += chunk
+        require_memory(name, MEMORY_OF_TEXT * len(content), float("inf"))
+    return Piped(name, bytes(content))
 
 
 def compression_of(path: PathLike, compression: str = "auto") -> str | None:
@@ -208,16 +219,12 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
     n_bytes = 0
     try:
         with _open_raw(path) as raw:
-            limit = _largest_content(raw)
+            size = size_on_disk(path)
             stream = _DECOMPRESSORS[kind](raw)
             while chunk := stream.read(CHUNK):
                 n_bytes += len(chunk)
-                if kind is not None and n_bytes > limit:
-                    raise DataFileError(
-                        f"{path}: the {kind} data hold more than {limit >> 20} MiB, "
-                        f"over {LARGEST_EXPANSION} times the size of the file; if you "
-                        "trust it, unpack it first."
-                    )
+                if kind is not None:
+                    require_memory(path, MEMORY_OF_TEXT * n_bytes, size)
                 yield chunk
     except EOFError as error:
         raise DataFileError(
@@ -230,10 +237,9 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
         raise DataFileError(f"{path}: reading failed: {error}.") from error
 
 
-def _largest_content(raw: BinaryIO) -> int:
-    size = raw.seek(0, os.SEEK_END)
-    raw.seek(0)
-    return max(FREE_CONTENT, LARGEST_EXPANSION * size)
+def size_on_disk(path: PathLike) -> int:
+    """Return the bytes of a file as it lies there, or of what came through a pipe."""
+    return len(path.content) if isinstance(path, Piped) else os.stat(path).st_size
 
 
 def _damaged(path: PathLike, kind: str | None, error: Exception) -> DataFileError:
@@ -309,7 +315,7 @@ class _ZstdStream:
 def _zstandard(path: PathLike) -> Any:
     try:
         return importlib.import_module("zstandard")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise DataFileError(
             f"{path}: reading zstd data needs a package: pip install 'aucmax[zstd]'."
         ) from error

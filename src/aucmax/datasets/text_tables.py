@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aucmax._memory import require_memory
 from aucmax.datasets.cells import type_columns
 from aucmax.datasets.delimited import Layout, NotUTF8Error, check_delimited
 from aucmax.datasets.dialects import SAMPLE_SIZE, Decimals, find_separator
@@ -13,7 +14,14 @@ from aucmax.datasets.encodings import (
     marked_encoding,
     read_text_chunks,
 )
-from aucmax.datasets.opening import PathLike, Piped, compression_of
+from aucmax.datasets.opening import (
+    MEMORY_OF_A_CELL,
+    MEMORY_OF_TEXT,
+    PathLike,
+    Piped,
+    compression_of,
+    size_on_disk,
+)
 from aucmax.datasets.typed_files import Selection
 from aucmax.exceptions import DataFileError
 
@@ -73,6 +81,10 @@ class TextTable:
             has_header=self.has_header,
         )
         wanted = select(layout.names)
+        size = size_on_disk(self.path)
+        n_bytes = size if kept is None else sum(map(len, kept))
+        of_cells = MEMORY_OF_A_CELL * layout.n_records * len(wanted)
+        require_memory(self.path, of_cells + MEMORY_OF_TEXT * n_bytes, size)
         if kept is not None:
             source: Any = b"".join(kept)
         else:

@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zipfile import BadZipFile
 
-from aucmax.datasets.archives import check_members
+from aucmax._memory import require_memory
+from aucmax.datasets.archives import check_spreadsheet
 from aucmax.datasets.encodings import read_text_chunks
 from aucmax.datasets.opening import (
-    FREE_CONTENT,
-    LARGEST_EXPANSION,
+    MEMORY_OF_TEXT,
     PathLike,
     Piped,
     compression_of,
     read_chunks,
     read_content,
+    size_on_disk,
 )
 from aucmax.exceptions import DataFileError
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["TYPED_READERS", "read_excel", "refusing"]
 
 _ZIP = b"PK\x03\x04"
+_MEMORY_OF_A_NUMBER, _MEMORY_OF_A_STRING = 8, 32
 
 
 # from the names of all columns to those that are wanted
@@ -41,7 +43,7 @@ def _read_parquet(path: PathLike, compression: str, select: Selection) -> Any:
 
     source = _whole_or_path(path, compression)
     with refusing(path, "Parquet"):
-        return _collect(pl.scan_parquet(source, glob=False), select)
+        return _collect(path, pl.scan_parquet(source, glob=False), select)
 
 
 def _read_feather(path: PathLike, compression: str, select: Selection) -> Any:
@@ -49,11 +51,23 @@ def _read_feather(path: PathLike, compression: str, select: Selection) -> Any:
 
     source = _whole_or_path(path, compression)
     with refusing(path, "Feather"):
-        return _collect(pl.scan_ipc(source, glob=False), select)
+        return _collect(path, pl.scan_ipc(source, glob=False), select)
 
 
-def _collect(rows: "pl.LazyFrame", select: Selection) -> "pl.DataFrame":
-    return rows.select(select(rows.collect_schema().names())).collect()
+def _collect(path: PathLike, rows: "pl.LazyFrame", select: Selection) -> "pl.DataFrame":
+    import polars as pl
+
+    schema = rows.collect_schema()
+    wanted = select(schema.names())
+    n_rows = int(rows.select(pl.len()).collect().item())
+    needed = n_rows * sum(memory_of_a_cell(schema[name]) for name in wanted)
+    require_memory(path, needed, size_on_disk(path))
+    return rows.select(wanted).collect()
+
+
+def memory_of_a_cell(dtype: Any) -> int:
+    """Estimate the bytes of a cell of a frame."""
+    return _MEMORY_OF_A_STRING if dtype.to_python() is str else _MEMORY_OF_A_NUMBER
 
 
 def _whole_or_path(path: PathLike, compression: str) -> Any:
@@ -75,7 +89,13 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
         raise DataFileError(f"{path}: the file is empty.")
     try:
         with refusing(path, "JSON lines"):
-            frame = pl.read_ndjson(io.BytesIO(content), infer_schema_length=None)
+            source = io.BytesIO(content)
+            schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
+            # each line may name columns that no other has
+            of_a_row = sum(map(memory_of_a_cell, schema.dtypes()))
+            needed = MEMORY_OF_TEXT * len(content) + of_a_row * content.count(b"\n")
+            require_memory(path, needed, size_on_disk(path))
+            frame = pl.read_ndjson(source, schema=schema)
     except DataFileError as error:
         raise _first_bad_line(path, content) or error from error
     # no key is repeated if each line has each key, and there are no more
@@ -158,8 +178,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _check_bomb(path: PathLike, content: bytes) -> None:
     try:
-        largest = max(FREE_CONTENT, LARGEST_EXPANSION * len(content))
-        check_members(io.BytesIO(content), largest)
+        check_spreadsheet(path, io.BytesIO(content), size_on_disk(path))
     except (
         BadZipFile,
         RuntimeError,
@@ -175,7 +194,7 @@ def _fastexcel(path: PathLike) -> Any:
     logging.getLogger("fastexcel").addHandler(logging.NullHandler())
     try:
         return importlib.import_module("fastexcel")
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise DataFileError(
             f"{path}: reading spreadsheets needs a package: pip install "
             "'aucmax[excel]'; or save the sheet as CSV."

@@ -22,13 +22,14 @@ def name_columns(names: Sequence[str]) -> tuple[list[str], list[str]]:
     >>> name_columns(["", "age"])
     (['column_1', 'age'], ['column_1'])
     """
-    named, made = list(names), []
+    named, made, taken = list(names), [], set(names)
     for place, name in enumerate(names):
         if not name or _MADE_UP.fullmatch(name):
             new = f"column_{place + 1}"
-            while new in named:
+            while new in taken:
                 new += "_"
             named[place] = new
+            taken.add(new)
             made.append(new)
     return named, made
 
@@ -40,7 +41,8 @@ def drop_index(
 
     Returns the frame, and what is to be said about it.
     """
-    present = [name for name in frame.columns if name in unnamed]
+    made = set(unnamed)
+    present = [name for name in frame.columns if name in made]
     index = [name for name in present[:1] if _is_index(frame, name)]
     empty = [name for name in present if frame[name].null_count() == frame.height]
     if len({*index, *empty}) == frame.width:
@@ -50,7 +52,8 @@ def drop_index(
         remarks.append("the first column has no name and numbers the rows: left out")
     kept = [name for name in present if name not in index and name not in empty]
     if kept:
-        remarks.append(f"columns without a name are called {', '.join(kept)}")
+        shown = ", ".join(kept[:12]) + ", ..." * (len(kept) > 12)
+        remarks.append(f"columns without a name are called {shown}")
     return frame.drop({*index, *empty}), remarks
 
 

@@ -20,6 +20,7 @@ from sklearn.model_selection import (
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._blas import one_blas_thread
+from aucmax._column_scales import extreme_scales, largest_entries
 from aucmax._dask import dask_room, maps_dask
 from aucmax._features import (
     check_features,
@@ -356,23 +357,26 @@ class LinearRankerCV(BinaryRanker):
                 "standardization"
             ).standardized(X, weight, names, wanted=self.standardize)
             return scaled
-        centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        centre = np.zeros(X.shape[1])
         matrix: Any = X
         values = matrix.data if sparse.issparse(X) else matrix
         with np.errstate(over="ignore", invalid="ignore"):
             is_fine = np.isfinite(values.sum(dtype=np.float64))
         if not is_fine and not np.isfinite(values).all():
             raise ValueError(explain_non_finite(X, names))
-        if sparse.issparse(X) or not self.standardize:
-            return X, centre, scale
-        if is_mapped(X):
+        if is_mapped(X) and self.standardize:
             return standardized_map(X, weight)
+        powers = extreme_scales(largest_entries(X))
+        if (powers != 1.0).any():
+            X = matrix = X @ sparse.diags_array(1.0 / powers)
+        if sparse.issparse(X) or not self.standardize:
+            return X, centre, powers
         centre = np.average(X.astype(np.float64, copy=False), axis=0, weights=weight)
         spread = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weight))
         scale = np.where(spread > 0.0, spread, 1.0)
         # of a rare category, scaling would make a large number
         scale[(matrix * matrix == matrix).all(axis=0)] = 1.0
-        return (X - centre) / scale, centre, scale
+        return (X - centre) / scale, centre * powers, scale * powers
 
     def _search(
         self, rows: Rows, candidates: Sequence[Candidate], groups: ArrayLike | None

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._column_scales import extreme_scales, largest_entries
 from aucmax._mapped import map_blocks, row_blocks
 from aucmax._validation import FloatArray
 
@@ -23,13 +24,15 @@ def standardized_map(
     blocks, total = row_blocks(X), weights.sum()
     sums, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     is_indicator = np.ones(X.shape[1], dtype=np.bool_)
+    powers = extreme_scales(largest_entries(X))
     for rows in blocks:
-        block = X[rows].astype(np.float64)
+        block = X[rows].astype(np.float64) / powers
         sums += weights[rows] @ block
         is_indicator &= (block * block == block).all(axis=0)
     centre = sums / total
     for rows in blocks:
-        squares += weights[rows] @ (X[rows] - centre) ** 2
+        squares += weights[rows] @ (X[rows] / powers - centre) ** 2
     spread = np.sqrt(squares / total)
     scale = np.where((spread > 0.0) & ~is_indicator, spread, 1.0)
-    return map_blocks(X, lambda block: (block - centre) / scale), centre, scale
+    mapped = map_blocks(X, lambda block: (block / powers - centre) / scale)
+    return mapped, centre * powers, scale * powers

@@ -138,11 +138,11 @@ def bootstrap_interval(
     rng = generator_of(random_state)
     if qid is None:
         draws = _draw_rows(labels if stratified else np.zeros_like(labels), rng)
-        value = metric(**arrays, **metric_options)
+        value = _call(metric, arrays, metric_options)
     else:
         codes = check_qid(qid, labels.size).codes
         draws = _draw_queries(codes, rng)
-        value = metric(**arrays, qid=codes, **metric_options)
+        value = _call(metric, {**arrays, "qid": codes}, metric_options)
     samples = _evaluate(metric, arrays, metric_options, draws, n_resamples)
     low, high = _percentiles(samples, confidence)
     error = float(samples.std(ddof=1))
@@ -247,6 +247,14 @@ def _draw_queries(codes: IntArray, rng: np.random.Generator) -> Iterator[Draw]:
         yield order[places], numbers
 
 
+def _call(
+    metric: Callable[..., float], arrays: dict[str, Any], options: dict[str, Any]
+) -> float:
+    """Call a metric with labels and scores by position: their names differ."""
+    rest = dict(arrays)
+    return metric(rest.pop("y_true"), rest.pop("y_score"), **rest, **options)
+
+
 def _evaluate(
     metric: Callable[..., float],
     arrays: dict[str, NDArray[Any]],
@@ -262,7 +270,7 @@ def _evaluate(
         if qid is not None:
             drawn["qid"] = qid
         try:
-            samples.append(metric(**drawn, **options))
+            samples.append(_call(metric, drawn, options))
         except NotEnoughClassesError as error:
             n_failed += 1
             if n_failed > 10 * n_resamples:

@@ -189,7 +189,7 @@ class Decoder:
             return find_class(name[:80])
         except LookupError as error:
             raise ModelFileError(error.args[0], self._version_hint()) from error
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise ModelFileError(
                 f"it holds a {name}, which needs a package that is not installed "
                 f"({error})",

@@ -148,7 +148,9 @@ def _markdown_text(value: Any) -> str:
     """Escape what Markdown or the HTML in it would read as more than text."""
     text = " ".join(str(value).split())
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_\[\]|#~$!])", r"\\\1", text)
+    text = re.sub(r"([\\`*_\[\]|#~$!])", r"\\\1", text)
+    # a comment within a bare address or @name keeps it from becoming a link
+    return re.sub(r"(:(?=//)|www(?=\.)|@)", r"\1<!-- -->", text, flags=re.IGNORECASE)
 
 
 def _code_block(value: str) -> str:

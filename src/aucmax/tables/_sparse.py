@@ -6,12 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._memory import require_memory
 from aucmax.tables import _scaling
 
 __all__ = ["Scales", "as_rows", "fit_width", "learn_scales", "scale", "to_unit_scale"]
 
 Floats = NDArray[np.float64]
 Scales = dict[str, Floats]
+
+# A fit takes this much per column, empty or not: its scales, weights and steps.
+_MEMORY_OF_A_COLUMN = 200
 
 
 def as_rows(matrix: Any) -> sparse.csr_array:
@@ -33,8 +37,11 @@ def learn_scales(rows: sparse.csr_array) -> Scales:
     """Learn the typical size of each feature where it is not zero.
 
     As in :mod:`aucmax.tables._scaling`, with the centre at zero, so that the matrix
-    stays sparse; the squashed values get a mean square of one.
+    stays sparse; the squashed values get a mean square of one. A single large index
+    makes as many columns; whether there is memory for them is checked here.
     """
+    source = f"a sparse matrix of {rows.shape[1]} columns"
+    require_memory(source, _MEMORY_OF_A_COLUMN * rows.shape[1], rows.data.nbytes)
     columns = sparse.csc_array(rows)
     columns.eliminate_zeros()
     filled = np.diff(columns.indptr) > 0

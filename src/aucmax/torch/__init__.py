@@ -5,7 +5,7 @@ Needs the extra ``aucmax[torch]``. Nothing else in the library loads PyTorch.
 
 try:
     import torch as _torch  # noqa: F401
-except ImportError as error:
+except ModuleNotFoundError as error:
     raise ImportError(
         "aucmax.torch needs PyTorch: pip install 'aucmax[torch]' (without a graphics "
         "card, choose a CPU build of torch first, which is a tenth of the size)."

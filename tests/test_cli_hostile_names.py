@@ -1,0 +1,134 @@
+"""Names and cells of a stranger's file are shown, and do nothing else."""
+
+import io
+import re
+
+import polars as pl
+import pytest
+from click.testing import CliRunner
+
+import aucmax
+from aucmax.cli import main
+from aucmax.cli.console import Console
+from aucmax.cli.program import printable
+from aucmax.cli.score import _print_scores
+from aucmax.comparison import table_model
+
+# clears a screen, names a window, overwrites a line, reads from right to left
+HOSTILE = "\x1b[2J\x1b]0;evil\x07\r\x9b31m\u202e\x7f"
+TARGET, TEXT = f"sick{HOSTILE}", f"sex{HOSTILE}"
+FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+ROWS = 60
+
+
+def table():
+    return pl.DataFrame(
+        {
+            "age": [float(k % 17) for k in range(ROWS)],
+            TEXT: [f"F{HOSTILE}", "M"] * (ROWS // 2),
+            TARGET: [f"no{HOSTILE}", "x", "x"] * (ROWS // 3),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def hostile_files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("hostile")
+    data, model = folder / "rows\x1b[2J.parquet", folder / "m\x1b[2J.aucmax"
+    table().write_parquet(data)
+    rows, target = table().drop(TARGET), table()[TARGET]
+    fitted = table_model("logistic", target=TARGET)
+    fitted.name = f"my{HOSTILE}"
+    aucmax.save(fitted.fit(rows, target), model)
+    return folder, data, model
+
+
+COMMANDS = {
+    "fit": ["fit", "DATA", "--target", TARGET, "--model", "logistic", "-o", "OUT"],
+    "compare": ["compare", "DATA", "--target", TARGET, "--models", "logistic",
+                "--folds", "2", "--no-save"],
+    "evaluate": ["evaluate", "MODEL", "DATA"],
+    "explain": ["explain", "MODEL", "DATA", "--row", "1"],
+    "report": ["report", "MODEL", "DATA", "-o", "OUT.html"],
+    "score to a file": ["score", "MODEL", "DATA", "-o", "OUT.csv", "--keep", TEXT],
+    "a target that is not there": ["fit", "DATA", "--target", "se", "-o", "OUT2"],
+    "an unknown target": ["fit", "DATA", "--target", HOSTILE, "-o", "OUT2"],
+    "an unknown option": ["fit", f"--{HOSTILE}", "DATA"],
+    "an unknown command": [HOSTILE],
+    "an unknown file": ["score", "MODEL", f"no{HOSTILE}.csv"],
+    "a traceback": ["score", "MODEL", f"no{HOSTILE}.csv", "--debug"],
+    "one class": ["fit", "DATA", "--target", TEXT, "--positive", HOSTILE, "-o",
+                  "OUT2"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+def test_no_command_prints_a_control_character_of_a_file(hostile_files, command):
+    folder, data, model = hostile_files
+    places = {"DATA": data, "MODEL": model}
+    out = {"OUT", "OUT.html", "OUT.csv", "OUT2"}
+    words = [
+        str(places.get(word, folder / f"{word}\x1b[2J" if word in out else word))
+        for word in command
+    ]
+    words = [word.replace(".html\x1b[2J", "\x1b[2J.html") for word in words]
+    words = [word.replace(".csv\x1b[2J", "\x1b[2J.csv") for word in words]
+    ran = CliRunner().invoke(main, words)
+    assert ran.exit_code in (0, 2), ran.stderr
+    assert not FORBIDDEN.findall(ran.stdout + ran.stderr)
+    assert "\\x1b[2J" in ran.stdout + ran.stderr
+
+
+def test_what_is_printable_stays():
+    text = "Größe\t漢字 — 'a'\n"
+    assert printable(text) == text
+    assert printable("\x1b\x85\u202e") == r"\x1b\x85\u202e"
+
+
+def test_cells_are_copied_unchanged_to_all_but_a_terminal(monkeypatch):
+    for is_terminal in (False, True):
+        stream = io.StringIO()
+        monkeypatch.setattr(stream, "isatty", lambda answer=is_terminal: answer)
+        monkeypatch.setattr("sys.stdout", stream)
+        _print_scores(iter([pl.DataFrame({"key": ["\x1b[2J"]})]), Console())
+        assert ("\x1b" in stream.getvalue()) == (not is_terminal)
+        assert (r"\x1b[2J" in stream.getvalue()) == is_terminal
+
+
+CELLS = ["=1+1", "+a", "-x", "@SUM(A1)", "\tx", "-5", "+4912", "1=1", "a@b", None]
+
+
+@pytest.fixture
+def formulas(tmp_path):
+    frame = pl.DataFrame({"age": [1.0, 2.0] * 10, "sick": [0, 1] * 10})
+    model = table_model("logistic", target="sick")
+    aucmax.save(model.fit(frame.drop("sick"), frame["sick"]), tmp_path / "m.aucmax")
+    rows = frame.head(len(CELLS)).with_columns(pl.Series("=key", CELLS))
+    rows.write_parquet(tmp_path / "rows.parquet")
+    return [
+        str(tmp_path / "m.aucmax"),
+        str(tmp_path / "rows.parquet"),
+        "--keep",
+        "=key",
+    ]
+
+
+def test_safe_csv_has_no_cell_that_a_spreadsheet_takes_for_a_formula(
+    formulas, tmp_path
+):
+    output = tmp_path / "scores.csv"
+    ran = CliRunner().invoke(
+        main, ["score", *formulas, "-o", str(output), "--safe-csv"]
+    )
+    assert ran.exit_code == 0, ran.stderr
+    kept = pl.read_csv(output, infer_schema=False)
+    assert kept.columns[0] == "'=key"
+    assert kept["'=key"].to_list() == [
+        "'=1+1", "'+a", "'-x", "'@SUM(A1)", "'\tx", "-5", "+4912", "1=1", "a@b", None,
+    ]  # fmt: skip
+    assert (kept["score"].cast(pl.Float64) < 0).any()
+
+
+def test_without_safe_csv_cells_are_copied_unchanged(formulas):
+    ran = CliRunner().invoke(main, ["score", *formulas])
+    assert ran.stdout.splitlines()[1].startswith("=1+1,")
