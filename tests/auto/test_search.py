@@ -9,6 +9,7 @@ from aucmax.auto import out_of_fold
 from aucmax.auto.candidates import Candidate, choose_candidates
 from aucmax.auto.clock import Clock
 from aucmax.auto.search import search
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.trees import LightGBMBaseline
 from auto.test_out_of_fold import SETTING, Recorder, training_table
 
@@ -20,8 +21,12 @@ class Slow(Recorder):
 
 
 class Broken(Recorder):
+    def __init__(self, error=NotEnoughClassesError, callback=None):
+        super().__init__(callback)
+        self.error = error
+
     def fit(self, X, y):
-        raise ValueError("cannot learn\nthis")
+        raise self.error("cannot learn\nthis")
 
 
 class Interrupted(Recorder):
@@ -80,9 +85,18 @@ def test_time_is_left_to_fit_what_is_done_to_all_rows():
 def test_a_candidate_that_fails_is_noted():
     found = run(Broken(), GaussianNB())
     assert names(found) == ["GaussianNB"]
-    assert found.notices == ["Broken: cannot learn"]
+    notice = "Broken is left out: NotEnoughClassesError: cannot learn"
+    assert found.notices == [notice]
     with pytest.raises(ValueError, match="cannot learn"):
         run(Broken())
+
+
+def test_a_candidate_with_a_fault_is_noted_for_users_and_raised_in_tests(monkeypatch):
+    with pytest.raises(IndexError, match="cannot learn"):
+        run(Broken(IndexError), GaussianNB())
+    monkeypatch.setattr("aucmax.auto.search.RAISES", False)
+    found = run(Broken(IndexError), GaussianNB())
+    assert found.notices == ["Broken is left out: IndexError: cannot learn"]
 
 
 def test_an_interrupt_keeps_what_is_done():
