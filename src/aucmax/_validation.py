@@ -276,15 +276,13 @@ def check_sample_weight(
 
 def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") -> None:
     """Reject weights above 0 that are lost when all weights are added up."""
-    largest = weights.max()
-    shares = weights / largest
+    shares = weights / weights.max()
     lost = (weights > 0.0) & (shares < _SMALLEST_SHARE * shares.sum())
     if lost.any():
         raise ValueError(
-            f"{name} has {np.count_nonzero(lost)} rows of weight "
-            f"{weights[lost].max():g} or less, which float64 cannot add to a weight of "
-            f"{largest:g}: they would count nothing. Remove these rows, or bring the "
-            "weights closer together."
+            f"{name} has {np.count_nonzero(lost)} rows with less than 1e-15 of the "
+            f"total weight, the first of them row {int(np.argmax(lost))}: they count "
+            "nothing in float64. Remove them, or bring weights closer together."
         )
 
 

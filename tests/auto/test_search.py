@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -126,3 +127,22 @@ def test_candidates_are_compared_by_the_part_that_counts():
     news = []
     search(candidates, training_table(), SETTING, Clock(None), news.append)
     assert news[-1].best == "first"
+
+
+def test_a_fit_that_cannot_be_stopped_is_tried_with_some_rows(monkeypatch):
+    monkeypatch.setattr(out_of_fold, "_MANY_ROWS", 10)
+    sizes = []
+
+    class Blind(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            sizes.append(y.size)
+            time.sleep(0.02 * y.size)
+            return super().fit(X, y)
+
+    candidates = choose_candidates([GaussianNB(), Blind()], SETTING)
+    setting = replace(SETTING, is_limited=True)
+    start = time.perf_counter()
+    with pytest.warns(UserWarning, match="enough for one model only"):
+        search(candidates, training_table(), setting, Clock(0.5), None)
+    assert sizes == [60 // 16]
+    assert time.perf_counter() - start < 0.5

@@ -146,7 +146,7 @@ def test_shares_of_positives_are_learned_from_other_groups_and_earlier_rows(name
         rows = encoder.training_rows(words, labels, "trees", **{name: structure})
         return rows[row, -1]
 
-    hidden = structure == structure[row] if name == "groups" else TIMES >= TIMES[row]
+    hidden = structure == structure[row] if name == "groups" else TIMES[row] <= TIMES
     others = LABELS.copy()
     # the overall share stays, so that only what is hidden from the row differs
     others[hidden] = RNG.permutation(LABELS[hidden])
