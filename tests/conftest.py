@@ -22,10 +22,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_configure():
-    """Have all loops compiled, however few the rows; `test_compiled.py` has both."""
+    """Have all loops compiled (`test_compiled.py` has both), and all errors raised."""
     from aucmax import _compiled
+    from aucmax.auto import search
 
     _compiled.MAX_ELEMENTS = -1
+    # a candidate of AutoRanker that fails is a fault, and not a notice
+    search.RAISES = True
 
 
 @pytest.hookimpl(wrapper=True)

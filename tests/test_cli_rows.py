@@ -259,7 +259,11 @@ def test_auto_is_compared_like_any_other():
 def test_options_of_auto_for_other_models():
     message = refuse(*FIT, "--model", "linear", "--time-limit", 5)
     assert "--time-limit concerns the model auto alone" in message
-    message = refuse(*FIT, "--model", "lightgbm", "--groups", "patient")
-    assert "lightgbm makes no folds inside that --groups could change" in message
-    message = refuse(*FIT, "--model", "linear", "--time", "day")
-    assert "linear makes no folds inside that --time could change" in message
+
+
+@pytest.mark.parametrize("options", [("--groups", "patient"), ("--time", "day")])
+def test_groups_and_times_are_known_to_every_model(options):
+    model = ("--model", "logistic", "--calibrate", "sigmoid")
+    record = read_json(*FIT, *model, *options)
+    assert options[1] in (record["groups"], record["time"])
+    assert record["calibrate"] == "sigmoid"

@@ -82,7 +82,7 @@ class ModelFileError(ValueError):
 
 
 class ConstantScoresWarning(UserWarning):
-    """No weights are better than 0 for this risk: a valid answer that ranks nothing."""
+    """All scores of training rows are equal: a valid answer that ranks nothing."""
 
 
 class DataFileWarning(UserWarning):

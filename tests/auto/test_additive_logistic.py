@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import sparse
 
 from aucmax.auto import additive_logistic
 from aucmax.auto.additive_logistic import AdditiveLogistic
@@ -18,6 +19,15 @@ def test_it_ranks_by_curves():
     model = AdditiveLogistic().fit(*bent())
     X, y = bent(seed=1)
     assert roc_auc_score(y, model.decision_function(X)) > 0.95
+
+
+def test_sparse_rows_have_the_scores_of_dense_ones():
+    X, y = bent()
+    X = np.hstack([X, np.eye(500)[:, :40]])  # columns with one value each
+    dense, model = AdditiveLogistic().fit(X, y), AdditiveLogistic()
+    rows = sparse.csr_array(X)
+    scores = model.fit(rows, y).decision_function(rows)
+    np.testing.assert_allclose(scores, dense.decision_function(X), atol=1e-6)
 
 
 def test_the_score_is_a_sum_of_one_curve_per_column(monkeypatch):

@@ -50,7 +50,7 @@ def test_rows_without_weight_are_left_out():
     assert given.weight.tolist() == [1, 2, 3, 4, 5]
     assert given.queries.tolist() == [0, 0, 1, 2, 2]
     assert given.groups.tolist() == [0, 0, 1, 1, 1]
-    assert given.moments[-1] > given.moments[0]
+    assert given.times[-1] > given.times[0]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from aucmax.auto.out_of_fold import TrainingTable
 from aucmax.auto.plan import plan_folds
 from aucmax.auto.rank_scale import learn_scale
 from aucmax.auto.search import search
+from aucmax.exceptions import IncompatibleError
 from auto.test_out_of_fold import N_ROWS, SETTING, Recorder, training_table
 
 WEIGHTS = np.array([0.3, 0.0, 0.7])
@@ -16,7 +17,7 @@ WEIGHTS = np.array([0.3, 0.0, 0.7])
 class Refuses(Recorder):
     """Learns from folds, but not from all rows."""
 
-    def __init__(self, error=ValueError, callback=None):
+    def __init__(self, error=IncompatibleError, callback=None):
         super().__init__(callback)
         self.error = error
 
@@ -72,7 +73,7 @@ def test_by_time_the_scale_is_that_of_the_last_rows():
             {"make": lambda: Refuses(KeyboardInterrupt)},
             "interrupted before the models were fitted to all rows",
         ),
-        ({"make": Refuses}, "not fitted to all rows: too many"),
+        ({"make": Refuses}, "not fitted to all rows: IncompatibleError: too many"),
     ],
 )
 def test_the_models_of_the_folds_stand_in(options, notice):

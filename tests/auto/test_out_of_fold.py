@@ -24,7 +24,7 @@ def training_table(**more):
     return TrainingTable(given, plan_folds(labels, 3, 0))
 
 
-def nothing(*_):
+def nothing(*_, **__):
     return None
 
 
@@ -73,7 +73,7 @@ def test_weights_and_queries_reach_the_model_and_the_callback_is_taken_back():
     rows = training_table(weight=weight, queries=queries)
     calls = []
     found = fit_out_of_fold(
-        Candidate("mine", record), rows, SETTING, lambda *news: calls.append(news)
+        Candidate("mine", record), rows, SETTING, lambda *news, **_: calls.append(news)
     )
     train, _ = rows.plan.folds[0]
     _, y, given_weight, qid = found.models[0].given_
@@ -95,7 +95,7 @@ def test_a_candidate_may_learn_from_some_of_the_rows():
 
 
 def test_time_may_run_out_within_a_fit():
-    def stop(*news):
+    def stop(*news, **_):
         if news:
             raise TimeUpError
 

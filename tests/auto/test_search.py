@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from aucmax.auto import out_of_fold
 from aucmax.auto.candidates import Candidate, choose_candidates
 from aucmax.auto.clock import Clock
 from aucmax.auto.search import search
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.trees import LightGBMBaseline
 from auto.test_out_of_fold import SETTING, Recorder, training_table
 
@@ -20,8 +22,12 @@ class Slow(Recorder):
 
 
 class Broken(Recorder):
+    def __init__(self, error=NotEnoughClassesError, callback=None):
+        super().__init__(callback)
+        self.error = error
+
     def fit(self, X, y):
-        raise ValueError("cannot learn\nthis")
+        raise self.error("cannot learn\nthis")
 
 
 class Interrupted(Recorder):
@@ -80,9 +86,18 @@ def test_time_is_left_to_fit_what_is_done_to_all_rows():
 def test_a_candidate_that_fails_is_noted():
     found = run(Broken(), GaussianNB())
     assert names(found) == ["GaussianNB"]
-    assert found.notices == ["Broken: cannot learn"]
+    notice = "Broken is left out: NotEnoughClassesError: cannot learn"
+    assert found.notices == [notice]
     with pytest.raises(ValueError, match="cannot learn"):
         run(Broken())
+
+
+def test_a_candidate_with_a_fault_is_noted_for_users_and_raised_in_tests(monkeypatch):
+    with pytest.raises(IndexError, match="cannot learn"):
+        run(Broken(IndexError), GaussianNB())
+    monkeypatch.setattr("aucmax.auto.search.RAISES", False)
+    found = run(Broken(IndexError), GaussianNB())
+    assert found.notices == ["Broken is left out: IndexError: cannot learn"]
 
 
 def test_an_interrupt_keeps_what_is_done():
@@ -112,3 +127,22 @@ def test_candidates_are_compared_by_the_part_that_counts():
     news = []
     search(candidates, training_table(), SETTING, Clock(None), news.append)
     assert news[-1].best == "first"
+
+
+def test_a_fit_that_cannot_be_stopped_is_tried_with_some_rows(monkeypatch):
+    monkeypatch.setattr(out_of_fold, "_MANY_ROWS", 10)
+    sizes = []
+
+    class Blind(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            sizes.append(y.size)
+            time.sleep(0.02 * y.size)
+            return super().fit(X, y)
+
+    candidates = choose_candidates([GaussianNB(), Blind()], SETTING)
+    setting = replace(SETTING, is_limited=True)
+    start = time.perf_counter()
+    with pytest.warns(UserWarning, match="enough for one model only"):
+        search(candidates, training_table(), setting, Clock(0.5), None)
+    assert sizes == [60 // 16]
+    assert time.perf_counter() - start < 0.5

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,7 +39,8 @@ class AdditiveLogistic(BinaryRanker):
     knots_ : ndarray of shape (n_features, n_ramps + 1)
         Quantiles of each column.
     weights_ : ndarray of shape (n_features, n_ramps + 1)
-        Of each column's value, and of its ramps.
+        Of each column's value, and of its ramps; 0 of ramps in a column that has fewer
+        than two, which would repeat the value.
     classes_ : ndarray of shape (2,)
         Negative and positive label.
     """
@@ -52,7 +54,7 @@ class AdditiveLogistic(BinaryRanker):
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_features)
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
             Features on one scale.
         y : array-like of shape (n_rows,)
             Two distinct labels.
@@ -65,12 +67,21 @@ class AdditiveLogistic(BinaryRanker):
             The fitted model.
         """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
-        knots = np.quantile(X, np.linspace(0.0, 1.0, self.n_ramps + 1), axis=0).T
+        knots = np.zeros((X.shape[1], self.n_ramps + 1))
+        filled = np.arange(X.shape[1])
+        if hasattr(X, "nnz"):
+            # of the others no quantile but the ends differs from zero
+            n_filled = np.bincount(X.indices, minlength=X.shape[1])
+            filled = np.flatnonzero(n_filled * self.n_ramps > labels.size)
+        steps = np.linspace(0.0, 1.0, self.n_ramps + 1)
+        knots[filled] = np.quantile(_dense(X[:, filled]), steps, axis=0).T
         logistic = LogisticRegression(C=self.C, max_iter=200, tol=1e-3)
         logistic.fit(_values_and_ramps(X, knots), labels, weight)
         self.classes_ = classes
         self.knots_ = knots
-        self.weights_ = logistic.coef_[0].reshape(knots.shape)
+        self.weights_ = np.zeros(knots.shape)
+        self.weights_[:, 0], ramps = np.split(logistic.coef_[0], [X.shape[1]])
+        self.weights_[_is_bent(knots), 1:] = ramps.reshape(-1, self.n_ramps)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -78,7 +89,7 @@ class AdditiveLogistic(BinaryRanker):
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_features)
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
             The features.
 
         Returns
@@ -88,10 +99,12 @@ class AdditiveLogistic(BinaryRanker):
         """
         check_is_fitted(self)
         scores = np.empty(X.shape[0])
+        ramps = self.weights_[_is_bent(self.knots_), 1:]
+        weights = np.concatenate([self.weights_[:, 0], ramps.ravel()])
         for start in range(0, scores.size, _ROWS_AT_A_TIME):
             rows = slice(start, start + _ROWS_AT_A_TIME)
             basis = _values_and_ramps(X[rows], self.knots_)
-            scores[rows] = basis @ self.weights_.ravel()
+            scores[rows] = basis @ weights
         return scores
 
     def _check_state(self) -> None:
@@ -102,14 +115,23 @@ class AdditiveLogistic(BinaryRanker):
             raise ModelFileError("knots and weights differ in number")
 
 
-def _values_and_ramps(X: Any, knots: FloatArray) -> FloatArray:
-    """Return each column's value and its ramps, column by column."""
-    widths = np.diff(knots, axis=1)
-    # a quantile that is several at once has no ramp between them
+def _is_bent(knots: FloatArray) -> Any:
+    """Whether each column has several ramps: a quantile that repeats leaves none."""
+    return np.count_nonzero(np.diff(knots, axis=1), axis=1) > 1
+
+
+def _values_and_ramps(X: Any, knots: FloatArray) -> Any:
+    """Return the values of all columns, then the ramps of those that have several."""
+    bent = _is_bent(knots)
+    lower, widths = knots[bent, :-1], np.diff(knots[bent], axis=1)
     widths[widths == 0.0] = np.inf
-    basis = np.empty((X.shape[0], *knots.shape))
-    basis[:, :, 0] = X
-    np.subtract(X[:, :, None], knots[None, :, :-1], out=basis[:, :, 1:])
-    basis[:, :, 1:] /= widths
-    np.clip(basis[:, :, 1:], 0.0, 1.0, out=basis[:, :, 1:])
-    return basis.reshape(X.shape[0], -1)
+    ramps = (_dense(X[:, bent])[:, :, None] - lower) / widths
+    ramps = np.clip(ramps, 0.0, 1.0, out=ramps).reshape(X.shape[0], -1)
+    if sparse.issparse(X):
+        both: Any = [X, sparse.csr_array(ramps)]
+        return sparse.csr_array(sparse.hstack(both))
+    return np.hstack([X, ramps])
+
+
+def _dense(X: Any) -> Any:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)

@@ -34,8 +34,13 @@ from aucmax.decisions.calibration import (
     learn_calibration,
 )
 from aucmax.exceptions import ModelFileError
-from aucmax.tables import check_table
-from aucmax.tables.table_model import check_categories, score_rows, view_rows
+from aucmax.tables import check_table, has_constant_scores
+from aucmax.tables.table_model import (
+    check_categories,
+    score_rows,
+    view_rows,
+    warn_of_constant_scores,
+)
 
 __all__ = ["AutoRanker"]
 
@@ -69,8 +74,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         What to call it; by default, by the ranges. With "partial_auc" and no range, it
         is the first tenth of the false positive rates.
     time_limit : float or None, default=60.0
-        The most seconds for a fit. Candidates that cannot be done in time are left out;
-        None tries all of them.
+        The most seconds for a fit. Candidates that cannot be done in time are left out,
+        but for the first; None tries all of them.
     models : "default" or sequence, default="default"
         Names of candidates (:data:`aucmax.auto.CANDIDATES`), estimators, and pairs
         ``(name, estimator)``. An estimator learns from the scaled, one-hot encoded
@@ -228,7 +233,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                 self.random_state,
                 queries=given.queries,
                 groups=given.groups,
-                moments=given.moments,
+                moments=given.times,
             )
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = TrainingTable(given, plan)
@@ -241,7 +246,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in found.fitted]), setting.part
             )
-            ensemble = combine(ranked, plan.blocks)
+            ensemble = combine(ranked, plan.blocks, is_forward=given.times is not None)
             members = choose_members(found, ensemble.weights, rows, setting, clock)
             if done is not None and not found.is_stopped:
                 done.finish()
@@ -268,6 +273,13 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                     "n_folds_": len(plan.folds),
                 },
             )
+            # some rows tell; if all of them are equal, all rows do
+            for n_rows in (min(given.n_rows, 1000), given.n_rows):
+                scores = self._combined([given.table[:n_rows]] * len(self.encoders_))
+                some = given.target.take(np.arange(n_rows))
+                if not has_constant_scores(some, scores):
+                    return self
+            warn_of_constant_scores(self)
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -329,6 +341,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             part=self._part_of_the_curve(),
             n_jobs=self.n_jobs,
             random_state=self.random_state,
+            is_limited=self.time_limit is not None,
         )
 
     def _estimate(self, ranked: Ranked, scores: FloatArray) -> dict[str, float]:

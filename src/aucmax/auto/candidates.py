@@ -30,6 +30,8 @@ class Setting:
         `fpr_range` and `tpr_range`, the part of the curve that counts.
     n_jobs, random_state : int
         Threads, and the seed.
+    is_limited : bool
+        Whether there is a time limit.
     """
 
     n_rows: int
@@ -38,6 +40,7 @@ class Setting:
     part: dict[str, Any]
     n_jobs: int
     random_state: int
+    is_limited: bool = False
 
     @property
     def is_partial(self) -> bool:

@@ -121,6 +121,8 @@ def _non_negative_logistic(ranked: Ranked, models: Any) -> FloatArray:
     _, fold = np.unique(ranked.folds, return_inverse=True)
     n_folds = int(fold.max()) + 1
     weight = np.ones(fold.size) if ranked.weight is None else ranked.weight
+    # the share of one class may round to 1
+    positive, negative = weight[ranked.labels].sum(), weight[~ranked.labels].sum()
     weight = weight / weight.sum()
     sign = np.where(ranked.labels, 1.0, -1.0)
 
@@ -132,11 +134,10 @@ def _non_negative_logistic(ranked: Ranked, models: Any) -> FloatArray:
         by_fold = np.bincount(fold, slope, minlength=n_folds)
         return float(value), np.concatenate([Z.T @ slope + _SHRINKAGE * w, by_fold])
 
-    share = float(weight[ranked.labels].sum())
     start = np.concatenate(
         [
             np.full(len(models), 1.0 / len(models)),
-            np.full(n_folds, np.log(share / (1.0 - share))),
+            np.full(n_folds, np.log(positive) - np.log(negative)),
         ]
     )
     bounds = [(0.0, None)] * len(models) + [(None, None)] * n_folds

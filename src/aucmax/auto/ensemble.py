@@ -39,16 +39,24 @@ class Ensemble:
     honest_scores: FloatArray
 
 
-def combine(ranked: Ranked, blocks: Sequence[IntArray]) -> Ensemble:
-    """Choose a combination by cross-validation over blocks, and score rows honestly."""
+def combine(
+    ranked: Ranked, blocks: Sequence[IntArray], *, is_forward: bool = False
+) -> Ensemble:
+    """Choose a combination by cross-validation over blocks, and score rows honestly.
+
+    Blocks that go forward in time are scored by weights of earlier blocks alone; the
+    first has equal weights.
+    """
     name = _choose(ranked, blocks)
     weights = COMBINERS[name](ranked)
     honest = np.zeros(ranked.labels.size)
     for k, block in enumerate(blocks):
-        others = [other for j, other in enumerate(blocks) if j != k]
-        known = np.concatenate(others) if others else block
-        chosen = _choose(ranked, others)
-        honest[block] = ranked.logits[block] @ COMBINERS[chosen](ranked.take(known))
+        others = [*blocks[:k], *([] if is_forward else blocks[k + 1 :])]
+        if not others:
+            honest[block] = ranked.logits[block].mean(axis=1)
+            continue
+        known = ranked.take(np.concatenate(others))
+        honest[block] = ranked.logits[block] @ COMBINERS[_choose(ranked, others)](known)
     return Ensemble(name, weights, ranked.logits @ weights, honest)
 
 

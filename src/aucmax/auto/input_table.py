@@ -14,9 +14,10 @@ from aucmax._validation import (
     FloatArray,
     IntArray,
     check_qid,
+    reject_negligible_weights,
     reject_unreadable,
 )
-from aucmax.tables import as_table, read_moments
+from aucmax.tables import Grading, Target, as_table, read_moments
 
 __all__ = ["GivenRows", "read_rows", "read_table"]
 
@@ -37,7 +38,7 @@ class GivenRows:
         Row weights.
     queries, groups : ndarray of int64 of shape (n_rows,), or None
         Their numbers.
-    moments : ndarray of shape (n_rows,), or None
+    times : ndarray of shape (n_rows,), or None
         When each row was.
     """
 
@@ -47,12 +48,18 @@ class GivenRows:
     weight: FloatArray | None = None
     queries: IntArray | None = None
     groups: IntArray | None = None
-    moments: FloatArray | None = None
+    times: FloatArray | None = None
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return self.labels.size
+
+    @property
+    def target(self) -> Target:
+        """All but the table, as other models have it."""
+        vectors = (self.queries, self.weight, self.groups, self.times)
+        return Target(self.labels.astype(np.int64), Grading((0, 1), (0, 1)), *vectors)
 
 
 def read_rows(
@@ -69,20 +76,22 @@ def read_rows(
     table = read_table(estimator, X, fitting=True)
     n_rows = table.shape[0]
     classes, labels, weight = check_two_labels(estimator, y, sample_weight, n_rows)
-    moments = None if times is None else read_moments(times)
-    if moments is not None and moments.size != n_rows:
-        raise ValueError(f"times has {moments.size} rows, but X has {n_rows}.")
+    times = None if times is None else read_moments(times)
+    if times is not None and times.size != n_rows:
+        raise ValueError(f"times has {times.size} rows, but X has {n_rows}.")
     parts: dict[str, Any] = {
         "labels": labels,
         "weight": weight,
         "queries": None if qid is None else check_qid(qid, n_rows).codes,
         "groups": None if groups is None else check_qid(groups, n_rows, "groups").codes,
-        "moments": moments,
+        "times": times,
     }
-    if weight is not None and not weight.all():
-        kept = np.flatnonzero(weight)
-        table = table[kept]
-        parts = {k: None if v is None else v[kept] for k, v in parts.items()}
+    if weight is not None:
+        reject_negligible_weights(weight)
+        if not weight.all():
+            kept = np.flatnonzero(weight)
+            table = table[kept]
+            parts = {k: None if v is None else v[kept] for k, v in parts.items()}
     return GivenRows(table, classes, **parts)
 
 

@@ -16,9 +16,9 @@ from aucmax.auto.out_of_fold import (
     fit_candidate,
 )
 from aucmax.auto.rank_scale import learn_scale
-from aucmax.auto.search import Found
+from aucmax.auto.search import Found, reason_of
 from aucmax.tables import TableEncoder
-from aucmax.tables.table_model import view_rows
+from aucmax.tables.table_model import view_training_rows
 
 __all__ = ["Members", "choose_members"]
 
@@ -65,8 +65,8 @@ def choose_members(
             notices.append("there was no time to fit the models to all rows")
         except KeyboardInterrupt:
             notices.append("interrupted before the models were fitted to all rows")
-        except (ValueError, ArithmeticError) as error:
-            notices.append(f"not fitted to all rows: {str(error).splitlines()[0]}")
+        except Exception as error:
+            notices.append(f"not fitted to all rows: {reason_of(error)}")
     scoring = rows.plan.scoring
     records = [
         _record(
@@ -88,15 +88,15 @@ def _of_all_rows(
 ) -> Members:
     """Fit anew, each on the scale of the rows that its folds had kept aside."""
     table, labels = rows.given.table, rows.given.labels
+    clock.check(rows.seconds_to_refit([one for one, _ in kept]))
     is_scoring = np.isin(rows.plan.fold_of_row, rows.plan.scoring)
     encoder = TableEncoder().fit(table, labels)
     matrices: dict[str, Any] = {}
     records = []
     for one, share in kept:
-        clock.check()
         view = one.candidate.view
         if view not in matrices:
-            matrices[view] = view_rows(view, encoder, table, labels)
+            matrices[view] = view_training_rows(view, encoder, table, rows.given.target)
         model = fit_candidate(
             one.candidate,
             rows,

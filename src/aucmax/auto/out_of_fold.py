@@ -2,8 +2,9 @@
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,12 @@ from aucmax.auto.input_table import GivenRows
 from aucmax.auto.plan import Plan
 from aucmax.auto.rank_scale import Spread, learn_scale, scaled
 from aucmax.tables import TableEncoder
-from aucmax.tables.table_model import score_rows, view_rows
+from aucmax.tables.table_model import (
+    fit_with_folds,
+    score_rows,
+    view_rows,
+    view_training_rows,
+)
 
 __all__ = [
     "FittedCandidate",
@@ -27,6 +33,10 @@ __all__ = [
 ]
 
 
+# How much longer a row may take if there are more of them.
+_LONGER_WITH_MORE_ROWS = 1.1
+# Rows beyond which a fit may take so long that it is tried with some of them.
+_MANY_ROWS = 2_000
 # Cells of all folds' matrices beyond which those of one view are kept at a time.
 _MANY_CELLS = 20_000_000
 
@@ -56,7 +66,7 @@ class FittedCandidate:
     logits : ndarray of shape (n_test_rows,)
         The scores on the scale of the fold.
     seconds : float
-        Time of all fits and scores.
+        Time of all fits and scores; that of the matrices is the table's.
     """
 
     candidate: Candidate
@@ -102,6 +112,20 @@ class TrainingTable:
     plan: Plan
     encoders: list[TableEncoder] = field(default_factory=list)
     _matrices: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
+    _seconds: list[float] = field(default_factory=list)
+
+    def seconds_to_encode(self, fold: int, view: str) -> float:
+        """Estimate the time for the matrices of a fold by that of others."""
+        is_known = (fold, view) in self._matrices
+        return 0.0 if is_known else max(self._seconds, default=0.0)
+
+    def seconds_to_refit(self, fitted: Sequence[FittedCandidate]) -> float:
+        """Estimate the time to fit candidates to all rows; 0 if that is not done."""
+        if not self.plan.refits:
+            return 0.0
+        n_trained = sum(train.size for train, _ in self.plan.folds)
+        seconds = sum(self._seconds) + sum(one.seconds for one in fitted)
+        return _LONGER_WITH_MORE_ROWS * self.given.n_rows / n_trained * seconds
 
     @property
     def is_large(self) -> bool:
@@ -138,14 +162,19 @@ class TrainingTable:
             if self.is_large:
                 for known in [one for one in self._matrices if one[1] != view]:
                     del self._matrices[known]
+            start = time.perf_counter()
             encoder = self.encoder(fold)
             train, test = self.plan.folds[fold]
             self._matrices[fold, view] = (
-                view_rows(
-                    view, encoder, self.given.table[train], self.given.labels[train]
+                view_training_rows(
+                    view,
+                    encoder,
+                    self.given.table[train],
+                    self.given.target.take(train),
                 ),
                 view_rows(view, encoder, self.given.table[test]),
             )
+            self._seconds.append(time.perf_counter() - start)
         return self._matrices[fold, view]
 
 
@@ -157,20 +186,30 @@ def fit_out_of_fold(
 ) -> FittedCandidate:
     """Fit a candidate to each fold.
 
-    `check_time` is called between fits, and within those that allow it; it raises
-    :class:`TimeUpError` to end them.
+    `check_time` is called before each step with the seconds that it is likely to take,
+    and within fits that allow it; it raises :class:`TimeUpError` to end them. A fold
+    takes as long as the one before; a first fit that cannot be stopped, as often as
+    long as one to a sixteenth of the rows.
     """
-    start = time.perf_counter()
-    models, parts = [], []
+    models: list[Any] = []
+    parts, seconds = [], [0.0]
+    parameters = candidate.make(setting).get_params(deep=False)
+    is_blind = setting.is_limited and "callback" not in parameters
     for fold, (train, _) in enumerate(rows.plan.folds):
+        check_time(needed=seconds[-1] + rows.seconds_to_encode(fold, candidate.view))
         known, new = rows.matrices(fold, candidate.view)
-        check_time()
-        model = fit_candidate(
-            candidate, rows, setting, rows.encoder(fold), known, train, check_time
-        )
-        models.append(model)
-        parts.append(score_rows(model, new))
-    return FittedCandidate.of(candidate, models, parts, time.perf_counter() - start)
+        n_rows = min(train.size, candidate.most_rows)
+        fit = partial(fit_candidate, candidate, rows, setting, rows.encoder(fold))
+        start = time.perf_counter()
+        if is_blind and not models and n_rows > _MANY_ROWS:
+            labels = rows.given.labels[train]
+            some = _some_rows(labels, n_rows // 16, setting.random_state)
+            fit(known[some], train[some], check_time)
+            check_time(needed=16.0 * (time.perf_counter() - start))
+        models.append(fit(known, train, check_time))
+        parts.append(score_rows(models[-1], new))
+        seconds.append(time.perf_counter() - start)
+    return FittedCandidate.of(candidate, models, parts, sum(seconds))
 
 
 def fit_candidate(
@@ -187,23 +226,28 @@ def fit_candidate(
     parameters = model.get_params(deep=False)
     if candidate.view == "trees" and "categorical_features" in parameters:
         model.set_params(categorical_features=encoder.categorical_features_)
-    extra: dict[str, Any] = {}
-    if rows.given.weight is not None and has_fit_parameter(model, "sample_weight"):
-        extra["sample_weight"] = rows.given.weight[train]
-    if rows.given.queries is not None and has_fit_parameter(model, "qid"):
-        extra["qid"] = rows.given.queries[train]
-    labels = rows.given.labels[train]
     if train.size > candidate.most_rows:
+        labels = rows.given.labels[train]
         kept = _some_rows(labels, candidate.most_rows, setting.random_state)
-        matrix, labels = matrix[kept], labels[kept]
-        extra = {name: values[kept] for name, values in extra.items()}
+        matrix, train = matrix[kept], train[kept]
+    target = rows.given.target.take(train)
+    known = {
+        "sample_weight": target.weights,
+        "qid": target.queries,
+        "groups": target.groups,
+    }
+    extra = {
+        name: values
+        for name, values in known.items()
+        if values is not None and has_fit_parameter(model, name)
+    }
     can_be_stopped = "callback" in parameters
     if can_be_stopped:
         model.set_params(callback=check_time)
     with warnings.catch_warnings():
         # candidates may fail to converge, or have nothing to learn: ranks will tell
         warnings.simplefilter("ignore")
-        model.fit(matrix, labels.astype(np.int64), **extra)
+        fit_with_folds(model, matrix, target.labels, extra, target)
     if can_be_stopped:
         model.set_params(callback=None)
     return model

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 
 from aucmax._validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.tables.cross_fit import deal_units, forward_folds, unit_of_rows
 
 __all__ = ["Plan", "plan_folds"]
 
@@ -66,16 +67,11 @@ def plan_folds(
     compare models, and the time goes further.
     """
     notices: list[str] = []
+    unit = unit_of_rows(queries, groups, moments)
     if moments is not None:
-        if groups is not None or queries is not None:
-            raise ValueError(
-                "times cannot be combined with groups or qid: folds go by one of them."
-            )
         folds = _by_time(labels, n_folds, moments)
     else:
-        unit, name = queries, "queries"
-        if groups is not None:
-            unit, name = groups, "groups"
+        name = "queries" if groups is None else "groups"
         n_folds = _fewer_folds(labels, n_folds, notices)
         folds = _by_rows(labels, n_folds, random_state, unit, name)
     n_used = len(folds)
@@ -88,8 +84,11 @@ def plan_folds(
     tests = [test for _, test in folds]
     fold_of_row = np.repeat(np.arange(len(folds)), [test.size for test in tests])
     rows = np.concatenate(tests)
-    unit_of_row = None if moments is not None or unit is None else unit[rows]
+    unit_of_row = None if unit is None else unit[rows]
     blocks = _blocks(labels[rows], fold_of_row, unit_of_row, n_folds, random_state)
+    if moments is not None and len(folds) < 3:
+        parts = forward_folds(moments[rows], n_folds - 1)
+        blocks = [parts[0][0], *(part for _, part in parts)] if parts else blocks[:0]
     scoring = list(range(len(folds)))[0 if moments is None else -1 :]
     refits = labels.size <= _MOST_ROWS_FOR_ALL_FOLDS
     return Plan(folds, rows, fold_of_row, blocks, scoring, refits, notices)
@@ -130,12 +129,9 @@ def _by_rows(
             f"all rows belong to one of the {name}: at least two are needed, so that "
             "some can be kept aside. Leave it out to divide rows."
         )
-    grouped = StratifiedGroupKFold(
-        min(n_folds, n_units), shuffle=True, random_state=random_state
-    )
     folds = [
         fold
-        for fold in grouped.split(place, labels, unit)
+        for fold in deal_units(labels, unit, min(n_folds, n_units), random_state)
         if all(_has_both(labels[part]) for part in fold)
     ]
     if not folds:
@@ -150,15 +146,11 @@ def _by_time(
     labels: BoolArray, n_folds: int, moments: FloatArray
 ) -> list[tuple[IntArray, IntArray]]:
     """Cut time into one more part than folds: each part is tested by those before."""
-    parts = np.array_split(np.argsort(moments, kind="stable"), n_folds + 1)
-    starts = np.unique([moments[part[0]] for part in parts if part.size])[1:]
-    ends = [*starts[1:].tolist(), np.inf]
-    folds = []
-    for start, end in zip(starts, ends, strict=True):
-        train = np.flatnonzero(moments < start)
-        test = np.flatnonzero((moments >= start) & (moments < end))
-        if _has_both(labels[train]) and _has_both(labels[test]):
-            folds.append((train, test))
+    folds = [
+        fold
+        for fold in forward_folds(moments, n_folds)
+        if all(_has_both(labels[part]) for part in fold)
+    ]
     if not folds:
         raise NotEnoughClassesError(
             "there is no time before and after which both classes occur, so that a "

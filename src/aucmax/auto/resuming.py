@@ -80,7 +80,7 @@ def _fit(
     import sklearn
 
     given = rows.given
-    vectors = (given.labels, given.weight, given.queries, given.groups, given.moments)
+    vectors = (given.labels, given.weight, given.queries, given.groups, given.times)
     folds = [test for _, test in rows.plan.folds]
     return {
         "the model": "AutoRanker",

@@ -122,6 +122,8 @@ def fit(
     svm and all kinds of lambdamart learn to rank the rows of each query; the other
     models learn from all rows together.
     """
+    from sklearn.utils.validation import has_fit_parameter
+
     import aucmax
     from aucmax.comparison import choose_aim, parse_parameters, table_model
 
@@ -142,7 +144,11 @@ def fit(
     estimator = table_model(model).estimator
     parameters = parse_parameters(estimator, settings, model)
     parameters |= limit_parameters([model], time_limit)
-    _refuse_unused(estimator, model, row_columns, checkpoint)
+    if checkpoint is not None and not has_fit_parameter(estimator, "checkpoint"):
+        raise click.UsageError(
+            f"{model} keeps no checkpoint; auto and lambdamart do. Leave out "
+            "--checkpoint."
+        )
     training = split_target(
         data.read(on_disk=in_parts, on_workers=on_workers),
         data,
@@ -191,29 +197,3 @@ def fit(
     if place:
         console.say(f"Saved to {place}. Next: aucmax evaluate {place} OTHER-DATA")
     console.give(record)
-
-
-def _refuse_unused(
-    estimator: Any, model: str, row_columns: RowColumns, checkpoint: Path | None
-) -> None:
-    """Refuse groups and times for a model that makes no folds of its own.
-
-    And a checkpoint for one that keeps none.
-    """
-    from sklearn.utils.validation import has_fit_parameter
-
-    if checkpoint is not None and not has_fit_parameter(estimator, "checkpoint"):
-        raise click.UsageError(
-            f"{model} keeps no checkpoint; auto and lambdamart do. Leave out "
-            "--checkpoint."
-        )
-
-    for option, name, column in (
-        ("--groups", "groups", row_columns.groups),
-        ("--time", "times", row_columns.time),
-    ):
-        if column is not None and not has_fit_parameter(estimator, name):
-            raise click.UsageError(
-                f"{model} makes no folds inside that {option} could change; --model "
-                "auto does. Leave the column out of the features with --drop."
-            )

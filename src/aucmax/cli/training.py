@@ -36,9 +36,9 @@ def fit_model(
     Without a choice, auto learns probabilities, since it has the scores for it; other
     models would have to be fitted several times.
     """
-    from aucmax.comparison import has_constant_scores, table_model
+    from aucmax.comparison import table_model
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
-    from aucmax.tables import TableEncoder
+    from aucmax.tables import TableEncoder, has_constant_scores
 
     calibrate = calibrate or ("auto" if name == "auto" else "none")
     model = table_model(

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aucmax.comparison.cross_validation import compare_models
     from aucmax.comparison.folds import choose_folds
     from aucmax.comparison.judges import Summary, summarise_scores
-    from aucmax.comparison.measures import has_constant_scores
     from aucmax.comparison.parameters import parse_parameters
     from aucmax.comparison.reporting import report_model
     from aucmax.comparison.results import (
@@ -45,7 +44,6 @@ _HOME = {
     "choose_folds": "folds",
     "compare_models": "cross_validation",
     "find_notices": "splits",
-    "has_constant_scores": "measures",
     "parse_parameters": "parameters",
     "report_model": "reporting",
     "summarise_scores": "judges",
@@ -68,7 +66,6 @@ __all__ = [
     "compare_models",
     "compared_models",
     "find_notices",
-    "has_constant_scores",
     "parse_parameters",
     "report_model",
     "summarise_scores",

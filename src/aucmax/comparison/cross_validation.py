@@ -84,6 +84,7 @@ from aucmax.tables.table_model import (
     learn_encoder,
     score_rows,
     view_rows,
+    view_training_rows,
 )
 
 __all__ = ["compare_models"]
@@ -210,7 +211,7 @@ def compare_models(
         known = splits.target.take(train)
         fold = Fold(tested, splits.target.take(tested), aim)
         folds.append(fold)
-        encode = _encodings(splits.table[train], splits.table[tested], known.relevant)
+        encode = _encodings(splits.table[train], splits.table[tested], known)
         last = FittedFold({}, splits.table[tested], fold.target)
         for name, model in named.items():
             with _warnings_to(notices, name):
@@ -248,19 +249,19 @@ def _choose_baselines(wanted: Sequence[str] | None, named: Models) -> list[str]:
     return [name for name in named if name in wanted]
 
 
-def _encodings(train: Any, test: Any, labels: Any) -> Encode:
+def _encodings(train: Any, test: Any, target: Target) -> Encode:
     """Give a function that makes each matrix once, for all models that need it."""
 
     @cache
     def learn(template: TableEncoder | None) -> TableEncoder:
-        return learn_encoder(template, train, labels)
+        return learn_encoder(template, train, target.relevant)
 
     @cache
     def encode(
         template: TableEncoder | None, view: str
     ) -> tuple[TableEncoder, Any, Any]:
         encoder = learn(template)
-        known = view_rows(view, encoder, train, labels)
+        known = view_training_rows(view, encoder, train, target)
         return encoder, known, view_rows(view, encoder, test)
 
     return encode

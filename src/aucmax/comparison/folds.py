@@ -9,9 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 
 from aucmax.tables import Target
+from aucmax.tables.cross_fit import deal_units, forward_folds, unit_of_rows
 
 __all__ = ["choose_folds", "split_folds"]
 
@@ -71,13 +72,9 @@ def split_folds(target: Target, n_folds: int | None, random_state: int) -> Folds
     list of (ndarray of intp, ndarray of intp)
         Row numbers of training and test.
     """
-    if target.times is not None:
-        if target.groups is not None or target.queries is not None:
-            raise ValueError(
-                "times cannot be combined with groups or queries: folds go by one of "
-                "them."
-            )
-        return _first_sound(target, n_folds, 1, lambda n: _by_time(target, n))
+    unit_of_rows(target.queries, target.groups, target.times)
+    if (times := target.times) is not None:
+        return _first_sound(target, n_folds, 1, lambda n: forward_folds(times, n))
     if target.groups is not None:
         return _first_sound(
             target, n_folds, 2, lambda n: _by_group(target, n, random_state)
@@ -160,39 +157,8 @@ def _by_group(target: Target, n_folds: int, random_state: int) -> Folds:
     if np.unique(groups).size < n_folds:
         return []
     if target.queries is not None:
-        _refuse_divided_queries(target.queries, groups)
         return _dealt(groups, _usable(target, groups), n_folds, random_state)
-    splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return list(splitter.split(target.labels, target.labels, groups))
-
-
-def _refuse_divided_queries(
-    queries: NDArray[np.int64], groups: NDArray[np.int64]
-) -> None:
-    pairs = np.unique(np.column_stack([queries, groups]), axis=0)
-    n_divided = len(pairs) - np.unique(queries).size
-    if n_divided:
-        raise ValueError(
-            "rows of one query belong to several groups, so one of the two would be "
-            "divided between folds. Choose groups of whole queries, or leave them out."
-        )
-
-
-def _by_time(target: Target, n_folds: int) -> Folds:
-    times = target.times
-    assert times is not None
-    parts = np.array_split(np.sort(times), n_folds + 1)
-    starts = np.unique([part[0] for part in parts if part.size])[1:]
-    ends = np.append(starts, np.inf)[1:]
-    return [
-        (
-            np.flatnonzero(times < start),
-            np.flatnonzero((times >= start) & (times < end)),
-        )
-        for start, end in zip(starts, ends, strict=True)
-    ]
+    return deal_units(target.labels, groups, n_folds, random_state)
 
 
 def _usable(target: Target, unit_of_row: NDArray[np.int64]) -> NDArray[np.int64]:

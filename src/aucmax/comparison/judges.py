@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax.comparison.aim import WHOLE, Aim, choose_aim
-from aucmax.comparison.measures import has_constant_scores, measure
+from aucmax.comparison.measures import measure
 from aucmax.comparison.pooling import (
     mean_interval,
     paired_test,
@@ -23,7 +23,7 @@ from aucmax.comparison.pooling import (
 )
 from aucmax.metrics import auc_interval, compare_auc
 from aucmax.metrics.uncertainty import TwoSidedTest
-from aucmax.tables import Target
+from aucmax.tables import Target, has_constant_scores
 
 __all__ = ["Fold", "Summary", "compare_folds", "summarise_folds", "summarise_scores"]
 

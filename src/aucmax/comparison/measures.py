@@ -18,7 +18,7 @@ from aucmax.metrics import (
 )
 from aucmax.tables import Target
 
-__all__ = ["has_constant_scores", "measure"]
+__all__ = ["measure"]
 
 Floats = NDArray[np.float64]
 Metric: TypeAlias = Callable[..., float]
@@ -68,20 +68,3 @@ def _by_query(metric: Metric, name: str, target: Target, scores: Floats) -> Floa
             weights = target.weights_of(rows)
             values[k] = metric(labels[rows], scores[rows], sample_weight=weights)
     return values
-
-
-def has_constant_scores(target: Target, scores: Floats) -> bool:
-    """Say whether scores rank nothing: all rows of every query have the same one.
-
-    Parameters
-    ----------
-    target : Target
-        What is ranked.
-    scores : ndarray of shape (rows,)
-        The scores.
-
-    Returns
-    -------
-    bool
-    """
-    return all(np.ptp(scores[rows]) == 0 for rows in target.blocks)

@@ -125,7 +125,8 @@ def learn_calibration(
         chances = _probabilities(log_odds + shift)
         return float(np.average(chances, weights=weight)) - base_rate
 
-    knots[1] += float(brentq(excess, -100.0, 100.0))
+    # so far that the smallest share of weights is reached, see `_probabilities`
+    knots[1] += float(brentq(excess, -1e12, 1e12, maxiter=1000))
     return {"calibration_": knots, "base_rate_": base_rate}
 
 

@@ -421,6 +421,12 @@ class LinearRankerCV(BinaryRanker):
         if groups is None:
             groups = rows.queries
         splitter = self._splitter(labels.size, groups is not None)
+        rarer = min(np.count_nonzero(labels), np.count_nonzero(~labels))
+        if groups is None and isinstance(self.cv, int) and rarer < self.cv:
+            raise NotEnoughClassesError(
+                f"one class has {rarer} rows, too few for cv={self.cv} folds. Use "
+                "fewer folds, or more rows of that class."
+            )
         place = np.zeros(labels.size)
         for k, (train, test) in enumerate(splitter.split(place, labels, groups)):
             for part, name in ((train, "training"), (test, "test")):

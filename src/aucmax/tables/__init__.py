@@ -7,7 +7,7 @@ from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.moments import read_moments
 from aucmax.tables.table_model import TableModel
-from aucmax.tables.target import Target
+from aucmax.tables.target import Target, has_constant_scores
 from aucmax.tables.target_encoding import describe_rows, encode_target, match_target
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "describe_rows",
     "digest_table",
     "encode_target",
+    "has_constant_scores",
     "match_target",
     "read_moments",
 ]

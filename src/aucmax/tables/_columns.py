@@ -8,7 +8,7 @@ simple values when saved.
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -286,18 +286,23 @@ _KINDS: dict[str, type[Column]] = {
 
 def as_plain(column: Column) -> dict[str, Any]:
     """Describe a column by simple values only, so that it can be saved."""
-    return {"kind": column.kind, **asdict(column)}
+    values = {part.name: getattr(column, part.name) for part in fields(column)}
+    return {"kind": column.kind, **values}
 
 
 def restore(plain: dict[str, Any]) -> Column:
-    """Rebuild a column from what :func:`as_plain` gave, perhaps through a file."""
+    """Rebuild a column from what :func:`as_plain` gave."""
     values = {key: value for key, value in plain.items() if key != "kind"}
-    column = _KINDS[plain["kind"]](**values)
+    return _KINDS[plain["kind"]](**values)
+
+
+def check_plain(plain: dict[str, Any]) -> None:
+    """Reject a description from a file that :func:`as_plain` cannot have given."""
+    column = restore(plain)
     for part in fields(column):
         value = getattr(column, part.name)
         if part.type in _CHECKS and not _CHECKS[part.type](value):
             raise ValueError(f"{part.name} of column {plain['name']!r} is {value!r}")
-    return column
 
 
 def parts_of(column: Column) -> list[Number | Category | TargetMean]:

@@ -7,16 +7,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import TargetEncoder
 
 from aucmax.tables import _cells
+from aucmax.tables.cross_fit import divide_rows
 
 __all__ = ["TargetMean"]
 
 Floats = NDArray[np.float64]
-
-_MOST_FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -44,19 +41,24 @@ class TargetMean:
     def learn(cls, name: str, words: pl.Series, labels: NDArray[Any]) -> Self:
         """Learn the share of each word; `labels` are 0 and 1, both of them."""
         known, codes = _codes(words)
-        encoder = _encoder().fit(codes, labels)
         return cls(
             name=name,
             words=known,
-            shares=encoder.encodings_[0].tolist(),
-            overall=float(encoder.target_mean_),
-            deviation=float(_crossed(codes, labels).std()) or 1.0,
+            shares=_shares(codes, labels, len(known)).tolist(),
+            overall=float(labels.mean()),
+            deviation=float(_crossed(codes, labels, divide_rows(labels, 5)).std())
+            or 1.0,
         )
 
-    def crossed(self, series: pl.Series, labels: NDArray[Any]) -> Iterator[Floats]:
-        """Shares for the training rows, each from the rows of other folds."""
+    def crossed(
+        self, series: pl.Series, labels: NDArray[Any], folds: Any
+    ) -> Iterator[Floats]:
+        """Shares for the training rows, each from the rows that its fold learns from.
+
+        A row of no fold has the share of all rows, as a new word has.
+        """
         _, codes = _codes(_cells.category_words(series))
-        yield self._scaled(_crossed(codes, labels))
+        yield self._scaled(_crossed(codes, labels, folds))
 
     def linear(self, series: pl.Series) -> Iterator[Floats]:
         shares = (
@@ -82,25 +84,32 @@ class TargetMean:
 
 
 def _codes(words: pl.Series) -> tuple[list[str], NDArray[Any]]:
-    """Return the different words, sorted, and the number of each row's as a column."""
-    known, codes = np.unique(
-        words.fill_null("").to_numpy().astype(str), return_inverse=True
-    )
-    return known.tolist(), codes.reshape(-1, 1)
+    """Return the different words, sorted, and the number of each row's."""
+    words = words.fill_null("")
+    known = words.unique().sort()
+    return known.to_list(), words.cast(pl.Enum(known)).to_physical().to_numpy()
 
 
-def _crossed(codes: NDArray[Any], labels: NDArray[Any]) -> Floats:
-    """Return the share of each row's word among the rows of other folds."""
-    n_folds = min(_MOST_FOLDS, *np.bincount(labels, minlength=2).tolist())
+def _crossed(codes: NDArray[Any], labels: NDArray[Any], folds: Any) -> Floats:
+    """Return the share of each row's word among the rows that its fold learns from."""
     shares = np.full(labels.size, labels.mean())
-    if n_folds < 2:
-        return shares
-    splitter = StratifiedKFold(n_folds, shuffle=True, random_state=0)
-    for others, rows in splitter.split(codes, labels):
-        encoder = _encoder().fit(codes[others], labels[others])
-        shares[rows] = encoder.transform(codes[rows])[:, 0]
+    for others, rows in folds:
+        of_words = _shares(codes[others], labels[others], int(codes.max()) + 1)
+        shares[rows] = of_words[codes[rows]]
     return shares
 
 
-def _encoder() -> TargetEncoder:
-    return TargetEncoder(target_type="binary")
+def _shares(codes: NDArray[Any], labels: NDArray[Any], n_words: int) -> Floats:
+    r"""Return the share of positives of each word, drawn toward that of all rows.
+
+    With :math:`n_w` rows of a word, of which a share :math:`m_w` is positive, and the
+    variance v of all labels, the weight of the word's own share is
+    :math:`v n_w / (v n_w + m_w (1 - m_w))`, that of scikit-learn's TargetEncoder.
+    """
+    overall = float(labels.mean())
+    counts = np.bincount(codes, minlength=n_words)
+    means = np.bincount(codes, labels, minlength=n_words) / np.maximum(counts, 1)
+    known = overall * (1.0 - overall) * counts
+    total = known + means * (1.0 - means)
+    trust = np.divide(known, total, out=np.zeros(n_words), where=total > 0.0)
+    return np.asarray(trust * means + (1.0 - trust) * overall)

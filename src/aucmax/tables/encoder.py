@@ -1,7 +1,7 @@
 """Tables as people have them, turned into matrices that models can learn from."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from aucmax.tables._columns import (
     Column,
     Number,
     as_plain,
+    check_plain,
     parts_of,
     restore,
 )
@@ -29,8 +30,11 @@ from aucmax.tables._frames import as_table, pick_columns
 from aucmax.tables._kinds import has_many_words, learn_column
 from aucmax.tables._pieces import matrix_on_disk, matrix_on_workers, of_pieces
 from aucmax.tables._target_mean import TargetMean
+from aucmax.tables.cross_fit import Rows, divide_rows
 
 __all__ = ["TableEncoder"]
+
+LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], list[tuple[Rows, Rows]]]
 
 # one-hot columns are stored sparse when at least this many columns are this empty
 _WIDE = 100
@@ -230,11 +234,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self._linear_rows(X)
 
-    def training_rows(self, X: Any, y: Any, view: str) -> Any:
+    def training_rows(
+        self, X: Any, y: Any, view: str, *, groups: Any = None, times: Any = None
+    ) -> Any:
         """Return the matrix of the training rows, where no row sees its own label.
 
         It differs from that of new rows in the shares of positives among texts of many
-        kinds: each row has that of other rows.
+        kinds: each row has that of other rows, of other groups, or of earlier rows.
 
         Parameters
         ----------
@@ -244,13 +250,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Their labels.
         view : {"linear", "trees"}
             As of :meth:`transform`, or of :meth:`transform_for_trees`.
+        groups : ndarray of int of shape (rows,), optional
+            Rows of one group, or query, learn nothing from each other.
+        times : ndarray of float of shape (rows,), optional
+            When each row was: no row learns from the same time or later.
 
         Returns
         -------
         ndarray or csr_array
         """
         rows = self._linear_rows if view == "linear" else self._tree_rows
-        return rows(X, _two_labels(y))
+        labels = _two_labels(y)
+        if labels is None or not any(
+            c["kind"] == TargetMean.kind for c in self.columns_
+        ):
+            return rows(X)
+        return rows(X, (labels, divide_rows(labels, 5, unit=groups, times=times)))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Learn the columns, and return the matrix of these rows for linear models.
@@ -272,12 +287,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
 
     def _linear_rows(
-        self, X: Any, labels: NDArray[np.int64] | None = None
+        self, X: Any, known: LabelsAndFolds | None = None
     ) -> NDArray[np.float64] | sparse.csr_array:
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.scale(self._sparse_rows(X), self.scales_)
-        matrix: NDArray[np.float64] = self._matrix(X, labels, self._linear_matrix)
+        matrix: NDArray[np.float64] = self._matrix(X, known, self._linear_matrix)
         return matrix
 
     def _linear_matrix(
@@ -315,12 +330,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._tree_rows(X)
 
     def _tree_rows(
-        self, X: Any, labels: NDArray[np.int64] | None = None
+        self, X: Any, known: LabelsAndFolds | None = None
     ) -> NDArray[np.float64] | sparse.csr_array:
         check_is_fitted(self)
         if self.scales_ is not None:
             return _sparse.to_unit_scale(self._sparse_rows(X), self.scales_)
-        matrix: NDArray[np.float64] = self._matrix(X, labels, self._tree_matrix)
+        matrix: NDArray[np.float64] = self._matrix(X, known, self._tree_matrix)
         return matrix
 
     def _tree_matrix(
@@ -340,19 +355,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _matrix(
         self,
         X: Any,
-        labels: NDArray[np.int64] | None,
+        known: LabelsAndFolds | None,
         of_frame: Callable[..., NDArray[np.float64] | sparse.csr_array],
     ) -> Any:
         """Return the matrix of a table, by what makes it of a frame.
 
         That of a table on disk is on disk, too, or on Dask's workers. Training rows
-        come with their labels.
+        come with their labels, and with folds for the shares of positives.
         """
         table = self._frame(X)
         crossed = {
-            column.name: next(column.crossed(table[column.name], labels))
+            column.name: next(column.crossed(table[column.name], *known))
             for column in self._learned()
-            if labels is not None and isinstance(column, TargetMean)
+            if known is not None and isinstance(column, TargetMean)
         }
         if not is_on_disk(table):
             return of_frame(table, crossed)
@@ -364,7 +379,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if table.on_workers:
             width = of_piece(table.head(1), slice(0, 1)).shape[1]
             return matrix_on_workers(table, self._learned(), of_piece, width)
-        is_known = labels is not None
+        is_known = known is not None
         return matrix_on_disk(
             of_pieces(table, self._learned(), of_piece, are_settled=is_known)
         )
@@ -511,6 +526,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not hasattr(self, "columns_"):
             return
         try:
+            for column in self.columns_:
+                check_plain(column)
             names = {column["name"] for column in self.columns_}
             if not names <= {*getattr(self, "feature_names_in_", names)}:
                 raise ValueError("a column is not among the names of columns")

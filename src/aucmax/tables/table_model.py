@@ -20,22 +20,29 @@ from aucmax.decisions.calibration import (
     check_calibrate,
     learn_calibration,
 )
-from aucmax.exceptions import IncompatibleError, ModelFileError
+from aucmax.exceptions import (
+    ConstantScoresWarning,
+    IncompatibleError,
+    ModelFileError,
+)
 from aucmax.tables._frames import as_table
-from aucmax.tables.cross_fit import out_of_fold_scores
+from aucmax.tables.cross_fit import divide_rows, out_of_fold_scores, unit_of_rows
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
-from aucmax.tables.target import Target
+from aucmax.tables.target import Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
 
 __all__ = [
     "TableModel",
     "assemble_model",
     "fit_estimator",
+    "fit_with_folds",
     "learn_encoder",
     "score_rows",
     "view_rows",
+    "view_training_rows",
+    "warn_of_constant_scores",
 ]
 
 # how each kind of estimator sees a table
@@ -186,7 +193,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
                 "are those of two classes; use calibrate=None."
             )
         encoder = learn_encoder(self.encoder, table, target.relevant)
-        matrix = view_rows(self.view, encoder, table, target.relevant)
+        matrix = view_training_rows(self.view, encoder, table, target)
         estimator = fit_estimator(self, encoder, matrix, target, checkpoint)
         fitted = {
             **_ranking_parts(encoder, estimator, target),
@@ -200,17 +207,19 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         self, estimator: Any, matrix: Any, table: Any, target: Target
     ) -> dict[str, Any]:
         """Learn the threshold and, if wanted, the calibration."""
-        if target.is_graded:
-            return {"threshold_": float("nan")}
-        if "calibrate" in estimator.get_params(deep=False):
+        if "calibrate" in estimator.get_params(deep=False) and not target.is_graded:
             # it has learned both by itself, and 0 is its threshold
             names = () if self.calibrate is None else ("calibration_", "base_rate_")
             return {
                 "threshold_": 0.0,
                 **{name: getattr(estimator, name) for name in names},
             }
+        scores = score_rows(estimator, matrix)
+        if has_constant_scores(target, scores):
+            warn_of_constant_scores(estimator)
+        if target.is_graded:
+            return {"threshold_": float("nan")}
         if self.calibrate is None:
-            scores = score_rows(estimator, matrix)
             labels, weights = target.relevant > 0, target.weights
             return {"threshold_": balanced_threshold(scores, labels, weights)}
         rows, scores = out_of_fold_scores(self._fit_and_score(table, target), target)
@@ -226,7 +235,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         def scores(train: NDArray[np.intp], test: NDArray[np.intp]) -> Any:
             known = target.take(train)
             encoder = learn_encoder(self.encoder, table[train], known.relevant)
-            matrix = view_rows(self.view, encoder, table[train], known.relevant)
+            matrix = view_training_rows(self.view, encoder, table[train], known)
             estimator = fit_estimator(self, encoder, matrix, known)
             return score_rows(estimator, view_rows(self.view, encoder, table[test]))
 
@@ -372,6 +381,17 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return tags
 
 
+def warn_of_constant_scores(estimator: Any) -> None:
+    """Warn that a model is of no use."""
+    warnings.warn(
+        f"{type(estimator).__name__} gives all rows the same score"
+        ", or all rows of each query, so it ranks nothing. Try another model, more rows"
+        " or more time, or check that the columns tell anything about the target.",
+        ConstantScoresWarning,
+        stacklevel=3,
+    )
+
+
 def check_rows(table: Any, target: Target) -> None:
     """Refuse a table and a target of different lengths."""
     if table.shape[0] != target.labels.size:
@@ -389,15 +409,53 @@ def learn_encoder(
     return encoder.fit(table, labels)
 
 
-def view_rows(view: str, encoder: TableEncoder, table: Any, labels: Any = None) -> Any:
+def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
+    """Turn raw rows into the matrix that a kind of estimator scores."""
+    check_choice("view", view, _VIEWS)
+    return _VIEWS[view](encoder, table)
+
+
+def view_training_rows(
+    view: str, encoder: TableEncoder, table: Any, target: Target
+) -> Any:
     """Turn raw rows into the matrix that a kind of estimator learns from.
 
-    Training rows come with their labels, so that none sees its own.
+    No row sees its own label, one of its group or query, or a later one.
     """
-    check_choice("view", view, _VIEWS)
-    if labels is not None and view != "raw":
-        return encoder.training_rows(table, labels, view)
-    return _VIEWS[view](encoder, table)
+    if view == "raw":
+        return view_rows(view, encoder, table)
+    unit = unit_of_rows(target.queries, target.groups, target.times)
+    return encoder.training_rows(
+        table, target.relevant, view, groups=unit, times=target.times
+    )
+
+
+def fit_with_folds(
+    estimator: Any, matrix: Any, labels: Any, taken: dict[str, Any], target: Target
+) -> Any:
+    """Fit an estimator whose own folds, if it makes any, respect groups and times.
+
+    One with a parameter `cv` gets such folds, unless its `fit` takes the groups.
+    """
+    cv = estimator.get_params(deep=False).get("cv", ())
+    unit = unit_of_rows(target.queries, target.groups, target.times)
+    is_grouped = unit is None or bool(taken.keys() & {"groups", "qid"})
+    if (target.times is None and is_grouped) or not (cv is None or type(cv) is int):
+        return estimator.fit(matrix, labels, **taken)
+    known = np.asarray(labels) > np.min(labels)
+    folds = [
+        fold
+        for fold in divide_rows(known, cv or 5, unit=unit, times=target.times)
+        if 0 < known[fold[1]].sum() < fold[1].size
+    ]
+    if not folds or is_dask(matrix):
+        reason = "Dask's workers make none such" if folds else "a class is missing"
+        raise IncompatibleError(
+            f"{type(estimator).__name__} chooses its settings by folds, which these "
+            f"groups or times do not allow: {reason}. Leave them out, or fit another "
+            "model."
+        )
+    return estimator.set_params(cv=folds).fit(matrix, labels, **taken).set_params(cv=cv)
 
 
 def fit_estimator(
@@ -448,7 +506,7 @@ def fit_estimator(
 
         cut = partial(da.from_array, chunks=(matrix.chunks[0],))
         labels, taken = cut(labels), {n: cut(values) for n, values in taken.items()}
-    return estimator.fit(matrix, labels, **taken)
+    return fit_with_folds(estimator, matrix, labels, taken, target)
 
 
 def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from aucmax.tables.grading import Grading
 
-__all__ = ["Target"]
+__all__ = ["Target", "has_constant_scores"]
 
 # what a target may know of each row, besides its level
 _OF_ROWS = ("queries", "weights", "groups", "times")
@@ -219,3 +219,20 @@ class Target:
             "positive": self.grading.positive,
             "negative": negatives[0] if len(negatives) == 1 else negatives,
         }
+
+
+def has_constant_scores(target: Target, scores: NDArray[np.float64]) -> bool:
+    """Say whether scores rank nothing: all rows of every query have the same one.
+
+    Parameters
+    ----------
+    target : Target
+        What is ranked.
+    scores : ndarray of shape (rows,)
+        The scores.
+
+    Returns
+    -------
+    bool
+    """
+    return all(np.ptp(scores[rows]) == 0 for rows in target.blocks)

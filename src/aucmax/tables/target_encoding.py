@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax._validation import reject_negligible_weights
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables._cells import one_spelling
 from aucmax.tables._labels import (
@@ -233,7 +234,8 @@ def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
             f"{row + 1} has {weights[row]:g} ({int(is_wrong.sum())} such rows); remove "
             "these rows or correct them."
         )
-    return weights
+    reject_negligible_weights(weights, name)
+    return np.ldexp(weights, -int(np.frexp(weights.max())[1]))
 
 
 def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:

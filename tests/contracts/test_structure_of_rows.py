@@ -1,0 +1,187 @@
+"""No fold divides a group or a query, and none learns from later rows."""
+
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+
+from aucmax import AutoRanker
+from aucmax.auto import auto_ranker
+from aucmax.auto.combiners import Ranked
+from aucmax.auto.ensemble import combine
+from aucmax.auto.estimate import WHOLE
+from aucmax.comparison import compare_models
+from aucmax.linear import LinearRankerCV
+from aucmax.tables import TableEncoder, TableModel, describe_rows, encode_target
+
+N_ROWS = 240
+RNG = np.random.default_rng(0)
+KEYS = RNG.normal(size=N_ROWS)
+LABELS = (KEYS + RNG.normal(size=N_ROWS) > 0).astype(int)
+UNITS = RNG.integers(0, 24, N_ROWS)
+OTHER_UNITS = RNG.integers(0, 24, N_ROWS)
+TIMES = RNG.permutation(N_ROWS) // 2
+TABLE = pl.DataFrame({"key": KEYS, "noise": RNG.normal(size=N_ROWS)})
+
+# what is known of the rows; None where no folds can respect all of it
+STRUCTURES = {
+    "nothing": {},
+    "groups": {"groups": UNITS},
+    "queries": {"qid": UNITS},
+    "times": {"times": TIMES},
+    "groups of queries": {"qid": UNITS, "groups": UNITS // 2},
+    "queries across groups": {"qid": UNITS, "groups": OTHER_UNITS},
+    "times and groups": {"times": TIMES, "groups": UNITS},
+    "times and queries": {"times": TIMES, "qid": UNITS},
+}
+IMPOSSIBLE = ("queries across groups", "times and groups", "times and queries")
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """Ranks by the first column, and remembers which rows it saw."""
+
+    seen = ()
+
+    def fit(self, X, y):
+        self.classes_, self.n_features_in_ = np.unique(y), X.shape[1]
+        Spy.seen = [*Spy.seen, [rows_of(X), None]]
+        return self
+
+    def decision_function(self, X):
+        Spy.seen[-1][1] = rows_of(X)
+        return X["key"].to_numpy()
+
+
+def rows_of(X):
+    return np.array([int(np.flatnonzero(key == KEYS)[0]) for key in X["key"]])
+
+
+def target_of(qid=None, **known):
+    return describe_rows(encode_target(LABELS, qid=qid), **known)
+
+
+def folds_of_calibration(known):
+    TableModel(Spy(), view="raw", calibrate="sigmoid").fit(TABLE, target_of(**known))
+    return [(train, test) for train, test in Spy.seen if train.size < N_ROWS]
+
+
+def folds_of_comparison(known):
+    model = TableModel(Spy(), view="raw", name="spy")
+    compare_models(TABLE, LABELS, [("spy", model)], n_folds=3, **known)
+    return Spy.seen
+
+
+def folds_of_auto(monkeypatch, known):
+    plans, plan_folds = [], auto_ranker.plan_folds
+
+    def spied(*args, **options):
+        plans.append(plan_folds(*args, **options))
+        return plans[-1]
+
+    monkeypatch.setattr(auto_ranker, "plan_folds", spied)
+    model = AutoRanker(
+        models=["logistic regression"], time_limit=None, calibrate="auto"
+    )
+    model.fit(TABLE, LABELS, **known)
+    return plans[0].folds
+
+
+class Chooser(LogisticRegression):
+    """Says by which folds it would choose, if it is given any."""
+
+    def __init__(self, cv=3):
+        super().__init__()
+        self.cv = cv
+
+    def fit(self, X, y):
+        Spy.seen = () if self.cv == 3 else self.cv
+        return super().fit(X, y)
+
+
+def folds_within(known):
+    model = TableModel(Chooser()).fit(TABLE, target_of(**known))
+    assert model.estimator_.cv == 3
+    return Spy.seen
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+@pytest.mark.parametrize("where", ["calibration", "comparison", "auto", "within"])
+def test_folds_respect_what_is_known_of_the_rows(where, name, monkeypatch):
+    known = STRUCTURES[name]
+    monkeypatch.setattr(Spy, "seen", ())
+
+    makers = {
+        "calibration": folds_of_calibration,
+        "comparison": folds_of_comparison,
+        "auto": partial(folds_of_auto, monkeypatch),
+        "within": folds_within,
+    }
+    if name in IMPOSSIBLE:
+        with pytest.raises(
+            ValueError, match=r"times cannot be combined|several groups"
+        ):
+            makers[where](known)
+        return
+    found = makers[where](known)
+    assert len(found) > 1 or (where, name) == ("within", "nothing")
+    for train, test in found:
+        assert not set(train) & set(test)
+        for unit in (known.get("qid"), known.get("groups")):
+            assert unit is None or not set(unit[train]) & set(unit[test])
+        if "times" in known:
+            assert TIMES[train].max() < TIMES[test].min()
+
+
+@pytest.mark.parametrize("name", ["groups", "times"])
+def test_shares_of_positives_are_learned_from_other_groups_and_earlier_rows(name):
+    words = pl.DataFrame({"word": [f"w{k}" for k in RNG.integers(0, 60, N_ROWS)]})
+    encoder = TableEncoder(max_categories=5).fit(words, LABELS)
+    structure = UNITS if name == "groups" else TIMES
+    row = int(np.argsort(TIMES)[N_ROWS // 2])
+
+    def share(labels):
+        rows = encoder.training_rows(words, labels, "trees", **{name: structure})
+        return rows[row, -1]
+
+    hidden = structure == structure[row] if name == "groups" else TIMES[row] <= TIMES
+    others = LABELS.copy()
+    # the overall share stays, so that only what is hidden from the row differs
+    others[hidden] = RNG.permutation(LABELS[hidden])
+    assert (others != LABELS).any()
+    assert share(others) == pytest.approx(share(LABELS), abs=1e-12)
+
+
+def test_weights_of_a_combination_come_from_earlier_blocks():
+    logits = RNG.normal(size=(N_ROWS, 3)) + LABELS[:, None]
+    blocks = np.array_split(np.arange(N_ROWS), 4)
+
+    def honest(labels):
+        ranked = Ranked(logits, labels > 0, np.zeros(N_ROWS, int), None, None, WHOLE)
+        return combine(ranked, blocks, is_forward=True).honest_scores
+
+    later = LABELS.copy()
+    later[blocks[2]] = 1 - later[blocks[2]]
+    same = np.concatenate(blocks[:3])
+    np.testing.assert_array_equal(honest(later)[same], honest(LABELS)[same])
+    np.testing.assert_allclose(
+        honest(LABELS)[blocks[0]], logits[blocks[0]].mean(axis=1)
+    )
+
+
+def test_the_candidates_of_auto_choose_by_folds_that_go_forward(monkeypatch):
+    seen = []
+    fit = LinearRankerCV.fit
+
+    def spied(self, X, y, **known):
+        seen.append(self.cv)
+        return fit(self, X, y, **known)
+
+    monkeypatch.setattr(LinearRankerCV, "fit", spied)
+    model = AutoRanker(models=["linear"], time_limit=None, folds=2)
+    model.fit(TABLE, LABELS, times=TIMES)
+    assert seen
+    assert all(isinstance(cv, list) for cv in seen)
+    assert isinstance(model.members_[0]["models"][0].cv, int)
