@@ -233,6 +233,9 @@ def interval(y, scores, confidence=0.95):
     few, many = sorted([int(y.sum()), int((~y).sum())])
     auc = roc_auc(y, scores)
     error = np.sqrt(delong_covariance(y, scores, scores))
+    if auc in (0.0, 1.0):  # no pair out of order, or in order, of so many
+        bound = ((1 - confidence) / 2) ** (1 / few)
+        return (bound, 1.0) if auc else (0.0, 1 - bound)
     ends = [auc, auc]
     if error > 1e-12:
         margin = student_quantile(confidence, few - 1) * error / (auc * (1 - auc))

@@ -116,17 +116,17 @@ def test_equal_models_of_many_rows_are_equal_for_sure():
     assert -1.2e-4 < found.low < 0 < found.high < 1.2e-4
 
 
-@pytest.mark.parametrize("n_rows", [2, 3, 6, 50, 1000])
-def test_a_perfect_ranking_keeps_an_honest_interval(n_rows):
-    y = np.arange(2 * n_rows) < n_rows
-    interval = auc_interval(y, y * 1.0)
+@pytest.mark.parametrize("weights", [None, np.full(10, 7.0)])
+def test_a_perfect_ranking_keeps_an_honest_interval(weights):
+    y = np.array([0] * 6 + [1] * 4)
+    scores = np.arange(10)
+    interval = auc_interval(y, scores, sample_weight=weights)
     assert (interval.auc, interval.high) == (1, 1)
-    # chance alone separates 2 of 2 and 3 of 3 in more than 2.5 % of all orders
-    assert interval.low < 0.5 if n_rows < 4 else interval.low > 0.5
-    assert interval.low < 0.025 ** (1 / (3 * n_rows))
-    assert interval.low == pytest.approx(
-        reference.newcombe(1.0, n_rows, n_rows)[0], abs=1e-6
-    )
+    # four disjoint pairs, all in order: P(4 of 4) = low ** 4 = 0.025
+    assert interval.low == pytest.approx(0.025**0.25)
+    mirrored = auc_interval(y, -scores, sample_weight=weights)
+    assert (mirrored.auc, mirrored.low) == (0, 0)
+    assert mirrored.high == pytest.approx(1 - 0.025**0.25)
 
 
 def test_constant_scores_of_few_rows_are_not_certainly_worth_nothing():

@@ -97,9 +97,12 @@ def auc_interval(
 
     with :math:`K = \max(p, n)` and t of :math:`p + n - 2` degrees of freedom. For equal
     classes this is Newcombe's method 5; else his mean of K and k is replaced by the
-    assignment of the larger variance. Where all pairs are in order, or all scores are
-    equal, it is the whole interval, since :math:`\sigma` is zero. Ends jump a little
-    where :math:`k \min(A, 1 - A)` passes 5. Costs O(m log m).
+    assignment of the larger variance. Where all scores are equal it is the whole
+    interval, since :math:`\sigma` is zero. Ends jump a little where
+    :math:`k \min(A, 1 - A)` passes 5. When all pairs are in order (or none), the
+    interval starts at :math:`((1 - \text{confidence}) / 2)^{1 / k}` (or ends at one
+    minus it), the exact binomial bound for k disjoint pairs without an error. Costs
+    O(m log m).
 
     With `fpr_range` or `tpr_range` it is the interval of the partial AUC, as a mean
     over the box (:func:`partial_auc_score`). V and U are then how much each row moves
@@ -155,7 +158,7 @@ def auc_interval(
     --------
     >>> from aucmax.metrics import auc_interval
     >>> print(auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]))
-    0.8889 [0.2614, 0.9945]
+    0.8889 [0.0084, 0.9999]
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -234,7 +237,7 @@ def compare_auc(
     >>> from aucmax.metrics import compare_auc
     >>> result = compare_auc([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3])
     >>> round(result.difference, 4), round(result.p_value, 4)
-    (0.3333, 0.2207)
+    (0.3333, 0.4277)
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -363,8 +366,11 @@ def area_interval(
 ) -> tuple[float, float]:
     """Return the ends of an area's interval; see :func:`auc_interval`."""
     few = max(min(rows), 1.0)
+    if auc in (0.0, 1.0):
+        bound = ((1.0 - confidence) / 2.0) ** (1.0 / few)
+        return (bound, 1.0) if auc else (0.0, 1.0 - bound)
     low, high = auc, auc
-    if error > 0.0 and 0.0 < auc < 1.0:
+    if error > 0.0:
         margin = _quantile(few - 1.0, confidence) * error / (auc * (1.0 - auc))
         low, high = float(expit(logit(auc) - margin)), float(expit(logit(auc) + margin))
     if error == 0.0 or few * min(auc, 1.0 - auc) < _FEW_ERRORS:
