@@ -326,7 +326,7 @@ def check_two_rows(task: RankingTask, box: Box) -> tuple[Weights, Rows]:
 def rows_in_box(
     n_positive: float, n_negative: float, box: Box, *, is_weighted: bool
 ) -> Rows:
-    """Return how many rows of each class the box holds; refuse a single row."""
+    """Return how many rows of each class the box holds; reject a single row."""
     if min(n_positive, n_negative) <= 1.0 + _SMALLEST_REST:
         name = "positive" if n_positive <= n_negative else "negative"
         raise ValueError(
