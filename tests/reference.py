@@ -4,6 +4,7 @@ Ties are settled on purpose: a tied pair counts one half; where an order of tied
 would matter, the mean over all orders is taken.
 """
 
+from functools import cache
 from itertools import pairwise, permutations
 
 import numpy as np
@@ -224,6 +225,56 @@ def delong_covariance(y, scores_a, scores_b):
     by_positive = np.cov(wins[0].mean(axis=1), wins[1].mean(axis=1))[0, 1]
     by_negative = np.cov(wins[0].mean(axis=0), wins[1].mean(axis=0))[0, 1]
     return float(by_positive / p + by_negative / n)
+
+
+def interval(y, scores, confidence=0.95):
+    """Interval of the AUC: Student's on the logit scale, with Newcombe's if few."""
+    y = np.asarray(y, dtype=bool)
+    few, many = sorted([int(y.sum()), int((~y).sum())])
+    auc = roc_auc(y, scores)
+    error = np.sqrt(delong_covariance(y, scores, scores))
+    if auc in (0.0, 1.0):  # no pair out of order, or in order, of so many
+        bound = ((1 - confidence) / 2) ** (1 / few)
+        return (bound, 1.0) if auc else (0.0, 1 - bound)
+    ends = [auc, auc]
+    if error > 1e-12:
+        margin = student_quantile(confidence, few - 1) * error / (auc * (1 - auc))
+        odds = auc / (1 - auc) * np.exp([-margin, margin])
+        ends = odds / (1 + odds)
+    if error <= 1e-12 or few * min(auc, 1 - auc) < 5 - 1e-9:
+        score = newcombe(auc, few, many, confidence)
+        ends = min(ends[0], score[0]), max(ends[1], score[1])
+    return tuple(ends)
+
+
+def newcombe(auc, few, many, confidence=0.95):
+    """Ends of the areas that are no farther from auc than their own margin."""
+    t = student_quantile(confidence, few + many - 2)
+
+    def is_near(theta):
+        q, r = (1 - theta) / (2 - theta), theta / (1 + theta)
+        spread = 1 + (many - 1) * max(q, r) + (few - 1) * min(q, r)
+        variance = theta * (1 - theta) * spread / (few * many)
+        return abs(theta - auc) <= t * np.sqrt(variance)
+
+    ends = []
+    for far in (0.0, 1.0):
+        near = auc
+        for _ in range(200):
+            middle = (near + far) / 2
+            near, far = (middle, far) if is_near(middle) else (near, middle)
+        ends.append(far)
+    return tuple(ends)
+
+
+@cache
+def student_quantile(confidence, degrees):
+    """Upper quantile of Student's t, by the area under its density."""
+    angles = np.linspace(0, np.pi / 2, 20_001)  # t = sqrt(degrees) tan(angle)
+    density = np.cos((angles[1:] + angles[:-1]) / 2) ** (degrees - 1)
+    share = np.concatenate(([0], np.cumsum(density))) / density.sum()
+    angle = np.interp(confidence, share, angles)
+    return np.sqrt(degrees) * np.tan(angle)
 
 
 def pair_hinge(scores, labels, weight=None, margin=1.0):

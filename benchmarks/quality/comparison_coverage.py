@@ -48,12 +48,11 @@ def covered(seed, X_new, y_new, of_models):
         pairs.append(y[test].sum() * (~y[test]).sum())
     weights = np.array(pairs) / sum(pairs)
     truth = weights @ truths
-    n_pairs = int(y.sum())
     found = [
-        pool_aucs([fold[k] for fold in areas], weights, n_pairs, of_models=of_models)
+        pool_aucs([fold[k] for fold in areas], weights, of_models=of_models)
         for k in range(2)
     ]
-    found.append(pool_differences(tests, weights, n_pairs, of_models=of_models))
+    found.append(pool_differences(tests, weights, of_models=of_models))
     goals = [*truth, truth[0] - truth[1]]
     return [one.low <= goal <= one.high for one, goal in zip(found, goals, strict=True)]
 

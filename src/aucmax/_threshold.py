@@ -20,8 +20,8 @@ def balanced_threshold(
     It maximises Youden's :math:`J = \mathrm{TPR} - \mathrm{FPR}`, the point of the ROC
     curve farthest above the diagonal, which depends on the ranking alone and not on how
     rare the positives are. The threshold lies halfway between the two scores that it
-    separates; of equally good ones the highest is taken. If all scores are equal, it is
-    the score itself, so that no row is positive. One sort, O(m log m).
+    separates; of equally good ones the highest is taken. Where no cut is above the
+    diagonal, it is the highest score, so that no row is positive. One sort, O(m log m).
     """
     order, rising = sort_with_order(scores)
     order, falling = order[::-1], rising[::-1]
@@ -37,11 +37,12 @@ def balanced_threshold(
     youden = np.cumsum(gain[order])
     # equal scores cannot be separated
     ends = np.flatnonzero(falling[:-1] > falling[1:])
-    if ends.size == 0:
+    # no row positive gains 0, as do all rows; of equals the highest cut is taken
+    gains = np.concatenate(([0.0], youden[ends]))
+    best = int(np.argmax(gains >= gains.max() - _LARGEST_ROUNDING_OF_A_GAIN))
+    if best == 0:
         return float(falling[0])
-    gains = youden[ends]
-    best = ends[np.argmax(gains >= gains.max() - _LARGEST_ROUNDING_OF_A_GAIN)]
-    return halfway(falling[best + 1], falling[best])
+    return halfway(falling[ends[best - 1] + 1], falling[ends[best - 1]])
 
 
 def halfway(low: float, high: float) -> float:

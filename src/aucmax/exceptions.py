@@ -8,6 +8,7 @@ __all__ = [
     "DataFileError",
     "DataFileWarning",
     "DivergedWarning",
+    "FewRowsWarning",
     "ForkedProcessError",
     "IncompatibleError",
     "MarginWarning",
@@ -91,6 +92,10 @@ class DataFileWarning(UserWarning):
 
 class DivergedWarning(UserWarning):
     """Scores have left the range of numbers; the last good rounds are kept."""
+
+
+class FewRowsWarning(UserWarning):
+    """An interval rests on too few rows to hold as often as it states."""
 
 
 class MarginWarning(UserWarning):

@@ -3,6 +3,7 @@ import pytest
 
 from aucmax.auto.estimate import WHOLE, compare_scores, estimate
 from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
+from aucmax.metrics.uncertainty import area_interval
 from auto.ranked_samples import ranked
 
 EARLY = {"fpr_range": (0.0, 0.2), "tpr_range": (0.0, 1.0)}
@@ -39,10 +40,9 @@ def test_folds_that_share_training_rows_have_a_wider_interval():
     errors = np.array([one.standard_error for one in of_folds])
     independent = np.linalg.norm(errors * pairs / np.sum(pairs))
     found = estimate(rows, scores, WHOLE)
-    logit = [np.log(x / (1 - x)) for x in (found.low, found.value, found.high)]
-    reach = (logit[2] - logit[0]) / 2 / 1.959964
-    error = reach * found.value * (1 - found.value)
-    assert error == pytest.approx(np.sqrt(1 + 2 / 3) * independent, rel=1e-3)
+    rows = np.sum([one.rows for one in of_folds], axis=0)
+    error = np.sqrt(1 + 2 / 3) * independent
+    assert found[1:] == pytest.approx(area_interval(found.value, error, 0.95, rows))
 
 
 def test_with_queries_it_is_the_mean_over_queries():

@@ -13,6 +13,7 @@ from aucmax.comparison import choose_folds, compare_models
 from aucmax.comparison.folds import split_folds
 from aucmax.comparison.splits import Splits
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
+from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.tables import describe_rows, encode_target
 
 ROWS = 300
@@ -218,7 +219,9 @@ def test_weights_count_in_measures_intervals_and_tests():
     assert test.difference == pytest.approx(shares @ [k.difference for k in known])
     error = np.linalg.norm(shares * [k.standard_error for k in known])
     error *= np.sqrt(2.0)  # with two folds, fits count as much as rows
-    assert test.high - test.low == pytest.approx(2 * 1.959964 * error, rel=1e-6)
+    rows = np.sum([k.rows for k in known], axis=0)
+    expected = two_sided_test(test.difference, error, 0.95, rows)
+    assert (test.low, test.high) == pytest.approx((expected.low, expected.high))
     assert "AUC and partial AUC of weighted rows" in str(comparison)
 
 

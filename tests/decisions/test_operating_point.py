@@ -40,27 +40,32 @@ RULES = {
     "recall": (
         {"recall": 0.6},
         lambda p, n: lambda a, f, r: f >= 0.6 * p - 1e-9,
-        lambda a, f, r: a,
+        lambda p, n: lambda a, f, r: a,
     ),
     "fpr": (
         {"fpr": 0.25},
         lambda p, n: lambda a, f, r: r <= 0.25 * n + 1e-9,
-        lambda a, f, r: -a,
+        lambda p, n: lambda a, f, r: -a,
     ),
     "precision": (
         {"precision": 0.3},
         lambda p, n: lambda a, f, r: a > 0 and f >= 0.3 * a - 1e-9,
-        lambda a, f, r: -a,
+        lambda p, n: lambda a, f, r: -a,
     ),
     "alerts": (
         {"alerts": 5},
         lambda p, n: lambda a, f, r: 0 < a <= 5 + 1e-9,
-        lambda a, f, r: -a,
+        lambda p, n: lambda a, f, r: -a,
     ),
     "costs": (
         {"cost_missed": 3.0, "cost_alarm": 1.0},
         lambda p, n: lambda a, f, r: True,
-        lambda a, f, r: -3.0 * f + r,
+        lambda p, n: lambda a, f, r: -3.0 * f + r,
+    ),
+    "balanced": (
+        {},
+        lambda p, n: lambda a, f, r: True,
+        lambda p, n: lambda a, f, r: r / n - f / p,
     ),
 }
 
@@ -73,7 +78,7 @@ def test_each_rule_takes_what_counting_all_cuts_finds(
     options, allowed, price = RULES[name]
     weight = weight if is_weighted else np.ones(LABELS.size)
     totals = weight[LABELS == 1].sum(), weight[LABELS == 0].sum()
-    expected = best(scores, weight, allowed(*totals), price)
+    expected = best(scores, weight, allowed(*totals), price(*totals))
     given_weight = {"sample_weight": weight} if is_weighted else {}
     if expected is None:
         with pytest.raises(ValueError, match="no threshold"):
@@ -93,16 +98,9 @@ def test_each_rule_takes_what_counting_all_cuts_finds(
         assert math.isnan(value) or low - 1e-9 <= value <= high + 1e-9, name
 
 
-def test_without_a_rule_it_is_the_best_balanced_accuracy():
-    rng = np.random.default_rng(0)
-    y = rng.random(300) < 0.3
-    scores = rng.normal(size=300).round(1) + y
-    point = operating_point(y, scores)
-    cuts = [point.recall - point.fpr]
-    for cut in np.unique(scores):
-        above = scores > cut
-        cuts.append(above[y].mean() - above[~y].mean())
-    assert cuts[0] == pytest.approx(max(cuts))
+def test_scores_worse_than_chance_raise_no_alert_by_default():
+    point = operating_point(LABELS, -LABELS.astype(float))
+    assert (point.n_alerts, point.recall - point.fpr) == (0, 0.0)
     assert point.rule == "best balanced accuracy"
 
 

@@ -26,12 +26,10 @@ def balanced_accuracy(predicted, labels, weight):
 def test_no_threshold_has_a_better_balanced_accuracy(scores, weight):
     chosen = balanced_threshold(scores, LABELS, weight)
     reached = balanced_accuracy(scores > chosen, LABELS, weight)
-    candidates = np.unique(scores)[:-1]  # those that separate something
-    if candidates.size:
-        best = max(balanced_accuracy(scores > c, LABELS, weight) for c in candidates)
-        assert reached == pytest.approx(best)
-    else:
-        assert not (scores > chosen).any()
+    # all rows positive, each cut, and none
+    candidates = [-np.inf, *np.unique(scores)]
+    best = max(balanced_accuracy(scores > c, LABELS, weight) for c in candidates)
+    assert reached == pytest.approx(best)
 
 
 def test_threshold_lies_halfway_between_the_scores_that_it_separates():

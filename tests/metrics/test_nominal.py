@@ -147,7 +147,8 @@ def test_a_perfect_ranking_keeps_an_honest_interval(kind):
     y = np.repeat([0, 1, 2], [3, 4, 5])
     interval = nominal_auc_interval(y, np.eye(3)[y], **kind)
     assert (interval.auc, interval.high) == (1.0, 1.0)
-    assert interval.low == pytest.approx(0.025 ** (1 / 3))
+    assert interval.rows == (6, 6)
+    assert interval.low == pytest.approx(0.025 ** (1 / 6))
 
 
 def test_columns_may_come_in_any_order_of_labels():

@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import (
     auc_interval,
     bootstrap_interval,
@@ -89,7 +90,18 @@ def test_a_perfect_start_of_the_curve_is_not_certain():
     scores = labels + 0.001 * np.arange(120)
     interval = auc_interval(labels, scores, fpr_range=(0, 0.1))
     assert interval.auc == 1.0
+    assert interval.rows == pytest.approx((20, 10))
     assert interval.low == pytest.approx(0.025 ** (1 / 10))
+
+
+def test_too_few_rows_within_a_range_are_warned_of():
+    labels = np.arange(30) < 20
+    scores = np.random.default_rng(0).normal(size=30) + labels
+    with pytest.warns(FewRowsWarning, match="rests on 1 negative rows within"):
+        interval = auc_interval(labels, scores, fpr_range=(0, 0.1))
+    assert interval.high - interval.low > 0.5
+    with pytest.warns(FewRowsWarning, match="use more rows"):
+        compare_auc(labels, scores, -scores, fpr_range=(0, 0.1))
 
 
 def test_bad_ranges_are_named():

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 from hypothesis import assume, given
+from scipy import stats
 from scipy.stats import norm
 
 import reference
+from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
 from drawing import fewer_examples
 from metrics.samples import samples
@@ -23,8 +25,31 @@ def test_standard_error_is_delongs(sample):
 
 
 @pytest.mark.kernel
+@given(some)
+def test_the_interval_is_found_by_bisection_of_the_definition(sample):
+    y, scores, _, _ = sample
+    for confidence in (0.95, 0.7):
+        interval = auc_interval(y, scores, confidence=confidence)
+        expected = reference.interval(y, scores, confidence)
+        assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-6)
+
+
+@fewer_examples
+@given(some)
+def test_swapping_the_classes_mirrors_the_interval(sample):
+    y, scores, _, _ = sample
+    there, back = auc_interval(y, scores), auc_interval(y, -scores)
+    swapped = auc_interval(1 - y, -scores)
+    ends = there.low, there.high
+    assert (1 - back.high, 1 - back.low) == pytest.approx(ends, abs=1e-9)
+    assert (swapped.low, swapped.high) == pytest.approx(ends, abs=1e-9)
+    ranks = np.unique(scores, return_inverse=True)[1]
+    assert auc_interval(y, ranks) == there
+
+
+@pytest.mark.kernel
 @given(some, some)
-def test_comparison_is_delongs(sample, other):
+def test_comparison_is_students_with_delongs_variance(sample, other):
     y, scores, _, _ = sample
     others = np.resize(other[1], y.size)
     found = compare_auc(y, scores, others)
@@ -35,13 +60,17 @@ def test_comparison_is_delongs(sample, other):
     )
     assume(variance > 1e-9)
     difference = roc_auc_score(y, scores) - roc_auc_score(y, others)
-    z = difference / np.sqrt(variance)
+    few = min(np.bincount(y))
+    student = stats.t(few - 1)
+    error = np.hypot(np.sqrt(variance), 0.6 / few)
     assert found.difference == pytest.approx(difference, abs=1e-12)
-    assert found.z == pytest.approx(z, abs=1e-6)
-    assert found.p_value == pytest.approx(2 * norm.sf(abs(z)), abs=1e-6)
-    margin = norm.ppf(0.975) * np.sqrt(variance)
+    assert found.standard_error == pytest.approx(np.sqrt(variance))
+    assert found.z == pytest.approx(difference / error, abs=1e-6)
+    assert found.p_value == pytest.approx(2 * student.sf(abs(found.z)), abs=1e-6)
+    margin = student.ppf(0.975) * error
     assert found.low == pytest.approx(max(difference - margin, -1), abs=1e-9)
     assert found.high == pytest.approx(min(difference + margin, 1), abs=1e-9)
+    assert (found.p_value < 0.05) == (not found.low <= 0 <= found.high)
 
 
 @fewer_examples
@@ -71,15 +100,23 @@ def test_equal_weights_change_nothing_and_zero_weights_drop_rows(sample):
 
 @fewer_examples
 @given(some)
-def test_scores_that_rank_alike_have_p_value_one(sample):
+def test_scores_that_rank_alike_have_p_value_one_and_an_interval_around_zero(sample):
     y, scores, _, _ = sample
     ranks = np.unique(scores, return_inverse=True)[1]
     found = compare_auc(y, scores, ranks)
     assert (found.difference, found.z, found.p_value) == (0, 0, 1)
-    assert (found.low, found.high) == (0, 0)
+    few = min(np.bincount(y))
+    margin = min(0.6 / few * stats.t(few - 1).ppf(0.975), 1)
+    assert found.high == -found.low == pytest.approx(margin)
 
 
-@pytest.mark.parametrize("weights", [None, np.linspace(0.1, 0.9, 10)])
+def test_equal_models_of_many_rows_are_equal_for_sure():
+    y, scores = np.arange(20_000) % 2, np.arange(20_000.0)
+    found = compare_auc(y, scores, scores)
+    assert -1.2e-4 < found.low < 0 < found.high < 1.2e-4
+
+
+@pytest.mark.parametrize("weights", [None, np.full(10, 7.0)])
 def test_a_perfect_ranking_keeps_an_honest_interval(weights):
     y = np.array([0] * 6 + [1] * 4)
     scores = np.arange(10)
@@ -92,21 +129,72 @@ def test_a_perfect_ranking_keeps_an_honest_interval(weights):
     assert mirrored.high == pytest.approx(1 - 0.025**0.25)
 
 
-def test_constant_scores_are_certainly_worth_nothing():
+def test_constant_scores_of_few_rows_are_not_certainly_worth_nothing():
     interval = auc_interval([0, 0, 1, 1], [3, 3, 3, 3])
-    assert (interval.low, interval.auc, interval.high) == (0.5, 0.5, 0.5)
+    assert interval.auc == 0.5
+    assert interval.low < 0.2
+    assert interval.high > 0.8
 
 
 def test_a_zero_variance_on_few_rows_is_not_taken_for_certainty():
-    y = [0, 0, 0, 1, 1, 1]
+    y = np.array([0, 0, 0, 1, 1, 1])
     found = compare_auc(y, np.arange(6), np.zeros(6))
     assert found.difference == 0.5
-    assert found.z == np.inf
-    assert found.p_value == 1.0
+    assert found.p_value > 0.05
     assert found.low < 0 < found.high
+    # two models without an error on the same rows may differ on others
+    both = compare_auc(y, np.arange(6), y)
+    assert both.difference == 0
+    assert both.low < -0.5 < 0.5 < both.high
     many = compare_auc(np.repeat(y, 100), np.repeat(np.arange(6), 100), np.zeros(600))
     assert many.p_value < 1e-12
     assert many.low > 0
+
+
+@pytest.mark.parametrize(
+    ("n_positive", "n_negative", "auc"),
+    [(5, 200, 0.9), (200, 5, 0.9), (20, 200, 0.99)],
+)
+def test_few_rows_and_areas_near_one_are_covered(n_positive, n_negative, auc):
+    # DeLong's interval with the normal quantile covers in 81, 82 and 89 % of these
+    rng = np.random.default_rng(0)
+    y = np.arange(n_positive + n_negative) < n_positive
+    shift = np.sqrt(2) * norm.ppf(auc)
+    covered = 0
+    for _ in range(300):
+        found = auc_interval(y, rng.normal(size=y.size) + shift * y)
+        covered += found.low <= auc <= found.high
+    assert covered / 300 >= 0.93
+
+
+def test_differences_of_few_rows_are_covered():
+    rng = np.random.default_rng(1)
+    y = np.arange(210) < 10
+    covered = by_delong = 0
+    for _ in range(300):
+        shared = rng.normal(size=210)
+        a, b = (
+            shift * y + 0.9**0.5 * shared + 0.1**0.5 * rng.normal(size=210)
+            for shift in np.sqrt(2) * norm.ppf([0.99, 0.94])
+        )
+        found = compare_auc(y, a, b)
+        covered += found.low <= 0.05 <= found.high
+        margin = norm.ppf(0.975) * found.standard_error
+        by_delong += abs(found.difference - 0.05) <= margin
+    assert covered / 300 >= 0.93
+    assert by_delong / 300 < 0.9
+
+
+def test_an_uneven_weight_counts_for_fewer_rows():
+    y, scores = np.arange(40) % 2, np.arange(40) % 7
+    weights = np.ones(40)
+    even = auc_interval(y, scores, sample_weight=weights)
+    weights[0] = 1e6
+    with pytest.warns(FewRowsWarning, match="rests on 1 negative rows"):
+        uneven = auc_interval(y, scores, sample_weight=weights)
+    assert even.rows == pytest.approx((20, 20))
+    assert uneven.rows == pytest.approx((20, 1), abs=0.01)
+    assert uneven.high - uneven.low > even.high - even.low
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():

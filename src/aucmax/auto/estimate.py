@@ -21,6 +21,7 @@ from aucmax._validation import FloatArray
 from aucmax.auto.combiners import Ranked
 from aucmax.comparison.pooling import (
     Estimate,
+    ignore_few_rows,
     mean_interval,
     paired_test,
     pool_aucs,
@@ -42,19 +43,20 @@ def estimate(ranked: Ranked, scores: FloatArray, part: dict[str, Any]) -> Estima
     """
     if ranked.queries is not None:
         return mean_interval(_by_query(ranked, scores, part))
-    parts, weights, n_pairs = _folds(ranked)
+    parts, weights = _folds(ranked)
     if parts:
         try:
-            found = [
-                auc_interval(held.labels, scores[rows], **part, **_weight(held))
-                for rows, held in parts
-            ]
+            with ignore_few_rows():
+                found = [
+                    auc_interval(held.labels, scores[rows], **part, **_weight(held))
+                    for rows, held in parts
+                ]
             # so many times wider than if folds were independent
             wider = np.sqrt(1.0 + (len(parts) - 1) / len(parts))
             found = [
                 replace(one, standard_error=wider * one.standard_error) for one in found
             ]
-            return pool_aucs(found, weights, n_pairs)
+            return pool_aucs(found, weights)
         except ValueError:
             # a class has fewer than two rows in a fold
             pass
@@ -67,25 +69,26 @@ def compare_scores(ranked: Ranked, scores: FloatArray, baseline: FloatArray) -> 
     if ranked.queries is not None:
         values = _by_query(ranked, scores, ranked.part)
         return paired_test(values, _by_query(ranked, baseline, ranked.part)).p_value
-    parts, weights, n_pairs = _folds(ranked)
+    parts, weights = _folds(ranked)
     try:
-        found = [
-            compare_auc(
-                held.labels,
-                scores[rows],
-                baseline[rows],
-                **ranked.part,
-                **_weight(held),
-            )
-            for rows, held in parts
-        ]
+        with ignore_few_rows():
+            found = [
+                compare_auc(
+                    held.labels,
+                    scores[rows],
+                    baseline[rows],
+                    **ranked.part,
+                    **_weight(held),
+                )
+                for rows, held in parts
+            ]
     except ValueError:
         return np.nan
-    return pool_differences(found, weights, n_pairs).p_value if found else np.nan
+    return pool_differences(found, weights).p_value if found else np.nan
 
 
-def _folds(ranked: Ranked) -> tuple[list[tuple[Any, Ranked]], FloatArray, int]:
-    """Return rows of folds with both classes, shares of pairs, and disjoint pairs."""
+def _folds(ranked: Ranked) -> tuple[list[tuple[Any, Ranked]], FloatArray]:
+    """Return the rows of folds with both classes, and their shares of pairs."""
     parts, sizes = [], []
     for fold in np.unique(ranked.folds):
         rows = np.flatnonzero(ranked.folds == fold)
@@ -93,10 +96,9 @@ def _folds(ranked: Ranked) -> tuple[list[tuple[Any, Ranked]], FloatArray, int]:
         n_positive = int(np.count_nonzero(held.labels))
         if 0 < n_positive < rows.size:
             parts.append((rows, held))
-            sizes.append((n_positive, rows.size - n_positive))
-    counts = np.array(sizes, dtype=np.float64).reshape(-1, 2)
-    pairs = counts.prod(axis=1)
-    return parts, pairs / max(pairs.sum(), 1.0), int(counts.min(axis=1).sum())
+            sizes.append(n_positive * (rows.size - n_positive))
+    pairs = np.array(sizes, dtype=np.float64)
+    return parts, pairs / max(pairs.sum(), 1.0)
 
 
 def _weight(held: Ranked) -> dict[str, Any]:

@@ -11,8 +11,9 @@ compared within their fold. With :math:`A_k` the AUC on the :math:`k`-th test fo
 is the share of pairs ordered correctly among all pairs within a fold, and its
 variance with DeLong's for each fold [1]_. The partial AUC of a range is pooled alike,
 with the variance that :func:`aucmax.metrics.auc_interval` has for it. The difference of
-two models is treated alike, with the paired variance of DeLong in each fold; the test
-refers :math:`z = \hat D / \operatorname{sd}(\hat D)` to the normal distribution. The
+two models is treated alike, with the paired variance of DeLong in each fold. Intervals
+and tests are then those of :func:`aucmax.metrics.auc_interval` and
+:func:`aucmax.metrics.compare_auc` for the rows of all folds. The
 cross-validated AUC with a variance from the influence of each test row, fold by fold,
 is the estimator of LeDell, Petersen and van der Laan [2]_.
 

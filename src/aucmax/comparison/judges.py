@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.comparison.aim import WHOLE, Aim, choose_aim
+from aucmax.comparison.aim import Aim, choose_aim
 from aucmax.comparison.measures import measure
 from aucmax.comparison.pooling import (
+    ignore_few_rows,
     mean_interval,
     paired_test,
     pool_aucs,
@@ -97,18 +98,19 @@ def summarise_folds(folds: Sequence[Fold], name: str) -> Summary:
     if np.isnan(of_folds).any():
         return Summary(dict.fromkeys(values, np.nan), np.nan, np.nan, of_folds)
     if folds[0].unit == "rows":
-        weights, n_pairs = _weights(folds)
-        areas = [
-            auc_interval(
-                f.target.labels,
-                f.scores[name],
-                sample_weight=f.target.weights,
-                **f.aim.ranges,
-            )
-            for f in folds
-        ]
+        weights = _weights(folds)
+        with ignore_few_rows():
+            areas = [
+                auc_interval(
+                    f.target.labels,
+                    f.scores[name],
+                    sample_weight=f.target.weights,
+                    **f.aim.ranges,
+                )
+                for f in folds
+            ]
         measures = {key: float(weights @ value) for key, value in values.items()}
-        estimate = pool_aucs(areas, weights, n_pairs, of_models=True)
+        estimate = pool_aucs(areas, weights, of_models=True)
     else:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
         main = values[folds[0].aim.metric]
@@ -119,17 +121,18 @@ def summarise_folds(folds: Sequence[Fold], name: str) -> Summary:
 def compare_folds(folds: Sequence[Fold], name: str, baseline: str) -> TwoSidedTest:
     """Test a model against another, on both sides."""
     if folds[0].unit == "rows":
-        differences = [
-            compare_auc(
-                f.target.labels,
-                f.scores[name],
-                f.scores[baseline],
-                sample_weight=f.target.weights,
-                **f.aim.ranges,
-            )
-            for f in folds
-        ]
-        return pool_differences(differences, *_weights(folds), of_models=True)
+        with ignore_few_rows():
+            differences = [
+                compare_auc(
+                    f.target.labels,
+                    f.scores[name],
+                    f.scores[baseline],
+                    sample_weight=f.target.weights,
+                    **f.aim.ranges,
+                )
+                for f in folds
+            ]
+        return pool_differences(differences, _weights(folds), of_models=True)
     values, others = (
         _joined(folds, one, folds[0].aim.metric) for one in (name, baseline)
     )
@@ -141,13 +144,10 @@ def _joined(folds: Sequence[Fold], name: str, key: str) -> Floats:
     return np.concatenate([fold.measures[name][key] for fold in folds])
 
 
-def _weights(folds: Sequence[Fold]) -> tuple[Floats, int]:
-    """Share of the pairs in each fold, and how many disjoint pairs count in all."""
-    sizes = np.array([(f.target.n_positive, f.target.n_negative) for f in folds], float)
+def _weights(folds: Sequence[Fold]) -> Floats:
+    """Share of the pairs in each fold."""
     pairs = np.array([_class_weights(fold.target).prod() for fold in folds])
-    low_high = [folds[0].aim.ranges.get(k, WHOLE) for k in ("tpr_range", "fpr_range")]
-    n_pairs = (sizes * np.diff(low_high, axis=1).T).min(axis=1).sum()
-    return pairs / pairs.sum(), max(int(n_pairs), 1)
+    return np.asarray(pairs / pairs.sum())
 
 
 def _class_weights(target: Target) -> Floats:

@@ -4,6 +4,7 @@
 queries has the error of n independent values, and refers to Student's t.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,10 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import AUCComparison, AUCInterval
-from aucmax.metrics.uncertainty import TwoSidedTest, logit_interval, two_sided_test
+from aucmax.metrics.uncertainty import (
+    Rows,
+    TwoSidedTest,
+    area_interval,
+    two_sided_test,
+    warn_of_few_rows,
+)
 
-__all__ = ["Estimate", "mean_interval", "paired_test", "pool_aucs", "pool_differences"]
+__all__ = [
+    "Estimate",
+    "ignore_few_rows",
+    "mean_interval",
+    "paired_test",
+    "pool_aucs",
+    "pool_differences",
+]
 
 Floats = NDArray[np.float64]
 
@@ -32,50 +47,57 @@ class Estimate(NamedTuple):
 def pool_aucs(
     folds: Sequence[AUCInterval],
     weights: Floats,
-    n_pairs: int,
     *,
     of_models: bool = False,
 ) -> Estimate:
     """Combine AUCs by weights that sum to one.
 
-    The interval is that of :func:`aucmax.metrics.auc_interval`; without any variance
-    (all pairs in order) it is the exact binomial bound for `n_pairs` disjoint pairs.
-    With `of_models`, each fold has a model of its own, fitted to the other folds, and
-    what that adds to the variance is allowed for.
+    The interval is that of :func:`aucmax.metrics.auc_interval` for the rows of all
+    folds. With `of_models`, each fold has a model of its own, fitted to the other
+    folds, and what that adds to the variance is allowed for.
     """
     values = np.array([fold.auc for fold in folds])
     auc = float(weights @ values)
     error = _pooled_error(folds, weights)
     if of_models:
         error = _with_fitting_error(error, values, weights)
-    return Estimate(auc, *logit_interval(auc, error, CONFIDENCE, n_pairs))
+    return Estimate(auc, *area_interval(auc, error, CONFIDENCE, _pooled_rows(folds)))
 
 
 def pool_differences(
     folds: Sequence[AUCComparison],
     weights: Floats,
-    n_pairs: int,
     *,
     of_models: bool = False,
 ) -> TwoSidedTest:
     """Combine paired differences of AUCs and test them against zero, on both sides.
 
-    Without any variance Hoeffding's inequality for `n_pairs` disjoint pairs takes the
-    place of the normal distribution, as in :func:`aucmax.metrics.compare_auc`.
-    `of_models` is as in :func:`pool_aucs`.
+    The test is that of :func:`aucmax.metrics.compare_auc`; `of_models` is as in
+    :func:`pool_aucs`.
     """
     values = np.array([fold.difference for fold in folds])
     difference = float(weights @ values)
     error = _pooled_error(folds, weights)
     if of_models:
         error = _with_fitting_error(error, values, weights)
-    return two_sided_test(difference, error, CONFIDENCE, n_pairs)
+    return two_sided_test(difference, error, CONFIDENCE, _pooled_rows(folds))
+
+
+def ignore_few_rows() -> "warnings.catch_warnings[None]":
+    """Return a context for single folds, whose few rows are pooled with others."""
+    return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
 
 
 def _pooled_error(
     folds: Sequence[AUCInterval] | Sequence[AUCComparison], weights: Floats
 ) -> float:
     return float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
+
+
+def _pooled_rows(folds: Sequence[AUCInterval] | Sequence[AUCComparison]) -> Rows:
+    positive, negative = np.sum([fold.rows for fold in folds], axis=0).tolist()
+    warn_of_few_rows((positive, negative))
+    return positive, negative
 
 
 def _with_fitting_error(error: float, values: Floats, weights: Floats) -> float:
@@ -102,7 +124,9 @@ def mean_interval(values: Floats) -> Estimate:
     if values.size == 1:
         return Estimate(mean, np.nan, np.nan)
     if error == 0:
-        return Estimate(mean, *logit_interval(mean, 0.0, CONFIDENCE, values.size))
+        bound = ((1.0 - CONFIDENCE) / 2.0) ** (1.0 / values.size)
+        ends = {1.0: (bound, 1.0), 0.0: (0.0, 1.0 - bound)}
+        return Estimate(mean, *ends.get(mean, (mean, mean)))
     margin = _quantile(values.size) * error
     return Estimate(mean, max(mean - margin, 0.0), min(mean + margin, 1.0))
 
@@ -110,11 +134,11 @@ def mean_interval(values: Floats) -> Estimate:
 def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
     """Test whether the mean difference of paired values is zero, on both sides.
 
-    If all differences are equal, Hoeffding's inequality takes the place of t.
+    If all differences are equal, their variance is that of :func:`compare_auc` alone.
     """
     difference, error = _mean_and_error(values - baseline)
     if error == 0:
-        return two_sided_test(difference, 0.0, CONFIDENCE, values.size)
+        return two_sided_test(difference, 0.0, CONFIDENCE, (values.size,) * 2)
     t = difference / error
     margin = _quantile(values.size) * error
     return TwoSidedTest(

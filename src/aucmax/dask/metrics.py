@@ -13,7 +13,7 @@ from typing import Any
 from aucmax._parameters import check_choice
 from aucmax._validation import FloatArray
 from aucmax.dask import by_query
-from aucmax.dask.ranking import Grid, Masses, Rankings, Rows, StepMasses
+from aucmax.dask.ranking import Grid, Rankings, Rows, StepMasses
 from aucmax.metrics._queries import mean_over_queries
 from aucmax.metrics._steps import WHOLE_SQUARE
 from aucmax.metrics.multiclass import NEEDED
@@ -29,12 +29,12 @@ from aucmax.metrics.top_sets import check_k
 from aucmax.metrics.uncertainty import (
     AUCComparison,
     AUCInterval,
+    area_interval,
     check_box,
     check_confidence,
-    count_disjoint_pairs,
-    logit_interval,
-    rows_that_count,
+    rows_in_box,
     two_sided_test,
+    warn_of_few_rows,
 )
 
 __all__ = [
@@ -110,14 +110,14 @@ def auc_interval(
     columns = _columns(y_true, y_score, sample_weight, None)
     rankings = Rankings(columns, ["y_score"], pos_label)
     steps = rankings.steps("y_score", rankings.grid("y_score"))
-    auc, error, n_pairs = rankings.tasks.compute(
+    auc, error, rows = rankings.tasks.compute(
         rankings.tasks.add(
             _area_and_error, steps, box=box, is_weighted=sample_weight is not None
         )
     )
-    return AUCInterval(
-        auc, *logit_interval(auc, error, confidence, n_pairs), error, confidence
-    )
+    warn_of_few_rows(rows)
+    ends = area_interval(auc, error, confidence, rows)
+    return AUCInterval(auc, *ends, error, confidence, rows)
 
 
 def compare_auc(
@@ -150,13 +150,14 @@ def compare_auc(
         tasks.add(_squares_of_differences, rows, moved) for rows in rankings.rows
     ]
     is_weighted = sample_weight is not None
-    auc_a, auc_b, error, n_pairs = tasks.compute(
+    auc_a, auc_b, error, n_rows = tasks.compute(
         tasks.add(
             _areas_and_error, steps, moved, squares, box=box, is_weighted=is_weighted
         )
     )
-    test = two_sided_test(auc_a - auc_b, error, confidence, n_pairs)
-    return AUCComparison(auc_a, auc_b, *test, error, confidence)
+    warn_of_few_rows(n_rows)
+    test = two_sided_test(auc_a - auc_b, error, confidence, n_rows)
+    return AUCComparison(auc_a, auc_b, *test, error, confidence, n_rows)
 
 
 def multiclass_auc_score(
@@ -260,23 +261,22 @@ def _area(steps: StepMasses, box: Box, mean_of_positives: float) -> float:
     return min(steps.area(box) / size, 1.0)
 
 
-def _n_pairs(steps: StepMasses, box: Box, is_weighted: bool) -> int:
-    sizes = _n_counting(steps.positive), _n_counting(steps.negative)
-    return count_disjoint_pairs(*sizes, box, is_weighted)
-
-
-def _n_counting(masses: Masses) -> int:
-    return rows_that_count(masses.n_rows, float(masses.square.sum()) / masses.total**2)
+def _rows_in_box(steps: StepMasses, box: Box, is_weighted: bool) -> tuple[float, float]:
+    positive, negative = (
+        masses.total**2 / float(masses.square.sum())
+        for masses in (steps.positive, steps.negative)
+    )
+    return rows_in_box(positive, negative, box, is_weighted=is_weighted)
 
 
 def _area_and_error(
     steps: StepMasses, box: Box, is_weighted: bool
-) -> tuple[float, float, int]:
-    n_pairs = _n_pairs(steps, box, is_weighted)
+) -> tuple[float, float, tuple[float, float]]:
+    rows = _rows_in_box(steps, box, is_weighted)
     of_positives, of_negatives = steps.influences(box)
     mean, variance = steps.positive.mean_and_variance(of_positives)
     variance += steps.negative.mean_and_variance(of_negatives)[1]
-    return _area(steps, box, mean), sqrt(variance), n_pairs
+    return _area(steps, box, mean), sqrt(variance), rows
 
 
 class _Moved:
@@ -320,7 +320,7 @@ def _areas_and_error(
     squares: Sequence[dict[bool, float]],
     box: Box,
     is_weighted: bool,
-) -> tuple[float, float, float, int]:
+) -> tuple[float, float, float, tuple[float, float]]:
     first, second = (
         _area(one, box, by.mean[True]) for one, by in zip(steps, moved, strict=True)
     )
@@ -331,4 +331,4 @@ def _areas_and_error(
             (False, steps[0].negative),
         )
     )
-    return first, second, sqrt(variance), _n_pairs(steps[0], box, is_weighted)
+    return first, second, sqrt(variance), _rows_in_box(steps[0], box, is_weighted)

@@ -134,7 +134,8 @@ def operating_point(
       missed positive and of a false alarm; of equal costs the fewest alerts;
     - `threshold`: this one, perhaps chosen on other rows;
     - none of them: the best balanced accuracy, that is the largest difference of recall
-      and false positive rate, which is also what `predict` cuts by.
+      and false positive rate, which is also what `predict` cuts by; no alert where the
+      scores are worse than chance at every cut.
 
     Rows of equal score are above the threshold together, or not at all. Thresholds lie
     halfway between two scores; the one that makes all rows alerts is just below the

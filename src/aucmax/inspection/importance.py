@@ -225,7 +225,7 @@ class _OneRanking:
 
     @cached_property
     def weights(self) -> Any:
-        """Weights of both classes, and the number of disjoint pairs."""
+        """Weights of both classes, and the rows of each in the box."""
         labels, weight = self.classes.is_positive, self.classes.sample_weight
         task = RankingTask(np.zeros(labels.size), labels, weight)
         return check_two_rows(task, self.box)
@@ -244,9 +244,9 @@ class _OneRanking:
             for k, before in enumerate(start.values)
         ]
         drop = start.area - float(np.mean([one.area for one in shuffled]))
-        weights, n_pairs = self.weights
+        weights, rows = self.weights
         error = variance_of_mean(differences, weights) ** 0.5
-        test = two_sided_test(drop, error, self.confidence, n_pairs)
+        test = two_sided_test(drop, error, self.confidence, rows)
         return test.difference, test.low, test.high
 
 

@@ -76,7 +76,7 @@ def bootstrap_interval(
     given, whole queries are drawn instead, since rows of one query are not independent;
     a query drawn twice counts as two. A draw on which the metric is not defined (for
     want of a class) is replaced by another. Costs n_resamples calls of the metric. For
-    the plain AUC, :func:`auc_interval` is faster and better founded.
+    the AUC and parts of it use :func:`auc_interval`, which allows for few rows.
 
     Parameters
     ----------

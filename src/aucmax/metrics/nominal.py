@@ -22,8 +22,9 @@ from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import RankingTask
 from aucmax.metrics.uncertainty import (
     AUCInterval,
+    area_interval,
     check_confidence,
-    logit_interval,
+    effective_rows,
     mean_and_variance,
 )
 
@@ -127,7 +128,8 @@ def nominal_auc_interval(
 
     which for two classes with opposite scores is DeLong's variance. The rows are taken
     to be a sample of all classes, whose shares vary as well. The interval is made as in
-    :func:`auc_interval`, with the smallest class for min(p, n). Costs O(K m log m).
+    :func:`auc_interval`, where K - 1 times the smallest class and all other rows take
+    the place of p and n. Costs O(K m log m).
 
     Parameters
     ----------
@@ -141,7 +143,8 @@ def nominal_auc_interval(
     Returns
     -------
     AUCInterval
-        The record of ``auc``, ``low``, ``high``, ``standard_error``, ``confidence``.
+        The record of ``auc``, ``low``, ``high``, ``standard_error``, ``confidence`` and
+        ``rows``: K - 1 times the smallest class (at most half), and all others.
 
     References
     ----------
@@ -155,11 +158,11 @@ def nominal_auc_interval(
     >>> y = ["cat", "cat", "cat", "dog", "dog", "dog"]
     >>> scores = [[1, -1], [2, -2], [4, -4], [3, -3], [0, 0], [-1, 1]]
     >>> print(nominal_auc_interval(y, scores))
-    0.7778 [0.1730, 0.9832]
+    0.7778 [0.0072, 0.9994]
     """
     check_confidence(confidence)
     rows = _check_rows(y_true, y_score, multi_class, average, labels, sample_weight)
-    n_least = _smallest_class(rows)
+    sizes = _sizes(rows)
     areas = np.empty(len(rows.contests))
     influence = np.zeros(rows.codes.size)
     for place, contest in enumerate(rows.contests):
@@ -174,9 +177,8 @@ def nominal_auc_interval(
     if average == "weighted":
         influence += rows.pull_of_prevalence(areas)[rows.codes] - auc
     error = sqrt(_variance(rows, influence))
-    return AUCInterval(
-        auc, *logit_interval(auc, error, confidence, n_least), error, confidence
-    )
+    ends = area_interval(auc, error, confidence, sizes)
+    return AUCInterval(auc, *ends, error, confidence, sizes)
 
 
 class _Contest(NamedTuple):
@@ -284,14 +286,16 @@ def _check_rows(
     )
 
 
-def _smallest_class(rows: _NominalRows) -> int:
-    sizes = np.bincount(rows.codes[rows.weights > 0.0])
-    if sizes.min() < 2:
+def _sizes(rows: _NominalRows) -> tuple[float, float]:
+    """Return rows to stand for p and n: the smallest class is in K - 1 contests."""
+    sizes = np.array([effective_rows(rows.weights[own]) for own in rows.of_class])
+    if sizes.min() <= 1.0 + 1e-12:
         raise ValueError(
             "The variance needs at least two rows of each class, but the class of "
             f"column {int(sizes.argmin())} has one. Use more rows."
         )
-    return int(sizes.min())
+    few = min(float(sizes.min()) * (sizes.size - 1), float(sizes.sum()) / 2.0)
+    return few, float(sizes.sum()) - few
 
 
 def _variance(rows: _NominalRows, influence: FloatArray) -> float:

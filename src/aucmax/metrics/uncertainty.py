@@ -1,20 +1,22 @@
-"""How sure is an AUC? DeLong's interval, and his test for two models."""
+"""How sure is an AUC? An interval from DeLong's variance, and a test for two models."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import copysign, exp, inf, log, sqrt
+from math import hypot, sqrt
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, logit, ndtr, ndtri
+from scipy.special import expit, logit, stdtr, stdtrit
 
 from aucmax._dask import serves_dask
 from aucmax._parameters import check_range
 from aucmax._validation import FloatArray, check_scores
+from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask, check_task
 
@@ -23,13 +25,18 @@ __all__ = ["AUCComparison", "AUCInterval", "auc_interval", "compare_auc"]
 
 @dataclass(frozen=True)
 class AUCInterval:
-    """An AUC with its standard error and confidence interval."""
+    """An AUC with its standard error and confidence interval.
+
+    `rows` are the positive and negative rows that it rests on: those within the ranges,
+    and with weights as many of equal weight as have the same variance.
+    """
 
     auc: float
     low: float
     high: float
     standard_error: float
     confidence: float
+    rows: tuple[float, float]
 
     def __str__(self) -> str:
         return f"{self.auc:.4f} [{self.low:.4f}, {self.high:.4f}]"
@@ -37,7 +44,10 @@ class AUCInterval:
 
 @dataclass(frozen=True)
 class AUCComparison:
-    """The difference of two AUCs on the same rows, and whether it may be chance."""
+    """The difference of two AUCs on the same rows, and whether it may be chance.
+
+    `rows` are as in :class:`AUCInterval`.
+    """
 
     auc_a: float
     auc_b: float
@@ -48,6 +58,7 @@ class AUCComparison:
     p_value: float
     standard_error: float
     confidence: float
+    rows: tuple[float, float]
 
 
 @serves_dask
@@ -70,17 +81,34 @@ def auc_interval(
     .. math:: \sigma^2 = \frac{\sum_i (V_i - A)^2}{p (p - 1)}
         + \frac{\sum_j (U_j - A)^2}{n (n - 1)}
 
-    The interval is :math:`\mathrm{logit}(A) \pm z \sigma / (A (1 - A))`, mapped back:
-    it stays within [0, 1] and is wider on the side of 1/2. When all pairs are in order
-    (or none), the variance is zero and says nothing; then the interval starts at
-    :math:`((1 - \text{confidence}) / 2)^{1 / \min(p, n)}` (or ends at one minus it),
-    the exact binomial bound for min(p, n) disjoint pairs without an error. Costs
+    The interval is :math:`\mathrm{logit}(A) \pm t \sigma / (A (1 - A))`, mapped back:
+    it stays within [0, 1] and is wider on the side of 1/2. The quantile t is Student's
+    with :math:`k - 1` degrees of freedom for :math:`k = \min(p, n)`, the fewest that
+    Satterthwaite's approximation [5]_ can give for the sum of two variances.
+
+    Few rows, or an area near 0 or 1, tell too little of their own variance. Where
+    :math:`k \min(A, 1 - A) < 5`, the interval is therefore extended to Newcombe's score
+    interval [6]_: all areas :math:`\theta` from which A is no more than t standard
+    errors away by the variance that :math:`\theta` itself implies,
+
+    .. math:: (\theta - A)^2 \le t^2 \, \frac{\theta (1 - \theta)}{k K}
+        \big[1 + (K - 1) \max(q, r) + (k - 1) \min(q, r)\big], \quad
+        q = \frac{1 - \theta}{2 - \theta}, \; r = \frac{\theta}{1 + \theta}
+
+    with :math:`K = \max(p, n)` and t of :math:`p + n - 2` degrees of freedom. For equal
+    classes this is Newcombe's method 5; else his mean of K and k is replaced by the
+    assignment of the larger variance. Where all scores are equal it is the whole
+    interval, since :math:`\sigma` is zero. Ends jump a little where
+    :math:`k \min(A, 1 - A)` passes 5. When all pairs are in order (or none), the
+    interval starts at :math:`((1 - \text{confidence}) / 2)^{1 / k}` (or ends at one
+    minus it), the exact binomial bound for k disjoint pairs without an error. Costs
     O(m log m).
 
     With `fpr_range` or `tpr_range` it is the interval of the partial AUC, as a mean
     over the box (:func:`partial_auc_score`). V and U are then how much each row moves
     that mean: a row outside of the box counts as the nearest point of the curve inside
-    of it, since a quantile of the scores bounds the box [4]_.
+    of it, since a quantile of the scores bounds the box [4]_. In k and K, p and n are
+    multiplied by the lengths of the ranges: the rows within the box.
 
     Parameters
     ----------
@@ -93,14 +121,21 @@ def auc_interval(
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen): with shares
         :math:`w_i` of the class, the sums become :math:`\sum_i w_i^2 (V_i - A)^2 / (1 -
-        \sum_i w_i^2)`, the same as above for equal weights.
+        \sum_i w_i^2)`, and p and n become :math:`1 / \sum_i w_i^2`, the same as above
+        for equal weights.
     pos_label : label, optional
         The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
     AUCInterval
-        The record of ``auc``, ``low``, ``high``, ``standard_error``, ``confidence``.
+        The record of ``auc``, ``low``, ``high``, ``standard_error``, ``confidence`` and
+        ``rows``.
+
+    Warns
+    -----
+    FewRowsWarning
+        The ranges hold fewer than 2 rows of a class, too few for any interval here.
 
     References
     ----------
@@ -113,22 +148,28 @@ def auc_interval(
        and prediction. Oxford University Press, 2003, section 5.2.
     .. [4] L. E. Dodd, M. S. Pepe. Partial AUC estimation and regression. Biometrics
        59(3), 2003.
+    .. [5] F. E. Satterthwaite. An approximate distribution of estimates of variance
+       components. Biometrics Bulletin 2(6), 1946.
+    .. [6] R. G. Newcombe. Confidence intervals for an effect size measure based on the
+       Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in
+       Medicine 25(4), 2006.
 
     Examples
     --------
     >>> from aucmax.metrics import auc_interval
     >>> print(auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]))
-    0.8889 [0.2614, 0.9945]
+    0.8889 [0.0084, 0.9999]
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
-    weights, n_pairs = check_two_rows(task, box)
+    weights, rows = check_two_rows(task, box)
     values = influences(task, box)
     auc = area_in_box(task, box, values, weights)
     error = sqrt(variance_of_mean(values, weights))
-    low, high = logit_interval(auc, error, confidence, n_pairs)
-    return AUCInterval(auc, low, high, error, confidence)
+    warn_of_few_rows(rows)
+    ends = area_interval(auc, error, confidence, rows)
+    return AUCInterval(auc, *ends, error, confidence, rows)
 
 
 @serves_dask
@@ -145,15 +186,18 @@ def compare_auc(
 ) -> AUCComparison:
     r"""Test whether two scores of the same rows have the same AUC.
 
-    DeLong's paired test: the variance of the difference
-    :math:`D = A_a - A_b` is that of :func:`auc_interval` with the differences
-    :math:`V_i^a - V_i^b`, :math:`U_j^a - U_j^b` in place of the shares. The statistic
-    :math:`z = D / \sigma` is compared with the normal distribution, on both sides.
+    DeLong's variance :math:`\sigma^2` of the difference :math:`D = A_a - A_b` is that
+    of :func:`auc_interval` with the differences :math:`V_i^a - V_i^b`,
+    :math:`U_j^a - U_j^b` in place of the shares. With :math:`k = \min(p, n)`, the test
+    refers
 
-    Scores that rank alike have difference 0 and p-value 1. If the variance is zero
-    although the AUCs differ (say, a perfect and a constant score), z is infinite and
-    the interval and p-value come from Hoeffding's inequality for min(p, n) disjoint
-    pairs, so that a handful of rows never looks certain. Costs O(m log m).
+    .. math:: z = D \Big/ \sqrt{\sigma^2 + (0.6 / k)^2}
+
+    to Student's t with :math:`k - 1` degrees of freedom, on both sides, and the
+    interval holds the differences that this test does not reject. The second term is
+    what rows that were not seen may add: without it, models that order a handful of
+    rows alike would be certain to be equal. It vanishes as k grows, and the test
+    becomes DeLong's. Costs O(m log m).
 
     Parameters
     ----------
@@ -174,8 +218,13 @@ def compare_auc(
     -------
     AUCComparison
         The record of ``auc_a``, ``auc_b``, their ``difference`` with the interval
-        ``low``, ``high``, the statistic ``z``, ``p_value``, ``standard_error`` and
-        ``confidence``.
+        ``low``, ``high``, the statistic ``z``, ``p_value``, DeLong's
+        ``standard_error``, ``confidence`` and ``rows``.
+
+    Warns
+    -----
+    FewRowsWarning
+        As in :func:`auc_interval`.
 
     References
     ----------
@@ -188,7 +237,7 @@ def compare_auc(
     >>> from aucmax.metrics import compare_auc
     >>> result = compare_auc([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3])
     >>> round(result.difference, 4), round(result.p_value, 4)
-    (0.3333, 0.2207)
+    (0.3333, 0.4277)
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -197,19 +246,26 @@ def compare_auc(
     )
     scores_b = check_scores(y_score_b, task_a.scores.size, "y_score_b")
     task_b = RankingTask(scores_b, task_a.is_positive, task_a.sample_weight)
-    weights, n_pairs = check_two_rows(task_a, box)
+    weights, rows = check_two_rows(task_a, box)
     values_a, values_b = influences(task_a, box), influences(task_b, box)
     auc_a = area_in_box(task_a, box, values_a, weights)
     auc_b = area_in_box(task_b, box, values_b, weights)
     differences = [a - b for a, b in zip(values_a, values_b, strict=True)]
     error = sqrt(variance_of_mean(differences, weights))
-    test = two_sided_test(auc_a - auc_b, error, confidence, n_pairs)
-    return AUCComparison(auc_a, auc_b, *test, error, confidence)
+    warn_of_few_rows(rows)
+    test = two_sided_test(auc_a - auc_b, error, confidence, rows)
+    return AUCComparison(auc_a, auc_b, *test, error, confidence, rows)
 
 
 _SMALLEST_REST = 1e-12  # of the weight of a class, for more than one row of it
+# Both were chosen by the coverage of intervals of made-up rows, the first also for its
+# width: `python -m benchmarks quality.interval_coverage` judges them on others.
+_FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
+_UNSEEN = 0.6
+_MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
 
 Weights = tuple[FloatArray | None, FloatArray | None]
+Rows = tuple[float, float]
 Box = tuple[float, float, float, float]
 
 
@@ -257,38 +313,46 @@ def mean_and_variance(
     return float(centre + distance_mean), float(variance)
 
 
-def check_two_rows(task: RankingTask, box: Box) -> tuple[Weights, int]:
-    """Return the weights of both classes, and how many disjoint pairs the box has."""
+def check_two_rows(task: RankingTask, box: Box) -> tuple[Weights, Rows]:
+    """Return the weights of both classes, and how many rows of each the box holds."""
     weights = task.class_weights()
-    n_positive = int(np.count_nonzero(task.is_positive))
+    n_positive = float(np.count_nonzero(task.is_positive))
     sizes = (n_positive, task.is_positive.size - n_positive)
     if weights[0] is not None and weights[1] is not None:
-        sizes = _n_counting(weights[0]), _n_counting(weights[1])
-    return weights, count_disjoint_pairs(*sizes, box, weights[0] is not None)
+        sizes = effective_rows(weights[0]), effective_rows(weights[1])
+    return weights, rows_in_box(*sizes, box, is_weighted=weights[0] is not None)
 
 
-def count_disjoint_pairs(
-    n_positive: int, n_negative: int, box: Box, is_weighted: bool
-) -> int:
-    """Return how many disjoint pairs the box has; refuse a single row of a class."""
-    if min(n_positive, n_negative) < 2:
-        name = "positive" if n_positive < 2 else "negative"
+def rows_in_box(
+    n_positive: float, n_negative: float, box: Box, *, is_weighted: bool
+) -> Rows:
+    """Return how many rows of each class the box holds; reject a single row."""
+    if min(n_positive, n_negative) <= 1.0 + _SMALLEST_REST:
+        name = "positive" if n_positive <= n_negative else "negative"
         raise ValueError(
             f"DeLong's variance needs at least two rows of each class, but there is "
             f"one {name} row{' with all the weight' * is_weighted}. Use more rows."
         )
-    n_pairs = min(n_positive * (box[3] - box[2]), n_negative * (box[1] - box[0]))
-    return max(int(n_pairs), 1)
+    return n_positive * (box[3] - box[2]), n_negative * (box[1] - box[0])
 
 
-def _n_counting(weights: FloatArray) -> int:
+def effective_rows(weights: FloatArray) -> float:
+    """Count rows; with weights, as many of equal weight as have the same variance."""
     share = weights / weights.sum()
-    return rows_that_count(int((weights > 0).sum()), share @ share)
+    return float(1.0 / (share @ share))
 
 
-def rows_that_count(n_weighted: int, squared_shares: float) -> int:
-    """Count rows with weight; one that leaves nothing to the others is alone."""
-    return 1 if 1.0 - squared_shares <= _SMALLEST_REST else n_weighted
+def warn_of_few_rows(rows: Rows) -> None:
+    """Warn where no interval is known to cover: narrow ranges, uneven weights."""
+    if min(rows) < _MIN_ROWS:
+        name = "positive" if rows[0] < rows[1] else "negative"
+        warnings.warn(
+            f"The interval rests on {min(rows):.2g} {name} rows within the ranges, and "
+            "with fewer than 2 it may miss the area more often than it states; widen "
+            "the ranges, use more rows or even out their weights.",
+            FewRowsWarning,
+            stacklevel=4,  # the caller of a metric that takes Dask's collections
+        )
 
 
 def check_confidence(confidence: float) -> None:
@@ -297,16 +361,47 @@ def check_confidence(confidence: float) -> None:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
 
 
-def logit_interval(
-    auc: float, error: float, confidence: float, n_pairs: int
+def area_interval(
+    auc: float, error: float, confidence: float, rows: Rows
 ) -> tuple[float, float]:
-    """Return the ends of an AUC's interval; see :func:`auc_interval`."""
-    if error == 0.0 or auc in (0.0, 1.0):
-        bound = ((1.0 - confidence) / 2.0) ** (1.0 / n_pairs)
-        ends = {1.0: (bound, 1.0), 0.0: (0.0, 1.0 - bound)}
-        return ends.get(auc, (auc, auc))  # all scores equal: 1/2 whatever the sample
-    margin = float(ndtri((1.0 + confidence) / 2.0)) * error / (auc * (1.0 - auc))
-    return float(expit(logit(auc) - margin)), float(expit(logit(auc) + margin))
+    """Return the ends of an area's interval; see :func:`auc_interval`."""
+    few = max(min(rows), 1.0)
+    if auc in (0.0, 1.0):
+        bound = ((1.0 - confidence) / 2.0) ** (1.0 / few)
+        return (bound, 1.0) if auc else (0.0, 1.0 - bound)
+    low, high = auc, auc
+    if error > 0.0:
+        margin = _quantile(few - 1.0, confidence) * error / (auc * (1.0 - auc))
+        low, high = float(expit(logit(auc) - margin)), float(expit(logit(auc) + margin))
+    if error == 0.0 or few * min(auc, 1.0 - auc) < _FEW_ERRORS:
+        score = score_interval(auc, few, max(*rows, 1.0), confidence)
+        low, high = min(low, score[0]), max(high, score[1])
+    return low, high
+
+
+def score_interval(
+    auc: float, few: float, many: float, confidence: float
+) -> tuple[float, float]:
+    """Return Newcombe's interval from the sizes of both classes: bisect each end."""
+    quantile = _quantile(few + many - 2.0, confidence)
+
+    def end(outer: float) -> float:
+        inner = auc
+        while outer != (middle := (outer + inner) / 2.0) != inner:
+            low, high = sorted(((1 - middle) / (2 - middle), middle / (1 + middle)))
+            spread = 1.0 + (many - 1.0) * high + (few - 1.0) * low
+            variance = middle * (1.0 - middle) * spread / (few * many)
+            if (middle - auc) ** 2 > quantile**2 * variance:
+                outer = middle
+            else:
+                inner = middle
+        return outer
+
+    return end(0.0), end(1.0)
+
+
+def _quantile(degrees: float, confidence: float) -> float:
+    return float(stdtrit(max(degrees, 1.0), (1.0 + confidence) / 2.0))
 
 
 class TwoSidedTest(NamedTuple):
@@ -320,18 +415,13 @@ class TwoSidedTest(NamedTuple):
 
 
 def two_sided_test(
-    difference: float, error: float, confidence: float, n_pairs: int
+    difference: float, error: float, confidence: float, rows: Rows
 ) -> TwoSidedTest:
-    """Test a difference of AUCs against zero; see :func:`compare_auc`."""
-    if error > 0.0:
-        z = difference / error
-        margin = float(ndtri((1.0 + confidence) / 2.0)) * error
-        p_value = float(2.0 * ndtr(-abs(z)))
-    elif difference == 0.0:
-        z, margin, p_value = 0.0, 0.0, 1.0
-    else:
-        z = copysign(inf, difference)
-        margin = sqrt(2.0 * log(2.0 / (1.0 - confidence)) / n_pairs)
-        p_value = min(1.0, 2.0 * exp(-0.5 * n_pairs * difference**2))
+    """Test a difference of areas against zero; see :func:`compare_auc`."""
+    few = max(min(rows), 1.0)
+    error = hypot(error, _UNSEEN / few)
+    z = difference / error
+    p_value = float(2.0 * stdtr(max(few - 1.0, 1.0), -abs(z)))
+    margin = _quantile(few - 1.0, confidence) * error
     low, high = max(difference - margin, -1.0), min(difference + margin, 1.0)
     return TwoSidedTest(difference, low, high, z, p_value)

@@ -11,7 +11,7 @@ from aucmax._parameters import check_range
 from aucmax._validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import auc_interval, partial_auc_score
-from aucmax.metrics.uncertainty import AUCInterval, check_confidence, logit_interval
+from aucmax.metrics.uncertainty import AUCInterval, area_interval, check_confidence
 from aucmax.torch._batch import check_finite, check_tensors, checked_labels
 
 __all__ = ["AUROC", "PartialAUROC"]
@@ -255,8 +255,9 @@ class _CountedRows:
             size = counts.sum()
             variance += counts @ (shares - self.area) ** 2 / size / (size - 1)
         error = sqrt(variance)
-        ends = logit_interval(self.area, error, confidence, min(self.p, self.n))
-        return AUCInterval(self.area, *ends, error, confidence)
+        rows = float(self.p), float(self.n)
+        ends = area_interval(self.area, error, confidence, rows)
+        return AUCInterval(self.area, *ends, error, confidence, rows)
 
 
 def _midranks(counts: IntArray) -> FloatArray:
