@@ -65,8 +65,8 @@ __all__ = ["load_model", "require_probabilities", "score", "text_columns"]
 )
 @force_option
 @disk_option
-@worker_options
 @data_argument
+@worker_options
 @with_console
 def score(
     model: Path,
