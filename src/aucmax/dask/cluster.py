@@ -28,7 +28,7 @@ _SECONDS_FOR_THE_SCHEDULER = 3.0  # to answer at the start
 _SECONDS_FOR_A_WORKER = 10.0  # of a cluster that has just been started
 # Seconds for which the cluster may have no worker, while dead ones are being replaced,
 # by the number of workers in a row that died with the same task.
-_SECONDS_WITHOUT_WORKERS = ((8, -1.0), (4, 8.0), (2, 30.0), (0, 300.0))
+_SECONDS_WITHOUT_WORKERS = ((8, -1.0), (4, 8.0), (2, 60.0), (0, 300.0))
 _SECONDS_BETWEEN_LOOKS = 2.0
 
 
