@@ -10,6 +10,7 @@ from importlib import import_module
 import numpy as np
 
 from aucmax import LambdaMART
+from aucmax.cli.workers import LOOPBACK
 from aucmax.metrics import roc_auc_score
 from benchmarks.harness import Report
 
@@ -39,7 +40,7 @@ def run(report: Report) -> None:
 def two_workers():
     with (
         distributed.LocalCluster(
-            2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
+            2, threads_per_worker=1, scheduler_kwargs=LOOPBACK, host="127.0.0.1"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

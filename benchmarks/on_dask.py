@@ -16,6 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from aucmax import AUCSVC
+from aucmax.cli.workers import LOOPBACK
 from aucmax.metrics import roc_auc_score
 from benchmarks.harness import Report, timed
 
@@ -44,7 +45,7 @@ def cluster() -> Iterator[tuple[Any, Any]]:
     """Start two workers of one thread each."""
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+            n_workers=2, threads_per_worker=1, scheduler_kwargs=LOOPBACK
         ) as started,
         Client(started) as client,
     ):
@@ -131,7 +132,7 @@ def kills(report: Report) -> None:
     """Kill workers during a fit, one after the other."""
     with (
         LocalCluster(
-            n_workers=0, dashboard_address=":0", silence_logs="error"
+            n_workers=0, scheduler_kwargs=LOOPBACK, silence_logs="error"
         ) as scheduler,
         Client(scheduler) as client,
         Mortals(client) as mortals,
@@ -179,7 +180,14 @@ class Mortals:
 
     def _start(self) -> None:
         address = self.client.scheduler.address
-        settings = ["--no-nanny", "--nthreads", "1", "--no-dashboard"]
+        settings = [
+            "--no-nanny",
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--host",
+            "127.0.0.1",
+        ]
         self._workers.append(
             subprocess.Popen(
                 [sys.executable, "-m", "dask", "worker", address, *settings],

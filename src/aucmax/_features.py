@@ -196,7 +196,7 @@ def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
         )
     reject_unreadable(y, "y")
     if is_dask(y):
-        y = np.asarray(y)
+        y = dask_room("parts").collect("y", y)
     try:
         return np.asarray(column_or_1d(y, warn=True))
     except (TypeError, ValueError) as error:

@@ -3,10 +3,13 @@
 import os
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -16,7 +19,7 @@ from distributed import Client, LocalCluster
 
 import aucmax
 from aucmax.cli import main
-from aucmax.cli.workers import News
+from aucmax.cli.workers import LOOPBACK, News
 
 ROWS = 600
 
@@ -25,7 +28,10 @@ ROWS = 600
 def address():
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+            n_workers=2,
+            threads_per_worker=1,
+            processes=False,
+            scheduler_kwargs=LOOPBACK,
         ) as cluster,
         Client(cluster, set_as_default=False),
     ):
@@ -93,19 +99,52 @@ def test_a_scheduler_that_is_not_there_is_told_soon(folder):
     assert "leave --workers" in run(*FIT, "m.aucmax", *both, exit_code=2).stderr
 
 
-def test_workers_of_this_machine_are_started(folder):
-    ran = subprocess.run(
-        [sys.executable, "-m", "aucmax", *FIT, "m.aucmax", "--model", "svm-auc",
-         "--workers", "2"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
+def listening(process):
+    """Return the addresses at which a process and its children listen."""
+    found = set()
+    with suppress(psutil.NoSuchProcess):
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.Error):
+                found.update(
+                    each.laddr.ip
+                    for each in one.net_connections("inet")
+                    if each.status == psutil.CONN_LISTEN
+                )
+    return found
+
+
+def test_workers_of_this_machine_are_started_and_listen_to_it_alone(folder):
+    command = [sys.executable, "-m", "aucmax", *FIT, "m.aucmax", "--model", "svm-auc"]
+    ran = subprocess.Popen(
+        [*command, "--workers", "2", "--on-disk"], stderr=subprocess.PIPE, text=True
+    )
+    process, addresses = psutil.Process(ran.pid), set()
+    while ran.poll() is None:
+        addresses |= listening(process)
+        time.sleep(0.1)
+    assert ran.returncode == 0, ran.stderr.read()
+    ran.stderr.close()
     assert aucmax.load("m.aucmax").n_rows_ == ROWS
+    assert addresses == {"127.0.0.1"}
+
+
+def test_no_workers_are_started_for_rows_that_fit_in_memory(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)  # an error, if asked for
+    model = ["--model", "svm-auc", "--workers", "2"]
+    said = run(*FIT[:4], "--force", "-o", "m.aucmax", *model)
+    assert "fit in memory" in said.stderr
+    assert "--on-disk starts them" in said.stderr
+    assert "fit in memory" not in run(*FIT, "m.aucmax", *model).stderr  # quiet
+    for command in ("evaluate", "score"):
+        said = run(command, "m.aucmax", "parts", "--workers", "2")
+        assert "no workers are started" in said.stderr
+    monkeypatch.setattr("aucmax.cli.room.free_memory", lambda: 1000)
+    assert "aucmax[dask]" in run(*FIT, "m.aucmax", *model, exit_code=2).stderr
 
 
 def test_without_dask_it_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    said = run(*FIT, "m.aucmax", "--workers", "2", exit_code=2)
+    said = run(*FIT, "m.aucmax", "--workers", "2", "--on-disk", exit_code=2)
     assert "pip install 'aucmax[dask]'" in said.stderr
 
 

@@ -19,6 +19,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
+from aucmax.cli.workers import LOOPBACK
 from aucmax.dask import matrix
 from aucmax.dask.tasks import Tasks
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
@@ -266,7 +267,7 @@ def test_products_do_not_depend_on_where_a_part_lies_in_memory():
 def cluster():
     # threads of this process: workers in processes take seconds to start
     with LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0"
+        n_workers=2, threads_per_worker=2, processes=False, scheduler_kwargs=LOOPBACK
     ) as started:
         yield started
 
@@ -344,7 +345,7 @@ def test_workers_without_the_library_are_refused(cluster, monkeypatch):
 def test_a_scheduler_that_is_gone_is_named_within_seconds(model):
     X, y, _ = rows()
     gone = LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        n_workers=1, threads_per_worker=1, processes=False, scheduler_kwargs=LOOPBACK
     )
     start = time.monotonic()
     with Client(gone.scheduler_address), dask.config.set(scheduler=None):

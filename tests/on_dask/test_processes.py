@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ import dask.array as da
 from distributed import Client, LocalCluster
 
 from aucmax import AUCSVC
+from aucmax.cli.workers import LOOPBACK
+from aucmax.dask.cluster import Cluster
+from aucmax.metrics import roc_auc_score
 
 PAST_MEMORY = """
 import resource
@@ -75,7 +79,7 @@ def test_a_fit_survives_the_death_of_workers_bit_for_bit():
     killed = []
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0"
+            n_workers=2, threads_per_worker=1, scheduler_kwargs=LOOPBACK
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -108,7 +112,7 @@ def test_a_block_on_which_dask_has_given_up_is_tried_again(tmp_path):
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0"
+            n_workers=1, threads_per_worker=1, scheduler_kwargs=LOOPBACK
         ) as cluster,
         Client(cluster),
     ):
@@ -116,3 +120,56 @@ def test_a_block_on_which_dask_has_given_up_is_tried_again(tmp_path):
     assert (tmp_path / "deaths").stat().st_size == 3
     with dask.config.set(scheduler="synchronous"):
         np.testing.assert_array_equal(found.coef_, AUCSVC().fit(X, y).coef_)
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask, about what it has lost
+def test_a_partition_that_kills_every_worker_is_named_within_seconds():
+    def block(block_info=None):
+        start, end = block_info[None]["array-location"][0]
+        if start == 3000:
+            os._exit(1)
+        return np.random.default_rng(start).normal(size=(end - start, 3))
+
+    X = da.map_blocks(block, chunks=((1000,) * 6, (3,)), dtype=float)
+    y = np.random.default_rng(0).random(6000) < 0.5
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            scheduler_kwargs=LOOPBACK,
+            silence_logs="CRITICAL",
+        ) as cluster,
+        Client(cluster),
+    ):
+        start = time.monotonic()
+        message = r"\d workers in a row died while they computed .*partition 3 of "
+        with pytest.raises(RuntimeError, match=message):
+            roc_auc_score(y, X[:, 0])
+        assert time.monotonic() - start < 100.0  # 15 s without load; it was 314 s
+
+
+def deaths(*processing, expected=False):
+    return [
+        (10.0 + k, {"processing-tasks": set(had), "expected": expected})
+        for k, had in enumerate(processing)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("events", "count"),
+    [
+        ([], 0),
+        (deaths("ab", "bc", "bd"), 3),
+        (deaths("ab", "cd", "ac"), 2),  # of different tasks: killed from outside
+        (deaths("ab", "ab", "cd", "ef"), 1),
+        (deaths("ab", "", "bc"), 2),  # one had nothing to do
+        (deaths("ab", "ab", expected=True), 0),
+        ([(1.0, deaths("ab")[0][1]), *deaths("a")], 1),  # an earlier pass
+        ([*deaths("a", "a"), (20.0, {"action": "add-worker"})], 2),
+    ],
+)
+def test_deaths_count_while_they_share_a_task(events, count):
+    cluster = Cluster()
+    cluster.client = type("Client", (), {"get_events": lambda self, topic: events})()
+    cluster._start = 5.0
+    assert cluster._deaths_in_a_row()[0] == count

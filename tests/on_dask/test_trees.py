@@ -18,6 +18,7 @@ from scipy import sparse
 
 import aucmax
 from aucmax import LambdaMART
+from aucmax.cli.workers import LOOPBACK
 from aucmax.dask import trees
 from aucmax.dask.tree_pairs import AllScores, CellMoments, LocalRows
 from aucmax.metrics import ordinal_auc_score
@@ -38,7 +39,7 @@ def two_workers():
         2,
         processes=True,
         threads_per_worker=1,
-        dashboard_address=":0",
+        scheduler_kwargs=LOOPBACK,
         host="127.0.0.1",
     )
 

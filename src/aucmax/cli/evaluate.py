@@ -66,8 +66,8 @@ _MANY_KNOWN_ROWS = 0.2
 @click.option("--figure", type=output_path, help="Where to draw the ROC curve.")
 @force_option
 @disk_option
-@worker_options
 @data_argument
+@worker_options
 @with_console
 def evaluate(
     model: Path,

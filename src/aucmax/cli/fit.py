@@ -85,8 +85,8 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
 )
 @force_option
 @disk_option
-@worker_options
 @data_argument
+@worker_options
 @with_console
 def fit(
     data: Source,

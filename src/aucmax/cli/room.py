@@ -6,7 +6,7 @@ from aucmax._memory import free_memory, in_words
 from aucmax.cli.console import Console
 from aucmax.cli.data import Source
 
-__all__ = ["disk_option", "stays_on_disk"]
+__all__ = ["disk_option", "fits_in_memory", "stays_on_disk"]
 
 # A frame, the matrix that is made of it, and what a fit copies.
 _COPIES = 4
@@ -26,14 +26,19 @@ def stays_on_disk(data: Source, choice: bool | None, console: Console) -> bool:
     """Tell whether to leave rows on disk: as the user says, or for want of memory."""
     if choice is not None:
         return choice
-    needed, free = _COPIES * _size(data), free_memory()
-    if needed <= free:
+    if fits_in_memory(data):
         return False
+    needed, free = _COPIES * _size(data), free_memory()
     console.note(
         f"{data.path} needs about {in_words(needed)} of memory, and {in_words(free)} "
         "are free: rows stay on disk (--in-memory reads them all)"
     )
     return True
+
+
+def fits_in_memory(data: Source) -> bool:
+    """Return whether a fit in memory needs no more of it than is free."""
+    return _COPIES * _size(data) <= free_memory()
 
 
 def _size(data: Source) -> int:

@@ -79,8 +79,8 @@ _FORMULA = r"^[=+\-@\t\r]"
 )
 @force_option
 @disk_option
-@worker_options
 @data_argument
+@worker_options
 @with_console
 def score(
     model: Path,

@@ -8,8 +8,13 @@ from typing import Any
 
 import click
 
-__all__ = ["News", "worker_options"]
+from aucmax.cli.console import Console
+from aucmax.cli.room import fits_in_memory
 
+__all__ = ["LOOPBACK", "News", "worker_options"]
+
+#: of a scheduler that has no dashboard, and no socket for other machines
+LOOPBACK = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 _SECONDS_FOR_A_SCHEDULER = 5
 _SECONDS_BETWEEN_NEWS = 2.0
 
@@ -26,7 +31,8 @@ def worker_options(command: Command) -> Command:
         "--workers",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Start so many worker processes of Dask for the work.",
+        help="Start N local Dask workers, if the rows do not fit in memory or with "
+        "--on-disk.",
     )
     @click.option(
         "--scheduler",
@@ -40,6 +46,13 @@ def worker_options(command: Command) -> Command:
     ) -> None:
         if workers is not None and scheduler is not None:
             raise click.UsageError("--scheduler has its own workers: leave --workers.")
+        is_asked_for = workers is not None and not options["on_disk"]
+        if is_asked_for and fits_in_memory(options["data"]):
+            Console(is_quiet=options["quiet"]).note(
+                "the rows fit in memory, where they take less time: no workers are "
+                "started (--on-disk starts them)"
+            )
+            workers = None
         with ExitStack() as stack:
             on_workers = workers is not None or scheduler is not None
             if on_workers:
@@ -62,7 +75,7 @@ def _client(n_workers: int | None, address: str | None) -> Iterator[Any]:
             cluster = LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
-                dashboard_address=":0",
+                scheduler_kwargs=LOOPBACK,
                 silence_logs="ERROR",
             )
             stack.enter_context(cluster)

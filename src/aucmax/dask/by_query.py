@@ -16,6 +16,7 @@ from aucmax._validation import (
     check_qid,
     check_relevance,
 )
+from aucmax.dask.cluster import Cluster
 from aucmax.dask.parts import naming_partition
 from aucmax.dask.ranking import Classes, Rankings, Rows, check_parts
 from aucmax.dask.tasks import Key, Tasks
@@ -181,11 +182,12 @@ def _of_queries(
     **options: Any,
 ) -> Values:
     """Measure the queries of each partition, and put them one after the other."""
-    found = tasks.compute(
+    found = Cluster().compute(
+        tasks,
         [
             tasks.add(_of_partition, one, *needed, measure=measure, options=options)
             for one in rows
-        ]
+        ],
     )
     found = [(number, ids, values) for number, ids, values in found if len(ids)]
     _check_whole({number: ids for number, ids, _ in found})

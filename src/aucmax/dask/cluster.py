@@ -26,7 +26,9 @@ T = TypeVar("T")
 _MOST_ATTEMPTS = 10
 _SECONDS_FOR_THE_SCHEDULER = 3.0  # to answer at the start
 _SECONDS_FOR_A_WORKER = 10.0  # of a cluster that has just been started
-_SECONDS_WITHOUT_WORKERS = 300.0  # while dead ones are being replaced
+# Seconds for which the cluster may have no worker, while dead ones are being replaced,
+# by the number of workers in a row that died with the same task.
+_SECONDS_WITHOUT_WORKERS = ((8, -1.0), (4, 8.0), (2, 60.0), (0, 300.0))
 _SECONDS_BETWEEN_LOOKS = 2.0
 
 
@@ -45,11 +47,15 @@ class Cluster:
             self._wait_for_a_worker()
             self._check_versions()
 
-    def run(self, work: Callable[[], T], release: Callable[[], None]) -> T:
+    def run(
+        self, work: Callable[[], T], release: Callable[[], None], source: Tasks
+    ) -> T:
         """Do some work; where workers have died so often that Dask gives up, again.
 
-        Dask does not try again what anyone holds, so `release` lets go of it.
+        Dask does not try again what anyone holds, so `release` lets go of it. An error
+        names the partition of the `source` that it comes from.
         """
+        self._start, self._source = time.time(), source
         if self.client is None:
             return work()
         from distributed import KilledWorker
@@ -61,6 +67,7 @@ class Cluster:
             except (KilledWorker, CancelledError, OSError) as error:
                 last = error.with_traceback(None)
             self.check_open()
+            self._check_deaths(0.0)
             release()
             gc.collect()  # frames that the error has passed hold tasks, too
             time.sleep(min(0.1 * 2.0**attempt, 2.0))  # in which the scheduler is told
@@ -69,11 +76,23 @@ class Cluster:
             f"({last}). Use smaller partitions, or workers with more memory."
         ) from last
 
-    def results(self, tasks: Tasks, wanted: list[Key]) -> Any:
+    def compute(self, tasks: Tasks, wanted: Key | list[Key]) -> Any:
+        """Return the results of tasks, whichever workers die meanwhile."""
+        return self.run(lambda: self.results(tasks, wanted), lambda: None, tasks)
+
+    def results(self, tasks: Tasks, wanted: Key | list[Key]) -> Any:
         """Return the results of tasks, from wherever they are computed."""
-        if self.client is None:
-            return tasks.compute(wanted)
-        return tasks.compute_on(self.client, wanted, self.wait)
+        if self.client is not None:
+            futures = tasks.start(self.client, wanted)
+            self.wait(futures)
+        try:
+            if self.client is None:
+                return tasks.compute(wanted)
+            return self.client.gather(futures)
+        except Exception as error:
+            if not type(error).__module__.startswith(("distributed", "concurrent")):
+                self._source.blame(error)
+            raise
 
     def wait(self, futures: Any) -> None:
         """Wait for results as long as the cluster has any worker, or may get one."""
@@ -89,11 +108,41 @@ class Cluster:
             except TimeoutError:
                 if self.client.scheduler_info(n_workers=1).get("workers"):
                     last_seen = time.monotonic()
-            if time.monotonic() - last_seen > _SECONDS_WITHOUT_WORKERS:
-                raise RuntimeError(
-                    f"the cluster has had no worker for {_SECONDS_WITHOUT_WORKERS:.0f} "
-                    "seconds. Start some, and fit again."
-                ) from None
+            self._check_deaths(time.monotonic() - last_seen)
+
+    def _check_deaths(self, absence: float) -> None:
+        """Raise an error if workers are gone for too long, or die of the same task."""
+        n_deaths, tasks = self._deaths_in_a_row()
+        limit = next(limit for n, limit in _SECONDS_WITHOUT_WORKERS if n_deaths >= n)
+        if absence <= limit:
+            return
+        if n_deaths < 2:
+            raise RuntimeError(
+                f"the cluster has had no worker for {limit:.0f} seconds. Start some, "
+                "and try again."
+            )
+        raise RuntimeError(
+            f"{n_deaths} workers in a row died while they computed "
+            f"{self._source.describe(tasks)}: look at what makes it, at the workers' "
+            "logs, and at the memory that it needs."
+        )
+
+    def _deaths_in_a_row(self) -> tuple[int, set[Key]]:
+        """Return how many workers died since the work began, all with the same tasks.
+
+        Workers that are killed from outside have other tasks each time.
+        """
+        n_deaths, common = 0, set[Key]()
+        for when, event in reversed(self.client.get_events("all")):
+            if when < self._start:
+                break
+            had = set(event.get("processing-tasks", ()))
+            if not had or event["expected"]:
+                continue
+            if n_deaths and not had & common:
+                break
+            n_deaths, common = n_deaths + 1, had & common if n_deaths else had
+        return n_deaths, common
 
     def _wait_for_the_scheduler(self) -> None:
         deadline = time.monotonic() + _SECONDS_FOR_THE_SCHEDULER

@@ -13,7 +13,7 @@ from aucmax._sparse_structure import check_sparse_structure
 from aucmax.dask.cluster import Cluster
 from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.matrix import PartedMatrix
-from aucmax.dask.parts import naming_partition
+from aucmax.dask.parts import declared, naming_partition
 from aucmax.dask.tasks import Tasks
 
 __all__ = ["as_matrix", "check_columns", "check_parted_features"]
@@ -24,7 +24,7 @@ def check_parted_features(estimator: Any, X: Any) -> PartedMatrix:
     X, dtype = check_columns(estimator, X, fitting=True)
     is_array = isinstance(X, da.Array)
     n_columns, tasks = int(estimator.n_features_in_), Tasks()
-    (blocks,) = tasks.take([X])
+    (blocks,) = tasks.take({"X": X})
     parts = [
         tasks.add(as_matrix, block, number=k, n_columns=n_columns, dtype=dtype)
         for k, block in enumerate(blocks)
@@ -48,7 +48,7 @@ def check_columns(estimator: Any, X: Any, *, fitting: bool) -> tuple[Any, Any]:
     as scikit-learn does it.
     """
     if isinstance(X, da.Array):
-        X = _in_row_chunks(X)
+        X = declared("X", _in_row_chunks(X))
         dtype = X.dtype
         witness: Any = np.zeros((1, int(X.shape[1])))
     else:

@@ -75,7 +75,7 @@ class HeldParts:
             for each in needed:
                 each.release()
 
-        return self.cluster.run(work, release)
+        return self.cluster.run(work, release, self.source)
 
     def only(self, chosen: Sequence[bool]) -> HeldParts:
         """Return some of the parts, which stay where they are."""

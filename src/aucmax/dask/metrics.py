@@ -88,9 +88,7 @@ def partial_auc_score(
     if box == WHOLE_SQUARE:
         return rescale(rankings.auc("y_score"))
     steps = rankings.steps("y_score", rankings.grid("y_score"))
-    area: float = rankings.tasks.compute(
-        rankings.tasks.add(StepMasses.area, steps, box=box)
-    )
+    area: float = rankings.compute(rankings.tasks.add(StepMasses.area, steps, box=box))
     return rescale(area)
 
 
@@ -110,7 +108,7 @@ def auc_interval(
     columns = _columns(y_true, y_score, sample_weight, None)
     rankings = Rankings(columns, ["y_score"], pos_label)
     steps = rankings.steps("y_score", rankings.grid("y_score"))
-    auc, error, rows = rankings.tasks.compute(
+    auc, error, rows = rankings.compute(
         rankings.tasks.add(
             _area_and_error, steps, box=box, is_weighted=sample_weight is not None
         )
@@ -150,7 +148,7 @@ def compare_auc(
         tasks.add(_squares_of_differences, rows, moved) for rows in rankings.rows
     ]
     is_weighted = sample_weight is not None
-    auc_a, auc_b, error, n_rows = tasks.compute(
+    auc_a, auc_b, error, n_rows = rankings.compute(
         tasks.add(
             _areas_and_error, steps, moved, squares, box=box, is_weighted=is_weighted
         )

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 
 from aucmax._dask import is_dask
 from aucmax._validation import FloatArray, check_scores
+from aucmax.dask.cluster import Cluster
 from aucmax.dask.tasks import Key, Tasks
 
 __all__ = [
     "Part",
     "check_lengths",
     "check_weights",
+    "collect",
+    "declared",
     "naming_partition",
     "rows_in_parts",
 ]
@@ -38,7 +41,7 @@ def rows_in_parts(tasks: Tasks, columns: dict[str, Any]) -> list[Key]:
     see :func:`check_lengths`.
     """
     given = {
-        name: values if is_dask(values) else np.asarray(values)
+        name: declared(name, values) if is_dask(values) else np.asarray(values)
         for name, values in columns.items()
         if values is not None
     }
@@ -55,12 +58,12 @@ def rows_in_parts(tasks: Tasks, columns: dict[str, Any]) -> list[Key]:
     )
     lengths = _known_lengths(given[leader])
     if lengths is None and len(collections) < len(given):
-        lengths = _count_rows(given[leader])
+        lengths = _count_rows(leader, given[leader])
     cut = {
         name: _cut_alike(name, values, leader, lengths)
         for name, values in given.items()
     }
-    blocks = dict(zip(cut, tasks.take(cut.values()), strict=True))
+    blocks = dict(zip(cut, tasks.take(cut), strict=True))
     _check_numbers(blocks, leader)
     return [
         tasks.add(_as_part, list(part), names=list(blocks))
@@ -72,10 +75,43 @@ def _as_part(blocks: list[Any], names: list[str]) -> Part:
     return dict(zip(names, blocks, strict=True))
 
 
-def _count_rows(values: Any) -> tuple[int, ...]:
+def _count_rows(name: str, values: Any) -> tuple[int, ...]:
     tasks = Tasks()
-    (blocks,) = tasks.take([values])
-    return tuple(tasks.compute([tasks.add(len, block) for block in blocks]))
+    (blocks,) = tasks.take({name: values})
+    return tuple(Cluster().compute(tasks, [tasks.add(len, one) for one in blocks]))
+
+
+def collect(name: str, values: Any) -> NDArray[Any]:
+    """Return a column in parts as an array of this process."""
+    tasks = Tasks()
+    (blocks,) = tasks.take({name: declared(name, values)})
+    found = [np.asarray(block) for block in Cluster().compute(tasks, blocks)]
+    # a partition without rows may have any type
+    return np.concatenate([block for block in found if block.size] or found[:1])
+
+
+def declared(name: str, values: Any) -> Any:
+    """Return an array whose blocks are as it declares them, or raise an error."""
+    if not isinstance(values, da.Array):
+        return values
+    return values.map_blocks(
+        _check_block, column=name, kind=values.dtype, meta=values._meta
+    )
+
+
+def _check_block(block: Any, column: str, kind: np.dtype[Any], block_info: Any) -> Any:
+    shape, expected = np.shape(block), block_info[None]["chunk-shape"]
+    is_right = len(shape) == len(expected) and all(
+        found == size or np.isnan(size)
+        for found, size in zip(shape, expected, strict=True)
+    )
+    if not is_right or (kind.kind in "fiub" and block.dtype.kind not in "fiub"):
+        raise ValueError(
+            f"block {block_info[0]['chunk-location'][0]} of {column} has shape {shape} "
+            f"and type {block.dtype}, but {column} declares {expected} and {kind}; "
+            f"correct the block, or use {column}.compute_chunk_sizes()."
+        )
+    return block
 
 
 def check_lengths(part: Part, number: int) -> None:

@@ -23,6 +23,7 @@ from aucmax._validation import (
     check_binary_labels,
     check_scores,
 )
+from aucmax.dask.cluster import Cluster
 from aucmax.dask.parts import (
     Part,
     check_lengths,
@@ -291,6 +292,10 @@ class Rankings:
             _agree_on_classes, found, pos_label=pos_label, weighted=weighted
         )
 
+    def compute(self, wanted: Key | list[Key]) -> Any:
+        """Return the result of a task, or of each of a list."""
+        return Cluster().compute(self.tasks, wanted)
+
     def grid(self, name: str) -> Key:
         """Return the task that merges the rarer class, as a :class:`Grid`."""
         found = [
@@ -309,7 +314,7 @@ class Rankings:
     def auc(self, name: str) -> float:
         """Compute the area under the whole curve: few numbers for each part."""
         grid = self.grid(name)
-        found = self.tasks.compute(
+        found = self.compute(
             [
                 self.tasks.add(_sum_of_shares, rows, grid, name=name)
                 for rows in self.rows

@@ -24,7 +24,7 @@ def map_rows(model: Any, method: str, X: Any) -> Any:
     is_score = method == "decision_function"
     dtype = np.dtype(np.float64) if is_score else model.classes_.dtype
     tasks = Tasks()
-    (blocks,) = tasks.take([X])
+    (blocks,) = tasks.take({"X": X})
     name, kept = f"{method}-{uuid4().hex}", tasks.add(_itself, model=model)
     graph = tasks.graph
     for k, block in enumerate(blocks):

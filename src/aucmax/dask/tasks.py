@@ -6,8 +6,9 @@ needs them. With hundreds of parts, that takes longer than the work.
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -17,11 +18,11 @@ import dask
 import dask.threaded
 import numpy as np
 from dask.base import get_scheduler
+from dask.optimization import cull
 
 __all__ = ["Key", "Tasks"]
 
 Key: TypeAlias = tuple[str, int] | str  # the name of a task
-Waiting: TypeAlias = Callable[[Any], None]
 
 _BRANCHES = 8  # of a tree of sums: so many parts are in one worker's memory
 # Vectors travel with the tasks that need them: they are meant to be in the graph.
@@ -34,17 +35,41 @@ class Tasks:
     def __init__(self, graph: dict[Key, Any] | None = None) -> None:
         self.graph: dict[Key, Any] = dict(graph or {})
         self._token = uuid4().hex
+        self._blocks: dict[str, list[Key]] = {}  # of the collections taken over
 
-    def take(self, collections: Iterable[Any]) -> list[list[Key]]:
-        """Take over collections of Dask; return the tasks of their blocks."""
-        blocks = []
-        for collection in collections:
-            delayed = list(np.ravel(collection.to_delayed()))
+    def take(self, collections: Mapping[str, Any]) -> list[list[Key]]:
+        """Take over named collections of Dask; return the tasks of their blocks."""
+        for name, collection in collections.items():
+            delayed = _delayed_blocks(collection)
             self.graph.update(delayed[0].dask)  # of all blocks
             # what is persisted is left out there, if it is an array
             self.graph.update(_persisted(collection))
-            blocks.append([block.key for block in delayed])
-        return blocks
+            self._blocks[name] = [block.key for block in delayed]
+        return list(self._blocks.values())
+
+    def describe(self, tasks: set[Key]) -> str:
+        """Return the partitions that need any of some tasks, or the tasks."""
+        found = [
+            f"partition {number} of {name}"
+            for name, blocks in self._blocks.items()
+            for number, block in enumerate(blocks)
+            if tasks & cull(self.graph, [block])[0].keys()
+        ]
+        return " or ".join(found) or f"the tasks {tasks}"
+
+    def blame(self, error: Exception) -> None:
+        """Raise an error that names the block which fails, if one does."""
+        if re.match(r"(In )?(partition|block) \d", str(error)):
+            return  # it is named
+        for name, blocks in self._blocks.items():
+            for number, block in enumerate(blocks):
+                try:
+                    self.compute(self.add(_nothing, block))
+                except Exception as own:
+                    raise RuntimeError(
+                        f"partition {number} of {name} cannot be computed: "
+                        f"{type(own).__name__}: {own}"
+                    ) from error
 
     def add(self, function: Callable[..., Any], *needed: Any, **options: Any) -> Key:
         """Add a task; it calls a function with the results of tasks, and options.
@@ -72,12 +97,10 @@ class Tasks:
         with dask.config.set(_LARGE_GRAPHS):
             return get(self.graph, wanted)
 
-    def compute_on(self, client: Any, wanted: list[Key], wait: Waiting) -> Any:
-        """Return the results of tasks of a client, after waiting for them."""
+    def start(self, client: Any, wanted: Key | list[Key]) -> Any:
+        """Start tasks on the workers of a client, and return them as futures."""
         with dask.config.set(_LARGE_GRAPHS):
-            futures = client.get(self.graph, wanted, sync=False)
-        wait(futures)
-        return client.gather(futures)
+            return client.get(self.graph, wanted, sync=False)
 
     def keep(self, wanted: list[Key], client: Any) -> dict[Key, Any]:
         """Start tasks on the workers of a client, and return them as a graph.
@@ -85,9 +108,25 @@ class Tasks:
         The cluster keeps the results, and how they were made: those that are lost with
         a worker are made anew.
         """
-        with dask.config.set(_LARGE_GRAPHS):
-            futures = client.get(self.graph, wanted, sync=False)
-        return dict(zip(wanted, futures, strict=True))
+        return dict(zip(wanted, self.start(client, wanted), strict=True))
+
+
+def _nothing(block: Any) -> None:
+    """Return nothing of a block that was computed."""
+
+
+def _delayed_blocks(collection: Any) -> list[Any]:
+    """Return the blocks of an array, or the partitions of a frame as the user has them.
+
+    Dask's own optimisation merges small files where few columns are read, so that
+    columns of one frame would no longer fit together.
+    """
+    if not hasattr(collection, "simplify"):
+        return list(np.ravel(collection.to_delayed()))
+    frame = collection.simplify()  # reads the columns that are used
+    if frame.npartitions != collection.npartitions:
+        frame = collection
+    return list(frame.to_delayed(optimize_graph=False))
 
 
 def _persisted(collection: Any) -> dict[Key, Any]:

@@ -149,7 +149,7 @@ def _place(
             time.sleep(_PAUSE)
         raise RuntimeError("the rows could not be placed: workers come and go.")
 
-    return cluster.run(work, parts.release)
+    return cluster.run(work, parts.release, parts.source)
 
 
 def _watch(

@@ -251,6 +251,8 @@ class LinearRankerCV(BinaryRanker):
             self._check_parameters()
             X, classes, labels, weight = check_training_data(self, X, y, sample_weight)
             queries = None if qid is None else check_qid(qid, labels.size).codes
+            if groups is not None:
+                groups = check_qid(groups, labels.size, "groups").codes
             scaled, centre, scale = self._standardized(X, weight)
             space = RowSpace.of(scaled)
             rows = Rows(space.X, labels, weight, queries)
