@@ -321,7 +321,7 @@ def test_floats_that_are_no_exact_whole_numbers_name_no_queries(wrong):
     message = refuse(
         "fit", "train.parquet", *FIT, "-o", "m.aucmax", "--qid", "id",
     )  # fmt: skip
-    assert "'id' must name each query by text or an exact whole number" in message
+    assert "'id' must hold whole numbers up to 2^53, integers or strings" in message
     assert "row 4 has the float" in message
 
 

@@ -122,7 +122,7 @@ def test_a_test_file_leaves_no_folds():
         (["--groups", "sick"], "'sick' is the target; it cannot be --groups as well"),
         (["--weight", "cost", "--groups", "cost"], "'cost' is --weight; it cannot be"),
         (["--weight", "cost", "--drop", "cost"], "'cost' is --weight; it cannot be dr"),
-        (["--groups", "dose"], "'dose' must name each group by text or an exact"),
+        (["--groups", "dose"], "'dose' must hold whole numbers up to 2^53"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

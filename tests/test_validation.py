@@ -223,7 +223,9 @@ def test_a_class_without_weight_is_named():
         ([(1, 2), (1, 3), (1, 2)], [0, 1, 0]),
         (np.array(["b", 1, "b"], dtype=object), [0, 1, 0]),
         (pd.Series(["b", "a", "b"]), [0, 1, 0]),
-        (pl.Series([2.5, 1.5, 2.5]), [1, 0, 1]),
+        (pl.Series([2.0, 1.0, 2.0]), [1, 0, 1]),
+        ([2**63 + 1, 2**63, 2**63 + 1], [1, 0, 1]),
+        ([10**20 + 1, 10**20, 10**20 + 1], [0, 1, 0]),
     ],
 )
 def test_query_ids_become_numbers(qid, codes):
@@ -241,6 +243,8 @@ def test_query_ids_become_numbers(qid, codes):
         (["a", None, "b"], ValueError, "None in row 1"),
         (None, TypeError, "qid is None"),
         (np.array([[1], {}, 3], dtype=object), TypeError, "hashable"),
+        ([1.0, 2.5, 3.0], ValueError, r"row 1 is the float 2\.5 \(1 such rows\)"),
+        ([1.0, 2.0, 2.0**60], ValueError, "write these ids as integers or strings"),
         (pl.LazyFrame({"q": [1, 2, 3]}), TypeError, r"collect\(\) first"),
     ],
 )

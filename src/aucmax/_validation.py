@@ -35,6 +35,7 @@ __all__ = [
     "labels_among",
     "reject_missing_labels",
     "reject_negligible_weights",
+    "reject_rounded_ids",
     "reject_unreadable",
 ]
 
@@ -328,6 +329,8 @@ def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
         array = _one_dimensional(qid, name)
     _check_length(array, n_rows, name)
     reject_missing_labels(array, name)
+    if array.dtype.kind == "f":
+        reject_rounded_ids(array, name)
     if array.dtype.kind != "O":
         ids, codes = _sorted_codes(array)
         return Queries(codes, ids)
@@ -337,6 +340,18 @@ def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
     except TypeError as error:
         raise TypeError(f"{name} must hold hashable ids: {error}.") from None
     return Queries(np.array(numbers, dtype=np.int64), list(seen))
+
+
+def reject_rounded_ids(array: NDArray[Any], name: str, first_row: int = 0) -> None:
+    """Reject floats that may be different ids which were rounded to one."""
+    wrong = (array % 1.0 != 0.0) | (np.abs(array) > _EXACT_INTEGER)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} must hold whole numbers up to 2^53, integers or strings, but row "
+            f"{first_row + row} is the float {float(array[row])!r} ({wrong.sum()} such rows); "
+            "write these ids as integers or strings."
+        )
 
 
 def reject_unreadable(values: Any, name: str) -> None:
@@ -364,6 +379,10 @@ def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
         # numpy turns a NaN among strings into the string 'nan': keep it recognisable
         only_strings = all(isinstance(value, str) for value in values)
         array = array if only_strings else np.array(values, dtype=object)
+    is_list = isinstance(values, list | tuple)
+    if array.dtype.kind == "f" and is_list and all(isinstance(v, int) for v in values):
+        # numpy makes one float of different integers beyond 64 bits
+        array = np.array(values, dtype=object)
     if array.ndim != 1:
         hint = _SHAPE_HINTS.get(array.shape[1:], "")
         raise ValueError(

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from aucmax._validation import reject_negligible_weights
+from aucmax._validation import reject_negligible_weights, reject_rounded_ids
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables._cells import one_spelling
 from aucmax.tables._labels import (
@@ -23,9 +23,6 @@ from aucmax.tables.moments import read_moments
 from aucmax.tables.target import Target
 
 __all__ = ["describe_rows", "encode_target", "match_target"]
-
-# integers beyond it are not all floats
-_MAX_EXACT = 2.0**53
 
 _POSITIVE_WORDS = frozenset(
     {"1", "true", "t", "yes", "y", "positive", "pos", "+", "+1", "case", "event"}
@@ -279,21 +276,8 @@ def _numbered(values: Any, name: str, n_rows: int, what: str) -> NDArray[np.int6
     if series.dtype == pl.String:
         series = one_spelling(series)
     elif series.dtype.is_float():
-        _refuse_inexact(series, name, what)
+        reject_rounded_ids(series.to_numpy(), name, first_row=1)
     return np.asarray(series.rank("dense").to_numpy(), dtype=np.int64) - 1
-
-
-def _refuse_inexact(series: pl.Series, name: str, what: str) -> None:
-    """Refuse floats that may be different numbers which were rounded to one."""
-    numbers = series.cast(pl.Float64).to_numpy()
-    wrong = (numbers % 1.0 != 0.0) | (np.abs(numbers) > _MAX_EXACT)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise ValueError(
-            f"{name} must name each {what} by text or an exact whole number, but row "
-            f"{row + 1} has the float {series[row]!r} ({int(wrong.sum())} such rows); "
-            "write these numbers as integers or text."
-        )
 
 
 def _levels(counted: list[tuple[Any, int]], name: str, allowed: bool) -> Grading:
