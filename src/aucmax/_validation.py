@@ -53,7 +53,7 @@ _SHAPE_HINTS = {
 _LABEL_KINDS = "biufUSOT"
 _USUAL_EXPONENT = 200  # of two: weights in between multiply, and add up, as they are
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
-_SMALLEST_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
+_MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
 
 
 def check_binary_labels(
@@ -277,7 +277,7 @@ def check_sample_weight(
 def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") -> None:
     """Reject weights above 0 that are lost when all weights are added up."""
     shares = weights / weights.max()
-    lost = (weights > 0.0) & (shares < _SMALLEST_SHARE * shares.sum())
+    lost = (weights > 0.0) & (shares < _MIN_SHARE * shares.sum())
     if lost.any():
         raise ValueError(
             f"{name} has {np.count_nonzero(lost)} rows with less than 1e-15 of the "
