@@ -322,7 +322,7 @@ def test_floats_that_are_no_exact_whole_numbers_name_no_queries(wrong):
         "fit", "train.parquet", *FIT, "-o", "m.aucmax", "--qid", "id",
     )  # fmt: skip
     assert "'id' must hold whole numbers up to 2^53, integers or strings" in message
-    assert "row 4 has the float" in message
+    assert "row 4 is the float" in message
 
 
 def test_a_target_beyond_the_floats_is_refused_with_its_row():

@@ -55,7 +55,7 @@ _SHAPE_HINTS = {
 _LABEL_KINDS = "biufUSOT"
 _USUAL_EXPONENT = 200  # of two: weights in between multiply, and add up, as they are
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
-_SMALLEST_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
+_MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
 
 
 def check_binary_labels(
@@ -279,7 +279,7 @@ def check_sample_weight(
 def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") -> None:
     """Reject weights above 0 that are lost when all weights are added up."""
     shares = weights / weights.max()
-    lost = (weights > 0.0) & (shares < _SMALLEST_SHARE * shares.sum())
+    lost = (weights > 0.0) & (shares < _MIN_SHARE * shares.sum())
     if lost.any():
         raise ValueError(
             f"{name} has {np.count_nonzero(lost)} rows with less than 1e-15 of the "
@@ -347,9 +347,10 @@ def reject_rounded_ids(array: NDArray[Any], name: str, first_row: int = 0) -> No
     wrong = (array % 1.0 != 0.0) | (np.abs(array) > _EXACT_INTEGER)
     if wrong.any():
         row = int(np.argmax(wrong))
+        found = f"{float(array[row])!r} ({wrong.sum()} such rows)"
         raise ValueError(
             f"{name} must hold whole numbers up to 2^53, integers or strings, but row "
-            f"{first_row + row} is the float {float(array[row])!r} ({wrong.sum()} such rows); "
+            f"{first_row + row} is the float {found}; "
             "write these ids as integers or strings."
         )
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,7 @@ from aucmax import AUCSVC
 from aucmax.comparison import choose_aim, compare_models, report_model
 from aucmax.comparison.insights import cross_fitted_probabilities, importance_of
 from aucmax.decisions import operating_point, reliability
+from aucmax.exceptions import ConstantScoresWarning
 from aucmax.tables import TableModel, encode_target
 
 SCRIPT = "<script>alert(1)</script>"
@@ -96,6 +99,22 @@ def test_probabilities_are_learned_from_other_folds(comparison, contents):
     np.testing.assert_array_equal(again.values[own], found.values[own])
     assert (again.values[~own] != found.values[~own]).any()
     assert "as calibrate=&#34;auto&#34; learns them" in comparison.report().html()
+
+
+def test_probabilities_by_time_are_learned_from_earlier_folds():
+    labels = np.arange(60) % 2
+    scores, folds = (
+        labels + np.random.default_rng(0).normal(size=60),
+        np.arange(60) // 20,
+    )
+    early, later = (
+        cross_fitted_probabilities(
+            "any", scores, folds, replace(encode_target(y), times=np.arange(60.0))
+        )[0].values
+        for y in (labels, np.where(folds == 2, 1 - labels, labels))
+    )
+    assert early.size == 40
+    np.testing.assert_array_equal(early, later)
 
 
 def test_tests_and_folds_are_those_of_the_comparison(comparison, contents):
@@ -211,6 +230,8 @@ def test_any_classifier_of_arrays_is_reported():
 
 def test_a_model_that_ranks_nothing_is_refused():
     X, y = table()
-    model = TableModel(DecisionTreeClassifier(min_samples_leaf=300)).fit(X, y)
+    model = TableModel(DecisionTreeClassifier(min_samples_leaf=300))
+    with pytest.warns(ConstantScoresWarning, match="gives all rows the same score"):
+        model.fit(X, y)
     with pytest.raises(ValueError, match="the same score"):
         report_model(model, X, y)

@@ -18,8 +18,8 @@ from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
 __all__ = ["AutoProgress", "Found", "reason_of", "search"]
 
-# What is left for combining the models: a share of the time, or more if there are many
-# rows: 20,000 rows of 12 models took 2.7 s, and other machines are slower.
+# Combining the models has a share of the time, or more if there are many rows: 20,000
+# rows of 12 models took 2.7 s, and other machines are slower.
 _TIME_TO_COMBINE = 0.05
 _SECONDS_PER_LOGIT = 2e-5
 #: Whether a candidate that fails ends the search, unless by one of these errors, which

@@ -128,7 +128,8 @@ def cross_fitted_probabilities(
 ) -> list[Probabilities]:
     """Return the probabilities that ``calibrate="auto"`` gives rows it has not seen.
 
-    What turns scores into probabilities is learned from the scores of all other folds.
+    What turns scores into probabilities is learned from the scores of all other folds,
+    or of all earlier ones if rows have times; those of the first are then left out.
 
     Parameters
     ----------
@@ -152,14 +153,17 @@ def cross_fitted_probabilities(
     if target.is_graded or target.queries is not None or folds.size < 2:
         return []
     chances = np.empty(scores.size)
-    for fold in folds:
-        known, own = fold_numbers != fold, fold_numbers == fold
+    is_forward = target.times is not None
+    for fold in folds[is_forward:]:
+        own = fold_numbers == fold
+        known = fold_numbers < fold if is_forward else ~own
         if labels[known].all() or not labels[known].any():
             return []
         rows, weights = _thinned(np.flatnonzero(known), labels, target.weights)
         learned = learn_calibration("auto", scores[rows], labels[rows], weights)
         chances[own] = expit(along_knots(scores[own], learned["calibration_"]))
-    return [Probabilities(name, labels, chances)]
+    scored = np.isin(fold_numbers, folds[is_forward:])
+    return [Probabilities(name, labels[scored], chances[scored])]
 
 
 def _thinned(

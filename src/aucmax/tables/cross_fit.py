@@ -21,10 +21,10 @@ __all__ = [
 
 Rows: TypeAlias = NDArray[np.intp]
 
-_MOST_FOLDS = 5
+_MAX_FOLDS = 5
 # Beyond so many rows fewer folds tell enough, and a fit takes its time.
 _MANY_ROWS = 20_000
-# Beyond so many groups chance balances the classes, and counting them takes seconds.
+# Beyond this number of groups chance balances the classes, and counting takes seconds.
 _MANY_UNITS = 1_000
 
 
@@ -52,7 +52,7 @@ def out_of_fold_scores(
         Their scores.
     """
     rows, scores = [], []
-    n_folds = _MOST_FOLDS if target.labels.size <= _MANY_ROWS else 3
+    n_folds = _MAX_FOLDS if target.labels.size <= _MANY_ROWS else 3
     folds = divide_rows(
         target.relevant,
         n_folds,

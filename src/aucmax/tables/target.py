@@ -227,7 +227,7 @@ def has_constant_scores(target: Target, scores: NDArray[np.float64]) -> bool:
     Parameters
     ----------
     target : Target
-        What is ranked.
+        The labels and queries.
     scores : ndarray of shape (rows,)
         The scores.
 
