@@ -158,7 +158,7 @@ class AUROC(PartialAUROC):
     >>> metric.compute()
     tensor(0.7500, dtype=torch.float64)
     >>> print(metric.interval())
-    0.7500 [0.0693, 0.9918]
+    0.7500 [0.0000, 1.0000]
     """
 
     def __init__(self, cell_bits: int | None = None) -> None:
