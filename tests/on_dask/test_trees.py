@@ -203,6 +203,20 @@ def test_frames_have_names_and_levels_may_be_in_queries_anywhere(cluster):
     assert found > 0.9
 
 
+def test_columns_of_a_folder_of_small_files_fit_together(cluster, tmp_path):
+    X, y = rows(n_rows=800)
+    names = [f"x{k}" for k in range(5)]
+    frame = pd.DataFrame(X, columns=names).assign(note="text", y=y)
+    for k in range(8):
+        frame[100 * k : 100 * k + 100].to_parquet(tmp_path / f"part-{k}.parquet")
+    data = dd.read_parquet(tmp_path)
+    model = LambdaMART(n_estimators=10).fit(data[names], data["y"])
+    expected = LambdaMART(n_estimators=10).fit(cut(X, 8), cut(y, 8))
+    np.testing.assert_array_equal(
+        model.decision_function(frame[names]), expected.decision_function(X)
+    )
+
+
 def test_sparse_blocks_empty_parts_and_parts_of_one_class(cluster):
     X, y = rows()
     X[np.abs(X) < 0.5] = 0.0

@@ -10,6 +10,7 @@ import gc
 import importlib.metadata
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
@@ -27,7 +28,7 @@ _MOST_ATTEMPTS = 10
 _SECONDS_FOR_THE_SCHEDULER = 3.0  # to answer at the start
 _SECONDS_FOR_A_WORKER = 10.0  # of a cluster that has just been started
 # Seconds for which the cluster may have no worker, while dead ones are being replaced,
-# by the number of workers in a row that died with the same task.
+# by the number of workers that died with the same task.
 _SECONDS_WITHOUT_WORKERS = ((8, -1.0), (4, 8.0), (2, 60.0), (0, 300.0))
 _SECONDS_BETWEEN_LOOKS = 2.0
 
@@ -112,7 +113,7 @@ class Cluster:
 
     def _check_deaths(self, absence: float) -> None:
         """Raise an error if workers are gone for too long, or die of the same task."""
-        n_deaths, tasks = self._deaths_in_a_row()
+        n_deaths, tasks = self._deaths_of_a_task()
         limit = next(limit for n, limit in _SECONDS_WITHOUT_WORKERS if n_deaths >= n)
         if absence <= limit:
             return
@@ -122,27 +123,22 @@ class Cluster:
                 "and try again."
             )
         raise RuntimeError(
-            f"{n_deaths} workers in a row died while they computed "
+            f"{n_deaths} workers died, one after the other, while they computed "
             f"{self._source.describe(tasks)}: look at what makes it, at the workers' "
             "logs, and at the memory that it needs."
         )
 
-    def _deaths_in_a_row(self) -> tuple[int, set[Key]]:
-        """Return how many workers died since the work began, all with the same tasks.
+    def _deaths_of_a_task(self) -> tuple[int, set[Key]]:
+        """Return how many workers died with the same tasks since the work began.
 
         Workers that are killed from outside have other tasks each time.
         """
-        n_deaths, common = 0, set[Key]()
-        for when, event in reversed(self.client.get_events("all")):
-            if when < self._start:
-                break
-            had = set(event.get("processing-tasks", ()))
-            if not had or event["expected"]:
-                continue
-            if n_deaths and not had & common:
-                break
-            n_deaths, common = n_deaths + 1, had & common if n_deaths else had
-        return n_deaths, common
+        deaths = Counter[Key]()
+        for when, event in self.client.get_events("all"):
+            if when >= self._start and not event.get("expected"):
+                deaths.update(event.get("processing-tasks", ()))
+        most = max(deaths.values(), default=0)
+        return most, {task for task, n_deaths in deaths.items() if n_deaths == most}
 
     def _wait_for_the_scheduler(self) -> None:
         deadline = time.monotonic() + _SECONDS_FOR_THE_SCHEDULER
