@@ -67,8 +67,7 @@ def one_blas_thread() -> Iterator[None]:
 def product(matrix: Any, vector: NDArray[Any]) -> NDArray[Any]:
     """Return ``matrix @ vector`` in float64, which holds products of float32 exactly.
 
-    Sums in float32 would cost a bound its validity. The matrix is read block by block,
-    along the axis it is stored by, so that no copy of it is made.
+    float32 is read block by block, so that no copy of the matrix is made.
     """
     is_sparse: bool = sparse.issparse(matrix)
     if matrix.dtype != np.float32 or not (is_sparse or isinstance(matrix, np.ndarray)):

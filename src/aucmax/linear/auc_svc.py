@@ -553,13 +553,12 @@ class AUCSVC(BinaryRanker):
     ) -> None:
         r"""Add to the gap what the rounding of products may have raised the bound by.
 
-        The slope g over scores that bounds the optimum has :math:`C \sum_i |g_i|` of at
-        most 2 C and, by duality, of at most 4 times the value if weights have a price.
+        The slope g that bounds the optimum has :math:`C \sum_i |g_i|` of at most 2 C,
+        and by duality of at most 4 times the value if weights have a price.
         """
         length = float(largest @ np.abs(objective.unscaled(solution.point.parameters)))
-        steepness = 2.0 * objective.C
-        if self.radius is None:
-            steepness = min(steepness, 4.0 * solution.value)
+        priced = 4.0 * solution.value if self.radius is None else np.inf
+        steepness = min(2.0 * objective.C, priced)
         units = _ROUNDING * math.sqrt(sum(objective.X.shape))
         solution.gap += units * length * steepness
         solution.converged &= self._stopping.is_reached(solution.value, solution.gap)

@@ -8,9 +8,9 @@ For a pair of rows at distance :math:`x \ge 0`, with :math:`z = e^{-x}` in (0, 1
 
 Divided by z, each is analytic around [0, 1], with its singularity at -1. A polynomial
 that interpolates it in K Chebyshev points of [0, 1] has a relative error of about
-:math:`(3 + 2\sqrt2)^{-K} = 5.83^{-K}`. One of the points is z = 1, where it would be
-largest, so that ties are exact. Times z it is a sum of :math:`z^k = e^{-kx}`,
-k = 1 ... K, and such sums over many pairs can be carried from row to row.
+:math:`(3 + 2\sqrt2)^{-K} = 5.83^{-K}`, and none at z = 1, of ties. Times z it is
+a sum of :math:`z^k = e^{-kx}`, k = 1 ... K, and such sums over many pairs can be
+carried from row to row.
 """
 
 from collections.abc import Callable

@@ -30,9 +30,7 @@ __all__ = ["Grid", "GridSums", "TwoClasses"]
 
 _CELL = 0.5  # width of a cell, in units of the scores
 _GAIN = 25.0  # by which a further node lowers the error
-# By which the sums at nodes are finer than what is read off at rows: interpolation
-# takes up to 8 times an error at the nodes, and powers cost by the cell, not by the row
-_FINER = 100.0
+_FINER = 100.0  # sums at nodes, of whose error interpolation makes up to 8 times it
 _FEWEST_ROWS = 256
 _ROWS_PER_NODE = 4  # with fewer, sorting is cheaper
 _BLOCK = 2**15  # rows that a thread takes at a time, at least
