@@ -121,7 +121,7 @@ def test_workers_of_this_machine_are_started_and_listen_to_it_alone(folder):
     process, addresses = psutil.Process(ran.pid), set()
     while ran.poll() is None:
         addresses |= listening(process)
-        time.sleep(0.1)
+        time.sleep(0.5)
     assert ran.returncode == 0, ran.stderr.read()
     ran.stderr.close()
     assert aucmax.load("m.aucmax").n_rows_ == ROWS
