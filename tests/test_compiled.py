@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import aucmax
 from aucmax import _compiled
-from aucmax._compiled import Loop, _compile_in_thread, load_compiler, njit
+from aucmax._compiled import Loop, _run_in_thread, load_compiler, njit
 from aucmax._sorting import insertion_sort
 from aucmax.cli import main
 from every_model import MODELS, fitted, scores
@@ -207,9 +207,35 @@ def test_the_main_thread_hears_an_interrupt_while_another_compiles():
     start = time.perf_counter()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        _compile_in_thread(compile_slowly, "a signature")
+        _run_in_thread(compile_slowly, "a signature")
     assert not ended.is_set() or time.perf_counter() - start > 0.9  # a slow machine
     assert ended.wait(30.0)
+
+
+IMPORT = """
+import signal
+from aucmax import _compiled
+_compiled.MAX_ELEMENTS = -1
+from aucmax._sorting import insertion_sort
+import numpy as np
+def interrupt(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGPROF, interrupt)
+signal.setitimer(signal.ITIMER_PROF, 0.1)
+try:
+    insertion_sort(np.arange(2), np.array([2.0, 1.0]), 9)
+except KeyboardInterrupt:
+    print("interrupted")
+print(insertion_sort(np.arange(2), np.array([2.0, 1.0]), 9))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="there is no such timer")
+def test_ctrl_c_while_numba_is_imported_leaves_it_usable():
+    ran = subprocess.run(
+        [sys.executable, "-c", IMPORT], capture_output=True, text=True, timeout=300
+    )
+    assert ran.stdout.split() == ["interrupted", "True"], ran.stderr
 
 
 def test_what_a_compiler_returns_or_raises_comes_from_the_other_thread():
@@ -219,10 +245,10 @@ def test_what_a_compiler_returns_or_raises_comes_from_the_other_thread():
         seen.append(threading.current_thread().name)
         return signature[::-1]
 
-    assert _compile_in_thread(compile_one, "abc") == "cba"
+    assert _run_in_thread(compile_one, "abc") == "cba"
     assert seen == ["aucmax-compiler_0"]
     with pytest.raises(TypeError):
-        _compile_in_thread(compile_one, 7)
+        _run_in_thread(compile_one, 7)
 
 
 class Stream(StringIO):
@@ -241,12 +267,13 @@ class Stream(StringIO):
 def test_a_terminal_shows_once_why_a_first_call_waits(
     is_terminal, seconds, n_lines, monkeypatch
 ):
-    monkeypatch.setattr(_compiled, "_PAUSE", 0.1)
+    monkeypatch.setattr(_compiled, "_PAUSE", 0.05)
+    monkeypatch.setattr(_compiled, "_PATIENCE", 0.05)
     monkeypatch.setattr(_compiled, "_reported", set())
     monkeypatch.setattr("sys.stderr", Stream(is_terminal))
     for some in seconds:
-        _compile_in_thread(time.sleep, some)
-    assert sys.stderr.getvalue().count("compiling once") == n_lines
+        _run_in_thread(time.sleep, some)
+    assert sys.stderr.getvalue().count("compiled loops, a few seconds") == n_lines
 
 
 @pytest.fixture

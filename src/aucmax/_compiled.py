@@ -21,7 +21,8 @@ __all__ = ["Loop", "load_compiler", "njit"]
 
 MAX_ELEMENTS = 10_000  # in the arrays of a loop that Python runs; microseconds each
 _MAX_SECONDS = 0.1  # of Python for one loop; compiling it takes five times as long
-_PAUSE = 0.5  # seconds; without an end to it, waiting cannot be interrupted on Windows
+_PAUSE = 0.1  # seconds: a signal that another thread gets does not end a wait
+_PATIENCE = 1.0  # seconds of waiting, after which a terminal shows the reason
 _thread = threading.local()  # has `runs_python` while Python runs a loop
 _reported: set[str] = set()  # each once per process
 
@@ -61,17 +62,7 @@ class Loop:
     @cached_property
     def dispatcher(self) -> Any:
         """The function as numba runs it, or unchanged if NUMBA_DISABLE_JIT is set."""
-        import numba  # here, as it takes half a second
-
-        folder = os.environ.get("NUMBA_CACHE_DIR", os.path.dirname(__file__))
-        found = _try_cache(folder, numba.njit(**self._options), self._function)
-        found = found or numba.njit(**self._options | {"cache": False})(self._function)
-        if hasattr(found, "compile"):
-            found.compile = partial(_compile_in_thread, found.compile)
-            kept, folder = found._cache, found._cache.cache_path
-            kept.load_overload = partial(_try_cache, folder, kept.load_overload)
-            kept.save_overload = partial(_try_cache, folder, kept.save_overload)
-        return found
+        return _run_in_thread(_decorate, self._function, self._options)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -83,7 +74,6 @@ class Loop:
 
 
 def _n_elements(args: tuple[Any, ...]) -> int:
-    """Count the elements of all arrays."""
     arrays = (one for one in args if isinstance(one, np.ndarray | tuple))
     return sum(_n_elements(a) if isinstance(a, tuple) else a.size for a in arrays)
 
@@ -93,6 +83,20 @@ def _plain(result: Any) -> Any:
     if type(result) is tuple:
         return tuple(map(_plain, result))
     return result.item() if isinstance(result, np.generic) else result
+
+
+def _decorate(function: Any, options: dict[str, Any]) -> Any:
+    import numba  # half a second; half of it, after Ctrl-C, could not be imported again
+
+    folder = os.environ.get("NUMBA_CACHE_DIR", os.path.dirname(__file__))
+    found = _try_cache(folder, numba.njit(**options), function)
+    found = found or numba.njit(**options | {"cache": False})(function)
+    if hasattr(found, "compile"):
+        found.compile = partial(_run_in_thread, found.compile)
+        kept, folder = found._cache, found._cache.cache_path
+        kept.load_overload = partial(_try_cache, folder, kept.load_overload)
+        kept.save_overload = partial(_try_cache, folder, kept.save_overload)
+    return found
 
 
 def _try_cache(folder: str, use: Any, *args: Any) -> Any:
@@ -107,15 +111,14 @@ def _try_cache(folder: str, use: Any, *args: Any) -> Any:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
-def _compile_in_thread(compile_function: Any, *args: Any) -> Any:
-    """Compile while the main thread hears Ctrl-C, which LLVM would delay or lose."""
+def _run_in_thread(work: Any, *args: Any) -> Any:
+    """Let numba finish while the main thread hears Ctrl-C, which LLVM would lose."""
     if threading.current_thread() is not threading.main_thread():
-        return compile_function(*args)
-    pool = ThreadPoolExecutor(1, "aucmax-compiler")
-    outcome = pool.submit(compile_function, *args)
-    pool.shutdown(wait=False)
+        return work(*args)
+    outcome = ThreadPoolExecutor(1, "aucmax-compiler").submit(work, *args)
+    start = time.monotonic()
     while wait([outcome], _PAUSE).not_done:
-        if "wait" not in _reported:
+        if time.monotonic() - start > _PATIENCE and "wait" not in _reported:
             _reported.add("wait")
             with suppress(AttributeError, OSError, ValueError):  # no stream, or closed
                 if sys.stderr.isatty():

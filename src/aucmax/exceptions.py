@@ -17,6 +17,7 @@ __all__ = [
     "OneClassQueryWarning",
     "RoundedScoresWarning",
     "TooManyValuesError",
+    "UnknownCategoriesWarning",
 ]
 
 
@@ -84,6 +85,10 @@ class ModelFileError(ValueError):
 
 class ConstantScoresWarning(UserWarning):
     """All scores of training rows are equal: a valid answer that ranks nothing."""
+
+
+class UnknownCategoriesWarning(UserWarning):
+    """Most cells of a category column hold no category of training."""
 
 
 class DataFileWarning(UserWarning):

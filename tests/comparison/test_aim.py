@@ -108,7 +108,8 @@ def test_models_are_chosen_and_tested_by_the_range(ranges):
     error = np.hypot(*(t.standard_error for t in tests)) / 2
     error *= np.sqrt(2.0)  # with two folds, fits count as much as rows
     rows = np.sum([t.rows for t in tests], axis=0)
-    expected = two_sided_test(test.difference, error, 0.95, rows)
+    areas = np.mean([(t.auc_a, t.auc_b) for t in tests], axis=0)
+    expected = two_sided_test(test.difference, error, 0.95, rows, areas)
     assert (test.low, test.high) == pytest.approx((expected.low, expected.high))
     assert comparison.results[0].measures["auc"] == whole.results[0].auc
     if ranges is EARLY:

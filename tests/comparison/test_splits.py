@@ -220,7 +220,8 @@ def test_weights_count_in_measures_intervals_and_tests():
     error = np.linalg.norm(shares * [k.standard_error for k in known])
     error *= np.sqrt(2.0)  # with two folds, fits count as much as rows
     rows = np.sum([k.rows for k in known], axis=0)
-    expected = two_sided_test(test.difference, error, 0.95, rows)
+    areas = [shares @ [k.auc_a for k in known], shares @ [k.auc_b for k in known]]
+    expected = two_sided_test(test.difference, error, 0.95, rows, areas)
     assert (test.low, test.high) == pytest.approx((expected.low, expected.high))
     assert "AUC and partial AUC of weighted rows" in str(comparison)
 
@@ -252,7 +253,7 @@ def test_a_model_that_takes_no_weights_is_told_apart():
     [
         ([0.0] + [1.0] * 299, "row 1 has 0 .1 such rows."),
         ([1.0] * 299 + [-2.0], "row 300 has -2"),
-        ([1.0] * 299 + [np.inf], "row 300 has inf"),
+        ([1.0] * 299 + [np.inf], "row 300: inf is not a finite number"),
         ([1.0] * 299 + [None], "sample_weight is missing in 1 of 300 rows"),
         (["heavy"] * 300, "must hold numbers to be weights, got 'heavy'"),
     ],

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from aucmax.auto.rank_scale import to_logits
 from aucmax.auto.resuming import SearchCheckpoint
 from aucmax.auto.search import AutoProgress, search
 from aucmax.base import BinaryRanker
+from aucmax.comparison.pooling import ignore_few_rows
 from aucmax.decisions.calibration import (
     CalibratedMixin,
     check_calibrate,
@@ -348,7 +350,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         part = ranked.part if ranked.part != WHOLE else _FIRST_TENTH
         record: dict[str, float] = {}
         for name, ranges in (("auc", WHOLE), ("partial_auc", part)):
-            found = estimate(ranked, scores, ranges)
+            # the part that was not asked for is a side figure
+            is_aim = ranges == ranked.part
+            with nullcontext() if is_aim else ignore_few_rows():
+                found = estimate(ranked, scores, ranges)
             record |= {
                 name: float(found.value),
                 f"{name}_low": float(found.low),

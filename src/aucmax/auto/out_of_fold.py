@@ -16,6 +16,7 @@ from aucmax.auto.combiners import Ranked
 from aucmax.auto.input_table import GivenRows
 from aucmax.auto.plan import Plan
 from aucmax.auto.rank_scale import Spread, learn_scale, scaled
+from aucmax.exceptions import UnknownCategoriesWarning
 from aucmax.tables import TableEncoder
 from aucmax.tables.table_model import (
     fit_with_folds,
@@ -165,15 +166,17 @@ class TrainingTable:
             start = time.perf_counter()
             encoder = self.encoder(fold)
             train, test = self.plan.folds[fold]
-            self._matrices[fold, view] = (
-                view_training_rows(
-                    view,
-                    encoder,
-                    self.given.table[train],
-                    self.given.target.take(train),
-                ),
-                view_rows(view, encoder, self.given.table[test]),
+            known = view_training_rows(
+                view,
+                encoder,
+                self.given.table[train],
+                self.given.target.take(train),
             )
+            with warnings.catch_warnings():
+                # rows of other queries, groups or times may well be unlike
+                warnings.simplefilter("ignore", UnknownCategoriesWarning)
+                new = view_rows(view, encoder, self.given.table[test])
+            self._matrices[fold, view] = known, new
             self._seconds.append(time.perf_counter() - start)
         return self._matrices[fold, view]
 

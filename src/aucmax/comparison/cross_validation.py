@@ -67,7 +67,7 @@ from aucmax.comparison.results import (
     VersusBaseline,
 )
 from aucmax.comparison.splits import Splits
-from aucmax.exceptions import OneClassQueryWarning
+from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.tables import (
     TableEncoder,
     TableModel,
@@ -286,6 +286,8 @@ def _warnings_to(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
         warnings.simplefilter("always")
         # the target has counted them
         warnings.simplefilter("ignore", OneClassQueryWarning)
+        # held-out rows of other queries, groups or times may well be unlike
+        warnings.simplefilter("ignore", UnknownCategoriesWarning)
         yield
     for warning in caught:
         if issubclass(warning.category, UserWarning | RuntimeWarning):

@@ -80,7 +80,10 @@ def pool_differences(
     error = _pooled_error(folds, weights)
     if of_models:
         error = _with_fitting_error(error, values, weights)
-    return two_sided_test(difference, error, CONFIDENCE, _pooled_rows(folds))
+    both = np.array([(fold.auc_a, fold.auc_b) for fold in folds])
+    auc_a, auc_b = (weights @ both).tolist()
+    rows = _pooled_rows(folds)
+    return two_sided_test(difference, error, CONFIDENCE, rows, (auc_a, auc_b))
 
 
 def ignore_few_rows() -> "warnings.catch_warnings[None]":
@@ -138,7 +141,8 @@ def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
     """
     difference, error = _mean_and_error(values - baseline)
     if error == 0:
-        return two_sided_test(difference, 0.0, CONFIDENCE, (values.size,) * 2)
+        rows, areas = (values.size,) * 2, (values.mean(), baseline.mean())
+        return two_sided_test(difference, 0.0, CONFIDENCE, rows, areas)
     t = difference / error
     margin = _quantile(values.size) * error
     return TwoSidedTest(

@@ -154,7 +154,8 @@ def compare_auc(
         )
     )
     warn_of_few_rows(n_rows)
-    test = two_sided_test(auc_a - auc_b, error, confidence, n_rows)
+    areas = auc_a, auc_b
+    test = two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
     return AUCComparison(auc_a, auc_b, *test, error, confidence, n_rows)
 
 

@@ -243,10 +243,11 @@ class _OneRanking:
             before - sum(one.values[k] for one in shuffled) / len(shuffled)
             for k, before in enumerate(start.values)
         ]
-        drop = start.area - float(np.mean([one.area for one in shuffled]))
+        area = float(np.mean([one.area for one in shuffled]))
+        drop, areas = start.area - area, (start.area, area)
         weights, rows = self.weights
         error = variance_of_mean(differences, weights) ** 0.5
-        test = two_sided_test(drop, error, self.confidence, rows)
+        test = two_sided_test(drop, error, self.confidence, rows, areas)
         return test.difference, test.low, test.high
 
 

@@ -188,16 +188,17 @@ def compare_auc(
 
     DeLong's variance :math:`\sigma^2` of the difference :math:`D = A_a - A_b` is that
     of :func:`auc_interval` with the differences :math:`V_i^a - V_i^b`,
-    :math:`U_j^a - U_j^b` in place of the shares. With :math:`k = \min(p, n)`, the test
-    refers
+    :math:`U_j^a - U_j^b` in place of the shares. The statistic :math:`z = D / \sigma`
+    is referred to Student's t with :math:`k - 1` degrees of freedom, k = min(p, n), on
+    both sides, and the interval holds the differences that this test does not reject.
+
+    Few rows, or areas near 0 or 1, tell too little of their own variance: where
+    :math:`k \min(A, 1 - A) < 5` for either model, or :math:`\sigma` is zero,
 
     .. math:: z = D \Big/ \sqrt{\sigma^2 + (0.6 / k)^2}
 
-    to Student's t with :math:`k - 1` degrees of freedom, on both sides, and the
-    interval holds the differences that this test does not reject. The second term is
-    what rows that were not seen may add: without it, models that order a handful of
-    rows alike would be certain to be equal. It vanishes as k grows, and the test
-    becomes DeLong's. Costs O(m log m).
+    Without the second term, models that order a handful of rows alike would be certain
+    to be equal. Costs O(m log m).
 
     Parameters
     ----------
@@ -253,7 +254,8 @@ def compare_auc(
     differences = [a - b for a, b in zip(values_a, values_b, strict=True)]
     error = sqrt(variance_of_mean(differences, weights))
     warn_of_few_rows(rows)
-    test = two_sided_test(auc_a - auc_b, error, confidence, rows)
+    areas = auc_a, auc_b
+    test = two_sided_test(auc_a - auc_b, error, confidence, rows, areas)
     return AUCComparison(auc_a, auc_b, *test, error, confidence, rows)
 
 
@@ -415,11 +417,17 @@ class TwoSidedTest(NamedTuple):
 
 
 def two_sided_test(
-    difference: float, error: float, confidence: float, rows: Rows
+    difference: float,
+    error: float,
+    confidence: float,
+    rows: Rows,
+    areas: tuple[float, float],
 ) -> TwoSidedTest:
-    """Test a difference of areas against zero; see :func:`compare_auc`."""
+    """Test a difference of two areas against zero; see :func:`compare_auc`."""
     few = max(min(rows), 1.0)
-    error = hypot(error, _UNSEEN / few)
+    n_errors = few * min(min(area, 1.0 - area) for area in areas)
+    if error == 0.0 or n_errors < _FEW_ERRORS:
+        error = hypot(error, _UNSEEN / few)
     z = difference / error
     p_value = float(2.0 * stdtr(max(few - 1.0, 1.0), -abs(z)))
     margin = _quantile(few - 1.0, confidence) * error

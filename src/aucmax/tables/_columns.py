@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax.exceptions import UnknownCategoriesWarning
 from aucmax.tables import _cells, _scaling
 from aucmax.tables._target_mean import TargetMean
 
@@ -191,7 +192,7 @@ class Category:
                 f"none of the {len(self.categories)} categories of training, such as "
                 f"{words[int(np.argmax(unknown))]!r} (there: {self.categories[0]!r}); "
                 "check that the column is the same and written alike.",
-                UserWarning,
+                UnknownCategoriesWarning,
                 stacklevel=2,
             )
 

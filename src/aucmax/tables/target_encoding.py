@@ -8,7 +8,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from aucmax._validation import reject_negligible_weights, reject_rounded_ids
+from aucmax._validation import (
+    check_sample_weight,
+    reject_negligible_weights,
+    reject_rounded_ids,
+)
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
 from aucmax.tables._cells import one_spelling
 from aucmax.tables._labels import (
@@ -232,7 +236,7 @@ def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
             "these rows or correct them."
         )
     reject_negligible_weights(weights, name)
-    return np.ldexp(weights, -int(np.frexp(weights.max())[1]))
+    return np.asarray(check_sample_weight(weights, n_rows, name))
 
 
 def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
