@@ -122,5 +122,5 @@ def _run_in_thread(work: Any, *args: Any) -> Any:
             _reported.add("wait")
             with suppress(AttributeError, OSError, ValueError):  # no stream, or closed
                 if sys.stderr.isatty():
-                    sys.stderr.write("aucmax: compiling once, a few seconds ...\n")
+                    sys.stderr.write("preparing compiled loops, a few seconds ...\n")
     return outcome.result()
