@@ -71,6 +71,13 @@ def test_a_planted_leak_is_named(name):
     assert json.loads(json.dumps(notice.to_dict()))["columns"] == ["bill"]
 
 
+def test_many_leaks_are_a_few_notices():
+    leaks = {f"leak {k}": LABELS + 0.1 * RNG.random(ROWS) for k in range(30)}
+    notices = check_table(clean(**leaks), LABELS, FOLDS)
+    assert [len(notice.columns) for notice in notices] == [1] * 5 + [25]
+    assert "25 more columns alone rank the target" in notices[-1].text
+
+
 def test_a_strong_column_is_no_leak():
     strong = LABELS * 2.5 + RNG.normal(size=ROWS)
     assert kinds(clean(strong=strong)) == {}
