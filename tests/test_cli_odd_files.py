@@ -130,8 +130,9 @@ class TestEveryCommand:
         )
         closing.start()
         refuse(command, "odd.csv")
-        os.close(os.open("odd.csv", os.O_RDONLY | os.O_NONBLOCK))
+        reader = os.open("odd.csv", os.O_RDONLY | os.O_NONBLOCK)
         closing.join(5)
+        os.close(reader)
 
     def test_standard_input_without_anything(self, command):
         refuse(command, "-", input=b"")

@@ -66,6 +66,7 @@ def test_a_saved_model_scores_alike(name):
     assert (scores(name, again) == scores(name, model)).all()
 
 
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
 @pytest.mark.parametrize("name", MODELS)
 def test_a_forged_file_is_refused_or_scores(name):
     members, class_name = file_of(name)

@@ -8,7 +8,7 @@ simple values when saved.
 import math
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -232,7 +232,9 @@ class Date:
             if known.n_unique() > 1:
                 whole = f"{name}:{part}"
                 if values.dtype == pl.String:
-                    learned: Column = Category.learn(whole, known, len(known), 1)
+                    category = Category.learn(whole, known, len(known), 1)
+                    # later rows are of other months: no reason to warn
+                    learned: Column = replace(category, share_other=1.0)
                 else:
                     # one indicator of gaps is enough: that of the days
                     kept = values if part == "days" else known
