@@ -45,7 +45,7 @@ class Tasks:
             # what is persisted is left out there, if it is an array
             self.graph.update(_persisted(collection))
             self._blocks[name] = [block.key for block in delayed]
-        return list(self._blocks.values())
+        return [self._blocks[name] for name in collections]
 
     def describe(self, tasks: set[Key]) -> str:
         """Return the partitions that need any of some tasks, or the tasks."""
