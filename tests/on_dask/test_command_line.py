@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import psutil
 import pytest
 from click.testing import CliRunner
 
 pytest.importorskip("distributed")
 
+import psutil
 from distributed import Client, LocalCluster
 
 import aucmax
