@@ -91,9 +91,8 @@ def call_metrics(n):
 def call_risks(n):
     r = Rows(n)
     rows = r.score, r.y, r.weight
-    box, sigmoid = risks.BoxHinge((0.0, 0.3)), risks.PairSigmoid((0.0, 0.3))
+    sigmoid = risks.PairSigmoid((0.0, 0.3))
     return {
-        "BoxHinge": [box.value(*rows), box.linearized_at(*rows).value(*rows)],
         "PairSigmoid": sigmoid.prepare(r.y).value_and_gradient(r.score),
     } | {
         f"{k}: {type(risk).__name__}": [
