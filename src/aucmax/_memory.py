@@ -42,9 +42,9 @@ def max_memory(n_bytes: float) -> Iterator[None]:
 
     Examples
     --------
-    >>> from aucmax.datasets import load_table, max_memory
+    >>> from aucmax.datasets import load_demo, max_memory
     >>> with max_memory(20e9):
-    ...     rows = load_table("clicks.csv.zst")  # doctest: +SKIP
+    ...     rows = load_demo()  # or load_table("clicks.csv.zst")
     """
     if not n_bytes > 0:
         raise ValueError(f"n_bytes must be above 0, got {n_bytes!r}.")

@@ -93,7 +93,7 @@ def roc_curve(
     >>> y, scores = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]
     >>> display = roc_curve(y, scores, ax=Figure().subplots())
     >>> display.line_.get_label()
-    'AUC 0.889 [0.261, 0.995]'
+    'AUC 0.889 [0.008, 1.000]'
     """
     return ROCCurveDisplay.from_predictions(
         y_true,
