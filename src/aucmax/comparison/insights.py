@@ -128,8 +128,8 @@ def cross_fitted_probabilities(
 ) -> list[Probabilities]:
     """Return the probabilities that ``calibrate="auto"`` gives rows it has not seen.
 
-    What turns scores into probabilities is learned from the scores of all other folds,
-    or of all earlier ones if rows have times; those of the first are then left out.
+    The calibration of a fold is learned from the scores of all other folds, or of all
+    earlier ones if rows have times; those of the first are then left out.
 
     Parameters
     ----------
