@@ -19,9 +19,9 @@ import aucmax
 """
 GRAPHS = """
 import aucmax
-from aucmax import datasets, structured
+from aucmax import datasets, graphs
 images, masks = datasets.make_letter_images("A", 5, random_state=0)
-edges = structured.grid_edges(*images[0].shape)
+edges = graphs.grid_edges(*images[0].shape)
 graphs = [(image.reshape(-1, 1), edges) for image in images]
 labels = masks.reshape(len(images), -1)
 """

@@ -47,8 +47,8 @@ def fit(folder: str, name: str, where: str) -> None:
     """Fit one model, and print what it took."""
     import lightgbm  # noqa: F401  counted as part of the program
 
-    from aucmax.comparison import table_model
     from aucmax.datasets import open_table
+    from aucmax.model_selection import table_model
 
     model = table_model(name, parameters=MODELS[name])
     before, peak = held(), [0.0]

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from aucmax.comparison import compare_models
+from aucmax.model_selection import compare_models
 from benchmarks.harness import Report, timed
 
 TITLE = "Reports"

@@ -17,14 +17,14 @@ from scipy.sparse.csgraph import connected_components
 
 from aucmax import GraphRanker
 from aucmax.datasets import make_letter_images
-from aucmax.metrics.top_sets import TopSets
-from aucmax.structured import (
+from aucmax.graphs import (
     Graph,
     grid_edges,
     rank,
     solve_program,
 )
-from aucmax.structured.total_variation import optimality_gap, prox, value
+from aucmax.graphs.total_variation import optimality_gap, prox, value
+from aucmax.metrics.top_sets import TopSets
 from benchmarks.harness import Report, Timing, repeat_for, time_in_turn, timed
 
 TITLE = "structured AUC: rankings of graphs against HiGHS, growth, training"

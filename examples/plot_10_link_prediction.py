@@ -19,8 +19,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from aucmax import AUCSVC, GraphRanker
+from aucmax.graphs import Graph
 from aucmax.metrics import roc_auc_score
-from aucmax.structured import Graph
 
 N_GROUPS, SIZE, N_YEARS = 30, 8, 8
 GROUP = np.repeat(np.arange(N_GROUPS), SIZE)

@@ -17,8 +17,8 @@ import numpy as np
 from sklearn.neighbors import kneighbors_graph
 
 from aucmax import AUCSVC, GraphRanker, LambdaMART
+from aucmax.graphs import Graph
 from aucmax.metrics import roc_auc_score
-from aucmax.structured import Graph
 
 
 def make_query(rng):

@@ -18,9 +18,9 @@ from scipy.stats import rankdata
 
 from aucmax import AUCSVC, GraphRanker
 from aucmax.datasets import make_letter_images
+from aucmax.graphs import Graph, grid_edges
 from aucmax.metrics import binned_auc_score, roc_auc_score
 from aucmax.plots import roc_curve
-from aucmax.structured import Graph, grid_edges
 
 images, masks = make_letter_images("A", 10, random_state=0)
 new_images, new_masks = make_letter_images("AUC", 10, random_state=1)

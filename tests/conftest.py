@@ -23,7 +23,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 def pytest_configure():
     """Have all loops compiled, however few the rows; `test_compiled.py` has both."""
-    from aucmax import _compiled
+    from aucmax._core import compiled as _compiled
 
     _compiled.MAX_ELEMENTS = -1
 
@@ -74,7 +74,7 @@ def _one_in(cases):
 @pytest.fixture(scope="session", autouse=True)
 def raise_for_failed_candidates():
     """Let a candidate of AutoRanker that fails be a fault, and not a notice."""
-    from aucmax.auto import search
+    from aucmax.model_selection import search
 
     search.RAISES = True
 

@@ -9,12 +9,12 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import aucmax
-from aucmax.auto.additive_logistic import AdditiveLogistic
-from aucmax.auto.kernel_logistic import KernelLogistic
+from aucmax.model_selection.additive_logistic import AdditiveLogistic
+from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableEncoder, TableModel
 from aucmax.trees import LambdaMART, LambdaRankBaseline
 from aucmax.trees.lightgbm_baseline import LightGBMBaseline
-from structured.ranker_samples import graphs_of
+from graphs.ranker_samples import graphs_of
 
 N = 40
 RNG = np.random.RandomState(3)  # its numbers never change, and golden files need them

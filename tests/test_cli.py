@@ -13,9 +13,9 @@ from click.testing import CliRunner, Result
 
 import aucmax
 from aucmax.cli import main
-from aucmax.comparison import compared_models
 from aucmax.datasets import load_demo
 from aucmax.metrics import roc_auc_score
+from aucmax.model_selection import compared_models
 
 ROWS = 300
 FAST = ["--models", "svm-auc,logistic", "--folds", "3"]

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import aucmax
 from aucmax.cli import main
-from aucmax.comparison import table_model
 from aucmax.linear import AUCSVC
+from aucmax.model_selection import table_model
 
 ROWS = 40
 

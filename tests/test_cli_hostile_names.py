@@ -12,7 +12,7 @@ from aucmax.cli import main
 from aucmax.cli.console import Console
 from aucmax.cli.program import printable
 from aucmax.cli.score import _print_scores
-from aucmax.comparison import table_model
+from aucmax.model_selection import table_model
 
 # clears a screen, names a window, overwrites a line, reads from right to left
 HOSTILE = "\x1b[2J\x1b]0;evil\x07\r\x9b31m\u202e\x7f"

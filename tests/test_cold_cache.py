@@ -19,13 +19,13 @@ import pytest
 
 import aucmax
 from aucmax import datasets, decisions, inspection, metrics, risks
-from aucmax.auto.additive_logistic import AdditiveLogistic
-from aucmax.auto.kernel_logistic import KernelLogistic
-from aucmax.structured import grid_edges, rank
+from aucmax.graphs import grid_edges, rank
+from aucmax.model_selection.additive_logistic import AdditiveLogistic
+from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableModel
 from aucmax.trees import LambdaRankBaseline
 from aucmax.trees.lightgbm_baseline import LightGBMBaseline
-from structured.ranker_samples import graphs_of
+from graphs.ranker_samples import graphs_of
 
 FEW, MANY = 60, 20_000
 CALL = "import sys, test_cold_cache; test_cold_cache.run(*sys.argv[1:])"

@@ -25,7 +25,7 @@ BUILDING_BLOCKS = tuple(
 MODULES = [
     "aucmax",
     "aucmax.boosting",
-    "aucmax.comparison",
+    "aucmax.model_selection",
     "aucmax.datasets",
     "aucmax.decisions",
     "aucmax.exceptions",
@@ -41,7 +41,7 @@ MODULES = [
     "aucmax.report",
     "aucmax.risks",
     "aucmax.solvers",
-    "aucmax.structured",
+    "aucmax.graphs",
     "aucmax.tables",
     "aucmax.trees",
 ]

@@ -12,8 +12,8 @@ import pytest
 import aucmax
 
 SOURCE = Path(aucmax.__file__).parent
-# single files at the top, such as _validation.py, that everyone may use
-SHARED = {"exceptions"} | {path.stem for path in SOURCE.glob("_[a-z]*.py")}
+# what everyone may use
+SHARED = {"exceptions", "_core", "_version"}
 # what each folder may import of its siblings, besides itself and SHARED; top comes last
 MAY_IMPORT = {
     **{name: set() for name in SHARED},
@@ -30,24 +30,21 @@ MAY_IMPORT = {
     "boosting": {"base", "risks", "hypotheses", "metrics"},
     "trees": {"base", "risks", "metrics", "persistence"},
     "objectives": {"trees"},
-    "structured": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
+    "graphs": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
     "decisions": {"metrics"},
     "tables": {"metrics", "datasets", "decisions"},
     "inspection": {"metrics", "tables"},
     "report": {"metrics", "decisions", "inspection"},
-    "comparison": {
-        *("metrics", "tables", "datasets", "decisions", "inspection", "report"),
-    },
-    "auto": {
-        *("base", "metrics", "decisions", "tables", "comparison", "linear", "trees"),
-        "persistence",
+    "model_selection": {
+        *("base", "metrics", "tables", "datasets", "decisions", "inspection", "report"),
+        *("linear", "trees", "persistence"),
     },
     "torch": {"base", "risks", "metrics"},
     "onnx": {"hypotheses", "linear", "trees", "tables"},
     "dask": {"metrics", "risks", "hypotheses", "trees"},
     "plots": {"metrics", "margin", "decisions", "inspection"},
     "cli": {
-        *("comparison", "tables", "datasets", "metrics", "plots", "persistence"),
+        *("model_selection", "tables", "datasets", "metrics", "plots", "persistence"),
         *("decisions", "inspection", "report"),
     },
 }
@@ -86,7 +83,7 @@ def test_compiled_functions_call_those_of_their_own_file_only():
     # numba's disk cache does not notice a change in another file and runs old code
     files = [path for path in SOURCE.rglob("*.py") if "@njit" in path.read_text()]
     homes = {".".join(path.relative_to(SOURCE).with_suffix("").parts) for path in files}
-    assert {"_sorting", "risks._kernels"} <= homes
+    assert {"_core.sorting", "risks._kernels"} <= homes
     offences = [
         f"{path.relative_to(SOURCE)} imports aucmax.{name}"
         for path in files

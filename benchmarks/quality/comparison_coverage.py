@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from aucmax.comparison.pooling import pool_aucs, pool_differences
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
+from aucmax.model_selection.pooling import pool_aucs, pool_differences
 from aucmax.trees import LightGBMBaseline
 from benchmarks.harness import Report
 

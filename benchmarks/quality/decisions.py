@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from aucmax.comparison import table_model
 from aucmax.decisions import operating_point, reliability
 from aucmax.metrics import roc_auc_score
+from aucmax.model_selection import table_model
 from benchmarks.harness import Report
 
 TITLE = "From scores to decisions"

@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from aucmax.structured import rank
+from aucmax.graphs import rank
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
 OWN = np.array([0.2, 0.9, -0.3, 0.4, 2.6, 1.1, 2.9, 2.1, 0.6, -0.2, 0.9, 0.3])

@@ -10,29 +10,29 @@ from aucmax._version import __version__
 
 if TYPE_CHECKING:
     from aucmax import (
-        comparison,
         datasets,
         decisions,
+        graphs,
         inspection,
         metrics,
+        model_selection,
         objectives,
         plots,
         risks,
-        structured,
         tables,
     )
-    from aucmax.auto import AutoRanker
     from aucmax.boosting import RankBoost, SoftRankBoost
+    from aucmax.graphs import GraphRanker
     from aucmax.linear import AUCSVC, LevelSumRanker, LinearRankerCV
     from aucmax.margin import MarginRanker
+    from aucmax.model_selection import AutoRanker
     from aucmax.persistence import load, save
-    from aucmax.structured import GraphRanker
     from aucmax.trees import LambdaMART
 
 _HOME = {
     "AUCSVC": "aucmax.linear",
-    "AutoRanker": "aucmax.auto",
-    "GraphRanker": "aucmax.structured",
+    "AutoRanker": "aucmax.model_selection",
+    "GraphRanker": "aucmax.graphs",
     "LambdaMART": "aucmax.trees",
     "LevelSumRanker": "aucmax.linear",
     "LinearRankerCV": "aucmax.linear",
@@ -43,15 +43,15 @@ _HOME = {
     "save": "aucmax.persistence",
 }
 _MODULES = (
-    "comparison",
     "datasets",
     "decisions",
+    "graphs",
     "inspection",
     "metrics",
+    "model_selection",
     "objectives",
     "plots",
     "risks",
-    "structured",
     "tables",
 )
 
@@ -66,17 +66,17 @@ __all__ = [
     "RankBoost",
     "SoftRankBoost",
     "__version__",
-    "comparison",
     "datasets",
     "decisions",
+    "graphs",
     "inspection",
     "load",
     "metrics",
+    "model_selection",
     "objectives",
     "plots",
     "risks",
     "save",
-    "structured",
     "tables",
 ]
 

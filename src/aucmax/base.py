@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._dask import maps_dask
-from aucmax._validation import FloatArray, labels_among
+from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.validation import FloatArray, labels_among
 from aucmax.metrics import partial_auc_score
 
 __all__ = ["BinaryRanker"]

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import aucmax
 from aucmax import metrics
-from aucmax.structured import grid_edges
+from aucmax.graphs import grid_edges
 
 PAGE = Path(__file__).parents[2] / "docs" / "user_guide" / "estimators.md"
 ORDER = ["X", "y", "sample_weight", "qid", "groups", "times", "eval_set", "checkpoint"]

@@ -9,12 +9,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from aucmax import AutoRanker
-from aucmax.auto import auto_ranker
-from aucmax.auto.combiners import Ranked
-from aucmax.auto.ensemble import combine
-from aucmax.auto.estimate import WHOLE
-from aucmax.comparison import compare_models
 from aucmax.linear import LinearRankerCV
+from aucmax.model_selection import auto_ranker, compare_models
+from aucmax.model_selection.combiners import Ranked
+from aucmax.model_selection.ensemble import combine
+from aucmax.model_selection.estimate import WHOLE
 from aucmax.tables import TableEncoder, TableModel, describe_rows, encode_target
 
 N_ROWS = 240

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from aucmax._mapped import is_mapped
+from aucmax._core.mapped import is_mapped
 from aucmax.datasets import open_table
 from aucmax.datasets.on_disk import TableOnDisk
 from aucmax.exceptions import DataFileError

@@ -6,7 +6,7 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 
-from aucmax._knots import along_knots
+from aucmax._core.knots import along_knots
 from aucmax.decisions import reliability
 from aucmax.decisions.calibration import (
     CalibratedMixin,

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from aucmax import AUCSVC, LinearRankerCV, MarginRanker, _mapped
-from aucmax._mapped import MapWriter, is_mapped
+from aucmax._core.mapped import MapWriter, is_mapped
 from aucmax.datasets import open_table
 from aucmax.linear.candidates import Rows
 from aucmax.linear.standardized_map import standardized_map

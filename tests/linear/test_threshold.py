@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aucmax._threshold import balanced_threshold
+from aucmax._core.threshold import balanced_threshold
 
 SIZE = 8
 LABELS = np.array([True, False, True, False, False, True, False, False])

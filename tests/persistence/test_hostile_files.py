@@ -8,7 +8,7 @@ import zlib
 import pytest
 
 import aucmax
-from aucmax import _strict_json as strict_json
+from aucmax._core import strict_json as strict_json
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence import container, load
 from aucmax.persistence.model_file import _pack, _unpack

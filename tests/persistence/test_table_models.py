@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aucmax.comparison import MODELS, table_model
 from aucmax.exceptions import ModelFileError
+from aucmax.model_selection import MODELS, table_model
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
 from persistence.forgery import ODD, compact, forge, places, take_apart

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from aucmax.comparison.folds import split_folds
 from aucmax.datasets import load_demo
+from aucmax.model_selection.folds import split_folds
 from aucmax.tables import check_table, encode_target
 
 ROWS = 400

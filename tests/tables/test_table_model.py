@@ -10,10 +10,10 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 import aucmax
-from aucmax.comparison import LEVEL_MODELS, MODELS, table_model
 from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import IncompatibleError, ModelFileError
 from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
+from aucmax.model_selection import LEVEL_MODELS, MODELS, table_model
 from aucmax.tables import TableModel, encode_target
 
 pytestmark = pytest.mark.sampled(4)

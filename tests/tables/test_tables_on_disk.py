@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from aucmax import AutoRanker
-from aucmax._mapped import is_mapped
-from aucmax.comparison import find_notices, table_model
+from aucmax._core.mapped import is_mapped
 from aucmax.datasets import on_disk, open_table
 from aucmax.exceptions import IncompatibleError
+from aucmax.model_selection import find_notices, table_model
 from aucmax.tables import TableEncoder, TableModel, encode_target
 
 ROWS = 900

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucmax import GraphRanker
-from aucmax.structured import Graph, grid_edges, rank
+from aucmax.graphs import Graph, grid_edges, rank
 from torture.test_bad_input import (
     S,
     X,

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import aucmax
 from aucmax import datasets, decisions, inspection, metrics, plots
-from aucmax.structured import grid_edges
+from aucmax.graphs import grid_edges
 from torture.test_bad_input import S, X, Y, small
 
 pytestmark = [

@@ -13,9 +13,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import AUCSVC, LevelSumRanker, MarginRanker
-from aucmax._column_scales import column_scales, largest_entries
 from aucmax.exceptions import ConstantScoresWarning, MarginWarning
-from aucmax.structured.total_variation import optimality_gap, prox
+from aucmax.graphs.total_variation import optimality_gap, prox
+from aucmax.linear.column_scales import column_scales, largest_entries
 from margin import samples
 from margin_programs import (
     solve_hard_pairs,

@@ -16,9 +16,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import aucmax
-from aucmax.auto.additive_logistic import AdditiveLogistic
-from aucmax.auto.kernel_logistic import KernelLogistic
-from aucmax.structured import grid_edges
+from aucmax.graphs import grid_edges
+from aucmax.model_selection.additive_logistic import AdditiveLogistic
+from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableModel
 from aucmax.trees import LambdaRankBaseline
 from aucmax.trees.lightgbm_baseline import LightGBMBaseline
@@ -139,7 +139,7 @@ COMPILED += ["LambdaMART", "GraphRanker"]
 FIRST_CALLS = """
 import random, sys, time, warnings
 warnings.simplefilter("ignore")
-from aucmax import _compiled
+from aucmax._core import compiled as _compiled
 _compiled.MAX_ELEMENTS = -1  # few rows would not be compiled for
 from torture.test_interrupts import MODELS, interrupted
 template, rows, labels = MODELS[sys.argv[1]]

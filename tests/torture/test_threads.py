@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_limits
 
 import aucmax
 from aucmax import metrics
+from aucmax.graphs import grid_edges, rank
 from aucmax.risks import _few_pairs, _grid_sums, _level_pairs, prepared_pairs
-from aucmax.structured import grid_edges, rank
 from torture.amount import times
 
 RNG = np.random.default_rng(0)

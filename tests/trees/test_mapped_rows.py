@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax import LambdaMART
-from aucmax._mapped import MapWriter
+from aucmax._core.mapped import MapWriter
 from aucmax.trees import mapped_rows
 from aucmax.trees.mapped_rows import MappedRows
 

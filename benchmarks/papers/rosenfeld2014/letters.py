@@ -3,7 +3,7 @@
 import numpy as np
 
 from aucmax.datasets import make_letter_images
-from aucmax.structured import grid_edges
+from aucmax.graphs import grid_edges
 from benchmarks.papers.rosenfeld2014.samples import Edges, Sample, Split
 
 PIXELS = "pixels"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax.structured import Graph
+from aucmax.graphs import Graph
 
 
 class Edges(NamedTuple):

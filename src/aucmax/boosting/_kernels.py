@@ -2,7 +2,7 @@
 
 import math
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 
 @njit(cache=True, nogil=True)

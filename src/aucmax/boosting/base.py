@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from aucmax._eval_set import hold_out, unpack_eval_set
-from aucmax._features import check_features
-from aucmax._fitted_state import replace_state, unchanged_on_failure
-from aucmax._parameters import check_interval, check_stopping
-from aucmax._rounds import RoundsWatch
-from aucmax._threshold import balanced_threshold
-from aucmax._validation import (
+from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.eval_set import hold_out, unpack_eval_set
+from aucmax._core.features import check_features
+from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.parameters import check_interval, check_stopping
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     check_class_weights,

@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_interval
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.parameters import check_interval
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.boosting import _kernels
 from aucmax.boosting.base import BoostedRanker
 from aucmax.boosting.reweighting import Reweighting

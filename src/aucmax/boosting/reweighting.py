@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["Reweighting"]
 

@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._rounds import RoundsWatch
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.boosting.reweighting import Reweighting
 from aucmax.boosting.weak_learners import Hypothesis, WeakLearner
 from aucmax.hypotheses import ColumnReader

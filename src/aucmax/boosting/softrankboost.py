@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from aucmax._parameters import check_interval
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.parameters import check_interval
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.boosting import _kernels
 from aucmax.boosting.base import BoostedRanker
 from aucmax.boosting.reweighting import Reweighting

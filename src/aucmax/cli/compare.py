@@ -35,7 +35,7 @@ from aucmax.cli.outputs import (
 )
 from aucmax.cli.program import Command, NothingRankedError, typed_command
 from aucmax.cli.training import describe_columns, fit_model, target_record
-from aucmax.comparison import MODELS, compared_models
+from aucmax.model_selection import MODELS, compared_models
 
 __all__ = ["Plan", "compare", "run_comparison"]
 
@@ -65,7 +65,7 @@ class Plan(NamedTuple):
 
     def model(self, name: str, aim: Any) -> Any:
         """Return what to compare under a name: auto has a limit of its own."""
-        from aucmax.comparison import table_model
+        from aucmax.model_selection import table_model
 
         if name != "auto":
             return name
@@ -247,8 +247,8 @@ def compare(
 
 def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
-    from aucmax._compiled import load_compiler
-    from aucmax.comparison import choose_aim, choose_folds, compare_models
+    from aucmax._core.compiled import load_compiler
+    from aucmax.model_selection import choose_aim, choose_folds, compare_models
     from aucmax.tables import TableEncoder
 
     models = plan.models_for(data)

@@ -12,7 +12,7 @@ from aucmax.cli.data import Data
 from aucmax.cli.options import range_options
 from aucmax.cli.outputs import check_outputs, make_folder
 from aucmax.cli.program import Command
-from aucmax.comparison import compared_models
+from aucmax.model_selection import compared_models
 
 __all__ = ["demo"]
 

@@ -102,8 +102,8 @@ def evaluate(
     column unless another is named: means over the queries that have both classes. One
     that was fitted to more than two levels is measured by MAUC and ordinal AUC.
     """
-    from aucmax.comparison import choose_aim, summarise_scores, trained_ranges
     from aucmax.decisions import reliability
+    from aucmax.model_selection import choose_aim, summarise_scores, trained_ranges
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
@@ -262,7 +262,7 @@ def _print_chances(found: Any, console: Console) -> None:
 
 
 def _print_measures(summary: Any, truth: Any, aim: Any, console: Console) -> None:
-    from aucmax.comparison import MEASURES
+    from aucmax.model_selection import MEASURES
 
     relevant = "rows above the lowest level" if truth.is_graded else None
     meanings = {

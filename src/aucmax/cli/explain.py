@@ -111,8 +111,8 @@ def explain(
     rows (--row), what each column adds to their score. A model that is a scorecard is
     printed. Use rows that the model was not fitted to.
     """
-    from aucmax.comparison import trained_ranges
     from aucmax.inspection import permutation_importance, rank_dependence
+    from aucmax.model_selection import trained_ranges
 
     files = _files(output_dir, bool(row_numbers))
     check_outputs(files.values(), force, [model, *data.files])
@@ -213,7 +213,7 @@ def _scorecard(model: Any) -> Any:
 
 
 def _print_importances(found: Any, top: int, console: Console) -> None:
-    from aucmax.comparison import MEASURES
+    from aucmax.model_selection import MEASURES
 
     n_columns = len(found.column)
     console.say(

@@ -25,7 +25,7 @@ from aucmax.cli.program import Command, echo
 from aucmax.cli.room import disk_option, stays_on_disk
 from aucmax.cli.training import auto_record, fit_model, note_findings, target_record
 from aucmax.cli.workers import worker_options
-from aucmax.comparison import MODELS
+from aucmax.model_selection import MODELS
 
 __all__ = ["fit"]
 
@@ -125,7 +125,7 @@ def fit(
     from sklearn.utils.validation import has_fit_parameter
 
     import aucmax
-    from aucmax.comparison import choose_aim, parse_parameters, table_model
+    from aucmax.model_selection import choose_aim, parse_parameters, table_model
 
     check_outputs([output], force, data.files)
     check_outputs([checkpoint], True, [*data.files, output])

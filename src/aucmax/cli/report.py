@@ -74,7 +74,7 @@ def report(
     number of cases that one can open, calibration, what the model looks at, checks of
     the data, and how to reproduce it. Use rows that the model was not fitted to.
     """
-    from aucmax.comparison import report_model
+    from aucmax.model_selection import report_model
 
     output = output or Path(f"{model.stem}-report.html")
     check_ending(output, REPORTS)

@@ -10,7 +10,7 @@ from aucmax.cli.console import Console
 from aucmax.cli.data import Data
 from aucmax.cli.program import NothingRankedError
 from aucmax.cli.workers import News
-from aucmax.comparison import MODELS
+from aucmax.model_selection import MODELS
 
 __all__ = [
     "auto_record",
@@ -36,8 +36,8 @@ def fit_model(
     Without a choice, auto learns probabilities, since it has the scores for it; other
     models would have to be fitted several times.
     """
-    from aucmax.comparison import table_model
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
+    from aucmax.model_selection import table_model
     from aucmax.tables import TableEncoder, has_constant_scores
 
     calibrate = calibrate or ("auto" if name == "auto" else "none")
@@ -134,7 +134,7 @@ def note_findings(
     training: Data, goal: Any, encoder: Any, console: Console
 ) -> list[dict[str, Any]]:
     """Look for leaks and the like on the usual folds; tell and return what is found."""
-    from aucmax.comparison import find_notices
+    from aucmax.model_selection import find_notices
 
     notices = find_notices(training.rows, goal)
     for notice in notices:

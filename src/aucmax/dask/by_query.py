@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._validation import (
+from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     check_binary_labels,

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._blas import in_memory_order, one_blas_thread, product
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.blas import in_memory_order, one_blas_thread, product
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.tasks import Tasks
 

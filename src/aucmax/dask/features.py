@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from aucmax._sparse_structure import check_sparse_structure
+from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax.dask.cluster import Cluster
 from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.matrix import PartedMatrix

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
-from aucmax._parameters import check_choice
-from aucmax._validation import FloatArray
+from aucmax._core.parameters import check_choice
+from aucmax._core.validation import FloatArray
 from aucmax.dask import by_query
 from aucmax.dask.ranking import Grid, Rankings, Rows, StepMasses
 from aucmax.metrics._queries import mean_over_queries

@@ -14,8 +14,8 @@ import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._dask import is_dask
-from aucmax._validation import FloatArray, check_scores
+from aucmax._core.dask_dispatch import is_dask
+from aucmax._core.validation import FloatArray, check_scores
 from aucmax.dask.cluster import Cluster
 from aucmax.dask.tasks import Key, Tasks
 

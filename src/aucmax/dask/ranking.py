@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._validation import (
+from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     IntArray,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.dask.matrix import PartedMatrix
 
 __all__ = ["standardized"]

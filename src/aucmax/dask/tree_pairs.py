@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from xgboost import collective
 
-from aucmax._threshold import balanced_threshold
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import PairLogistic
 from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._features import explain_non_finite
-from aucmax._validation import FloatArray, check_qid
+from aucmax._core.features import explain_non_finite
+from aucmax._core.validation import FloatArray, check_qid
 from aucmax.dask.features import as_matrix
 from aucmax.dask.parts import Part, check_lengths, check_weights, naming_partition
 

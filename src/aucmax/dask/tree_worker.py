@@ -13,7 +13,7 @@ from distributed import Variable, get_client, get_worker
 from numpy.typing import NDArray
 from xgboost import collective
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.dask.tree_pairs import LocalRows, pairs_of_all
 from aucmax.dask.tree_parts import Block
 from aucmax.risks import PairLogistic

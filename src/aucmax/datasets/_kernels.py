@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 # LLVM alone leaves calls in the inner loop, which then takes half as long again
 inlined = njit(cache=True, nogil=True, inline="always")

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
 """Compiled scan of delimited text: fields are counted, nothing is parsed."""
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 TAB, NEWLINE, RETURN, SPACE = 9, 10, 13, 32
 

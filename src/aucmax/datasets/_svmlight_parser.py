@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._parameters import check_integer
+from aucmax._core.parameters import check_integer
 from aucmax.datasets import _kernels
 from aucmax.datasets.encodings import read_text_chunks
 from aucmax.datasets.opening import PathLike, find_source

@@ -21,9 +21,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._knots import along_knots
-from aucmax._parameters import check_choice
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.knots import along_knots
+from aucmax._core.parameters import check_choice
+from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["CALIBRATIONS", "CalibratedMixin", "check_calibrate", "learn_calibration"]
 

@@ -4,7 +4,7 @@ from math import inf, sqrt
 
 from scipy.special import ndtri
 
-from aucmax._parameters import check_number
+from aucmax._core.parameters import check_number
 from aucmax.metrics.uncertainty import check_confidence
 
 __all__ = ["wilson_interval"]

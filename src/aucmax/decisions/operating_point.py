@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_interval
-from aucmax._plain import to_plain
-from aucmax._threshold import balanced_threshold, halfway
-from aucmax._validation import FloatArray
+from aucmax._core.parameters import check_interval
+from aucmax._core.plain import to_plain
+from aucmax._core.threshold import balanced_threshold, halfway
+from aucmax._core.validation import FloatArray
 from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._steps import RankingTask, check_task
 from aucmax.metrics.uncertainty import check_confidence

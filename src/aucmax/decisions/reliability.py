@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import brier_score_loss, log_loss
 
-from aucmax._parameters import check_integer
-from aucmax._plain import to_plain
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.parameters import check_integer
+from aucmax._core.plain import to_plain
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._steps import check_task
 from aucmax.metrics.uncertainty import check_confidence

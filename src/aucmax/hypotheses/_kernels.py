@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 TIE = 1e-9  # edges closer than this, relative to the larger, are equal up to rounding
 _LANES = 64  # sums side by side, which the processor can form at once

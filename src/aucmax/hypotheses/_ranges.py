@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._features import explain_non_finite
-from aucmax._validation import FloatArray
+from aucmax._core.features import explain_non_finite
+from aucmax._core.validation import FloatArray
 
 __all__ = ["COLUMNS_AT_ONCE", "column_ranges", "summed", "tiles"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._sorting import RowNumbers, row_number_type, sort_with_order
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.hypotheses._ranges import COLUMNS_AT_ONCE, summed, tiles
 
 __all__ = ["SortedColumns", "sort_columns"]

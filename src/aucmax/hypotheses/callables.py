@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.base import range_tolerance
 
 __all__ = ["evaluate_callables"]

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.hypotheses._ranges import column_ranges
 from aucmax.hypotheses.base import column_label, dense_columns, range_tolerance
 from aucmax.hypotheses.scaled_columns import ScaledColumns

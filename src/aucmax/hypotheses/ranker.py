@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._dask import maps_dask
-from aucmax._features import check_features, check_training_data
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.features import check_features, check_training_data
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.base import BinaryRanker
 from aucmax.hypotheses._ranges import column_ranges
 from aucmax.hypotheses.callables import evaluate_callables

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._blas import product
-from aucmax._validation import FloatArray
+from aucmax._core.blas import product
+from aucmax._core.validation import FloatArray
 from aucmax.hypotheses._ranges import column_ranges
 from aucmax.hypotheses.base import dense_columns
 

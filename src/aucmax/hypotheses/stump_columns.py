@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import _kernels
 from aucmax.hypotheses._ranges import COLUMNS_AT_ONCE, summed
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.hypotheses import _kernels
 from aucmax.hypotheses.stumps import midpoints
 

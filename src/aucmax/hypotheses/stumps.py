@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.hypotheses import _kernels
 from aucmax.hypotheses._ranges import column_ranges
 from aucmax.hypotheses._sorted_columns import SortedColumns, sort_columns

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucmax._parameters import check_names
-from aucmax._validation import FloatArray, IntArray, reject_unreadable
+from aucmax._core.parameters import check_names
+from aucmax._core.validation import FloatArray, IntArray, reject_unreadable
 from aucmax.exceptions import IncompatibleError
 from aucmax.tables import as_table
 from aucmax.tables._sparse import as_rows

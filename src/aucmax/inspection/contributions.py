@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._parameters import check_integer, generator_of
-from aucmax._validation import FloatArray
+from aucmax._core.parameters import check_integer, generator_of
+from aucmax._core.validation import FloatArray
 from aucmax.inspection._rows import (
     MixedRows,
     mixed_rows,

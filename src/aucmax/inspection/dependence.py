@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._parameters import check_integer, generator_of
-from aucmax._plain import to_plain
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.parameters import check_integer, generator_of
+from aucmax._core.plain import to_plain
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 
 __all__ = ["RankDependence", "rank_dependence"]

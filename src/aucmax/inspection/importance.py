@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
-from aucmax._parameters import check_integer, generator_of
-from aucmax._plain import to_plain
-from aucmax._validation import BoolArray, FloatArray, labels_among
+from aucmax._core.parameters import check_integer, generator_of
+from aucmax._core.plain import to_plain
+from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import RankingTask, TwoClasses, check_two_classes

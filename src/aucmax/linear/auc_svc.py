@@ -11,27 +11,27 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._blas import product
-from aucmax._column_scales import column_scales, largest_entries
-from aucmax._dask import maps_dask
-from aucmax._features import (
+from aucmax._core.blas import product
+from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.features import (
     check_features,
     check_training_data,
     explain_non_finite,
 )
-from aucmax._fitted_state import unchanged_on_failure
-from aucmax._parameters import (
+from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.parameters import (
     check_choice,
     check_integer,
     check_max_time,
     check_positive,
 )
-from aucmax._progress import reporter
-from aucmax._validation import BoolArray, FloatArray, check_qid
+from aucmax._core.progress import reporter
+from aucmax._core.validation import BoolArray, FloatArray, check_qid
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.bounded_loss import BoundedLossSolver
 from aucmax.linear.cell_objective import CellObjective, suits_cells
+from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.penalties import Penalty
 from aucmax.linear.risk_choice import (

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.solver_choice import AutoSolver
 from aucmax.regularizers import ProximalRegularizer

@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from aucmax._mapped import take_rows
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.mapped import take_rows
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
 from aucmax.linear.row_logistic import regression_path

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from aucmax._threshold import balanced_threshold
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.risks import PairHinge
 from aucmax.risks.base import Risk, Support

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._validation import IntArray
+from aucmax._core.validation import IntArray
 
 __all__ = ["group_numbers"]
 

@@ -8,9 +8,9 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._features import check_relevance_levels, levels_with_weight
-from aucmax._fitted_state import unchanged_on_failure
-from aucmax._validation import FloatArray, check_sample_weight
+from aucmax._core.features import check_relevance_levels, levels_with_weight
+from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.validation import FloatArray, check_sample_weight
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.auc_svc import AUCSVC
 from aucmax.metrics import multiclass_auc_score

@@ -19,17 +19,16 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._blas import one_blas_thread
-from aucmax._column_scales import extreme_scales, largest_entries
-from aucmax._dask import dask_room, maps_dask
-from aucmax._features import (
+from aucmax._core.blas import one_blas_thread
+from aucmax._core.dask_dispatch import dask_room, maps_dask
+from aucmax._core.features import (
     check_features,
     check_training_data,
     explain_non_finite,
 )
-from aucmax._fitted_state import replace_state, unchanged_on_failure
-from aucmax._mapped import is_mapped
-from aucmax._parameters import (
+from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.mapped import is_mapped
+from aucmax._core.parameters import (
     check_choice,
     check_integer,
     check_max_time,
@@ -37,12 +36,13 @@ from aucmax._parameters import (
     check_positive,
     check_range,
 )
-from aucmax._progress import reporter
-from aucmax._threshold import balanced_threshold
-from aucmax._validation import FloatArray, IntArray, check_qid
+from aucmax._core.progress import reporter
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import FloatArray, IntArray, check_qid
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
+from aucmax.linear.column_scales import extreme_scales, largest_entries
 from aucmax.linear.row_space import RowSpace
 from aucmax.linear.search import Search, choose, measure_fold
 from aucmax.linear.standardized_map import standardized_map

@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from aucmax._blas import product
-from aucmax._threshold import balanced_threshold
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.blas import product
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.row_space import RowSpace
 from aucmax.risks import PerQuery
 from aucmax.risks.base import Risk, SmoothableRisk, Support

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aucmax._parameters import check_choice
+from aucmax._core.parameters import check_choice
 from aucmax.linear.column_groups import group_numbers
 from aucmax.regularizers import (
     L1,

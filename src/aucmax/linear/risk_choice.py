@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_choice, check_range
-from aucmax._validation import BoolArray, FloatArray, IntArray, Queries, check_qid
+from aucmax._core.parameters import check_choice, check_range
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries, check_qid
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
 from aucmax.risks import (
     PairHinge,

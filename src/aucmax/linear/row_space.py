@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from aucmax._blas import product
-from aucmax._validation import FloatArray
+from aucmax._core.blas import product
+from aucmax._core.validation import FloatArray
 
 __all__ = ["RowSpace"]
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
 from aucmax.metrics import partial_auc_score
 

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._column_scales import extreme_scales, largest_entries
-from aucmax._mapped import map_blocks, row_blocks
-from aucmax._validation import FloatArray
+from aucmax._core.mapped import map_blocks, row_blocks
+from aucmax._core.validation import FloatArray
+from aucmax.linear.column_scales import extreme_scales, largest_entries
 
 __all__ = ["standardized_map"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.row_space import RowSpace
 from aucmax.regularizers import QuadraticRegularizer

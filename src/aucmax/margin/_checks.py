@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._parameters import (
+from aucmax._core.parameters import (
     check_choice,
     check_integer,
     check_interval,
     check_max_time,
     check_positive,
 )
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.hypotheses.ranker import check_hypotheses
 from aucmax.margin.formulations import FORMULATIONS
 from aucmax.margin.hypothesis_sets import HYPOTHESES

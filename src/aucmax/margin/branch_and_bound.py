@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.margin.adaptive import CurvePoint, solve_closely
 from aucmax.margin.curve import MarginCurve
 from aucmax.margin.problem import MarginProblem

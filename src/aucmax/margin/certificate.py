@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from numbers import Real
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.margin.record import Record
 from aucmax.margin.sizes import ROUNDING_OF_SUMS, ClassSizes
 from aucmax.risks import InstanceMargins, PairMargin, pairs_with_margin

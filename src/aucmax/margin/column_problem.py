@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import FeatureEnsemble, ScaledColumns
 from aucmax.margin.limits import most_cuts
 from aucmax.margin.objective import MarginObjective

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.hypotheses import PrecomputedColumns, ScaledColumns
 from aucmax.margin.column_problem import ColumnProblem
 from aucmax.margin.problem import MarginProblem

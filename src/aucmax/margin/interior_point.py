@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.hypotheses import StumpGrid
 from aucmax.margin.masses import Masses
 

@@ -10,11 +10,11 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._fitted_state import replace_state, unchanged_on_failure
-from aucmax._parameters import check_interval
-from aucmax._progress import reporter
-from aucmax._threshold import balanced_threshold
-from aucmax._validation import FloatArray
+from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.parameters import check_interval
+from aucmax._core.progress import reporter
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows
 from aucmax.margin._checks import check_class_rows, check_parameters, is_automatic
 from aucmax.margin._complaints import complaint

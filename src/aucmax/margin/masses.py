@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.hypotheses import StumpGrid
 from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.risks.base import Risk

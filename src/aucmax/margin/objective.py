@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import Hypotheses
 from aucmax.risks.base import Risk, Support
 from aucmax.solvers.base import Point

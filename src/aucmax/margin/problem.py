@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import FeatureEnsemble, Hypotheses, StumpEnsemble
 from aucmax.margin.limits import Limits, zero_floor
 from aucmax.margin.objective import MarginObjective

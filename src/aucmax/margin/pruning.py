@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.margin.problem import MarginProblem, MarginResult
 from aucmax.risks.base import Risk
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import StumpGrid
 from aucmax.margin.interior_point import Found, Inside, Program, both
 from aucmax.margin.masses import Masses

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._blas import one_blas_thread
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.blas import one_blas_thread
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.hypotheses import (
     BestStumps,
     StumpColumns,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.metrics._steps import check_task
 from aucmax.metrics.roc import corners
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask
 
 __all__ = ["influences", "influences_of_steps"]

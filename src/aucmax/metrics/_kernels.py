@@ -7,7 +7,7 @@ by shifting bits, whatever the scale of the scores.
 
 import numpy as np
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 _ALL_BUT_SIGN = np.int64(2**63 - 1)
 _CELL_BITS = 12  # at most 2**12 cells: their table stays in the fastest cache

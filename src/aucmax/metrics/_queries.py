@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._sorting import (
+from aucmax._core.sorting import (
     RowNumbers,
     row_number_type,
     sort_in_groups,
     sort_with_order,
 )
-from aucmax._validation import FloatArray, IntArray, check_qid
+from aucmax._core.validation import FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import (
+from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     IntArray,

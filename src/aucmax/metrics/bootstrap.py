@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._parameters import generator_of
-from aucmax._validation import (
+from aucmax._core.parameters import generator_of
+from aucmax._core.validation import (
     FloatArray,
     IntArray,
     check_levels,

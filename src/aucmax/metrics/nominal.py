@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_choice
-from aucmax._validation import (
+from aucmax._core.parameters import check_choice
+from aucmax._core.validation import (
     FloatArray,
     IntArray,
     check_nominal_labels,

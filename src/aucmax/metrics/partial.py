@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._dask import serves_dask
-from aucmax._parameters import check_choice, check_range
+from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.parameters import check_choice, check_range
 from aucmax.metrics._steps import Steps, check_two_classes
 
 __all__ = ["partial_auc_score"]

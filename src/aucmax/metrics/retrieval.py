@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._dask import serves_dask
-from aucmax._parameters import check_choice
-from aucmax._sorting import RowNumbers
-from aucmax._validation import (
+from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.parameters import check_choice
+from aucmax._core.sorting import RowNumbers
+from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     IntArray,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._dask import serves_dask
-from aucmax._parameters import check_integer
-from aucmax._sorting import sort_with_order
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.parameters import check_integer
+from aucmax._core.sorting import sort_with_order
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.metrics._foreign import advising
 from aucmax.metrics._steps import RankingTask, check_task
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from aucmax._parameters import check_choice
-from aucmax._sparse_structure import check_sparse_structure
-from aucmax._validation import FloatArray, check_binary_labels, reject_unreadable
+from aucmax._core.parameters import check_choice
+from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.validation import FloatArray, check_binary_labels, reject_unreadable
 from aucmax.metrics._bins import (
     Pieces,
     bin_starts,

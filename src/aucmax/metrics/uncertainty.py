@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtr, stdtrit
 
-from aucmax._dask import serves_dask
-from aucmax._parameters import check_range
-from aucmax._validation import FloatArray, check_scores
+from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.parameters import check_range
+from aucmax._core.validation import FloatArray, check_scores
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics._influence import influences
 from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask, check_task

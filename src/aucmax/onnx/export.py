@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._atomic import atomic_output
+from aucmax._core.atomic import atomic_output
 from aucmax.hypotheses import StumpEnsemble, fitted_ensemble
 from aucmax.linear import LevelSumRanker
 from aucmax.onnx.graph import Graph

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from aucmax._atomic import atomic_output
+from aucmax._core.atomic import atomic_output
 from aucmax.exceptions import CheckpointError, ModelFileError
 from aucmax.persistence.container import MAX_FILE_BYTES
 from aucmax.persistence.model_file import pack_value, read_file, unpack_value

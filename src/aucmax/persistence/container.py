@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from aucmax._strict_json import dump_json, parse_json
+from aucmax._core.strict_json import dump_json, parse_json
 from aucmax.exceptions import ModelFileError
 
 __all__ = ["FORMAT_NAME", "FORMAT_VERSION", "open_container", "seal_container"]

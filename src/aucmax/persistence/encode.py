@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._strict_json import MAX_DEPTH
+from aucmax._core.strict_json import MAX_DEPTH
 from aucmax.persistence.arrays import dump_array, dump_scalar, is_plain
 from aucmax.persistence.registry import REGISTRY, public_name
 

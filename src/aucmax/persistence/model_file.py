@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from aucmax._atomic import atomic_output
-from aucmax._strict_json import dump_json, parse_json
+from aucmax._core.atomic import atomic_output
+from aucmax._core.strict_json import dump_json, parse_json
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence.container import (
     MAX_FILE_BYTES,

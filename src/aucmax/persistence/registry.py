@@ -9,11 +9,14 @@ __all__ = ["REGISTRY", "RETIRED", "find_class", "public_name"]
 #: public name in the file -> (module, name in that module), imported when needed
 REGISTRY: dict[str, tuple[str, str]] = {
     "AUCSVC": ("aucmax.linear", "AUCSVC"),
-    "AdditiveLogistic": ("aucmax.auto.additive_logistic", "AdditiveLogistic"),
-    "AutoRanker": ("aucmax.auto", "AutoRanker"),
+    "AdditiveLogistic": (
+        "aucmax.model_selection.additive_logistic",
+        "AdditiveLogistic",
+    ),
+    "AutoRanker": ("aucmax.model_selection", "AutoRanker"),
     "Certificate": ("aucmax.margin", "Certificate"),
-    "GraphRanker": ("aucmax.structured", "GraphRanker"),
-    "KernelLogistic": ("aucmax.auto.kernel_logistic", "KernelLogistic"),
+    "GraphRanker": ("aucmax.graphs", "GraphRanker"),
+    "KernelLogistic": ("aucmax.model_selection.kernel_logistic", "KernelLogistic"),
     "LambdaMART": ("aucmax.trees", "LambdaMART"),
     "LambdaRankBaseline": ("aucmax.trees", "LambdaRankBaseline"),
     "LevelSumRanker": ("aucmax.linear", "LevelSumRanker"),

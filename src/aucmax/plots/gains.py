@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_choice
+from aucmax._core.parameters import check_choice
 from aucmax.metrics._alerts import AlertCurve, alert_curve
 from aucmax.plots._axes import GREY, counted, dress, line_style, plain
 from aucmax.plots._scored import ScoredDisplay, named_scores, telling_which

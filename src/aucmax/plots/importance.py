@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_integer
+from aucmax._core.parameters import check_integer
 from aucmax.metrics import compare_auc
 from aucmax.plots._axes import BLUE, GREY, Display, plain
 from aucmax.plots._scored import name_of

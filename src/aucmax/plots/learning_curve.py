@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_integer
-from aucmax._validation import check_binary_labels, reject_unreadable
+from aucmax._core.parameters import check_integer
+from aucmax._core.validation import check_binary_labels, reject_unreadable
 from aucmax.metrics import AUCInterval, auc_interval
 from aucmax.plots._axes import BLUE, Display, counted, dress, plain
 from aucmax.plots._scored import name_of, scores_of

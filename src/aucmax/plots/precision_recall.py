@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.metrics import mean_average_precision
 from aucmax.metrics._alerts import AlertCurve, alert_curve
 from aucmax.plots._axes import GREY, counted, dress, line_style, plain

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import check_binary_labels
+from aucmax._core.validation import check_binary_labels
 from aucmax.metrics import (
     AUCInterval,
     ROCBand,

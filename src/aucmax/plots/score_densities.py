@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_integer, check_number
-from aucmax._validation import (
+from aucmax._core.parameters import check_integer, check_number
+from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     check_binary_labels,

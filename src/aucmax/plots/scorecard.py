@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aucmax._parameters import check_integer
+from aucmax._core.parameters import check_integer
 from aucmax.plots._axes import BLUE, ORANGE, Drawing, axes_or_new
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax._parameters import check_positive
-from aucmax._validation import FloatArray
+from aucmax._core.parameters import check_positive
+from aucmax._core.validation import FloatArray
 
 __all__ = ["Ball", "ConvexSet"]
 

@@ -6,7 +6,7 @@ definition. The other methods are abilities; a solver asks for the one it needs.
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 
 __all__ = [
     "Hull",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.regularizers.l2 import L2
 
 __all__ = ["BoundedL2"]

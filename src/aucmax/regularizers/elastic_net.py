@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax._parameters import check_interval
-from aucmax._validation import FloatArray
+from aucmax._core.parameters import check_interval
+from aucmax._core.validation import FloatArray
 from aucmax.regularizers.ball import Ball
 from aucmax.regularizers.base import PricedWeights
 from aucmax.regularizers.projections import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.regularizers.ball import Ball
 from aucmax.regularizers.l1 import bound_below_norm
 from aucmax.regularizers.projections import nearest_magnitudes

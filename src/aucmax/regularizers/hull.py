@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.regularizers.ball import Ball, ConvexSet
 from aucmax.regularizers.base import Hull, PricedWeights
 from aucmax.regularizers.l1 import largest_magnitude, sum_of_magnitudes

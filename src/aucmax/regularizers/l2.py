@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.regularizers.ball import Ball
 from aucmax.regularizers.projections import euclidean_norm
 

@@ -36,7 +36,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 
 __all__ = [
     "euclidean_norm",

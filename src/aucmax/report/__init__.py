@@ -1,7 +1,7 @@
 """A page that people share: what a comparison or a model has shown, in one file.
 
-:meth:`aucmax.comparison.Comparison.report` and :func:`aucmax.comparison.report_model`
-make one.
+:meth:`aucmax.model_selection.Comparison.report` and
+:func:`aucmax.model_selection.report_model` make one.
 """
 
 from aucmax.report.document import Report

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.decisions import Reliability, reliability
 from aucmax.metrics import roc_points
 from aucmax.report.contents import Probabilities, Ranking

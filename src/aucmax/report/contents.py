@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.inspection import Importances
 
 __all__ = ["Contents", "Importance", "ModelRow", "Probabilities", "Ranking", "Verdict"]

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aucmax._atomic import atomic_output
+from aucmax._core.atomic import atomic_output
 from aucmax.report.contents import Contents
 from aucmax.report.view import page_view, read_template, table_view
 
@@ -25,9 +25,9 @@ ENDINGS = (".html", ".htm", ".md")
 class Report:
     """What was found, as a page to share.
 
-    :meth:`aucmax.comparison.Comparison.report` and
-    :func:`aucmax.comparison.report_model` make one. In a notebook it shows the verdict
-    and the table of the models.
+    :meth:`aucmax.model_selection.Comparison.report` and
+    :func:`aucmax.model_selection.report_model` make one. In a notebook it shows the
+    verdict and the table of the models.
 
     Parameters
     ----------

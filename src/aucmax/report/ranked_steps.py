@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.decisions import wilson_interval
 from aucmax.report.contents import Ranking
 

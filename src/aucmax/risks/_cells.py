@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks import _cell_kernels, _kernels
 from aucmax.risks.base import Support
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._sorting import RowNumbers, row_number_type, sort_with_order
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
+from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["ClassRows"]
 

@@ -19,7 +19,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.polynomial import chebyshev, polynomial
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 
 __all__ = ["FINEST", "change_of_curvature", "coefficients"]
 

@@ -8,7 +8,7 @@ them are what the compiler turns into vector instructions.
 
 from collections import namedtuple
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 #: where groups start; for each row its number, where the rows of later levels start,
 #: 1.0 if these are lower levels or -1.0 if they are higher, its weight, and the number

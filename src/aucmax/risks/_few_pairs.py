@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import _few_pair_kernels as kernels
 from aucmax.risks._level_pairs import spans_of_groups
 from aucmax.risks._threads import run_all

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebpts2
 from numpy.typing import NDArray
 
-from aucmax._sorting import RowNumbers
-from aucmax._validation import FloatArray
+from aucmax._core.sorting import RowNumbers
+from aucmax._core.validation import FloatArray
 from aucmax.risks import _moment_arrays as arrays
 from aucmax.risks import _moment_kernels as kernels
 from aucmax.risks._exponential_sums import coefficients

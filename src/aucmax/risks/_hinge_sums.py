@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from aucmax._sorting import RowNumbers
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.sorting import RowNumbers
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import _kernels
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks._forms import gram, sums_of_windows

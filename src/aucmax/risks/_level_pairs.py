@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._sorting import RowNumbers, deal_out
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.sorting import RowNumbers, deal_out
+from aucmax._core.validation import FloatArray, IntArray
 
 __all__ = [
     "LevelWeights",

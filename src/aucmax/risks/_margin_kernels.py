@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
 """Compiled sweep over the pairs of two sorted classes, by score difference."""
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.risks._moment_kernels import Place, Rows
 
 __all__ = ["add_moments", "read_off"]

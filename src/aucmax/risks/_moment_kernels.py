@@ -8,7 +8,7 @@ cell; what the classes owe to each other is found at the nodes, and read off at 
 
 from collections import namedtuple
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 #: rows of two classes; empty weights stand for ones, and `cuts`[class] has the
 #: threshold and the share at it of the cuts where the range of its ranks starts and

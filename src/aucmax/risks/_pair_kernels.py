@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 #: rows in groups: where groups start, and one value a row (one weight for all: it is 1;
 #: no steps: all are 1)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.risks import _kernels
 from aucmax.risks._hinge_sums import window_laplacian
 from aucmax.risks._sorted_pairs import SortedPairs

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 
 @njit(cache=True, nogil=True)

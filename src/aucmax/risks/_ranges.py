@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._parameters import check_range
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.parameters import check_range
+from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["RankBox", "check_sizes"]
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._sorting import RowNumbers, sort_with_order
-from aucmax._validation import FloatArray
+from aucmax._core.sorting import RowNumbers, sort_with_order
+from aucmax._core.validation import FloatArray
 from aucmax.risks import _cell_kernels
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks._forms import gram

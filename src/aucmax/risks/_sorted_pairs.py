@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._sorting import RowNumbers, row_number_type
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.sorting import RowNumbers, row_number_type
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks import _margin_kernels
 from aucmax.risks._class_rows import ClassRows
 

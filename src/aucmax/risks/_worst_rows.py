@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks._selection import highest
 

@@ -22,7 +22,7 @@ Contract, kept by the tests of each risk:
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["Risk", "SmoothableRisk", "Support"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks._nu import checked_nu
 from aucmax.risks._selection import SmoothChoice

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["RiskOfRows"]
 

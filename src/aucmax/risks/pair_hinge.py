@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from sklearn.base import BaseEstimator
 
-from aucmax._parameters import check_positive
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.parameters import check_positive
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._cells import Grid
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted

@@ -7,8 +7,13 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._parameters import check_range
-from aucmax._validation import FloatArray, check_levels, check_qid, check_sample_weight
+from aucmax._core.parameters import check_range
+from aucmax._core.validation import (
+    FloatArray,
+    check_levels,
+    check_qid,
+    check_sample_weight,
+)
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.risks._exponential_sums import FINEST, coefficients
 from aucmax.risks.prepared_pairs import PreparedPairs

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from aucmax._sorting import RowNumbers
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.sorting import RowNumbers
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._forms import beside
 from aucmax.risks._nu import checked_nu
 from aucmax.risks._pair_ramp import Ramp

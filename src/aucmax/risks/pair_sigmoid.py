@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._parameters import check_positive
-from aucmax._validation import FloatArray, check_binary_labels
+from aucmax._core.parameters import check_positive
+from aucmax._core.validation import FloatArray, check_binary_labels
 from aucmax.risks.pair_logistic import PairLogistic
 
 __all__ = ["PairSigmoid", "PreparedSigmoid"]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from aucmax._parameters import check_choice
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.parameters import check_choice
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.risks import _partial_kernels
 from aucmax.risks._cells import Grid

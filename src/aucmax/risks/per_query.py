@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._validation import BoolArray, FloatArray, IntArray, check_qid
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import _partial_kernels
 from aucmax.risks._hinge_sums import LARGEST_GAP_AT_A_KINK

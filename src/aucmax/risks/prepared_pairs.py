@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._parameters import check_range
-from aucmax._sorting import sort_with_order
-from aucmax._validation import (
+from aucmax._core.parameters import check_range
+from aucmax._core.sorting import sort_with_order
+from aucmax._core.validation import (
     FloatArray,
     IntArray,
     Queries,

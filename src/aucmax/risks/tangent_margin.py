@@ -5,7 +5,7 @@ from bisect import bisect_left
 
 from sklearn.base import BaseEstimator
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks._nu import LARGEST_EXCESS, checked_nu
 from aucmax.risks._worst_rows import Lowest, half_difference_of_means

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linprog
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.solvers._linear_model import LinearProgram
 
 __all__ = ["METHODS", "LinearProgramSolution", "solve_program"]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 
 __all__ = ["LinearModel", "LinearProgram", "Variables"]
 

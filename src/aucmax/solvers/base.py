@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.regularizers.base import Regularizer
 from aucmax.risks.base import Support
 from aucmax.solvers.cuts import Cuts

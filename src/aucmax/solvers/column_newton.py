@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
-from aucmax._blas import one_blas_thread
-from aucmax._validation import BoolArray, FloatArray, IntArray
+from aucmax._core.blas import one_blas_thread
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import PricedWeights, SparseRegularizer
 from aucmax.risks._forms import beside

@@ -4,7 +4,7 @@ from copy import copy
 
 import numpy as np
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import HullRegularizer, QuadraticRegularizer
 from aucmax.risks.base import Support

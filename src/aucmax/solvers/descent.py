@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import (
     ProximalRegularizer,

@@ -12,7 +12,7 @@ Its dual is a function of the cuts' shares: see :mod:`aucmax.solvers.certificate
 
 from typing import NamedTuple, Protocol
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import (
     ProximalRegularizer,

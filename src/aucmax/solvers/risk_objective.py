@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.risks.base import Risk, SmoothableRisk, Support
 from aucmax.solvers.base import Point, inner

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import QuadraticRegularizer
 from aucmax.risks.base import Support

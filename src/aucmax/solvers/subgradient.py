@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import ProximalRegularizer, Regularizer
 from aucmax.risks.base import Support

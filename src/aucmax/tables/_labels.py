@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aucmax._forks import require_polars_threads
-from aucmax._validation import reject_unreadable
+from aucmax._core.forks import require_polars_threads
+from aucmax._core.validation import reject_unreadable
 from aucmax.datasets.cells import usual_integers
 
 __all__ = ["as_series", "check_length", "counts", "list_counts", "refuse_gaps"]

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._mapped import MapWriter
+from aucmax._core.mapped import MapWriter
 from aucmax.tables import _cells
 from aucmax.tables._columns import Column, Date, Number
 

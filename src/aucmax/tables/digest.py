@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aucmax._digest import digest_rows
+from aucmax._core.digest import digest_rows
 from aucmax.tables._frames import as_table
 from aucmax.tables.target import Target
 

@@ -10,9 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._fitted_state import unchanged_on_failure
-from aucmax._mapped import is_on_disk
-from aucmax._parameters import check_integer
+from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.mapped import is_on_disk
+from aucmax._core.parameters import check_integer
 from aucmax.exceptions import ModelFileError
 from aucmax.tables import _scaling, _sparse
 from aucmax.tables._assembly import assemble_dense, assemble_sparse

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._mapped import is_on_disk
+from aucmax._core.mapped import is_on_disk
 from aucmax.tables.encoder import TableEncoder
 
 __all__ = ["share_of_known_rows", "sketch_rows"]

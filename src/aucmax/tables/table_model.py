@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from aucmax._dask import is_dask
-from aucmax._fitted_state import replace_state
-from aucmax._mapped import is_on_disk
-from aucmax._parameters import check_choice
-from aucmax._threshold import balanced_threshold
+from aucmax._core.dask_dispatch import is_dask
+from aucmax._core.fitted_state import replace_state
+from aucmax._core.mapped import is_on_disk
+from aucmax._core.parameters import check_choice
+from aucmax._core.threshold import balanced_threshold
 from aucmax.decisions.calibration import (
     CalibratedMixin,
     check_calibrate,

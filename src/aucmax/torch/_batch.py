@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 
 __all__ = ["Batch", "Column", "check_finite", "check_tensors", "checked_labels"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from aucmax._parameters import check_choice, check_positive, check_range
-from aucmax._validation import BoolArray, FloatArray
+from aucmax._core.parameters import check_choice, check_positive, check_range
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, PerQuery
 from aucmax.torch._batch import Batch, Column

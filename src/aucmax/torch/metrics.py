@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from aucmax._parameters import check_range
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.parameters import check_range
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import auc_interval, partial_auc_score
 from aucmax.metrics.uncertainty import AUCInterval, area_interval, check_confidence

@@ -8,8 +8,8 @@ import torch
 import torch.distributed as distributed
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_integer
-from aucmax._validation import IntArray, check_binary_labels
+from aucmax._core.parameters import check_integer
+from aucmax._core.validation import IntArray, check_binary_labels
 
 __all__ = ["ClassBalancedSampler"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from aucmax._parameters import check_integer
+from aucmax._core.parameters import check_integer
 from aucmax.torch._batch import check_tensors
 from aucmax.torch._joint import with_constants
 

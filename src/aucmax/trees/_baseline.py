@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.trees.booster import check_model_text, contributions, n_threads, predict
 
 __all__ = ["LightGBMTrees"]

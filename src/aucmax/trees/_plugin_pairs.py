@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._features import check_relevance_levels
-from aucmax._parameters import check_interval, check_range
-from aucmax._validation import FloatArray, check_binary_labels
+from aucmax._core.features import check_relevance_levels
+from aucmax._core.parameters import check_interval, check_range
+from aucmax._core.validation import FloatArray, check_binary_labels
 from aucmax.risks import PreparedPairs
 from aucmax.trees._plugin_rows import LabelledRows, Recent
 from aucmax.trees.pair_objectives import METRICS, OUTSIDE_WEIGHT, find_objective

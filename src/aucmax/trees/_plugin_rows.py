@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._validation import IntArray
+from aucmax._core.validation import IntArray
 
 __all__ = ["LabelledRows", "Recent"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.trees.booster import new_dataset, readable_by_lightgbm
 from aucmax.trees.evaluation import Evaluation
 

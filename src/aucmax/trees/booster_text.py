@@ -8,7 +8,7 @@ LightGBM 4 writes, and nothing that could do either.
 import json
 import re
 
-from aucmax._strict_json import json_depth
+from aucmax._core.strict_json import json_depth
 from aucmax.trees.booster_tree import (
     INTEGERS,
     check_tree,

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from aucmax._features import check_features, explain_non_finite
-from aucmax._mapped import is_mapped
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.features import check_features, explain_non_finite
+from aucmax._core.mapped import is_mapped
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.trees.frames import (
     MOST_CATEGORIES,
     Categories,

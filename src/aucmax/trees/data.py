@@ -6,13 +6,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._features import (
+from aucmax._core.features import (
     check_relevance_levels,
     check_row_count,
     check_two_labels,
     levels_with_weight,
 )
-from aucmax._validation import (
+from aucmax._core.validation import (
     FloatArray,
     IntArray,
     Queries,

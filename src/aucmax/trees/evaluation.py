@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._eval_set import hold_out, unpack_eval_set
-from aucmax._features import check_row_count
-from aucmax._validation import FloatArray, Queries, check_qid, check_sample_weight
+from aucmax._core.eval_set import hold_out, unpack_eval_set
+from aucmax._core.features import check_row_count
+from aucmax._core.validation import FloatArray, Queries, check_qid, check_sample_weight
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.trees.columns import TreeColumns
 from aucmax.trees.data import TrainingLabels, TreeRows

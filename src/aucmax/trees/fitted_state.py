@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._threshold import balanced_threshold
+from aucmax._core.threshold import balanced_threshold
 from aucmax.trees.booster import check_model_text, n_threads
 from aucmax.trees.booster_text import column_ranges
 from aucmax.trees.columns import TreeColumns

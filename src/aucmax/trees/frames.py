@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 
 __all__ = ["Categories", "encode_categories", "find_categories", "framed_like"]
 

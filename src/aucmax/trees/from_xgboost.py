@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 
 __all__ = ["lightgbm_text"]
 

@@ -11,11 +11,11 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._dask import dask_room, is_dask, maps_dask
-from aucmax._fitted_state import replace_state, unchanged_on_failure
-from aucmax._parameters import check_stopping
-from aucmax._rounds import RoundsWatch
-from aucmax._validation import FloatArray
+from aucmax._core.dask_dispatch import dask_room, is_dask, maps_dask
+from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.parameters import check_stopping
+from aucmax._core.validation import FloatArray
 from aucmax.base import BinaryRanker
 from aucmax.exceptions import (
     ConstantScoresWarning,

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._features import check_relevance_levels, check_row_count
-from aucmax._validation import check_qid, check_sample_weight
+from aucmax._core.features import check_relevance_levels, check_row_count
+from aucmax._core.validation import check_qid, check_sample_weight
 from aucmax.trees._baseline import LightGBMTrees
 from aucmax.trees.booster import REPEATABLE, n_threads, new_dataset
 

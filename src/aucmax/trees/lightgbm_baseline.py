@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from aucmax._features import check_two_labels
+from aucmax._core.features import check_two_labels
 from aucmax.base import BinaryRanker
 from aucmax.trees._baseline import LightGBMTrees
 from aucmax.trees.booster import REPEATABLE, n_threads, new_dataset

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.trees._plugin_pairs import PairPlug
 from aucmax.trees._plugin_rows import LabelledRows
 from aucmax.trees.pair_objectives import DEFAULT_RANGE, OUTSIDE_WEIGHT

@@ -6,7 +6,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from aucmax._parameters import check_choice, check_range
+from aucmax._core.parameters import check_choice, check_range
 from aucmax.metrics import (
     multiclass_auc_score,
     ordinal_auc_score,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from aucmax._parameters import check_interval, check_positive
+from aucmax._core.parameters import check_interval, check_positive
 from aucmax.trees.booster import REPEATABLE, n_threads
 from aucmax.trees.columns import monotone_signs
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from aucmax._digest import digest_rows
+from aucmax._core.digest import digest_rows
 from aucmax._version import __version__
 from aucmax.exceptions import IncompatibleError
 from aucmax.persistence.checkpoint import Checkpoint

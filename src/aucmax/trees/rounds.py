@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._rounds import RoundsWatch
-from aucmax._validation import FloatArray
+from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.validation import FloatArray
 from aucmax.persistence.checkpoint import Checkpoint
 from aucmax.risks import PreparedPairs
 from aucmax.trees.binned_rows import BinnedRows, lightgbm_errors_explained

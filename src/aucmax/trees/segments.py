@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.exceptions import ModelFileError
 from aucmax.trees.booster_text import check_booster_text
 

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
 """Compiled loop over the coordinates of a quadratic function."""
 
-from aucmax._compiled import njit
+from aucmax._core.compiled import njit
 
 
 @njit(cache=True, nogil=True)

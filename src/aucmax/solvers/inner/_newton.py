@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dposv, dpotrs
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 
 __all__ = ["Iterate", "SimplexProgram"]
 

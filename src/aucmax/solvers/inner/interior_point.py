@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._validation import FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.solvers.inner._newton import Iterate, SimplexProgram
 
 __all__ = ["Game", "play_game", "project_below_target"]

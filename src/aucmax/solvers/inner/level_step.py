@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.regularizers.base import Hull
 from aucmax.solvers.inner.interior_point import Game, play_game, project_below_target
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from aucmax._validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.solvers.inner import _coordinate_kernels
 
 __all__ = ["Minimum", "minimize_at_norm", "minimize_at_price"]

@@ -1,0 +1,1 @@
+"""Shared by all packages: checks, features, folds, compiled loops, progress."""

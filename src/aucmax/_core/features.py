@@ -1,0 +1,245 @@
+"""The door for training data: what scikit-learn checks, with better directions."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import validate_data
+
+from aucmax._core.dask_dispatch import dask_room, is_dask
+from aucmax._core.mapped import is_on_disk
+from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    check_binary_labels,
+    check_class_weights,
+    check_sample_weight,
+    check_scores,
+    reject_unreadable,
+)
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+
+__all__ = [
+    "check_features",
+    "check_relevance_levels",
+    "check_row_count",
+    "check_training_data",
+    "check_two_labels",
+    "explain_non_finite",
+    "levels_with_weight",
+]
+
+_TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
+
+
+def check_features(
+    estimator: Any, X: Any, *, fitting: bool, finite: bool | None = None
+) -> Any:
+    """Return the features as a float32 or float64 matrix, copied only if need be.
+
+    Whether they must be `finite` is checked unless fitting, where it is left to the
+    first product with the data, which shows a NaN for free; see
+    :func:`explain_non_finite`. Rows in parts become a matrix that has products alone.
+    """
+    if is_dask(X):
+        return _check_parted_features(estimator, X)
+    if is_on_disk(X):
+        validate_data(estimator, X.head(1), reset=fitting, skip_check_array=True)
+        return X.mapped()
+    reject_unreadable(X, "X")
+    _reject_dates(X)
+    check_sparse_structure(X)
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=fitting,
+            accept_sparse=("csr", "csc"),
+            accept_large_sparse=True,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=not fitting if finite is None else finite,
+        )
+    except (TypeError, ValueError) as error:
+        place = _first_text_cell(X)
+        if place is None and "X" in str(error):
+            raise
+        if place is None:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"X cannot be used. {error}") from error
+        raise ValueError(
+            f"X holds text: {place}. Encode it as numbers first, for example with "
+            "scikit-learn's OneHotEncoder."
+        ) from error
+
+
+def _check_parted_features(estimator: Any, X: Any) -> Any:
+    if not getattr(estimator, "_fits_dask", False):
+        raise IncompatibleError(
+            f"{type(estimator).__name__}, with these parameters, cannot be fitted to "
+            "rows in parts. Use AUCSVC, LinearRankerCV or MarginRanker on features, or "
+            "compute() X first."
+        )
+    return dask_room("features").check_parted_features(estimator, X)
+
+
+def check_training_data(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
+    """Check what a two-class `fit` receives: X, labels, who is positive, weights.
+
+    The second of the two labels is the positive class, and both classes have some
+    weight. Whether X is finite is left to the first product, as in
+    :func:`check_features`.
+    """
+    X = check_features(estimator, X, fitting=True)
+    return X, *check_two_labels(estimator, y, sample_weight, X.shape[0])
+
+
+def check_two_labels(
+    estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[NDArray[Any], BoolArray, FloatArray | None]:
+    """Check labels and weights as :func:`check_training_data` does."""
+    classes, labels = check_binary_labels(_required(estimator, y), name="y")
+    check_row_count(labels, n_rows)
+    weight = check_sample_weight(sample_weight, n_rows)
+    check_class_weights(classes, labels, weight)
+    return classes, labels, weight
+
+
+def check_row_count(labels: NDArray[Any], n_rows: int, where: str = "") -> None:
+    """Refuse more or fewer labels than there are rows."""
+    if labels.size != n_rows:
+        raise ValueError(
+            f"X{where} has {n_rows} rows but y has {labels.size}; each row needs one "
+            "label."
+        )
+
+
+def check_relevance_levels(estimator: Any, y: ArrayLike, name: str = "y") -> IntArray:
+    """Return levels of relevance as whole numbers from 0, or complain about a row."""
+    values = check_scores(_required(estimator, y), name=name)
+    faults = {
+        "negative": values < 0.0,
+        "no whole number": values != np.floor(values),
+        "too large": values >= _TOO_LARGE,
+    }
+    for fault, rows in faults.items():
+        if rows.any():
+            row = int(np.argmax(rows))
+            raise ValueError(
+                f"{name} must hold levels of relevance, whole numbers from 0, but row "
+                f"{row} is {values[row]:g}, which is {fault}. Number the levels 0, 1, "
+                "2 and so on."
+            )
+    return values.astype(np.int64)
+
+
+def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
+    """Return the levels of the rows with any weight, ascending; at least two."""
+    present = np.unique(levels if weight is None else levels[weight > 0.0])
+    if present.size < 2:
+        weighted = "" if weight is None else " with any weight"
+        raise NotEnoughClassesError(
+            f"y holds one class only: all rows{weighted} are of level {present[0]}. At "
+            "least two levels are needed to rank one above the other."
+        )
+    return present
+
+
+def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
+    """Say where the data are not finite, or that their products overflow.
+
+    With `gaps`, NaN is a gap that may be there.
+    """
+    if hasattr(X, "explain_non_finite"):  # rows in parts
+        return str(X.explain_non_finite(names))
+
+    def is_fine(values: Any) -> Any:
+        return ~np.isinf(values) if gaps else np.isfinite(values)
+
+    is_sparse = sparse.issparse(X)
+    if is_sparse:
+        entries = X.tocoo()
+        bad = np.flatnonzero(~is_fine(entries.data))
+        places = [(entries.row[k], entries.col[k]) for k in bad[:1]]
+        largest = np.abs(entries.data).max(initial=0.0)
+    else:
+        bad_rows = np.flatnonzero(~is_fine(X).all(axis=1))
+        places = [(row, np.argmin(is_fine(X[row]))) for row in bad_rows[:1]]
+        largest = np.abs(X).max(initial=0.0)
+    if not places:
+        return (
+            f"X holds values up to {largest:.2g}, whose products overflow. Scale the "
+            "columns first, for example with scikit-learn's StandardScaler."
+        )
+    row, column = (int(k) for k in places[0])
+    kind = "NaN" if np.isnan(X[row, column]) else "infinity"
+    name = f" ({names[column]!r})" if names is not None else ""
+    advice = (
+        "Drop such rows or fill the gaps first, for example with scikit-learn's "
+        "SimpleImputer."
+    )
+    if gaps:
+        advice = "Replace it by a number, or by NaN if the value is missing."
+    return f"Input X contains {kind} in row {row}, column {column}{name}. {advice}"
+
+
+def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    reject_unreadable(y, "y")
+    if is_dask(y):
+        y = dask_room("parts").collect("y", y)
+    try:
+        return np.asarray(column_or_1d(y, warn=True))
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"y cannot be used. {error}") from error
+
+
+def _reject_dates(X: Any) -> None:
+    """Refuse dates and spans of time, which numpy would count in an unknown unit."""
+    if not hasattr(X, "columns"):
+        columns = {"X": getattr(X, "dtype", None)}
+    else:
+        columns = {
+            f"column {name!r} of X": dtype
+            for name, dtype in zip(X.columns, X.dtypes, strict=True)
+        }
+    for name, dtype in columns.items():
+        is_temporal = getattr(dtype, "is_temporal", lambda: False)
+        if getattr(dtype, "kind", None) in ("m", "M") or is_temporal():
+            raise TypeError(
+                f"{name} holds dates or times ({dtype}). Turn them into numbers first, "
+                "for example days since some date."
+            )
+
+
+def _first_text_cell(X: Any) -> str | None:
+    """Find a cell that is text and no number, to name it in a message."""
+    if not hasattr(X, "__array__") or sparse.issparse(X):
+        return None
+    table = np.asarray(X)
+    if table.ndim != 2 or table.dtype.kind not in "OUST":
+        return None
+    names = getattr(X, "columns", range(table.shape[1]))
+    for column, name in enumerate(names):
+        for row, cell in enumerate(table[:, column]):
+            if isinstance(cell, str | bytes) and not _is_number(cell):
+                return f"column {name!r} is {cell!r} in row {row}"
+    return None
+
+
+def _is_number(text: str | bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,114 @@
+"""Matrices that stay on disk: memory maps of files without a name.
+
+The system reads the pages of a map when they are needed, and takes their memory back
+when it is short. A temporary file without a name is gone when its map is, however the
+process ends.
+"""
+
+import mmap
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._core.atomic import DISK_FULL
+from aucmax._core.validation import FloatArray, IntArray
+
+__all__ = [
+    "MapWriter",
+    "explaining_full_disk",
+    "is_mapped",
+    "is_on_disk",
+    "map_blocks",
+    "row_blocks",
+    "take_rows",
+]
+
+_CELLS_AT_ONCE = 1 << 21  # 16 megabytes of float64
+
+
+class MapWriter:
+    """Writes the rows of a matrix, block by block, and maps them in the end."""
+
+    def __init__(self, n_columns: int, dtype: Any = np.float64) -> None:
+        self._n_columns = n_columns
+        self._dtype = np.dtype(dtype)
+        self._file: Any = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+
+    def write(self, block: NDArray[Any]) -> None:
+        """Add rows."""
+        rows = np.ascontiguousarray(block, dtype=self._dtype)
+        left = rows.reshape(-1).view(np.uint8).data
+        with explaining_full_disk():
+            while left:  # the system may take less at a time
+                left = left[self._file.write(left) :]
+
+    def finish(self) -> NDArray[Any]:
+        """Return all rows as a read-only array on disk."""
+        with self._file:
+            if not self._file.tell():
+                return np.empty((0, self._n_columns), dtype=self._dtype)
+            pages = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        return np.frombuffer(pages, self._dtype).reshape(-1, self._n_columns)
+
+    def close(self) -> None:
+        """Give up."""
+        self._file.close()
+
+
+@contextmanager
+def explaining_full_disk() -> Iterator[None]:
+    """Say what to do if the disk of temporary files is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in DISK_FULL:
+            raise
+        raise OSError(
+            error.errno,
+            "no room left on the disk for the rows of the table. Free some space, or "
+            "name another folder by the environment variable TMPDIR",
+            tempfile.gettempdir(),
+        ) from error
+
+
+def is_on_disk(table: Any) -> bool:
+    """Tell a :class:`aucmax.datasets.TableOnDisk`, without loading its module."""
+    return hasattr(type(table), "mapped")
+
+
+def is_mapped(X: Any) -> bool:
+    """Tell whether an array is a memory map, or a view of one."""
+    while isinstance(X, np.ndarray):
+        X = X.base
+    return isinstance(X.obj if isinstance(X, memoryview) else X, mmap.mmap)
+
+
+def row_blocks(X: NDArray[Any]) -> list[slice]:
+    """Return the rows of a matrix in blocks of a few megabytes."""
+    step = max(1, _CELLS_AT_ONCE // max(1, X.shape[1]))
+    return [slice(start, start + step) for start in range(0, X.shape[0], step)]
+
+
+def map_blocks(
+    X: NDArray[Any], function: Callable[[NDArray[Any]], FloatArray]
+) -> FloatArray:
+    """Return what a function makes of the rows, block by block, as a map."""
+    writer = MapWriter(X.shape[1])
+    for rows in row_blocks(X):
+        writer.write(function(X[rows]))
+    return writer.finish()
+
+
+def take_rows(X: Any, rows: IntArray) -> Any:
+    """Return ``X[rows]``; of a memory map as another map."""
+    if not is_mapped(X):
+        return X[rows]
+    writer = MapWriter(X.shape[1], X.dtype)
+    step = max(1, _CELLS_AT_ONCE // max(1, X.shape[1]))
+    for start in range(0, rows.size, step):
+        writer.write(X[rows[start : start + step]])
+    return writer.finish()

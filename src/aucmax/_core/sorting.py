@@ -1,0 +1,191 @@
+"""Sorting scores in linear time, with the order that sorts them, also by groups."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._core.compiled import njit
+from aucmax._core.validation import FloatArray
+
+__all__ = [
+    "RowNumbers",
+    "deal_out",
+    "row_number_type",
+    "sort_in_groups",
+    "sort_with_order",
+]
+
+
+RowNumbers: TypeAlias = NDArray[np.integer[Any]]
+
+_MANY = 2**14  # values: fewer are sorted in a millisecond, without a loop to compile
+_SIGN_BIT = -(2**63)
+
+
+def sort_with_order(values: FloatArray) -> tuple[RowNumbers, FloatArray]:
+    """Return the order that sorts the values, and the values in that order.
+
+    Buckets first, one per value, then insertion: about four times as fast as
+    ``np.argsort`` for many values that are spread out. Where they crowd into few
+    buckets, they are sorted byte by byte instead, about three times as fast. Either
+    way O(m), with at most 1.5 times the memory of the values besides the result. Equal
+    values, among them 0.0 and -0.0, stay in the order they have.
+    """
+    if values.size < _MANY:
+        by_value = np.argsort(values, kind="stable")
+        return by_value.astype(row_number_type(values.size)), values[by_value]
+    order = np.empty(values.size, dtype=row_number_type(values.size))
+    ordered = np.empty_like(values)
+    if bucket_sort(values, values.min(), values.max(), order, ordered):
+        return order, ordered
+    bits = (values + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0, so both have equal bits
+    spare = ordered.view(np.int64), np.empty_like(order)
+    order, bits = radix_sort(bits, order, *spare)
+    return order, bits.view(np.float64)
+
+
+def sort_in_groups(
+    values: FloatArray, groups: RowNumbers, starts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the rows group by group, sorted by value within each; O(m).
+
+    As :func:`sort_with_order` and :func:`deal_out` do, but where the rows of a group
+    are side by side already, each group is sorted in its place, in about half the
+    time.
+    """
+    if values.size >= _MANY and bool((groups[1:] >= groups[:-1]).all()):
+        order = np.empty(values.size, dtype=np.int64)
+        if sort_side_by_side(values, starts, order, np.empty_like(values)):
+            return order
+    by_value, _ = sort_with_order(values)
+    return deal_out(by_value, groups, starts)
+
+
+def deal_out(
+    order: RowNumbers, groups: RowNumbers, starts: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the rows group by group, in the given order within each.
+
+    `groups` has the group of each row, `starts` where each begins in the result, and
+    the end. One pass; numbers are int64, by which numpy indexes at once.
+    """
+    dealt = np.empty(order.size, dtype=np.int64)
+    fill_groups(order, groups, starts[:-1].copy(), dealt)
+    return dealt
+
+
+def row_number_type(n_rows: int) -> np.dtype[np.integer[Any]]:
+    """Return the narrower of the types that can number the rows."""
+    return np.dtype(np.int32 if n_rows < 2**31 else np.int64)
+
+
+@njit(cache=True, nogil=True)
+def fill_groups(order, groups, places, dealt):  # type: ignore[no-untyped-def]
+    """Put each row into the next place of its group, which moves on."""
+    for k in range(order.size):
+        row = order[k]
+        group = groups[row]
+        dealt[places[group]] = row
+        places[group] += 1
+
+
+@njit(cache=True, nogil=True)
+def sort_side_by_side(values, starts, order, ordered):  # type: ignore[no-untyped-def]
+    """Sort each group by buckets; return False if the values of one crowd too much."""
+    for group in range(starts.size - 1):
+        first, end = starts[group], starts[group + 1]
+        low = high = values[first]
+        for i in range(first, end):
+            low, high = min(low, values[i]), max(high, values[i])
+        own = order[first:end]
+        if not bucket_sort(values[first:end], low, high, own, ordered[first:end]):
+            return False
+        for i in range(own.size):
+            own[i] += first
+    return True
+
+
+@njit(cache=True, nogil=True)
+def bucket_sort(values, low, high, order, ordered):  # type: ignore[no-untyped-def]
+    """Sort by one bucket per value, then by insertion; O(m) for spread-out values.
+
+    `low` and `high` are the lowest and the highest value. Fills `order` and `ordered`
+    so that ``ordered == values[order]`` ascends. Returns False, with both undefined,
+    when the values crowd into few buckets or are infinite.
+    """
+    m = values.size
+    if not -1e300 <= low <= high <= 1e300 or 0.0 < high - low < 1e-290:
+        return False  # bucket numbers would overflow
+    scale = (m - 1) / (high - low) if high > low else 0.0
+    start = np.zeros(m + 1, order.dtype)
+    for value in values:
+        start[int((value - low) * scale) + 1] += 1
+    squares = 0
+    for bucket in range(m):
+        squares += start[bucket + 1] * start[bucket + 1]
+        start[bucket + 1] += start[bucket]
+    for i in range(m):
+        bucket = int((values[i] - low) * scale)
+        place = start[bucket]
+        start[bucket] = place + 1
+        ordered[place] = values[i]
+        order[place] = i
+    # A bucket of k values takes k^2 / 4 moves on average, k^2 / 2 at most, but none if
+    # they are equal or in order: where buckets are large, a few moves tell.
+    return insertion_sort(order, ordered, 48 * m if squares <= 96 * m else 8 * m)
+
+
+@njit(cache=True, nogil=True)
+def insertion_sort(order, ordered, moves_left):  # type: ignore[no-untyped-def]
+    """Sort what is nearly sorted; give up and return False after too many moves."""
+    for i in range(1, ordered.size):
+        value, origin, place = ordered[i], order[i], i
+        if ordered[i - 1] <= value:
+            continue
+        # everything before `i` ascends; `place` is where value belongs among them
+        while place > 0 and ordered[place - 1] > value:
+            ordered[place] = ordered[place - 1]
+            order[place] = order[place - 1]
+            place -= 1
+        ordered[place] = value
+        order[place] = origin
+        moves_left -= i - place
+        if moves_left < 0:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def radix_sort(bits, order, spare_bits, spare_order):  # type: ignore[no-untyped-def]
+    """Sort the bits of float64 numbers, as int64, by one byte after the other.
+
+    Returns the order that sorts the numbers, and their bits in that order, in two of
+    the four buffers; what was in `order` does not matter. Each pass keeps the order of
+    equal bytes, so the last one, by the highest byte, leaves everything sorted.
+    """
+    m = bits.size
+    counts = np.zeros((8, 256), order.dtype)
+    for i in range(m):
+        # the key's bytes, as unsigned numbers, ascend with the float64 number
+        key = bits[i] ^ _SIGN_BIT if bits[i] >= 0 else ~bits[i]
+        bits[i] = key
+        order[i] = i
+        for byte in range(8):
+            counts[byte, (key >> 8 * byte) & 255] += 1
+    for byte in range(8):
+        shift = 8 * byte
+        if counts[byte, (bits[0] >> shift) & 255] == m:
+            continue  # all alike
+        starts = np.cumsum(counts[byte]) - counts[byte]
+        for i in range(m):
+            digit = (bits[i] >> shift) & 255
+            place = starts[digit]
+            starts[digit] = place + 1
+            spare_bits[place] = bits[i]
+            spare_order[place] = order[i]
+        bits, spare_bits = spare_bits, bits
+        order, spare_order = spare_order, order
+    for i in range(m):
+        bits[i] = bits[i] ^ _SIGN_BIT if bits[i] < 0 else ~bits[i]
+    return order, bits

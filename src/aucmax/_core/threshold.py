@@ -1,0 +1,52 @@
+"""Where to cut a ranking into two classes."""
+
+import numpy as np
+
+from aucmax._core.sorting import sort_with_order
+from aucmax._core.validation import BoolArray, FloatArray
+
+__all__ = ["balanced_threshold", "halfway"]
+
+# Gains that differ by no more are equal: sums in another order must not choose another
+# threshold.
+_LARGEST_ROUNDING_OF_A_GAIN = 1e-12
+
+
+def balanced_threshold(
+    scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None = None
+) -> float:
+    r"""Find the threshold of the best balanced accuracy: scores above it are positive.
+
+    It maximises Youden's :math:`J = \mathrm{TPR} - \mathrm{FPR}`, the point of the ROC
+    curve farthest above the diagonal, which depends on the ranking alone and not on how
+    rare the positives are. The threshold lies halfway between the two scores that it
+    separates; of equally good ones the highest is taken. Where no cut is above the
+    diagonal, it is the highest score, so that no row is positive. One sort, O(m log m).
+    """
+    order, rising = sort_with_order(scores)
+    order, falling = order[::-1], rising[::-1]
+    if sample_weight is None:
+        n_positive = np.count_nonzero(labels)
+        gain = np.where(labels, 1.0 / n_positive, -1.0 / (labels.size - n_positive))
+    else:
+        kept = sample_weight[order] > 0.0
+        order, falling = order[kept], falling[kept]
+        totals = sample_weight[labels].sum(), -sample_weight[~labels].sum()
+        gain = sample_weight / np.where(labels, *totals)
+    # what is gained by predicting the first k + 1 rows positive
+    youden = np.cumsum(gain[order])
+    # equal scores cannot be separated
+    ends = np.flatnonzero(falling[:-1] > falling[1:])
+    # no row positive gains 0, as do all rows; of equals the highest cut is taken
+    gains = np.concatenate(([0.0], youden[ends]))
+    best = int(np.argmax(gains >= gains.max() - _LARGEST_ROUNDING_OF_A_GAIN))
+    if best == 0:
+        return float(falling[0])
+    return halfway(falling[ends[best - 1] + 1], falling[ends[best - 1]])
+
+
+def halfway(low: float, high: float) -> float:
+    """Return a threshold that `high` is above and `low` is not."""
+    middle = high / 2.0 + low / 2.0
+    # two neighbouring floats have no number between them
+    return float(middle if middle < high else low)

@@ -1,0 +1,530 @@
+"""The only door for labels, scores, weights and query ids.
+
+Everything behind it may assume contiguous one-dimensional arrays of the right length,
+finite and of one type. Rows in messages are counted from 0.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._core.dask_dispatch import dask_room, is_dask
+from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
+
+__all__ = [
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "Queries",
+    "TooManyClassesError",
+    "check_binary_labels",
+    "check_class_weights",
+    "check_levels",
+    "check_nominal_labels",
+    "check_qid",
+    "check_relevance",
+    "check_sample_weight",
+    "check_score_matrix",
+    "check_scores",
+    "first_positive_level",
+    "labels_among",
+    "reject_missing_labels",
+    "reject_negligible_weights",
+    "reject_rounded_ids",
+    "reject_unreadable",
+]
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
+
+
+class TooManyClassesError(ValueError):
+    """Labels have more than two values."""
+
+
+_SHAPE_HINTS = {
+    (1,): " Use ravel() on a single column.",
+    (2,): " Of two columns of predict_proba take the second: [:, 1].",
+}
+_LABEL_KINDS = "biufUSOT"
+_USUAL_EXPONENT = 200  # of two: weights in between multiply, and add up, as they are
+_EXACT_INTEGER = 2**53  # beyond it float64 skips integers
+_MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
+
+
+def check_binary_labels(
+    labels: ArrayLike, name: str = "y_true", pos_label: Any = None
+) -> tuple[NDArray[Any], BoolArray]:
+    """Return the two labels, the positive one last, and which rows have that one.
+
+    Labels are booleans, numbers or strings; `pos_label` is by default the second of the
+    two labels in sorted order. Raises NotEnoughClassesError for a single value, and
+    ValueError for more than two, a missing value, no row, a wrong shape, or a
+    `pos_label` that is neither of them.
+    """
+    array = _one_dimensional(labels, name)
+    reject_missing_labels(array, name)
+    first = array[0]
+    is_first = np.asarray(array == first, dtype=bool)
+    n_first = np.count_nonzero(is_first)
+    if n_first == array.size:
+        raise NotEnoughClassesError(
+            f"{name} holds one class only: all {array.size} labels are "
+            f"{_shown(first)}. Rows of two classes are needed to rank one above "
+            "the other."
+        )
+    other = int(np.argmin(is_first))  # the first row that differs from row 0
+    second = array[other]
+    is_second = np.asarray(array == second, dtype=bool)
+    if n_first + np.count_nonzero(is_second) != array.size:
+        raise TooManyClassesError(_too_many_classes(array, name))
+    if pos_label is None:
+        second_is_positive = _is_larger(second, first, name)
+    else:
+        second_is_positive = _is_same(second, pos_label)
+        if not second_is_positive and not _is_same(first, pos_label):
+            raise ValueError(
+                f"pos_label must be one of the labels of {name}, {_shown(first)} and "
+                f"{_shown(second)}, got {_shown(pos_label)}."
+            )
+    # indexing keeps the dtype of the labels: '<U6' stays '<U6', object stays object
+    if second_is_positive:
+        return array[[0, other]], is_second
+    return array[[other, 0]], is_first
+
+
+def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArray:
+    """Tell which labels are the second of two known classes; refuse any others."""
+    array = _one_dimensional(labels, name)
+    reject_missing_labels(array, name)
+    is_positive = np.asarray(array == classes[1], dtype=bool)
+    is_known = is_positive | np.asarray(array == classes[0], dtype=bool)
+    if not is_known.all():
+        row = int(np.argmin(is_known))
+        raise ValueError(
+            f"{name} is {_shown(array[row])} in row {row}, but the training labels are "
+            f"{_shown(classes[0])} and {_shown(classes[1])}."
+        )
+    return is_positive
+
+
+def check_levels(
+    labels: ArrayLike, name: str = "y_true", kind: str = "level"
+) -> tuple[NDArray[Any], IntArray]:
+    """Return the sorted distinct labels, and the place of each row's label among them.
+
+    Raises NotEnoughClassesError if all rows carry the same label.
+    """
+    array = _one_dimensional(labels, name)
+    reject_missing_labels(array, name)
+    try:
+        levels, codes = _sorted_codes(array)
+    except TypeError:
+        raise _unordered(array, name) from None
+    if levels.size < 2:
+        raise NotEnoughClassesError(
+            f"{name} holds one {kind} only: all {array.size} labels are "
+            f"{_shown(array[0])}. At least two are needed to rank one above the other."
+        )
+    return levels, codes
+
+
+def check_nominal_labels(
+    labels: ArrayLike, classes: ArrayLike | None, name: str = "y_true"
+) -> tuple[list[Any], IntArray]:
+    """Return the classes, by default the distinct labels, and each row's place there.
+
+    Classes that are given come in any order, and may be more than the labels.
+    """
+    levels, codes = check_levels(labels, name, "class")
+    known = levels if classes is None else _one_dimensional(classes, "labels")
+    places = {value: place for place, value in enumerate(known.tolist())}
+    if len(places) < known.size:
+        raise ValueError(f"labels must be distinct, got {known.tolist()!r}.")
+    for value in levels.tolist():
+        if value not in places:
+            row = int(np.argmax(levels[codes] == value))
+            raise ValueError(
+                f"{name} is {value!r} in row {row}, which is not among labels, "
+                f"{known.tolist()!r}."
+            )
+    return list(places), np.array([places[value] for value in levels.tolist()])[codes]
+
+
+def check_relevance(
+    labels: ArrayLike, name: str = "y_true", pos_label: Any = None
+) -> BoolArray:
+    """Tell which rows are relevant: those with the positive label.
+
+    By default these are numbers above 0, or the second of two strings in sorted order.
+    Whether a number is relevant does not depend on the other rows, so that a query
+    is judged alike by itself and among others.
+    """
+    array = _one_dimensional(labels, name)
+    if pos_label is not None:
+        reject_missing_labels(array, name)
+        relevant = np.zeros(array.size, dtype=bool)
+        if np.ndim(pos_label) == 0:
+            relevant |= np.asarray(array == pos_label, dtype=bool)
+        if not relevant.any():
+            raise NotEnoughClassesError(
+                f"No row of {name} has the label pos_label={_shown(pos_label)}."
+            )
+        return relevant
+    if array.dtype.kind in "UST" or isinstance(array[0], str):
+        return check_binary_labels(labels, name)[1]
+    return check_scores(labels, name=name) > 0
+
+
+def first_positive_level(levels: NDArray[Any]) -> int:
+    """Return the place of the lowest relevant level: see :func:`check_relevance`."""
+    if isinstance(levels[0], str | bytes):
+        return 1
+    return int(np.searchsorted(levels, 0, side="right"))
+
+
+def check_scores(
+    scores: ArrayLike, n_rows: int | None = None, name: str = "y_score"
+) -> FloatArray:
+    """Return the scores as a contiguous float64 vector of finite numbers.
+
+    The input is returned itself, not a copy, where it already is one. Integers that
+    float64 cannot tell apart are refused, because they would become ties.
+    """
+    array = _one_dimensional(scores, name)
+    _check_length(array, n_rows, name)
+    numbers = _as_float64(array, name)
+    if array.dtype.kind == "f" and array.dtype.itemsize < 8:
+        _warn_of_rounding(array, name)
+    if not np.isfinite(numbers).all():
+        row = int(np.argmin(np.isfinite(numbers)))
+        raise ValueError(
+            f"{name} must be finite, but row {row} is {_shown(array[row])}. "
+            "Drop or repair such rows before ranking."
+        )
+    return numbers
+
+
+def _warn_of_rounding(array: NDArray[Any], name: str) -> None:
+    """Warn if a short float type has too few numbers to tell the rows apart."""
+    low, high = array.min(), array.max()
+    with np.errstate(all="ignore"):
+        n_numbers = float(high - low) / float(np.spacing(max(abs(low), abs(high))))
+    if not 0.0 < n_numbers < array.size or np.unique(array).size < n_numbers / 4.0:
+        return
+    warnings.warn(
+        f"{name} is of type {array.dtype}, which has about {max(n_numbers, 1.0):.0f} "
+        f"numbers between {low:g} and {high:g} for {array.size} rows: rows are tied by "
+        "rounding. Use float64, or subtract a constant before rounding.",
+        RoundedScoresWarning,
+        stacklevel=4,
+    )
+
+
+def check_score_matrix(
+    scores: ArrayLike, n_rows: int, name: str = "y_score"
+) -> FloatArray:
+    """Return scores of several columns as a float64 matrix of finite numbers."""
+    reject_unreadable(scores, name)
+    matrix = np.asarray(scores)
+    if matrix.ndim != 2 or matrix.shape[0] != n_rows or matrix.shape[1] == 0:
+        raise ValueError(
+            f"{name} must have a row per label and a column per class, so shape "
+            f"({n_rows}, number of classes), got shape {matrix.shape}."
+        )
+    columns = [check_scores(column, name=name) for column in matrix.T]
+    return np.column_stack(columns)
+
+
+def check_sample_weight(
+    sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
+) -> FloatArray | None:
+    """Return nonnegative finite float64 weights, some of them positive, or None.
+
+    Weights count by their proportions. Where they are so large or so small that
+    products of them would leave the range of floats, they are multiplied by a power of
+    two.
+    """
+    if sample_weight is None:
+        return None
+    weights = check_scores(sample_weight, n_rows, name)
+    if weights.min() < 0:
+        row = int(np.argmax(weights < 0))
+        raise ValueError(
+            f"{name} must not be negative, but row {row} weighs {weights[row]:g}."
+        )
+    largest = weights.max()
+    if largest == 0:
+        raise ValueError(f"{name} is zero in every row; some weight must be positive.")
+    exponent = int(np.frexp(largest)[1])
+    if abs(exponent) <= _USUAL_EXPONENT:
+        return weights
+    scaled: FloatArray = np.ldexp(weights, -exponent)
+    lost = (scaled == 0.0) & (weights > 0.0)
+    if lost.any():
+        row = int(np.argmax(lost))
+        raise ValueError(
+            f"{name} ranges from {weights[row]:g} in row {row} to {largest:g}, more "
+            "than float64 can weigh against each other. Set such small weights to 0."
+        )
+    return scaled
+
+
+def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") -> None:
+    """Reject weights above 0 that are lost when all weights are added up."""
+    shares = weights / weights.max()
+    lost = (weights > 0.0) & (shares < _MIN_SHARE * shares.sum())
+    if lost.any():
+        raise ValueError(
+            f"{name} has {np.count_nonzero(lost)} rows with less than 1e-15 of the "
+            f"total weight, the first of them row {int(np.argmax(lost))}: they count "
+            "nothing in float64. Remove them, or bring weights closer together."
+        )
+
+
+def check_class_weights(
+    classes: NDArray[Any], is_positive: BoolArray, sample_weight: FloatArray | None
+) -> None:
+    """Refuse weights that leave one of the two classes without any weight."""
+    if sample_weight is None:
+        return
+    for value, rows in zip(classes, (~is_positive, is_positive), strict=True):
+        if not sample_weight[rows].any():
+            raise NotEnoughClassesError(
+                f"sample_weight is zero in every row of class {_shown(value)}, "
+                "so only one class is left. Give some row of it a positive weight."
+            )
+
+
+@dataclass(frozen=True)
+class Queries:
+    """Which query each row belongs to; rows of one query need not be neighbours."""
+
+    codes: IntArray  # query numbers 0 .. n_queries - 1
+    ids: NDArray[Any] | list[Any]  # ids[codes[row]] is what the caller gave
+
+    @property
+    def n_queries(self) -> int:
+        """Number of distinct ids."""
+        return len(self.ids)
+
+
+def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
+    """Turn per-row query ids of any hashable kind into query numbers.
+
+    Numbers, booleans and strings are numbered in sorted order, anything else
+    (tuples, mixed types) by first appearance.
+    """
+    if isinstance(qid, list | tuple) and any(isinstance(value, tuple) for value in qid):
+        # numpy would make a matrix of equally long tuples
+        array = np.empty(len(qid), dtype=object)
+        array[:] = qid
+    else:
+        array = _one_dimensional(qid, name)
+    _check_length(array, n_rows, name)
+    reject_missing_labels(array, name)
+    if array.dtype.kind == "f":
+        reject_rounded_ids(array, name)
+    if array.dtype.kind != "O":
+        ids, codes = _sorted_codes(array)
+        return Queries(codes, ids)
+    seen: dict[Any, int] = {}
+    try:
+        numbers = [seen.setdefault(value, len(seen)) for value in array]
+    except TypeError as error:
+        raise TypeError(f"{name} must hold hashable ids: {error}.") from None
+    return Queries(np.array(numbers, dtype=np.int64), list(seen))
+
+
+def reject_rounded_ids(array: NDArray[Any], name: str, first_row: int = 0) -> None:
+    """Reject floats that may be different ids which were rounded to one."""
+    wrong = (array % 1.0 != 0.0) | (np.abs(array) > _EXACT_INTEGER)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        found = f"{float(array[row])!r} ({wrong.sum()} such rows)"
+        raise ValueError(
+            f"{name} must hold whole numbers up to 2^53, integers or strings, but row "
+            f"{first_row + row} is the float {found}; "
+            "write these ids as integers or strings."
+        )
+
+
+def reject_unreadable(values: Any, name: str) -> None:
+    """Refuse what numpy would misread: a lazy frame, or masked entries."""
+    if any(base.__name__ == "LazyFrame" for base in type(values).__mro__):
+        raise TypeError(
+            f"{name} is a LazyFrame, which holds no rows yet: call collect() first."
+        )
+    if np.ma.is_masked(values):
+        row = int(np.argwhere(np.atleast_1d(np.ma.getmaskarray(values)))[0, 0])
+        raise ValueError(f"{name} is masked in row {row}; drop or fill masked rows.")
+
+
+def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
+    reject_unreadable(values, name)
+    if values is None:
+        raise TypeError(f"{name} is None; an array with one value per row is needed.")
+    if is_dask(values):
+        values = dask_room("parts").collect(name, values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} is not one value per row: {error}") from None
+    if array.dtype.kind == "U" and isinstance(values, list | tuple):
+        # numpy turns a NaN among strings into the string 'nan': keep it recognisable
+        only_strings = all(isinstance(value, str) for value in values)
+        array = array if only_strings else np.array(values, dtype=object)
+    is_list = isinstance(values, list | tuple)
+    if array.dtype.kind == "f" and is_list and all(isinstance(v, int) for v in values):
+        # numpy makes one float of different integers beyond 64 bits
+        array = np.array(values, dtype=object)
+    if array.ndim != 1:
+        hint = _SHAPE_HINTS.get(array.shape[1:], "")
+        raise ValueError(
+            f"{name} must be one-dimensional, one value per row, "
+            f"got shape {array.shape}.{hint}"
+        )
+    if array.size == 0:
+        raise ValueError(f"{name} is empty; at least one row is needed.")
+    return array
+
+
+def _check_length(array: NDArray[Any], n_rows: int | None, name: str) -> None:
+    if n_rows is not None and array.size != n_rows:
+        raise ValueError(
+            f"{name} has {array.size} rows, but the labels have {n_rows}; "
+            "both need one value per row."
+        )
+
+
+def reject_missing_labels(array: NDArray[Any], name: str) -> None:
+    """Refuse labels without a value, and what is no label."""
+    kind = array.dtype.kind
+    if kind not in _LABEL_KINDS:
+        raise TypeError(
+            f"{name} must hold booleans, numbers or strings, got dtype {array.dtype}."
+        )
+    if kind == "f":
+        bad = ~np.isfinite(array)
+    elif kind in "OT":
+        bad = np.fromiter((_is_missing(value) for value in array), bool, array.size)
+    else:
+        return
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"{name} is {_shown(array[row])} in row {row}; drop rows without a value."
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell None, NaN, NaT and pandas.NA, none of which equals itself."""
+    if value is None:
+        return True
+    return not _is_same(value, value)
+
+
+def _sorted_codes(array: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
+    if array.dtype.kind in "bif":
+        low, high = float(array.min()), float(array.max())
+        if high - low < array.size and max(-low, high) < _EXACT_INTEGER:
+            places = (array.astype(np.float64) - low).astype(np.int64)
+            if array.dtype.kind != "f" or (places + low == array).all():
+                return _counted_codes(places, low, array.dtype)
+    levels, codes = np.unique(array, return_inverse=True)
+    return levels, codes.astype(np.int64, copy=False)
+
+
+def _counted_codes(
+    places: IntArray, low: float, dtype: np.dtype[Any]
+) -> tuple[NDArray[Any], IntArray]:
+    """Count whole numbers close together: a tenth of the time of sorting them."""
+    is_level = np.bincount(places) > 0
+    numbers = np.cumsum(is_level) - 1
+    return (np.flatnonzero(is_level) + low).astype(dtype), numbers[places]
+
+
+def _is_same(label: Any, other: Any) -> bool:
+    same = label == other
+    return isinstance(same, bool | np.bool_) and bool(same)
+
+
+def _is_larger(second: Any, first: Any, name: str) -> bool:
+    try:
+        return bool(second > first)
+    except TypeError:
+        raise _unordered(np.array([first, second], dtype=object), name) from None
+
+
+def _unordered(array: NDArray[Any], name: str) -> TypeError:
+    kinds = sorted({type(value).__name__ for value in array})
+    return TypeError(
+        f"{name} mixes labels that cannot be ordered ({', '.join(kinds)}). "
+        "Use labels of one type."
+    )
+
+
+def _too_many_classes(array: NDArray[Any], name: str) -> str:
+    distinct = list(dict.fromkeys(array.tolist()))
+    examples = ", ".join(_shown(value) for value in distinct[:3])
+    kind = ""
+    if array.dtype.kind == "f" and any(value != round(value) for value in distinct):
+        kind = ", which look continuous"
+    return (
+        f"Only binary classification is supported, but {name} has {len(distinct)} "
+        f"distinct values{kind}, such as {examples}. Reduce it to two, for example "
+        f"{name} == {_shown(distinct[-1])}."
+    )
+
+
+def _as_float64(array: NDArray[Any], name: str) -> FloatArray:
+    kind = array.dtype.kind
+    if kind in "fb":
+        with np.errstate(over="ignore"):
+            return np.ascontiguousarray(array, dtype=np.float64)
+    if kind in "iu":
+        numbers = np.ascontiguousarray(array, dtype=np.float64)
+        if np.abs(numbers).max() >= _EXACT_INTEGER:
+            _reject_rounded(array.tolist(), numbers, name)
+        return numbers
+    if kind == "O":
+        return _objects_as_float64(array, name)
+    raise TypeError(
+        f"{name} must hold real numbers, got dtype {array.dtype} "
+        f"(row 0 is {_shown(array[0])})."
+    )
+
+
+def _objects_as_float64(array: NDArray[Any], name: str) -> FloatArray:
+    numbers = np.empty(array.size)
+    for row, value in enumerate(array):
+        try:
+            if isinstance(value, str | bytes):
+                raise TypeError
+            numbers[row] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(
+                f"{name} must hold real numbers, but row {row} is {_shown(value)}."
+            ) from None
+    _reject_rounded(array.tolist(), numbers, name)
+    return numbers
+
+
+def _reject_rounded(values: list[Any], numbers: FloatArray, name: str) -> None:
+    for row, (value, number) in enumerate(zip(values, numbers.tolist(), strict=True)):
+        if isinstance(value, int) and int(number) != value:
+            raise ValueError(
+                f"{name} holds integers that float64 rounds, which would make ties: "
+                f"row {row} is {value}. Rank them first, for example with "
+                "scipy.stats.rankdata."
+            )
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)

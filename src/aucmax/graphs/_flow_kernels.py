@@ -1,0 +1,327 @@
+# mypy: allow-untyped-defs, allow-untyped-calls, disallow-untyped-decorators=False
+r"""Divide and conquer by maximum flow, for total variation on any graph.
+
+The state is a flow on the edges, within their capacities, and what it leaves of the
+values: the value of a node is its own one less what flows out. At the solution no flow
+can go from a higher value to a lower one. A block is cut at a pivot: as much as can be
+flows from the nodes above it to those below it, and the nodes from which nothing more
+could reach a lower one are the upper part. A block that the pivot of its mean does not
+cut has one value. No flow is lost: parts go on from where their block stood.
+
+A block lies side by side in memory, its nodes and their arcs, so that small ones fit
+into the cache: a cut writes its two parts to the other half of the arrays, without the
+arcs between them, which are of no more use.
+
+Legend: `state` = (node, value, begin, end, head, twin, room): at each place a node with
+its value and arcs, from begin to before end; of an arc the place of its head, the
+opposite arc, and the room for what may still flow. A block has the places from `low` to
+before `high`. Arrays are made by the caller, since what makes them takes long to
+compile.
+
+SciPy's solver holds capacities in 32 bits, which is not enough to tell values apart.
+"""
+
+import numpy as np
+
+from aucmax._core.compiled import njit
+
+__all__ = ["fill_blocks", "split_into_blocks"]
+
+_FAR = 2**30  # the label of a node that reaches no lower one
+_SMALLEST_PART = 0.1  # of a block, by a cut that is good enough
+_N_SWEEPS = 5  # over all edges, to begin with
+
+
+@njit(cache=True, nogil=True)
+def _label(low, high, pivot, state, label, queue):
+    """Set each node's distance to the nearest node below the pivot, within a block.
+
+    Return how many reach one; `queue` lists them, the nearest first.
+    """
+    _, value, begin, end, head, twin, room = state
+    n_queued = 0
+    for i in range(low, high):
+        label[i] = _FAR
+        if value[i] < pivot:
+            label[i] = 1
+            queue[n_queued] = i
+            n_queued += 1
+    done = 0
+    while done < n_queued:
+        j = queue[done]
+        done += 1
+        for arc in range(begin[j], end[j]):
+            i = head[arc]
+            if label[i] == _FAR and room[twin[arc]] > 0.0:
+                label[i] = label[j] + 1
+                queue[n_queued] = i
+                n_queued += 1
+    return n_queued
+
+
+@njit(cache=True, nogil=True)
+def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
+    """Let what node i has above the pivot flow on; tell the new tail and the work.
+
+    The queue goes round in its first `n_queue` places.
+    """
+    _, value, begin, end, head, twin, room = state
+    work = 1
+    while value[i] > pivot:
+        nearest = _FAR
+        for arc in range(begin[i], end[i]):
+            work += 1
+            if room[arc] <= 0.0:
+                continue
+            j = head[arc]
+            if label[j] >= label[i]:
+                nearest = min(nearest, label[j])
+                continue
+            excess = value[i] - pivot
+            pushed = min(excess, room[arc])
+            room[arc] -= pushed
+            room[twin[arc]] += pushed
+            value[j] += pushed
+            value[i] = pivot if pushed == excess else value[i] - pushed
+            if value[j] > pivot and not waits[j]:
+                waits[j] = True
+                queue[tail % n_queue] = j
+                tail += 1
+            if pushed == excess:
+                return tail, work
+            if room[arc] > 0.0:
+                nearest = min(nearest, label[j])
+        if nearest == _FAR:
+            label[i] = _FAR
+            return tail, work
+        label[i] = nearest + 1
+    return tail, work
+
+
+@njit(cache=True, nogil=True)
+def _flow_down(low, high, pivot, state, label, queue, waits):
+    """Let as much as possible flow from above the pivot to below it, in one block.
+
+    Afterwards the nodes labelled as far are the upper part.
+    """
+    value, begin, end = state[1], state[2], state[3]
+    n = high - low
+    size = n
+    for i in range(low, high):
+        size += end[i] - begin[i]
+    while True:
+        n_labelled = _label(low, high, pivot, state, label, queue)
+        # the farthest first: each takes along what those behind it have sent, where
+        # else on a long path every node would send its own part all the way by itself
+        for k in range(n_labelled // 2):
+            other = n_labelled - 1 - k
+            queue[k], queue[other] = queue[other], queue[k]
+        first, tail = 0, np.int64(0)  # not a literal, which would compile once more
+        for k in range(n_labelled):
+            i = queue[k]
+            if value[i] > pivot:
+                waits[i] = True
+                queue[tail] = i
+                tail += 1
+        if tail == 0:
+            return
+        work = 0
+        # labels fall behind, and to set them anew costs about `size`
+        while first < tail and 2 * work < size:
+            i = queue[first % n]
+            first += 1
+            waits[i] = False
+            if label[i] < _FAR:
+                tail, more = _discharge(i, pivot, state, label, queue, n, tail, waits)
+                work += more
+        while first < tail:
+            waits[queue[first % n]] = False
+            first += 1
+
+
+@njit(cache=True, nogil=True)
+def _mean(low, high, value):
+    total = 0.0
+    for i in range(low, high):
+        total += value[i]
+    mean = total / (high - low)
+    rest = 0.0
+    for i in range(low, high):
+        rest += value[i] - mean
+    return mean + rest / (high - low)
+
+
+@njit(cache=True, nogil=True)
+def _is_flat(low, high, value, pivot):
+    """Tell whether what is left above a pivot, or below it, is rounding alone."""
+    above, below, largest = 0.0, 0.0, 0.0
+    for i in range(low, high):
+        rest = value[i] - pivot
+        above += max(rest, 0.0)
+        below += max(-rest, 0.0)
+        largest = max(largest, abs(value[i]))
+    enough = 2.2e-16 * largest * np.sqrt(high - low)
+    return min(above, below) <= enough
+
+
+@njit(cache=True, nogil=True)
+def _write(places, n_places, part, state, low, first_arc, place, moved):
+    """Write the nodes of some places anew, with the arcs within a part.
+
+    They come to the places from `low` on, their arcs to those from `first_arc` on.
+    `place` and `moved` are there to note where each node and each arc has gone.
+    """
+    node, value, begin, end, head, twin, room = state
+    to = first_arc
+    for k in range(n_places):
+        i, at = places[k], low + k
+        place[i] = at
+        node[at] = node[i]
+        value[at] = value[i]
+        begin[at] = to
+        for arc in range(begin[i], end[i]):
+            if part[head[arc]] == part[i]:
+                moved[arc] = to
+                to += 1
+        end[at] = to
+    to = first_arc
+    for k in range(n_places):
+        i = places[k]
+        for arc in range(begin[i], end[i]):
+            if part[head[arc]] == part[i]:
+                head[to] = place[head[arc]]
+                twin[to] = moved[twin[arc]]
+                room[to] = room[arc]
+                to += 1
+
+
+@njit(cache=True, nogil=True)
+def _share(n, state):
+    """Let each edge in turn bring its ends together, as far as it has room.
+
+    A good beginning: it costs little and leaves less to flow far.
+    """
+    _, value, begin, end, head, twin, room = state
+    for _ in range(_N_SWEEPS):
+        for i in range(n):
+            for arc in range(begin[i], end[i]):
+                j = head[arc]
+                if j < i:
+                    continue
+                flow = 0.5 * (value[i] - value[j])
+                flow = max(min(flow, room[arc]), -room[twin[arc]])
+                room[arc] -= flow
+                room[twin[arc]] += flow
+                value[i] -= flow
+                value[j] += flow
+
+
+@njit(cache=True, nogil=True)
+def split_into_blocks(offsets, state, notes, todo, solution):
+    """Find the blocks of each segment; write the values of the nodes to `solution`.
+
+    A segment has the places from one offset to before the next, in the first half of
+    the state; no edge joins two of them. The second half, the `notes` and `todo` are
+    there to be written to. `notes` = (label, queue, waits, part, place of nodes; moved,
+    of arcs). `todo` of shape (64, 3) lists the blocks to do: low, high, and whether to
+    cut it at the middle of its values.
+    """
+    value, begin = state[1], state[2]
+    label, queue, waits, part, place, moved = notes
+    n, n_arcs = offsets[offsets.size - 1], moved.size // 2
+    _share(n, state)
+    for s in range(offsets.size - 1):
+        n_todo, todo[0, 0], todo[0, 1], todo[0, 2] = 1, offsets[s], offsets[s + 1], 0
+        while n_todo > 0:
+            n_todo -= 1
+            low, high, halve = todo[n_todo, 0], todo[n_todo, 1], todo[n_todo, 2]
+            if high == low:
+                continue
+            # the same places of the other half
+            shift, arc_shift = (n, n_arcs) if low < n else (-n, -n_arcs)
+            if halve:
+                pivot = _middle(low, high, value, shift)
+            else:
+                pivot = _mean(low, high, value)
+            _flow_down(low, high, pivot, state, label, queue, waits)
+            if not halve and _is_flat(low, high, value, pivot):
+                for i in range(low, high):
+                    solution[state[0][i]] = pivot
+                continue
+            n_upper = _part(low, high, label, part, queue)
+            low += shift
+            high += shift
+            first_arc = begin[low - shift] + arc_shift
+            _write(queue, high - low, part, state, low, first_arc, place, moved)
+            # of two parts the smaller one is done first, so that no more wait than n
+            # can be halved
+            smaller = min(n_upper, high - low - n_upper)
+            unbalanced = not halve and smaller < _SMALLEST_PART * (high - low)
+            upper, lower = (1, 0) if n_upper == smaller else (0, 1)
+            todo[n_todo + upper, 0], todo[n_todo + upper, 1] = low, low + n_upper
+            todo[n_todo + lower, 0], todo[n_todo + lower, 1] = low + n_upper, high
+            for _ in range(2):
+                todo[n_todo, 2] = unbalanced
+                n_todo += 1
+
+
+@njit(cache=True, nogil=True)
+def _middle(low, high, value, shift):
+    """Return the value in the middle of a block's, in expected linear time.
+
+    The places that are `shift` further are there to be written to.
+    """
+    for i in range(low, high):
+        value[i + shift] = value[i]
+    low += shift
+    high += shift
+    middle = (low + high) // 2
+    high -= 1
+    while low < high:
+        pivot = value[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while value[i] < pivot:
+                i += 1
+            while value[j] > pivot:
+                j -= 1
+            if i <= j:
+                value[i], value[j] = value[j], value[i]
+                i += 1
+                j -= 1
+        # now those up to j are at most the pivot, those from i on at least
+        if middle <= j:
+            high = j
+        elif middle >= i:
+            low = i
+        else:
+            break
+    return value[middle]
+
+
+@njit(cache=True, nogil=True)
+def _part(low, high, label, part, places):
+    """List the places of the upper part of a block, then the others; count the upper.
+
+    `part` tells them apart.
+    """
+    n_upper = 0
+    for i in range(low, high):
+        part[i] = label[i] == _FAR
+        if part[i]:
+            places[n_upper] = i
+            n_upper += 1
+    n_listed = n_upper
+    for i in range(low, high):
+        if not part[i]:
+            places[n_listed] = i
+            n_listed += 1
+    return n_upper
+
+
+@njit(cache=True, nogil=True)
+def fill_blocks(offsets, targets, state, label, queue, waits):
+    """Let values flow within each segment towards the segment's target."""
+    for s in range(offsets.size - 1):
+        low, high = offsets[s], offsets[s + 1]
+        _flow_down(low, high, targets[s], state, label, queue, waits)

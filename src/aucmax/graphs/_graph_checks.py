@@ -1,0 +1,155 @@
+"""What a graph is checked for: tables of numbers, and edges between nodes there are."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    check_scores,
+    reject_unreadable,
+)
+
+__all__ = ["check_edge_weights", "check_edges", "check_table", "merge_edges"]
+
+
+def check_table(values: Any, name: str) -> FloatArray:
+    """Return a C-contiguous float64 matrix of finite numbers with a column."""
+    reject_unreadable(values, name)
+    if sparse.issparse(values):
+        raise TypeError(f"{name} is sparse; a dense array is needed: call toarray().")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{name} is no table of numbers: {error}") from None
+    if array.ndim != 2:
+        hint = " Use reshape(-1, 1) on a single column." if array.ndim == 1 else ""
+        raise ValueError(
+            f"{name} must be two-dimensional, got an array of shape {array.shape}."
+            f"{hint}"
+        )
+    if array.shape[1] == 0:
+        raise ValueError(f"{name} has no columns; at least one is needed.")
+    if array.dtype.kind not in "biuf" and len(array):
+        columns = enumerate(array.T)
+        return np.column_stack(
+            [check_scores(cells, name=f"{name}[:, {c}]") for c, cells in columns]
+        )
+    table = np.ascontiguousarray(array, dtype=np.float64)
+    finite = np.isfinite(table)
+    if not finite.all():
+        row, column = (int(k) for k in np.argwhere(~finite)[0])
+        raise ValueError(
+            f"{name} must be finite, but row {row}, column {column} is "
+            f"{table[row, column]}. Fill the gap first."
+        )
+    return table
+
+
+def check_edges(values: Any, n_nodes: int) -> IntArray:
+    """Return the edges as int64, or complain about the first bad one."""
+    array = _edge_array(values)
+    if array.dtype.kind not in "iu":
+        not_whole = (array != np.floor(array)).any(axis=1)
+        if not_whole.any():
+            edge = int(np.argmax(not_whole))
+            raise ValueError(
+                f"edges must hold whole numbers, the numbers of nodes, but "
+                f"edges[{edge}] is {_shown(array[edge])}."
+            )
+    outside = ((array < 0) | (array >= n_nodes)).any(axis=1)
+    if outside.any():
+        edge = int(np.argmax(outside))
+        hint = ""
+        if array.min() == 1 and array.max() == n_nodes:
+            hint = " If yours are numbered from 1, subtract 1."
+        raise ValueError(
+            f"edges[{edge}] is {_shown(array[edge])}, but the {n_nodes} nodes are "
+            f"numbered from 0 to {n_nodes - 1}.{hint}"
+        )
+    edges = np.ascontiguousarray(array, dtype=np.int64)
+    is_loop = edges[:, 0] == edges[:, 1]
+    if is_loop.any():
+        edge = int(np.argmax(is_loop))
+        raise ValueError(
+            f"edges[{edge}] joins node {edges[edge, 0]} to itself. Drop such edges; "
+            "what they add belongs into a feature of the node."
+        )
+    return edges
+
+
+def check_edge_weights(
+    values: Any, n_edges: int, name: str, *, hint: str | None = None
+) -> FloatArray:
+    """Return finite weights, one per edge; none below 0 if there is a hint for it."""
+    shape = np.shape(values)
+    if shape != (n_edges,):
+        raise ValueError(
+            f"{name} must be one number for each of the {n_edges} edges, got shape "
+            f"{shape}."
+        )
+    weights = check_scores(values, name=name) if n_edges else np.empty(0)
+    if hint is not None and (weights < 0.0).any():
+        edge = int(np.argmax(weights < 0.0))
+        raise ValueError(
+            f"{name} must not be negative here, but {name}[{edge}] is {weights[edge]}."
+            f"{hint}"
+        )
+    return weights
+
+
+def _edge_array(values: Any) -> NDArray[Any]:
+    """Return the edges as numbers of two columns."""
+    reject_unreadable(values, "edges")
+    if sparse.issparse(values):
+        raise TypeError(
+            "edges is a sparse matrix; Graph.from_adjacency(node_features, adjacency) "
+            "makes a graph of it."
+        )
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"edges must be pairs of nodes: {error}") from None
+    if array.size == 0 and array.ndim in (1, 2):
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        hint = " Transpose it." if array.ndim == 2 and array.shape[0] == 2 else ""
+        raise ValueError(
+            "edges must be of shape (n_edges, 2), a pair of nodes for each edge, got "
+            f"shape {array.shape}.{hint}"
+        )
+    if array.dtype.kind == "O":  # whole numbers too large for int64, or mixed types
+        columns = [check_scores(array[:, c], name=f"edges[:, {c}]") for c in (0, 1)]
+        return np.column_stack(columns)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(
+            f"edges must hold the numbers of nodes, got dtype {array.dtype} (edges[0] "
+            f"is {_shown(array[0])}). Graph.from_frames takes nodes by name."
+        )
+    return array
+
+
+def merge_edges(
+    edges: IntArray, features: FloatArray, n_nodes: int, *, add: bool
+) -> tuple[IntArray, FloatArray]:
+    """Sort the edges; of equal ones, add the features up or keep the first."""
+    first, second = edges.min(axis=1), edges.max(axis=1)
+    key = first * n_nodes + second
+    if (key[1:] > key[:-1]).all():
+        return np.stack([first, second], axis=1), features
+    order = np.argsort(key, kind="stable")
+    key, features = key[order], features[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] > key[:-1]]))
+    if starts.size < key.size:
+        key = key[starts]
+        features = (
+            np.add.reduceat(features, starts, axis=0) if add else features[starts]
+        )
+    return np.stack(np.divmod(key, n_nodes), axis=1), features
+
+
+def _shown(edge: NDArray[Any]) -> str:
+    return str(tuple(edge.tolist()))

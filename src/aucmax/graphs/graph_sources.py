@@ -1,0 +1,286 @@
+"""Graphs as others keep them: adjacency matrices, NetworkX graphs, data frames.
+
+Each reader returns what :class:`~aucmax.graphs.Graph` is made of. Neither NetworkX
+nor pandas nor polars is imported; their objects are asked for what they can do.
+"""
+
+from collections.abc import Hashable, Sequence
+from itertools import repeat
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    check_qid,
+    check_scores,
+    reject_unreadable,
+)
+
+__all__ = [
+    "EdgeTable",
+    "NodeTable",
+    "is_networkx",
+    "read_adjacency",
+    "read_networkx",
+    "read_nodes_and_edges",
+]
+
+Names: TypeAlias = str | Sequence[str]
+
+_LARGEST_ASYMMETRY = 1e-10  # of the largest entry, between two that should be equal
+
+
+def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
+    """Return the edges of a symmetric matrix and its entries as their features."""
+    matrix = _square_matrix(adjacency, n_nodes)
+    weights = matrix.data
+    if not np.isfinite(weights).all():
+        place = int(np.argmin(np.isfinite(weights)))
+        row, column = _entry(matrix, place)
+        raise ValueError(
+            f"adjacency must be finite, but adjacency[{row}, {column}] is "
+            f"{weights[place]}."
+        )
+    loops = np.flatnonzero(matrix.diagonal())
+    if loops.size:
+        i = int(loops[0])
+        raise ValueError(
+            f"adjacency[{i}, {i}] is {matrix[i, i]:g}, which joins node {i} to itself. "
+            "Set the diagonal to 0; what it adds belongs into a feature of the node."
+        )
+    difference = (matrix - matrix.T).tocsr()
+    tolerance = _LARGEST_ASYMMETRY * np.abs(weights).max(initial=0.0)
+    uneven = np.flatnonzero(np.abs(difference.data) > tolerance)
+    if uneven.size:
+        i, j = _entry(difference, int(uneven[0]))
+        raise ValueError(
+            f"adjacency must be symmetric, but adjacency[{i}, {j}] is "
+            f"{matrix[i, j]:g} and adjacency[{j}, {i}] is {matrix[j, i]:g}. Use, for "
+            "example, 0.5 * (adjacency + adjacency.T)."
+        )
+    upper = sparse.triu(matrix, k=1, format="coo")
+    edges = np.stack([upper.row, upper.col], axis=1).astype(np.int64)
+    return edges, upper.data[:, np.newaxis]
+
+
+def _square_matrix(adjacency: Any, n_nodes: int) -> Any:
+    """Return the matrix in rows, float64, sorted, without stored zeros."""
+    check_sparse_structure(adjacency, "adjacency")
+    reject_unreadable(adjacency, "adjacency")
+    if not sparse.issparse(adjacency):
+        adjacency = np.asarray(adjacency)
+    if adjacency.shape != (n_nodes, n_nodes):
+        raise ValueError(
+            f"adjacency must be of shape ({n_nodes}, {n_nodes}), a row and a column "
+            f"for each node, got shape {adjacency.shape}."
+        )
+    if adjacency.dtype.kind not in "biuf":
+        raise TypeError(f"adjacency must hold numbers, got dtype {adjacency.dtype}.")
+    matrix = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _entry(matrix: Any, place: int) -> tuple[int, int]:
+    """Return the row and column of the entry stored at `place`."""
+    row = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
+    return row, int(matrix.indices[place])
+
+
+def is_networkx(item: Any) -> bool:
+    """Tell whether something is a NetworkX graph, by what it can do."""
+    return hasattr(item, "nodes") and hasattr(item, "is_directed")
+
+
+def read_networkx(
+    graph: Any, node_attributes: Names, edge_attributes: Names | None
+) -> tuple[NDArray[Any], IntArray, NDArray[Any] | None]:
+    """Return node features, edges and edge features of an undirected graph."""
+    if not is_networkx(graph):
+        raise TypeError(f"a NetworkX graph is needed, got a {type(graph).__name__}.")
+    if graph.is_directed():
+        raise ValueError("the graph is directed; call to_undirected() on it first.")
+    number = {name: i for i, name in enumerate(graph.nodes)}
+    if not number:
+        raise ValueError("the graph has no nodes; at least one is needed.")
+    links = list(graph.edges(data=True))
+    loop = next((first for first, second, _ in links if first == second), None)
+    if loop is not None:
+        raise ValueError(
+            f"the graph joins node {loop!r} to itself. Drop such edges: "
+            "graph.remove_edges_from(list(networkx.selfloop_edges(graph)))."
+        )
+    edges = np.array([(number[i], number[j]) for i, j, _ in links], dtype=np.int64)
+    node_features = _attributes(list(graph.nodes(data=True)), node_attributes, "node")
+    edge_features = None
+    if edge_attributes is None and any("features" in data for *_, data in links):
+        edge_attributes = "features"
+    if edge_attributes is not None and links:
+        labelled = [((i, j), data) for i, j, data in links]
+        edge_features = _attributes(labelled, edge_attributes, "edge")
+    return node_features, edges, edge_features
+
+
+def _attributes(
+    items: list[tuple[Any, dict[Any, Any]]], names: Names, what: str
+) -> NDArray[Any]:
+    """Return the attributes of nodes or edges as a table, one row for each."""
+    if isinstance(names, list | tuple):
+        columns = [_attribute(items, name, what) for name in names]
+        titles = [f"attribute {name!r} of the {what}s" for name in names]
+        return np.column_stack(
+            [check_scores(c, name=t) for c, t in zip(columns, titles, strict=True)]
+        )
+    cells = _attribute(items, names, what)
+    sizes = [np.size(cell) for cell in cells]
+    for (label, _), size in zip(items, sizes, strict=True):
+        if size != sizes[0]:
+            raise ValueError(
+                f"attribute {names!r} of {what} {label!r} holds {size} numbers, but "
+                f"that of {items[0][0]!r} holds {sizes[0]}."
+            )
+    return np.array(cells).reshape(len(cells), -1)
+
+
+def _attribute(
+    items: list[tuple[Any, dict[Any, Any]]], name: Hashable, what: str
+) -> list[Any]:
+    for label, data in items:
+        if name not in data:
+            raise ValueError(
+                f"{what} {label!r} has no attribute {name!r}; it has "
+                f"{', '.join(map(repr, data)) or 'none'}. "
+                f"Graph.from_networkx(graph, ...) reads attributes of other names."
+            )
+    return [data[name] for _, data in items]
+
+
+class NodeTable(NamedTuple):
+    """A frame of nodes, its column of ids, and its columns of features."""
+
+    frame: Any
+    node: str
+    features: Names | None
+
+
+class EdgeTable(NamedTuple):
+    """A frame of edges, its two columns of ids, and its columns of features."""
+
+    frame: Any
+    source: str
+    target: str
+    features: Names | None
+
+
+def read_nodes_and_edges(
+    nodes: NodeTable, edges: EdgeTable
+) -> tuple[FloatArray, IntArray, FloatArray | None]:
+    """Return node features, edges as row numbers of `nodes`, and edge features."""
+    ids = _column(nodes.frame, nodes.node, "nodes")
+    rows = _Rows(ids, f"nodes[{nodes.node!r}]")
+    node_columns = _feature_names(nodes.frame, [nodes.node], nodes.features)
+    if not node_columns:
+        raise ValueError(
+            f"nodes has no columns of features: {nodes.node!r} is all there is."
+        )
+    node_features = _features(nodes.frame, node_columns, "nodes")
+    if edges.frame is None:
+        return node_features, np.empty((0, 2), dtype=np.int64), None
+    ends = [
+        rows.of(_column(edges.frame, name, "edges"), f"edges[{name!r}]")
+        for name in (edges.source, edges.target)
+    ]
+    pairs = np.stack(ends, axis=1)
+    names = _feature_names(edges.frame, [edges.source, edges.target], edges.features)
+    if not names or not len(pairs):
+        return node_features, pairs, None
+    return node_features, pairs, _features(edges.frame, names, "edges")
+
+
+class _Rows:
+    """The rows of ids, none of which may be missing or there twice.
+
+    Ids of one numeric type are searched in the sorted ids, others in a dictionary,
+    where 3 and 3.0 are the same id, but 3 and "3" are not.
+    """
+
+    def __init__(self, ids: NDArray[Any], name: str) -> None:
+        known = check_qid(ids, len(ids), name)
+        self.name = name
+        self.ids = known.ids
+        self.rows = np.empty(known.n_queries, dtype=np.int64)
+        self.rows[known.codes] = np.arange(len(ids))
+        repeated = np.flatnonzero(self.rows[known.codes] != np.arange(len(ids)))
+        if repeated.size:
+            first = int(repeated[0])
+            second = int(np.flatnonzero(known.codes == known.codes[first])[1])
+            raise ValueError(
+                f"{name} must be all different, but {ids.tolist()[first]!r} is in row "
+                f"{first} and in row {second}."
+            )
+
+    def of(self, wanted: NDArray[Any], name: str) -> IntArray:
+        """Return the row of each wanted id, or complain about the first unknown."""
+        if (
+            isinstance(self.ids, np.ndarray)
+            and self.ids.dtype.kind == wanted.dtype.kind
+            and wanted.dtype.kind in "iuf"
+        ):
+            place = np.searchsorted(self.ids, wanted).clip(max=len(self.ids) - 1)
+            rows = np.where(self.ids[place] == wanted, self.rows[place], -1)
+        else:
+            rows = self._looked_up(wanted)
+        if (rows < 0).any():
+            raise ValueError(self._unknown(wanted, int(np.argmin(rows)), name))
+        return rows
+
+    def _looked_up(self, wanted: NDArray[Any]) -> IntArray:
+        row_of = dict(zip(self._plain(), self.rows.tolist(), strict=True))
+        found = map(row_of.get, wanted.tolist(), repeat(-1))
+        return np.fromiter(found, np.int64, len(wanted))
+
+    def _plain(self) -> list[Any]:
+        return self.ids if isinstance(self.ids, list) else self.ids.tolist()
+
+    def _unknown(self, wanted: NDArray[Any], row: int, name: str) -> str:
+        example, unknown = self._plain()[0], wanted.tolist()[row]
+        hint = ""
+        if type(example) is not type(unknown):
+            hint = (
+                f" The ids there are of type {type(example).__name__}, this one is of "
+                f"type {type(unknown).__name__}."
+            )
+        return f"{name} is {unknown!r} in row {row}, which is not in {self.name}.{hint}"
+
+
+def _feature_names(frame: Any, ids: list[str], names: Names | None) -> list[str]:
+    if names is None:
+        return [name for name in frame.columns if name not in ids]
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _features(frame: Any, names: list[str], table: str) -> FloatArray:
+    columns = [
+        check_scores(_column(frame, name, table), name=f"{table}[{name!r}]")
+        for name in names
+    ]
+    return np.column_stack(columns)
+
+
+def _column(frame: Any, name: str, table: str) -> NDArray[Any]:
+    reject_unreadable(frame, table)
+    if not hasattr(frame, "columns"):
+        raise TypeError(
+            f"{table} must be a pandas or polars DataFrame, got a "
+            f"{type(frame).__name__}."
+        )
+    if name not in frame.columns:
+        shown = ", ".join(repr(column) for column in list(frame.columns)[:12])
+        raise ValueError(f"{table} has no column {name!r}; its columns are {shown}.")
+    return np.asarray(frame[name])

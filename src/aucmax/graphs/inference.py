@@ -1,0 +1,134 @@
+r"""Rank the nodes of a graph: the best nested sets, by one total-variation problem.
+
+A set of nodes z is worth :math:`\sum_i \theta_i z_i + \sum_{(i,j)} J_{ij} z_i z_j`, and
+a ranking the sum over its top sets. For pair weights :math:`J \ge 0` the linear program
+over all of them, with :math:`n (n + |E|)` variables, has a solution in closed form
+over blocks of nodes. For weights of any sign see
+:func:`aucmax.graphs.solve_program`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.graphs._graph_checks import check_edge_weights
+from aucmax.graphs._pairwise import PairwiseModel
+from aucmax.graphs.chains import ChainFinder
+from aucmax.metrics.top_sets import TopSets
+
+__all__ = ["Ranking", "rank"]
+
+_ANY_SIGN = (
+    " For weights of any sign use aucmax.graphs.solve_program, a linear program "
+    "for small graphs."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Ranking:
+    """The best ranking of the nodes of a graph.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_nodes,)
+        Smoothed scores: those of nodes in one block are equal.
+    order : ndarray of int64 of shape (n_nodes,)
+        The nodes, best first: by score, within a block by the score of the node with
+        half of its edges' weights, then by number.
+    blocks : ndarray of int64 of shape (n_blocks + 1,)
+        Block b is ``order[blocks[b]:blocks[b + 1]]``.
+    value : float
+        The optimum: what all sets are worth together.
+    node_counts : ndarray of shape (n_nodes,)
+        The membership of each node, summed over the sets with their weights. The sum
+        of node features X over all sets is ``node_counts @ X``.
+    edge_counts : ndarray of shape (n_edges,)
+        The same of both ends of each edge together.
+    """
+
+    scores: FloatArray
+    order: IntArray
+    blocks: IntArray
+    value: float
+    node_counts: FloatArray
+    edge_counts: FloatArray
+
+    def __repr__(self) -> str:
+        n_blocks = self.blocks.size - 1
+        return (
+            f"Ranking(n_nodes={self.order.size}, n_blocks={n_blocks}, "
+            f"value={self.value:.6g})"
+        )
+
+
+def rank(
+    unary: ArrayLike,
+    edges: ArrayLike,
+    pair_weights: ArrayLike,
+    *,
+    top_sets: TopSets | None = None,
+    task: Literal["rank", "loss_augmented", "consistent"] = "rank",
+    labels: ArrayLike | None = None,
+) -> Ranking:
+    r"""Return the ranking whose top sets are worth most.
+
+    .. math:: \max_{z_1 \subset z_2 \subset \dots} \sum_l v_l \Big(
+              \sum_i \theta_i z_{li} + \sum_{(i, j)} J_{ij} z_{li} z_{lj} \Big),
+              \qquad \sum_i z_{li} = l
+
+    over 0 <= z <= 1, where a product stands for the smaller of the two. That the sets
+    are nested costs nothing.
+
+    Parameters
+    ----------
+    unary : array-like of shape (n_nodes,)
+        The score :math:`\theta` of each node.
+    edges : array-like of int of shape (n_edges, 2)
+        Pairs of nodes; one given repeatedly counts repeatedly.
+    pair_weights : array-like of shape (n_edges,)
+        What both ends together are worth besides, J >= 0.
+    top_sets : TopSets, optional
+        The set sizes that count, with weights; all, with weight 1, by default.
+    task : {"rank", "loss_augmented", "consistent"}
+        The best ranking; the best together with its loss; or the best of those with
+        all positives before all negatives, whose scores compare within a class only.
+        The loss is 1 - AUC of the labels, or its like for other sets. It is linear: a
+        positive scores less by :math:`1 / Z`, with :math:`Z = |P| |N|` for sets of all
+        sizes.
+    labels : array-like of shape (n_nodes,), optional
+        Two classes; the larger is the positive one. Needed for every task but "rank".
+
+    Returns
+    -------
+    Ranking
+        The solution; with "loss_augmented", its value includes the loss.
+
+    References
+    ----------
+    .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
+       with the AUC loss and its generalizations. AISTATS 2014, problem (7).
+
+    Examples
+    --------
+    >>> from aucmax.graphs import rank
+    >>> ranking = rank([3.0, 0.0, 1.0], [[0, 1]], [2.0])
+    >>> ranking.order.tolist(), ranking.blocks.tolist(), ranking.value
+    ([0, 1, 2], [0, 1, 2, 3], 14.0)
+    """
+    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
+    check_edge_weights(pair_weights, edge_of_row.size, "pair_weights", hint=_ANY_SIGN)
+    model = model.for_task(task, labels)
+    offsets = np.array([0, model.unary.size])
+    finder = ChainFinder(model.edges, offsets, [model.top_sets], model.positives_first)
+    chain = finder.find(model.unary, model.pair_weights)
+    return Ranking(
+        chain.scores,
+        chain.order,
+        chain.blocks,
+        model.value(chain.node_counts, chain.edge_counts),
+        chain.node_counts,
+        chain.edge_counts[edge_of_row],
+    )

@@ -1,0 +1,137 @@
+"""Logistic regression on a bent line per column: an additive model that can be read."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._core.features import check_two_labels
+from aucmax._core.validation import FloatArray
+from aucmax.base import BinaryRanker
+from aucmax.exceptions import ModelFileError
+
+__all__ = ["AdditiveLogistic"]
+
+# Rows whose ramps are computed at a time.
+_ROWS_AT_A_TIME = 20_000
+
+
+class AdditiveLogistic(BinaryRanker):
+    r"""A sum of one curve per column, linear between quantiles of the column.
+
+    .. math:: f(x) = \sum_k \left( a_k x_k + \sum_j c_{kj} r_{kj}(x_k) \right)
+
+    The ramp :math:`r_{kj}` rises from 0 to 1 between two neighbouring quantiles: with
+    equal weights the ramps are the rank of the row in the column.
+
+    Parameters
+    ----------
+    n_ramps : int, default=10
+        Ramps per column.
+    C : float, default=0.2
+        Weight of the loss.
+
+    Attributes
+    ----------
+    knots_ : ndarray of shape (n_features, n_ramps + 1)
+        Quantiles of each column.
+    weights_ : ndarray of shape (n_features, n_ramps + 1)
+        Of each column's value, and of its ramps; 0 of ramps in a column that has fewer
+        than two, which would repeat the value.
+    classes_ : ndarray of shape (2,)
+        Negative and positive label.
+    """
+
+    def __init__(self, n_ramps: int = 10, C: float = 0.2) -> None:
+        self.n_ramps = n_ramps
+        self.C = C
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the curves.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            Features on one scale.
+        y : array-like of shape (n_rows,)
+            Two distinct labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
+
+        Returns
+        -------
+        self : AdditiveLogistic
+            The fitted model.
+        """
+        classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
+        knots = np.zeros((X.shape[1], self.n_ramps + 1))
+        filled = np.arange(X.shape[1])
+        if hasattr(X, "nnz"):
+            # of the others no quantile but the ends differs from zero
+            n_filled = np.bincount(X.indices, minlength=X.shape[1])
+            filled = np.flatnonzero(n_filled * self.n_ramps > labels.size)
+        steps = np.linspace(0.0, 1.0, self.n_ramps + 1)
+        knots[filled] = np.quantile(_dense(X[:, filled]), steps, axis=0).T
+        logistic = LogisticRegression(C=self.C, max_iter=200, tol=1e-3)
+        logistic.fit(_values_and_ramps(X, knots), labels, weight)
+        self.classes_ = classes
+        self.knots_ = knots
+        self.weights_ = np.zeros(knots.shape)
+        self.weights_[:, 0], ramps = np.split(logistic.coef_[0], [X.shape[1]])
+        self.weights_[_is_bent(knots), 1:] = ramps.reshape(-1, self.n_ramps)
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows by the sum of their curves.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores.
+        """
+        check_is_fitted(self)
+        scores = np.empty(X.shape[0])
+        ramps = self.weights_[_is_bent(self.knots_), 1:]
+        weights = np.concatenate([self.weights_[:, 0], ramps.ravel()])
+        for start in range(0, scores.size, _ROWS_AT_A_TIME):
+            rows = slice(start, start + _ROWS_AT_A_TIME)
+            basis = _values_and_ramps(X[rows], self.knots_)
+            scores[rows] = basis @ weights
+        return scores
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left."""
+        if hasattr(self, "weights_") and (
+            self.weights_.ndim != 2 or self.weights_.shape != self.knots_.shape
+        ):
+            raise ModelFileError("knots and weights differ in number")
+
+
+def _is_bent(knots: FloatArray) -> Any:
+    """Whether each column has several ramps: a quantile that repeats leaves none."""
+    return np.count_nonzero(np.diff(knots, axis=1), axis=1) > 1
+
+
+def _values_and_ramps(X: Any, knots: FloatArray) -> Any:
+    """Return the values of all columns, then the ramps of those that have several."""
+    bent = _is_bent(knots)
+    lower, widths = knots[bent, :-1], np.diff(knots[bent], axis=1)
+    widths[widths == 0.0] = np.inf
+    ramps = (_dense(X[:, bent])[:, :, None] - lower) / widths
+    ramps = np.clip(ramps, 0.0, 1.0, out=ramps).reshape(X.shape[0], -1)
+    if sparse.issparse(X):
+        both: Any = [X, sparse.csr_array(ramps)]
+        return sparse.csr_array(sparse.hstack(both))
+    return np.hstack([X, ramps])
+
+
+def _dense(X: Any) -> Any:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)

@@ -1,0 +1,140 @@
+"""What a comparison goes by: a measure, and the part of the ROC curve that counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aucmax._core.parameters import check_range
+from aucmax.tables import Target
+
+__all__ = ["MEASURES", "Aim", "choose_aim", "measures_of"]
+
+Range = tuple[float, float]
+
+WHOLE: Range = (0.0, 1.0)
+# shown beside the AUC if nobody asks for a range
+_USUAL_FPR: Range = (0.0, 0.1)
+
+#: Name of each measure in records, and what it is called in texts.
+MEASURES = {
+    "auc": "AUC",
+    "partial_auc": "partial AUC",
+    "mauc": "MAUC",
+    "ordinal_auc": "ordinal AUC",
+    "ndcg": "NDCG@10",
+    "map": "MAP",
+}
+
+
+@dataclass(frozen=True)
+class Aim:
+    """The measure that models are chosen and tested by, and the ranges of a part.
+
+    Attributes
+    ----------
+    metric : str
+        A key of :data:`aucmax.model_selection.MEASURES`.
+    fpr_range, tpr_range : tuple of float
+        The part of the ROC curve that ``partial_auc`` is the mean over.
+    """
+
+    metric: str
+    fpr_range: Range = _USUAL_FPR
+    tpr_range: Range = WHOLE
+
+    @property
+    def ranges(self) -> dict[str, Any]:
+        """What models are trained for: the ranges if these decide, else nothing."""
+        if self.metric != "partial_auc":
+            return {}
+        return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
+
+    @property
+    def part(self) -> str:
+        """The part of the curve in a few characters."""
+        text = "{:g}-{:g}".format(*self.fpr_range)
+        if self.tpr_range == WHOLE:
+            return text
+        return text + " x {:g}-{:g}".format(*self.tpr_range)
+
+    @property
+    def part_in_words(self) -> str:
+        """The part of the curve in a sentence."""
+        text = "false-positive rates {:g} to {:g}".format(*self.fpr_range)
+        if self.tpr_range == WHOLE:
+            return text
+        return text + ", true-positive rates {:g} to {:g}".format(*self.tpr_range)
+
+
+def measures_of(target: Target) -> list[str]:
+    """Name the measures of a target, the usual one first.
+
+    Parameters
+    ----------
+    target : Target
+        What is ranked.
+
+    Returns
+    -------
+    list of str
+        Two classes: ``auc`` and ``partial_auc``. More levels: ``mauc``,
+        ``ordinal_auc``, and ``auc``. With queries ``ndcg`` and ``map``, too.
+    """
+    names = ["auc", "partial_auc"]
+    if target.is_graded:
+        names = ["mauc", "ordinal_auc", "auc"]
+    return names if target.queries is None else [*names, "ndcg", "map"]
+
+
+def choose_aim(
+    target: Target,
+    metric: str | None = None,
+    fpr_range: Sequence[float] | None = None,
+    tpr_range: Sequence[float] | None = None,
+) -> Aim:
+    """Return what to go by: the metric if one is named, else what the ranges ask for.
+
+    Parameters
+    ----------
+    target : Target
+        What is ranked.
+    metric : str, optional
+        A key of :data:`aucmax.model_selection.MEASURES` that suits the target. By
+        default the partial AUC if a range is given, else the AUC; the MAUC of
+        more than two levels.
+    fpr_range, tpr_range : pair of float, optional
+        The part of the ROC curve that counts.
+
+    Returns
+    -------
+    Aim
+
+    Raises
+    ------
+    ValueError
+        The metric is not one of this target, or a range is none.
+    """
+    fpr = None if fpr_range is None else check_range("fpr_range", fpr_range)
+    tpr = None if tpr_range is None else check_range("tpr_range", tpr_range)
+    is_part = any(ends not in (None, WHOLE) for ends in (fpr, tpr))
+    if is_part and target.is_graded:
+        raise ValueError(
+            "a range is a part of the ROC curve of two classes, but the target has "
+            f"{len(target.level_counts)} levels. Choose the positive value, or leave "
+            "out the range."
+        )
+    known = measures_of(target)
+    if metric is None:
+        metric = "partial_auc" if is_part else known[0]
+    elif metric not in known:
+        raise ValueError(_explain_metric(metric, known, target))
+    if fpr is None:
+        fpr = WHOLE if tpr not in (None, WHOLE) else _USUAL_FPR
+    return Aim(metric, fpr, tpr or WHOLE)
+
+
+def _explain_metric(metric: str, known: Sequence[str], target: Target) -> str:
+    what = "levels of relevance" if target.is_graded else "two classes"
+    what += " without queries" if target.queries is None else " in queries"
+    problem = "is no metric for" if metric in MEASURES else "is unknown; with"
+    return f"the metric {metric!r} {problem} {what}: choose from {', '.join(known)}."

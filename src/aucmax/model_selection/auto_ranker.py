@@ -1,0 +1,438 @@
+"""The best ranking that a table allows: many models, one combination, one number."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.parameters import check_choice, check_integer, check_range
+from aucmax._core.progress import reporter
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import FloatArray
+from aucmax.base import BinaryRanker
+from aucmax.decisions.calibration import (
+    CalibratedMixin,
+    check_calibrate,
+    learn_calibration,
+)
+from aucmax.exceptions import ModelFileError
+from aucmax.model_selection.candidates import Setting, choose_candidates
+from aucmax.model_selection.clock import Clock
+from aucmax.model_selection.combiners import Ranked
+from aucmax.model_selection.ensemble import Ensemble, combine
+from aucmax.model_selection.estimate import WHOLE, estimate
+from aucmax.model_selection.input_table import read_rows, read_table
+from aucmax.model_selection.leaderboard import board, summarise
+from aucmax.model_selection.members import choose_members
+from aucmax.model_selection.out_of_fold import TrainingTable
+from aucmax.model_selection.plan import plan_folds
+from aucmax.model_selection.pooling import ignore_few_rows
+from aucmax.model_selection.rank_scale import to_logits
+from aucmax.model_selection.resuming import SearchCheckpoint
+from aucmax.model_selection.search import AutoProgress, search
+from aucmax.tables import check_table, has_constant_scores
+from aucmax.tables.table_model import (
+    check_categories,
+    score_rows,
+    view_rows,
+    warn_of_constant_scores,
+)
+
+__all__ = ["AutoRanker"]
+
+METRICS = ("auc", "partial_auc")
+
+
+class AutoRanker(CalibratedMixin, BinaryRanker):
+    """Try many models, combine the good ones, and say how well the result ranks.
+
+    Takes raw tables (text, gaps, dates) as well as arrays and sparse matrices. Every
+    candidate is fitted to the same folds, with columns learned anew in each. The rows
+    that it has not seen get a logit, half by their rank within the fold and half by how
+    far their score is from the mean, and logistic regression on these logits learns a
+    combination with few, non-negative weights. A
+    second level of cross-validation replaces it by the best single model where that is
+    clearly better. The models of the combination are then fitted to all rows, and new
+    rows placed on the scale of the rows kept aside. If there is no time for it, after
+    Ctrl-C, and past 20,000 rows, the models of the folds score new rows.
+
+    The estimate is not the out-of-fold value of the winner, which is too high: each
+    block of rows is scored by a combination that was chosen, and whose weights were
+    learned, on the other blocks.
+
+    The second of the two labels in sorted order is the positive class.
+
+    Parameters
+    ----------
+    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+        The part of the ROC curve that counts.
+    metric : {None, "auc", "partial_auc"}, default=None
+        What to call it; by default, by the ranges. With "partial_auc" and no range, it
+        is the first tenth of the false positive rates.
+    time_limit : float or None, default=60.0
+        The most seconds for a fit. Candidates that cannot be done in time are left out,
+        but for the first; None tries all of them.
+    models : "default" or sequence, default="default"
+        Names of candidates (:data:`aucmax.model_selection.CANDIDATES`), estimators,
+        pairs ``(name, estimator)``. An estimator learns from the scaled, one-hot encoded
+        table, or from gaps and category codes if it has a parameter
+        ``categorical_features``.
+    folds : int, default=5
+        Number of folds; fewer are used if a class is small, and past 20,000 rows.
+    random_state : int, default=0
+        How rows are dealt to folds, and the seed of the models.
+    n_jobs : int, default=1
+        Threads; 0 or -1 takes all cores.
+    calibrate : {None, "auto", "sigmoid", "isotonic"}, default=None
+        How scores become probabilities, learned from the scores of rows kept aside;
+        without it there is no `predict_proba`. "auto" is "isotonic" with 1,000 rows of
+        each class, and "sigmoid" with fewer.
+    callback : callable, default=None
+        Called with an :class:`~aucmax.model_selection.AutoProgress` before each
+        candidate and at the end; a true answer ends the search. Not stored by
+        :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to write these to standard output.
+
+    Attributes
+    ----------
+    weights_ : dict of str to float
+        The models of the combination with their shares, the largest first.
+    combiner_ : str
+        Which combination was chosen.
+    estimate_ : dict of str to float
+        "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
+        95% interval; NaN where there is none.
+    notices_ : list of str
+        What a user should know about the data and the search.
+    members_ : list of dict
+        The models of the combination: "name", "weight", "view", and in "models" and
+        "scales" one model, fitted to all rows, with the scale of its scores; or one for
+        each fold. With `times`, that is the last fold.
+    encoders_ : list of TableEncoder
+        The columns, as learned from all rows, or in each fold.
+    board_ : dict of lists
+        What :meth:`leaderboard` shows.
+    threshold_ : float
+        Combined score of the best balanced accuracy, which `decision_function`
+        subtracts.
+    calibration_ : ndarray of shape (2, n_knots)
+        Rising scores and their log-odds, between which probabilities are found; only
+        with `calibrate`.
+    base_rate_ : float
+        Share of positives among the rows that they were learned from, likewise.
+    n_rows_, n_positive_, n_folds_ : int
+        Training rows, those that were positive, and folds.
+    classes_ : ndarray of shape (2,)
+        The labels; the second is the positive class.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns, if they are all strings.
+
+    See Also
+    --------
+    LinearRankerCV : The linear model that chooses itself.
+    LambdaMART : Trees for the AUC.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from aucmax import AutoRanker
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = AutoRanker(models=["logistic regression", "boosted trees"])
+    >>> model = model.fit(X[:300], y[:300])
+    >>> model.score(X[300:], y[300:]) > 0.99
+    True
+    """
+
+    _unsaved_params = ("callback",)
+
+    def __init__(
+        self,
+        *,
+        fpr_range: Sequence[float] = (0.0, 1.0),
+        tpr_range: Sequence[float] = (0.0, 1.0),
+        metric: str | None = None,
+        time_limit: float | None = 60.0,
+        models: Any = "default",
+        folds: int = 5,
+        random_state: int = 0,
+        n_jobs: int = 1,
+        calibrate: str | None = None,
+        callback: Callable[[AutoProgress], object] | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.fpr_range = fpr_range
+        self.tpr_range = tpr_range
+        self.metric = metric
+        self.time_limit = time_limit
+        self.models = models
+        self.folds = folds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.calibrate = calibrate
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Try the candidates, and combine them.
+
+        Ctrl-C keeps what is done by then, if anything is.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+        y : array-like of shape (n_rows,)
+            Two distinct labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights.
+        qid : array-like of shape (n_rows,), default=None
+            The query of each row. The metric is then the mean over queries, and a query
+            is in one fold.
+        groups : array-like of shape (n_rows,), default=None
+            Rows of one group are in one fold.
+        times : array-like of shape (n_rows,), default=None
+            Numbers or dates. Models are then checked on rows later than those that they
+            have learned from.
+        checkpoint : path, default=None
+            A file that keeps the candidates that are done, so that a search whose
+            process was killed goes on from there when it is called again with the same
+            rows and parameters, to the same model; time that was spent counts. After
+            Ctrl-C, or when the time was up, another call with more time goes on, too.
+            Another search is refused until this one is finished.
+
+        Returns
+        -------
+        self : AutoRanker
+            The fitted model.
+        """
+        clock = Clock(self.time_limit)
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            given = read_rows(
+                self, X, y, sample_weight, qid=qid, groups=groups, times=times
+            )
+            plan = plan_folds(
+                given.labels,
+                self.folds,
+                self.random_state,
+                queries=given.queries,
+                groups=given.groups,
+                moments=given.times,
+            )
+            hidden = check_table(given.table, given.labels, plan.folds)
+            rows = TrainingTable(given, plan)
+            setting = self._setting(given.table, plan.folds[0][0].size)
+            candidates = choose_candidates(self.models, setting)
+            done = None
+            if checkpoint is not None:
+                done = SearchCheckpoint(checkpoint, rows, setting, candidates)
+            found = search(candidates, rows, setting, clock, reporter(self), done)
+            ranked = rows.ranked(
+                np.column_stack([one.logits for one in found.fitted]), setting.part
+            )
+            ensemble = combine(ranked, plan.blocks, is_forward=given.times is not None)
+            members = choose_members(found, ensemble.weights, rows, setting, clock)
+            if done is not None and not found.is_stopped:
+                done.finish()
+            replace_state(
+                self,
+                {
+                    "classes_": given.classes,
+                    "members_": members.records,
+                    "encoders_": members.encoders,
+                    "weights_": {one["name"]: one["weight"] for one in members.records},
+                    "combiner_": ensemble.combiner,
+                    "estimate_": self._estimate(ranked, ensemble.honest_scores),
+                    "board_": board(found.fitted, ranked, ensemble),
+                    "notices_": [
+                        *plan.notices,
+                        *map(str, hidden),
+                        *members.encoders[0].notices_,
+                        *found.notices,
+                        *members.notices,
+                    ],
+                    **self._learn_cut(ranked, ensemble),
+                    "n_rows_": given.n_rows,
+                    "n_positive_": int(np.count_nonzero(given.labels)),
+                    "n_folds_": len(plan.folds),
+                },
+            )
+            # some rows tell; if all of them are equal, all rows do
+            for n_rows in (min(given.n_rows, 1000), given.n_rows):
+                scores = self._combined([given.table[:n_rows]] * len(self.encoders_))
+                some = given.target.take(np.arange(n_rows))
+                if not has_constant_scores(some, scores):
+                    return self
+            warn_of_constant_scores(self)
+        return self
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the more likely positive.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
+            Raw rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores, positive where `predict` gives the positive class.
+        """
+        check_is_fitted(self, "members_")
+        table = read_table(self, X, fitting=False)
+        scores = self._combined([table] * len(self.encoders_))
+        return scores - float(self.threshold_)
+
+    def leaderboard(self) -> Any:
+        """Return how every candidate did on the folds, the best first.
+
+        Returns
+        -------
+        polars.DataFrame
+            Columns "model", "metric" with its 95% interval "low" and "high", "p_value"
+            of the paired test against the best single model, "weight" in the
+            combination, and "seconds". The combination itself is the first row, by its
+            honest estimate.
+        """
+        import polars as pl
+
+        check_is_fitted(self, "members_")
+        return pl.DataFrame(self.board_)
+
+    def summary(self) -> str:
+        """Say in words what was tried, what came of it, and how well it ranks.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self, "members_")
+        return summarise(self)
+
+    def _part_of_the_curve(self) -> dict[str, Any]:
+        fpr_range = check_range("fpr_range", self.fpr_range)
+        tpr_range = check_range("tpr_range", self.tpr_range)
+        if self.metric == "partial_auc" and fpr_range == tpr_range == (0.0, 1.0):
+            fpr_range = (0.0, 0.1)
+        return {"fpr_range": fpr_range, "tpr_range": tpr_range}
+
+    def _setting(self, table: Any, n_rows: int) -> Setting:
+        return Setting(
+            n_rows=n_rows,
+            n_columns=table.shape[1],
+            is_sparse=not hasattr(table, "columns"),
+            part=self._part_of_the_curve(),
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+            is_limited=self.time_limit is not None,
+        )
+
+    def _estimate(self, ranked: Ranked, scores: FloatArray) -> dict[str, float]:
+        part = ranked.part if ranked.part != WHOLE else _FIRST_TENTH
+        record: dict[str, float] = {}
+        for name, ranges in (("auc", WHOLE), ("partial_auc", part)):
+            # the part that was not asked for is a side figure
+            is_aim = ranges == ranked.part
+            with nullcontext() if is_aim else ignore_few_rows():
+                found = estimate(ranked, scores, ranges)
+            record |= {
+                name: float(found.value),
+                f"{name}_low": float(found.low),
+                f"{name}_high": float(found.high),
+            }
+        return record
+
+    def _learn_cut(self, ranked: Ranked, ensemble: Ensemble) -> dict[str, Any]:
+        """Learn the threshold, and the calibration if there is to be one."""
+        labels, weight = ranked.labels, ranked.weight
+        threshold = balanced_threshold(ensemble.scores, labels, weight)
+        if self.calibrate is None:
+            return {"threshold_": threshold}
+        scores = ensemble.honest_scores - threshold
+        return {
+            "threshold_": threshold,
+            **learn_calibration(self.calibrate, scores, labels, weight),
+        }
+
+    def _check_parameters(self) -> None:
+        check_calibrate(self.calibrate)
+        part = self._part_of_the_curve()
+        if self.metric is not None:
+            check_choice("metric", self.metric, METRICS)
+        if self.metric == "auc" and part != WHOLE:
+            raise ValueError(
+                f"metric='auc' contradicts fpr_range={self.fpr_range!r} and tpr_range="
+                f"{self.tpr_range!r}: it is the whole curve. Leave out metric, or the "
+                "ranges."
+            )
+        limit = self.time_limit
+        is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
+        if limit is not None and not (is_number and limit >= 0.0):
+            raise ValueError(f"time_limit must be None or seconds, got {limit!r}.")
+        check_integer("folds", self.folds)
+        if self.folds < 2:
+            raise ValueError(f"folds must be at least 2, got {self.folds!r}.")
+
+    def _combined(self, tables: Sequence[Any]) -> FloatArray:
+        """Score rows by the members of each encoder, which have a table each."""
+        scores: FloatArray = np.zeros(tables[0].shape[0])
+        for k, (encoder, table) in enumerate(zip(self.encoders_, tables, strict=True)):
+            for view in sorted({member["view"] for member in self.members_}):
+                matrix = view_rows(view, encoder, table)
+                for member in self.members_:
+                    if member["view"] == view:
+                        found = score_rows(member["models"][k], matrix)
+                        logits = to_logits(found, member["scales"][k])
+                        scores += member["weight"] * logits
+        return scores / len(tables)
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that no fit could have left: try it on a row."""
+        if not hasattr(self, "members_"):
+            return
+        try:
+            n_folds = len(self.encoders_)
+            for member in self.members_:
+                if len(member["models"]) != n_folds or len(member["scales"]) != n_folds:
+                    raise ValueError(f"{member['name']!r} lacks a fold")
+                for k, encoder in enumerate(self.encoders_):
+                    check_categories(member["view"], encoder, member["models"][k])
+            names = [*getattr(self, "feature_names_in_", ())]
+            for encoder in self.encoders_ if names else ():
+                if [*getattr(encoder, "feature_names_in_", names)] != names:
+                    raise ValueError("its parts have learnt from other columns")
+            empty = [encoder.sample_row() for encoder in self.encoders_]
+            if not np.isfinite(self._combined(empty)).all():
+                raise ValueError("a score is not finite")
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ModelFileError(f"the combination is damaged: {error}") from error
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+_FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}

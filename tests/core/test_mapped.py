@@ -1,0 +1,99 @@
+"""Matrices on disk: the same values, and nothing left behind."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import pytest
+
+from aucmax._core import mapped as _mapped
+from aucmax._core.mapped import MapWriter, is_mapped, map_blocks, take_rows
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(50, 3))
+
+
+@pytest.fixture
+def mapped(X):
+    writer = MapWriter(3)
+    for start in (0, 7, 30):
+        writer.write(X[start : {0: 7, 7: 30, 30: 50}[start]])
+    return writer.finish()
+
+
+def test_a_map_holds_what_was_written(X, mapped):
+    assert is_mapped(mapped)
+    assert not is_mapped(X)
+    assert not mapped.flags.writeable
+    np.testing.assert_array_equal(mapped, X)
+
+
+def test_views_of_maps_and_maps_of_numpy_are_maps(tmp_path, X, mapped):
+    X.tofile(tmp_path / "X")
+    of_numpy = np.memmap(tmp_path / "X", dtype=float, mode="r", shape=X.shape)
+    assert is_mapped(of_numpy)
+    assert is_mapped(np.asarray(of_numpy)[3:9])
+    assert is_mapped(mapped[::2])
+    assert not is_mapped(np.array(mapped))
+
+
+def test_rows_are_taken_into_another_map(monkeypatch, X, mapped):
+    monkeypatch.setattr(_mapped, "_CELLS_AT_ONCE", 10)
+    rows = np.array([4, 4, 0, 49, 17])
+    taken = take_rows(mapped, rows)
+    assert is_mapped(taken)
+    np.testing.assert_array_equal(taken, X[rows])
+    assert not is_mapped(take_rows(X, rows))
+
+
+def test_a_function_is_applied_block_by_block(monkeypatch, X, mapped):
+    monkeypatch.setattr(_mapped, "_CELLS_AT_ONCE", 10)
+    sizes = []
+
+    def double(block):
+        sizes.append(len(block))
+        return 2 * block
+
+    np.testing.assert_array_equal(map_blocks(mapped, double), 2 * X)
+    assert max(sizes) == 3
+
+
+def test_no_rows_are_no_map():
+    assert MapWriter(4).finish().shape == (0, 4)
+
+
+def test_maps_have_no_names(tmp_path, monkeypatch, X):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    writer = MapWriter(3)
+    writer.write(X)
+    mapped = writer.finish()
+    assert not os.listdir(tmp_path) or os.name == "nt"
+    np.testing.assert_array_equal(mapped, X)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+def test_a_full_disk_is_told_with_its_folder(tmp_path):
+    code = (
+        "import resource, numpy as np\n"
+        "from aucmax._core.mapped import MapWriter\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "writer = MapWriter(10)\n"
+        "try:\n"
+        "    writer.write(np.zeros((5000, 10)))\n"
+        "except OSError as error:\n"
+        "    print(error.filename, error.strerror)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.startswith(f"{tmp_path} no room left on the disk")
+    assert "TMPDIR" in ran.stdout
+    assert not os.listdir(tmp_path)

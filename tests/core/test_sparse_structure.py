@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+from scipy import sparse
+
+from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax.graphs import Graph
+from aucmax.metrics import unnested_auc_score
+from aucmax.tables import TableEncoder
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
+@pytest.mark.parametrize("shape", [(4, 6), (0, 3), (3, 0)])
+def test_sound_matrices_pass(kind, shape):
+    dense = np.arange(shape[0] * shape[1], dtype=float).reshape(shape) % 3
+    check_sparse_structure(sparse.csr_array(dense).asformat(kind))
+    check_sparse_structure(dense)
+
+
+def test_damaged_coordinates_are_refused():
+    matrix = sparse.coo_array(np.eye(3))
+    matrix.coords[1][0] = 99
+    with pytest.raises(ValueError, match="damaged sparse matrix: an index is out"):
+        check_sparse_structure(matrix)
+
+
+def test_every_door_for_sparse_matrices_looks_at_their_indices():
+    matrix = sparse.csr_array(np.eye(3))
+    matrix.indices[1] = 10**6
+    for refuse in (
+        lambda: TableEncoder().fit(matrix),
+        lambda: Graph.from_adjacency(np.eye(3), matrix),
+        lambda: unnested_auc_score([0, 1, 1], matrix),
+    ):
+        with pytest.raises(ValueError, match="is a damaged sparse matrix"):
+            refuse()

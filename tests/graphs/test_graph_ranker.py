@@ -1,0 +1,303 @@
+"""What GraphRanker finds: the optimum it claims, whatever the order of its data."""
+
+import numpy as np
+import pytest
+
+from aucmax import AUCSVC, GraphRanker
+from aucmax.graphs import Graph
+from aucmax.graphs.rounds import tangent_at
+from aucmax.metrics.top_sets import TopSets
+from graphs.optimum_by_cvxpy import convex_minimum
+from graphs.ranker_samples import graphs_of, repelling
+from graphs.test_graph_sources import network
+from structured import reference_graph_risk as reference
+
+SOLVERS = ("frank-wolfe", "bundle")
+METRICS = {
+    "auc": ({}, TopSets.every),
+    "unnested": ({}, TopSets.every),
+    "binned": ({"bins": 3}, lambda n: TopSets.binned(n, 3)),
+    "at_k": ({"k": 2}, lambda n: TopSets.up_to(n, 2)),
+}
+
+
+def weights_of(model):
+    return np.concatenate([model.coef_[0], model.edge_coef_[0]])
+
+
+def fitted(graphs, labels, C=10.0, **params):
+    return GraphRanker(C, **params).fit(graphs, labels)
+
+
+@pytest.mark.parametrize("loss", ["consistent", "ramp"])
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_objective_is_that_of_the_definition(solver, metric, loss):
+    graphs, labels = graphs_of(1)
+    params, sets_of = METRICS[metric]
+    model = fitted(graphs, labels, metric=metric, loss=loss, solver=solver, **params)
+    items = reference.labelled(graphs, labels, sets_of)
+    expected = reference.objective(items, weights_of(model), 10.0, loss)
+    assert model.objective_ == pytest.approx(expected, rel=1e-6)
+    assert 0.0 <= model.dual_gap_ <= 1.001e-3 * model.objective_
+    assert (model.edge_coef_ >= 0.0).all()
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("tol", [0.2, 1e-3])
+def test_the_optimum_of_the_fixed_loss_is_within_the_gap(solver, tol, monkeypatch):
+    graphs, labels = graphs_of(2, sizes=(4, 5, 6))
+    start = np.array([0.4, 0.1, 0.2, 0.05])
+    monkeypatch.setattr(
+        "aucmax.graphs.graph_ranker.best_start",
+        lambda problem, of_nodes, *rest: tangent_at(problem, start, *rest),
+    )
+    model = fitted(graphs, labels, loss="fixed", solver=solver, tol=tol)
+    assert model.n_rounds_ == 1
+    items = reference.labelled(graphs, labels)
+    linear = reference.tangent(items, start)
+    optimum = convex_minimum(items, 10.0, linear, 2)
+    assert model.objective_ >= optimum * (1.0 - 1e-8)
+    assert model.objective_ - model.dual_gap_ <= optimum * (1.0 + 1e-8)
+    weights = weights_of(model)
+    at_weights = reference.convex_value(items, weights, 10.0, linear)
+    assert model.objective_ == pytest.approx(at_weights, rel=1e-7)
+    # the tangent lies above
+    assert model.objective_ >= reference.objective(items, weights, 10.0) - 1e-8
+
+
+@pytest.mark.parametrize("loss", ["consistent", "fixed"])
+@pytest.mark.parametrize("seed", range(3))
+def test_both_solvers_agree(seed, loss):
+    graphs, labels = graphs_of(seed, sizes=(10, 15, 8, 12))
+    first, second = (
+        fitted(graphs, labels, solver=solver, loss=loss, tol=1e-7) for solver in SOLVERS
+    )
+    assert first.objective_ == pytest.approx(second.objective_, rel=1e-5)
+    np.testing.assert_allclose(weights_of(first), weights_of(second), atol=3e-3)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("loss", ["consistent", "fixed"])
+@pytest.mark.parametrize("metric", ["auc", "unnested", "binned"])
+def test_without_edges_the_model_is_a_linear_one_for_the_auc(metric, loss, solver):
+    graphs, labels = graphs_of(0, sizes=(12, 20, 8, 30))
+    bare = [Graph(graph.node_features) for graph in graphs]
+    model = fitted(
+        bare, labels, 20.0, metric=metric, bins=30, loss=loss, solver=solver, tol=1e-10
+    )
+    linear = AUCSVC(C=20.0, tol=1e-10).fit(
+        np.concatenate([graph.node_features for graph in bare]),
+        np.concatenate(labels),
+        qid=np.repeat(range(4), [12, 20, 8, 30]),
+    )
+    np.testing.assert_allclose(model.coef_, linear.coef_, atol=1e-6)
+    np.testing.assert_array_equal(model.edge_coef_, 0.0)
+    assert model.objective_ == pytest.approx(linear.objective_, rel=1e-6)
+    assert model.intercept_ == pytest.approx(linear.intercept_, abs=1e-5)
+    for graph, scores in zip(bare, model.decision_function(bare), strict=True):
+        expected = linear.decision_function(graph.node_features)
+        np.testing.assert_allclose(scores, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_weights_of_edges_are_never_negative_unless_free(solver):
+    graphs, labels = repelling(1, sizes=(6, 4))
+    bounded = fitted(graphs, labels, solver=solver)
+    np.testing.assert_array_equal(bounded.edge_coef_, 0.0)
+    free = fitted(graphs, labels, solver=solver, pair_weights="free", tol=1e-2)
+    assert free.edge_coef_[0, 0] < -0.1
+    assert free.objective_ < bounded.objective_
+    items = reference.labelled(graphs, labels)
+    expected = reference.objective(items, weights_of(free), 10.0)
+    assert free.objective_ == pytest.approx(expected, rel=1e-6)
+
+
+def test_unnested_sets_are_free_of_each_other_where_neighbours_repel():
+    graphs, labels = repelling(1, sizes=(6, 5))
+    model = fitted(graphs, labels, pair_weights="free", metric="unnested", tol=1e-2)
+    items = reference.labelled(graphs, labels)
+    free, nested = (
+        reference.objective(items, weights_of(model), 10.0, nested=nested)
+        for nested in (False, True)
+    )
+    assert model.objective_ == pytest.approx(free, rel=1e-8)
+    assert free > nested + 0.1
+
+
+def test_free_weights_that_need_not_be_negative_are_the_same():
+    graphs, labels = graphs_of(3, sizes=(10, 14))
+    bounded = fitted(graphs, labels, tol=1e-6)
+    assert (bounded.edge_coef_ > 0.01).all()
+    free = fitted(graphs, labels, tol=1e-6, pair_weights="free")
+    np.testing.assert_allclose(weights_of(free), weights_of(bounded), atol=5e-3)
+
+
+def permuted(graph, y, rng):
+    """The same graph with other numbers, and its edges backwards."""
+    order = rng.permutation(graph.n_nodes)
+    number = np.argsort(order)
+    backwards = number[graph.edges[::-1, ::-1]]
+    features = graph.edge_features[::-1]
+    return (graph.node_features[order], backwards, features), y[order]
+
+
+@pytest.mark.parametrize("loss", ["consistent", "fixed", "ramp"])
+def test_the_order_of_nodes_edges_and_graphs_does_not_matter(loss):
+    rng = np.random.default_rng(0)
+    graphs, labels = graphs_of(7, sizes=(8, 5, 11))
+    model = fitted(graphs, labels, loss=loss, tol=1e-6)
+    moved = [permuted(*pair, rng) for pair in zip(graphs, labels, strict=True)][::-1]
+    again = fitted([g for g, _ in moved], [y for _, y in moved], loss=loss, tol=1e-6)
+    np.testing.assert_allclose(weights_of(again), weights_of(model), atol=3e-3)
+    assert again.objective_ == pytest.approx(model.objective_, rel=1e-5)
+
+
+def test_graphs_given_twice_do_not_change_the_weights():
+    graphs, labels = graphs_of(8)
+    model = fitted(graphs, labels, tol=1e-6)
+    twice = fitted(graphs * 2, labels * 2, tol=1e-6)
+    np.testing.assert_allclose(weights_of(twice), weights_of(model), atol=3e-3)
+    assert twice.objective_ == pytest.approx(model.objective_, rel=1e-5)
+
+
+def test_an_edge_in_halves_is_one_edge():
+    graphs, labels = graphs_of(8)
+    halves = [
+        Graph(
+            g.node_features,
+            np.concatenate([g.edges, g.edges[:, ::-1]]),
+            np.concatenate([g.edge_features, g.edge_features]) / 2,
+        )
+        for g in graphs
+    ]
+    model, again = fitted(graphs, labels), fitted(halves, labels)
+    np.testing.assert_array_equal(weights_of(model), weights_of(again))
+
+
+@pytest.mark.parametrize("unit", [1e-3, 0.25, 1e3])
+def test_features_in_another_unit_give_weights_in_the_inverse(unit):
+    graphs, labels = graphs_of(9)
+    model = fitted(graphs, labels, tol=1e-7)
+    scaled = [
+        Graph(unit * g.node_features, g.edges, unit * g.edge_features) for g in graphs
+    ]
+    again = fitted(scaled, labels, 10.0 / unit**2, tol=1e-7)
+    np.testing.assert_allclose(unit * weights_of(again), weights_of(model), atol=1e-3)
+    assert unit**2 * again.objective_ == pytest.approx(model.objective_, rel=1e-5)
+
+
+def test_a_constant_feature_of_nodes_gets_no_weight():
+    graphs, labels = graphs_of(10)
+    shifted = [
+        Graph(
+            np.hstack([g.node_features, np.ones((g.n_nodes, 1))]),
+            g.edges,
+            g.edge_features,
+        )
+        for g in graphs
+    ]
+    model, again = fitted(graphs, labels, tol=1e-6), fitted(shifted, labels, tol=1e-6)
+    np.testing.assert_allclose(again.coef_[:, :2], model.coef_, atol=3e-3)
+    assert again.coef_[0, 2] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_neighbours_help_where_labels_are_smooth():
+    graphs, labels = graphs_of(11, sizes=[40] * 12, noise=2.0)
+    alone = [Graph(g.node_features) for g in graphs]
+    joined = fitted(graphs[:6], labels[:6], 50.0).score(graphs[6:], labels[6:])
+    single = fitted(alone[:6], labels[:6], 50.0).score(alone[6:], labels[6:])
+    assert joined > single + 0.03
+
+
+def test_graphs_of_one_class_are_skipped_and_counted():
+    graphs, labels = graphs_of(12, sizes=(6, 5, 8, 1, 7))
+    labels[1][:] = True
+    labels[3][:] = False
+    model = fitted(graphs, labels)
+    assert (model.n_graphs_, model.n_skipped_) == (3, 2)
+    kept = [0, 2, 4]
+    again = fitted([graphs[m] for m in kept], [labels[m] for m in kept])
+    np.testing.assert_array_equal(weights_of(model), weights_of(again))
+    assert again.n_skipped_ == 0
+    assert [s.size for s in model.decision_function(graphs)] == [6, 5, 8, 1, 7]
+
+
+def test_graphs_that_no_bin_tells_apart_are_skipped():
+    graphs, labels = graphs_of(12, sizes=(6, 2, 8))
+    model = fitted(graphs, labels, metric="binned", bins=[3, 5])
+    assert (model.n_graphs_, model.n_skipped_) == (2, 1)
+
+
+def test_isolated_nodes_and_parts_without_path_are_no_obstacle():
+    graphs, labels = graphs_of(13, sizes=(6, 7))
+    (first, second), rng = graphs, np.random.default_rng(0)
+    both = Graph(
+        np.concatenate(
+            [first.node_features, second.node_features, rng.normal(size=(2, 2))]
+        ),
+        np.concatenate([first.edges, second.edges + 6]),
+        np.concatenate([first.edge_features, second.edge_features]),
+    )
+    y = np.concatenate([*labels, [True, False]])
+    model = fitted([both], [y])
+    items = reference.labelled([both], [y])
+    expected = reference.objective(items, weights_of(model), 10.0)
+    assert model.objective_ == pytest.approx(expected, rel=1e-6)
+
+
+def test_tuples_and_graphs_are_alike():
+    graphs, labels = graphs_of(14)
+    tuples = [(g.node_features, g.edges, g.edge_features) for g in graphs]
+    lists = [[g.node_features.tolist(), g.edges.tolist()] for g in graphs]
+    plain = [Graph(g.node_features, g.edges) for g in graphs]
+    for one, other in ((graphs, tuples), (plain, lists)):
+        model, again = fitted(one, labels), fitted(other, labels)
+        np.testing.assert_array_equal(weights_of(model), weights_of(again))
+        for a, b in zip(
+            model.decision_function(other), again.decision_function(one), strict=True
+        ):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_networkx_graphs_are_taken_as_they_are():
+    graphs, labels = graphs_of(14)
+    networks = []
+    for graph in graphs:
+        nodes = {i: {"features": row} for i, row in enumerate(graph.node_features)}
+        pairs = zip(graph.edges.tolist(), graph.edge_features, strict=True)
+        edges = [(i, j, {"features": row}) for (i, j), row in pairs]
+        networks.append(network(nodes, edges))
+    model, again = fitted(graphs, labels), fitted(networks, labels)
+    np.testing.assert_array_equal(weights_of(model), weights_of(again))
+    assert model.score(networks, labels) == again.score(graphs, labels)
+
+
+@pytest.mark.parametrize(
+    ("negative", "positive"), [("no", "yes"), (0, 1), (-1.0, 1.0), (2, 7)]
+)
+def test_labels_may_be_of_any_kind(negative, positive):
+    graphs, labels = graphs_of(15)
+    named = [np.where(y, positive, negative).tolist() for y in labels]
+    model, again = fitted(graphs, named), fitted(graphs, labels)
+    np.testing.assert_array_equal(weights_of(model), weights_of(again))
+    assert model.classes_.tolist() == [negative, positive]
+    for mine, other in zip(model.predict(graphs), again.predict(graphs), strict=True):
+        np.testing.assert_array_equal(mine == positive, other)
+        assert set(mine.tolist()) <= {negative, positive}
+    assert model.score(graphs, named) == again.score(graphs, labels)
+
+
+def test_the_numbers_of_things_are_told():
+    graphs, labels = graphs_of(16)
+    model = fitted(graphs, labels)
+    assert (model.n_node_features_in_, model.n_edge_features_in_) == (2, 2)
+    assert model.coef_.shape == model.edge_coef_.shape == (1, 2)
+    assert model.n_rounds_ >= 1
+    assert model.n_iter_ >= model.n_rounds_
+    assert model.n_passes_ >= model.n_iter_
+    assert list(model.history_) == ["objective", "gap"]
+    for values in model.history_.values():
+        assert (values.shape, values.dtype) == ((model.n_iter_,), np.float64)
+    assert model.history_["gap"][-1] == model.dual_gap_
+    assert model.intercept_.shape == (1,)

@@ -1,0 +1,271 @@
+"""What GraphRanker refuses, and what it says then."""
+
+import re
+
+import numpy as np
+import pytest
+
+from aucmax import GraphRanker
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.graphs import Graph
+from graphs.ranker_samples import graphs_of
+from graphs.test_graph_sources import network
+
+
+@pytest.fixture(scope="module")
+def model():
+    return GraphRanker(tol=1e-2).fit(*graphs_of(0))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"C": 0.0}, "C must be positive and finite, got 0"),
+        ({"C": np.nan}, "C must be positive"),
+        ({"C": "1"}, "C must be positive"),
+        ({"tol": -1.0}, r"tol must be positive and finite, got -1\.0"),
+        ({"tol": np.inf}, "tol must be positive and finite, got inf"),
+        ({"max_rounds": 0}, "max_rounds must be an integer of at least 1, got 0"),
+        ({"max_iter": 2.5}, r"max_iter must be an integer of at least 1, got 2\.5"),
+        ({"max_time": -1.0}, r"max_time must be .* got -1\.0"),
+        ({"max_time": np.nan}, "max_time must be .* got nan"),
+        ({"metric": "map"}, "metric must be one of 'auc', 'binned', .* got 'map'"),
+        ({"pair_weights": "positive"}, "pair_weights must be one of 'nonnegative'"),
+        ({"loss": "hinge"}, "loss must be one of 'consistent', .* got 'hinge'"),
+        ({"solver": "newton"}, "solver must be one of 'frank-wolfe', 'bundle'"),
+        ({"metric": "binned", "bins": 1}, "bins must be at least 2, got 1"),
+        ({"metric": "binned", "bins": [3, 2]}, r"bins must increase.*bins\[1\]"),
+        ({"metric": "at_k", "k": 0}, "k must be an integer of at least 1, got 0"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_parameters_are_checked_before_the_data(params, message):
+    with pytest.raises(ValueError, match=message):
+        GraphRanker(**params).fit(None, None)
+
+
+def test_bins_and_k_are_looked_at_only_where_they_count():
+    graphs, labels = graphs_of(0)
+    GraphRanker(bins="none", k=0, tol=1e-2).fit(graphs, labels)
+
+
+def test_a_single_graph_must_be_in_a_list(model):
+    (graph, *_), (y, *_) = graphs_of(0)
+    for single in (graph, (graph.node_features, graph.edges, graph.edge_features)):
+        with pytest.raises(TypeError, match=r"wrap it in a list: \[graph\]"):
+            GraphRanker().fit(single, y)
+        with pytest.raises(TypeError, match="wrap it in a list"):
+            model.decision_function(single)
+
+
+@pytest.mark.parametrize("graphs", [None, 3, "graph", [3], ["ab"], [(1, 2, 3, 4)]])
+def test_what_is_no_list_of_graphs_is_refused(graphs):
+    with pytest.raises((TypeError, ValueError), match=r"X( must|\[0\])"):
+        GraphRanker().fit(graphs, [[0, 1]])
+
+
+def test_a_networkx_graph_that_cannot_be_read_is_named():
+    named = network(
+        {"Ulm": {"features": 1.0}, "Bonn": {"size": 2}}, [("Ulm", "Bonn", {})]
+    )
+    message = r"X\[0\]: node 'Bonn' has no attribute 'features'; it has 'size'"
+    with pytest.raises(ValueError, match=f"{message}.*Graph.from_networkx"):
+        GraphRanker().fit([named], [[0, 1]])
+    with pytest.raises(TypeError, match="wrap it in a list"):
+        GraphRanker().fit(named, [[0, 1]])
+
+
+def test_no_graphs_are_refused(model):
+    with pytest.raises(ValueError, match="X is empty"):
+        GraphRanker().fit([], [])
+    with pytest.raises(ValueError, match="X is empty"):
+        model.predict([])
+
+
+X = np.array([[0.0], [1.0], [2.0]])
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ((X, [[0, 3]]), r"X\[1\]: .*3"),
+        ((X, [[-1, 0]]), r"X\[1\]: .*-1"),
+        ((X, [[1, 1]]), r"X\[1\]: .*itself|X\[1\]: .*loop"),
+        ((X, [[0.5, 1]]), r"X\[1\]: "),
+        ((X, [[0, 1]], [[np.nan]]), r"X\[1\]: edge_features.*nan"),
+        ((X * np.nan, [[0, 1]]), r"X\[1\]: node_features.*nan"),
+        ((X + np.inf, [[0, 1]]), r"X\[1\]: node_features"),
+        ((X, [[0, 1]], np.ones((2, 1))), r"X\[1\]: edge_features has 2 rows"),
+        ((X.ravel(), [[0, 1]]), r"X\[1\]: node_features"),
+        ((np.empty((0, 1)), []), r"X\[1\]: node_features has no rows"),
+    ],
+    ids=range(10),
+)
+def test_a_bad_graph_is_named_in_training_and_prediction(graph, message):
+    graphs, labels = [(X, [[0, 1]]), graph], [[0, 1, 1], [1, 0, 1]]
+    with pytest.raises((ValueError, TypeError), match=f"(?i){message}"):
+        GraphRanker().fit(graphs, labels)
+    model = GraphRanker().fit(graphs[:1], labels[:1])
+    with pytest.raises((ValueError, TypeError), match=f"(?i){message}"):
+        model.decision_function(graphs)
+
+
+def test_duplicate_edges_are_merged():
+    once = (X, [[0, 1]], [[3.0]])
+    often = (X, [[0, 1], [1, 0]], [[1.0], [2.0]])
+    first, second = (GraphRanker().fit([g], [[0, 1, 1]]) for g in (once, often))
+    assert first.edge_coef_ == second.edge_coef_
+
+
+def test_edge_features_missing_where_others_have_them_are_refused(model):
+    graphs, labels = graphs_of(0)
+    graphs[1] = (graphs[1].node_features, graphs[1].edges)
+    message = r"X\[1\] has edges without edge features, but X\[0\] has them"
+    with pytest.raises(ValueError, match=message):
+        GraphRanker().fit(graphs, labels)
+    with pytest.raises(ValueError, match=message):
+        model.predict_ranking(graphs)
+
+
+def test_a_model_of_edge_features_refuses_edges_without_them(model):
+    graphs, _ = graphs_of(0)
+    bare = [(graph.node_features, graph.edges) for graph in graphs]
+    with pytest.raises(ValueError, match=r"1 edge features, but the model .* 2"):
+        model.predict(bare)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_other_numbers_of_features_are_refused_at_prediction(model, width):
+    nodes, edges = np.zeros((3, width)), [[0, 1]]
+    for call in (model.decision_function, model.predict, model.predict_ranking):
+        with pytest.raises(ValueError, match=f"X.0. has {width} node features"):
+            call([(nodes, edges, np.ones((1, 2)))])
+        with pytest.raises(ValueError, match=f"X.0. has {width} edge features"):
+            call([(np.zeros((3, 2)), edges, np.ones((1, width)))])
+
+
+def test_graphs_of_unequal_widths_are_refused():
+    graphs, labels = graphs_of(0)
+    graphs[2] = Graph(graphs[2].node_features[:, :1], graphs[2].edges)
+    with pytest.raises(ValueError, match=r"X\[2\] has 1 node features"):
+        GraphRanker().fit(graphs, labels)
+
+
+def test_negative_edge_features_are_refused_where_neighbours_must_attract(model):
+    graphs, labels = graphs_of(0)
+    graphs[1].edge_features[2, 1] = -0.5
+    message = re.escape("X[1] has -0.5 at edge 2, column 1")
+    with pytest.raises(ValueError, match=f"{message}.*pair_weights='free'"):
+        GraphRanker().fit(graphs, labels)
+    with pytest.raises(ValueError, match=message):
+        model.decision_function(graphs)
+    free = GraphRanker(pair_weights="free", tol=1e-1, C=1.0)
+    free.fit(graphs[:2], labels[:2])
+
+
+@pytest.mark.parametrize("labels", [None, 3])
+def test_labels_that_are_no_list_are_refused(labels):
+    with pytest.raises(TypeError, match="y must be a list with one array of labels"):
+        GraphRanker().fit(graphs_of(0)[0], labels)
+
+
+def test_labels_must_fit_the_graphs(model):
+    graphs, labels = graphs_of(0)
+    for call in (GraphRanker().fit, model.score):
+        with pytest.raises(ValueError, match="y has 2 entries for 3 graphs"):
+            call(graphs, labels[:2])
+        message = re.escape("y[1] has shape (6,), but X[1] has 7 nodes")
+        with pytest.raises(ValueError, match=message):
+            call(graphs, [labels[0], labels[1][1:], labels[2]])
+        with pytest.raises(ValueError, match=re.escape("y[0] has shape (5, 1)")):
+            call(graphs, [labels[0][:, None], *labels[1:]])
+
+
+def test_more_than_two_labels_are_refused():
+    graphs, _ = graphs_of(0)
+    labels = [np.arange(graph.n_nodes) % 3 for graph in graphs]
+    with pytest.raises(ValueError, match="y has 3 distinct values"):
+        GraphRanker().fit(graphs, labels)
+
+
+def test_missing_labels_are_refused(model):
+    graphs, labels = graphs_of(0)
+    missing = [y.astype(float) for y in labels]
+    missing[1][3] = np.nan
+    for call in (GraphRanker().fit, model.score):
+        with pytest.raises(
+            ValueError, match=r"y\[1\] is nan in row 3; .* needs a label"
+        ):
+            call(graphs, missing)
+
+
+def test_graphs_of_one_class_each_are_refused():
+    graphs, labels = graphs_of(0)
+    with pytest.raises(NotEnoughClassesError, match="one class only"):
+        GraphRanker().fit(graphs, [np.ones(y.size) for y in labels])
+    each = [np.full(y.size, m % 2) for m, y in enumerate(labels)]
+    with pytest.raises(NotEnoughClassesError, match="none of the 3 graphs has nodes"):
+        GraphRanker().fit(graphs, each)
+    with pytest.raises(NotEnoughClassesError, match="none of the 1 graphs"):
+        GraphRanker(metric="binned", bins=[9]).fit(graphs[:1], labels[:1])
+
+
+def test_graphs_of_one_node_only_are_refused_in_training_and_ranked_later(model):
+    lone = [(np.zeros((1, 2)), []), (np.ones((1, 2)), [])]
+    with pytest.raises(NotEnoughClassesError, match="none of the 2 graphs"):
+        GraphRanker().fit(lone, [[0], [1]])
+    assert [ranking.tolist() for ranking in model.predict_ranking(lone)] == [[0], [0]]
+
+
+def test_scoring_needs_a_graph_of_both_classes(model):
+    graphs, labels = graphs_of(0)
+    with pytest.raises(NotEnoughClassesError):
+        model.score(graphs, [np.zeros(y.size, dtype=bool) for y in labels])
+    each = [np.full(y.size, m % 2 == 0) for m, y in enumerate(labels)]
+    with pytest.raises(NotEnoughClassesError):
+        model.score(graphs, each)
+
+
+def test_a_label_that_training_has_not_seen_is_named(model):
+    graphs, labels = graphs_of(0)
+    named = [np.where(y, "b", "a") for y in labels]
+    with pytest.raises(ValueError, match=r"y\[0\] is '[ab]' in row 0, but"):
+        model.score(graphs, named)
+    learned = GraphRanker(tol=1e-2).fit(graphs, named)
+    named[2] = named[2].copy()
+    named[2][4] = "c"
+    message = r"y\[2\] is 'c' in row 4, but the training labels are 'a' and 'b'"
+    with pytest.raises(ValueError, match=message):
+        learned.score(graphs, named)
+
+
+def test_linear_programs_that_would_be_too_large_are_refused():
+    n = 1500
+    edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    big = Graph(np.arange(n)[:, None] / n, edges, -np.ones((n - 1, 1)))
+    model = GraphRanker(pair_weights="free", tol=0.5).fit([(X, [[0, 1]])], [[0, 1, 1]])
+    model.edge_coef_ = np.array([[1.0]])
+    with pytest.raises(ValueError, match="variables"):
+        model.decision_function([big])
+
+
+@pytest.mark.parametrize("name", ["node_features", "edge_features"])
+def test_features_whose_products_overflow_are_refused(name):
+    graphs, labels = graphs_of(0)
+    getattr(graphs[1], name)[2] *= 1e200
+    message = rf"{name} are up to .*e\+\d+, and products of such numbers overflow"
+    with pytest.raises(ValueError, match=message):
+        GraphRanker().fit(graphs, labels)
+
+
+def test_scores_that_overflow_are_refused_at_prediction():
+    graphs, _ = graphs_of(0)
+    huge = Graph(
+        graphs[0].node_features,
+        graphs[0].edges,
+        8e307 * np.ones((len(graphs[0].edges), 2)),
+    )
+    model = GraphRanker(tol=1e-2).fit(*graphs_of(0))
+    model.edge_coef_ = np.array([[1.0, 1.0]])
+    with pytest.raises(ValueError, match=r"scores of node \d+ and of its edges add up"):
+        model.decision_function([huge])

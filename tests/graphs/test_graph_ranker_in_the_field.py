@@ -1,0 +1,274 @@
+"""GraphRanker with scikit-learn, files, threads, and fits that end early."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.utils import estimator_checks as checks
+
+import aucmax
+from aucmax import GraphRanker
+from graphs.ranker_samples import graphs_of
+
+SOLVERS = ("frank-wolfe", "bundle")
+SLOW = {"C": 100.0, "tol": 1e-7}  # a fit of some rounds and iterations
+
+
+def weights_of(model):
+    return np.concatenate([model.coef_[0], model.edge_coef_[0]])
+
+
+def test_parameters_can_be_read_set_and_cloned():
+    model = GraphRanker(3.0, metric="binned", bins=[2, 4], loss="ramp", k=3)
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(solver="bundle", C=2.0).solver == "bundle"
+    assert repr(model).startswith("GraphRanker(")
+    graphs, labels = graphs_of(0)
+    model.fit(graphs, labels)
+    with pytest.raises(NotFittedError):
+        clone(model).decision_function(graphs)
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        checks.check_no_attributes_set_in_init,
+        checks.check_parameters_default_constructible,
+        checks.check_get_params_invariance,
+        checks.check_set_params,
+        checks.check_do_not_raise_errors_in_init_or_set_params,
+        checks.check_estimator_cloneable,
+        checks.check_estimator_repr,
+        checks.check_estimator_tags_renamed,
+        checks.check_valid_tag_types,
+    ],
+)
+def test_checks_of_scikit_learn_that_need_no_table_pass(check):
+    check("GraphRanker", GraphRanker())
+
+
+def test_an_unfitted_model_says_so():
+    graphs, labels = graphs_of(0)
+    model = GraphRanker()
+    for call in (model.decision_function, model.predict, model.predict_ranking):
+        with pytest.raises(NotFittedError):
+            call(graphs)
+    with pytest.raises(NotFittedError):
+        model.score(graphs, labels)
+
+
+def test_grid_search_chooses_over_lists_of_graphs():
+    graphs, labels = graphs_of(1, sizes=(8, 6, 9, 7, 8, 6))
+    grid = {"C": [20.0, 1.0], "loss": ["consistent", "fixed"]}
+    search = GridSearchCV(GraphRanker(tol=1e-2), grid, cv=3, error_score="raise")
+    search.fit(graphs, labels)
+    best = GraphRanker(tol=1e-2, **search.best_params_).fit(graphs, labels)
+    np.testing.assert_array_equal(weights_of(search.best_estimator_), weights_of(best))
+    assert search.score(graphs, labels) == best.score(graphs, labels)
+
+
+def test_cross_validation_scores_graphs_that_were_left_out():
+    graphs, labels = graphs_of(2, sizes=(8, 6, 9, 7))
+    model = GraphRanker(tol=1e-2)
+    scores = cross_val_score(model, graphs, labels, cv=2, error_score="raise")
+    expected = [
+        clone(model).fit(graphs[2:], labels[2:]).score(graphs[:2], labels[:2]),
+        clone(model).fit(graphs[:2], labels[:2]).score(graphs[2:], labels[2:]),
+    ]
+    np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.parametrize("params", [{}, {"metric": "binned", "bins": [2, 5]}])
+def test_a_saved_model_scores_bit_by_bit_alike(params, tmp_path):
+    graphs, labels = graphs_of(3)
+    named = [np.where(y, "yes", "no") for y in labels]
+    model = GraphRanker(callback=lambda progress: False, **params).fit(graphs, named)
+    aucmax.save(model, tmp_path / "model")
+    again = aucmax.load(tmp_path / "model")
+    assert type(again) is GraphRanker
+    assert again.callback is None
+    for one, other in zip(
+        model.decision_function(graphs), again.decision_function(graphs), strict=True
+    ):
+        assert one.tobytes() == other.tobytes()
+    for one, other in zip(model.predict(graphs), again.predict(graphs), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert again.score(graphs, named) == model.score(graphs, named)
+    for name in ("objective_", "dual_gap_", "n_rounds_", "n_skipped_", "intercept_"):
+        assert getattr(again, name) == getattr(model, name)
+    for name, values in model.history_.items():
+        np.testing.assert_array_equal(again.history_[name], values)
+
+
+@pytest.mark.parametrize("name", ["coef_", "edge_coef_", "intercept_", "classes_"])
+def test_a_state_that_no_fit_leaves_is_not_saved(name, tmp_path):
+    graphs, labels = graphs_of(3)
+    model = GraphRanker().fit(graphs, labels)
+    setattr(model, name, np.zeros(5))
+    with pytest.raises(ValueError, match="but of shape"):
+        aucmax.save(model, tmp_path / "model")
+
+
+def test_an_unfitted_model_can_be_saved(tmp_path):
+    aucmax.save(GraphRanker(0.7), tmp_path / "model")
+    assert aucmax.load(tmp_path / "model").C == 0.7
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("last", [1, 4, 7])
+def test_a_callback_that_says_so_stops_the_whole_fit(last, solver):
+    graphs, labels = graphs_of(4, sizes=(12, 15, 9))
+    heard = []
+
+    def stop(progress):
+        heard.append(progress)
+        return progress.n_iter == last
+
+    model = GraphRanker(callback=stop, solver=solver, **SLOW)
+    with pytest.warns(ConvergenceWarning, match="was not reached"):
+        model.fit(graphs, labels)
+    assert len(heard) == model.n_iter_ == last
+    assert 0.0 <= model.score(graphs, labels) <= 1.0
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_callback_hears_each_iteration_in_units_of_the_objective(solver):
+    graphs, labels = graphs_of(4)
+    heard = []
+    model = GraphRanker(callback=heard.append, solver=solver, loss="fixed", **SLOW)
+    model.fit(graphs, labels)
+    assert [progress.n_iter for progress in heard] == [*range(1, model.n_iter_ + 1)]
+    assert heard[-1].value == pytest.approx(model.objective_)
+    assert heard[-1].gap == pytest.approx(model.dual_gap_, abs=1e-15)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_verbose_fit_writes_a_line_an_iteration(solver, capsys):
+    graphs, labels = graphs_of(5)
+    model = GraphRanker(verbose=1, solver=solver).fit(graphs, labels)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == model.n_iter_
+    assert all(line.startswith("GraphRanker: ") for line in lines)
+    GraphRanker(solver=solver).fit(graphs, labels)
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("limit", [{"max_time": 0}, {"max_iter": 1}, {"max_iter": 6}])
+def test_a_limit_ends_with_a_warning_and_a_model(limit, solver):
+    graphs, labels = graphs_of(6, sizes=(12, 15, 9))
+    model = GraphRanker(solver=solver, **limit, **SLOW)
+    with pytest.warns(ConvergenceWarning, match="tol=1e-07 was not reached") as caught:
+        model.fit(graphs, labels)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__  # where fit was called
+    assert model.n_iter_ <= limit.get("max_iter", 1)
+    assert model.dual_gap_ > 0.0
+    # what a single step has found may be no more than weights of 0
+    assert model.score(graphs, labels) >= (0.8 if model.n_iter_ > 1 else 0.5)
+    assert (model.edge_coef_ >= 0.0).all()
+    assert sorted(model.predict_ranking(graphs)[2].tolist()) == list(range(9))
+
+
+def test_rounds_that_run_out_are_told():
+    graphs, labels = graphs_of(4, sizes=(12, 15, 9))
+    with pytest.warns(ConvergenceWarning, match="round 1 still lowered the objective"):
+        model = GraphRanker(max_rounds=1, **SLOW).fit(graphs, labels)
+    assert model.n_rounds_ == 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_no_fit_takes_more_iterations_than_allowed(solver):
+    graphs, labels = graphs_of(4, sizes=(12, 15, 9))
+    taken = GraphRanker(solver=solver, **SLOW).fit(graphs, labels).n_iter_
+    for max_iter in range(1, taken + 1):
+        model = GraphRanker(solver=solver, max_iter=max_iter, **SLOW)
+        assert model.fit(graphs, labels).n_iter_ <= max_iter
+
+
+def test_a_gap_is_never_more_than_the_value():
+    # no risk is negative, which bounds every objective
+    graphs, labels = graphs_of(6, sizes=(12, 15, 9))
+    with pytest.warns(ConvergenceWarning):
+        model = GraphRanker(max_iter=1, loss="fixed", **SLOW).fit(graphs, labels)
+    assert model.dual_gap_ <= model.objective_
+
+
+def snapshot(model):
+    return {name: np.copy(value) for name, value in vars(model).items()}
+
+
+def test_a_refit_that_fails_leaves_the_old_model_whole():
+    graphs, labels = graphs_of(7)
+    model = GraphRanker().fit(graphs, labels)
+    before = snapshot(model)
+    for bad_graphs, bad_labels in (
+        (graphs, labels[:2]),
+        (graphs[0], labels),
+        (graphs, [np.ones(y.size, dtype=bool) for y in labels]),
+        (graphs[:2], [np.ones(5), np.zeros(7)]),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            model.fit(bad_graphs, bad_labels)
+    after = snapshot(model)
+    assert after.keys() == before.keys()
+    assert all(np.array_equal(after[name], before[name]) for name in before)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_an_interrupted_refit_leaves_the_old_model_whole(error):
+    def interrupt(progress):
+        if progress.n_iter == 3:
+            raise error
+
+    graphs, labels = graphs_of(7)
+    model = GraphRanker().fit(graphs, labels)
+    model.set_params(callback=interrupt, **SLOW)
+    before = snapshot(model)
+    with pytest.raises(error):
+        model.fit(graphs[1:], labels[1:])
+    after = snapshot(model)
+    assert after.keys() == before.keys()
+    assert all(np.array_equal(after[name], before[name]) for name in before)
+
+
+def test_a_warning_made_an_error_leaves_the_old_model_whole():
+    graphs, labels = graphs_of(7)
+    model = GraphRanker().fit(graphs, labels)
+    before = weights_of(model)
+    model.set_params(max_iter=1, **SLOW)
+    with pytest.raises(ConvergenceWarning):  # warnings are errors in these tests
+        model.fit(graphs[1:], labels[1:])
+    np.testing.assert_array_equal(weights_of(model), before)
+
+
+def test_data_are_not_changed_by_fit_and_prediction():
+    graphs, labels = graphs_of(8)
+    copies = [
+        (g.node_features.copy(), g.edges.copy(), g.edge_features.copy()) for g in graphs
+    ]
+    for graph in graphs:
+        for name in ("node_features", "edges", "edge_features"):
+            getattr(graph, name).flags.writeable = False
+    GraphRanker().fit(graphs, labels).decision_function(graphs)
+    for graph, (nodes, edges, features) in zip(graphs, copies, strict=True):
+        np.testing.assert_array_equal(graph.node_features, nodes)
+        np.testing.assert_array_equal(graph.edges, edges)
+        np.testing.assert_array_equal(graph.edge_features, features)
+
+
+def test_fits_and_scores_may_run_in_threads():
+    graphs, labels = graphs_of(9, sizes=(20, 30, 25))
+
+    def scores(_):
+        model = GraphRanker().fit(graphs, labels)
+        return np.concatenate(model.decision_function(graphs))
+
+    expected = scores(0)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(scores, range(8)):
+            np.testing.assert_array_equal(found, expected)

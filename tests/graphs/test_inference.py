@@ -1,0 +1,386 @@
+"""Rankings by blocks of equal smoothed scores against the linear program."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.graphs.inference import rank
+from aucmax.graphs.program import solve_program
+from aucmax.metrics.top_sets import TopSets
+from graphs.pairwise_samples import SETS, graph, labels_of
+from structured import reference_structured as reference
+
+pytestmark = [pytest.mark.kernel, pytest.mark.sampled(3)]
+
+TASKS = pytest.mark.parametrize("task", ["rank", "loss_augmented", "consistent"])
+ALL_SETS = pytest.mark.parametrize("kind", sorted(SETS))
+SHAPES = {
+    "sparse": {"n": 10, "n_edges": 6},
+    "dense": {"n": 9, "n_edges": 30, "high": 0.3},
+    "strong": {"n": 8, "n_edges": 14, "high": 5.0},
+    "weak": {"n": 8, "n_edges": 14, "high": 0.01},
+    "tied": {"n": 10, "n_edges": 16, "decimals": 0},
+    "single": {"n": 2, "n_edges": 1},
+}
+ALL_SHAPES = pytest.mark.parametrize("shape", list(SHAPES))
+
+
+def solve(task, scores, labels, top_sets=None):
+    """Rank with the labels of a task that needs some."""
+    labels = None if task == "rank" else labels
+    return rank(*scores, top_sets=top_sets, task=task, labels=labels)
+
+
+def scale_of(scores, top_sets):
+    """The size that the value of one node in all sets may have."""
+    return top_sets.weights.sum() * max(
+        1.0, *(np.abs(s).max(initial=0.0) for s in scores[::2])
+    )
+
+
+def smoothed_towards(task, scores, labels, top_sets):
+    """The scores u that are smoothed: nodes with their share of their edges."""
+    unary, edges, pair_weights = scores
+    u = unary.astype(float)
+    if task == "loss_augmented":
+        n_positive = int(labels.sum())
+        u[labels] -= 1.0 / top_sets.spread(n_positive)
+    for (i, j), weight in zip(edges, pair_weights, strict=True):
+        if task == "consistent" and labels[i] != labels[j]:
+            u[j if labels[i] else i] += weight
+        else:
+            u[i] += weight / 2.0
+            u[j] += weight / 2.0
+    return u
+
+
+def assert_equals_the_program(task, scores, labels, top_sets):
+    found = solve(task, scores, labels, top_sets)
+    truth = solve_program(*scores, top_sets=top_sets, task=task, labels=labels)
+    scale = scale_of(scores, top_sets)
+    assert found.value == pytest.approx(truth.value, abs=1e-8 * scale)
+    assert_counts_explain_the_value(found, task, scores, labels, top_sets)
+    assert_order_is_right(found, task, scores, labels, top_sets)
+
+
+def assert_counts_explain_the_value(found, task, scores, labels, top_sets):
+    z = reference.memberships_of_blocks(found.order, found.blocks, top_sets.sizes)
+    v, tolerance = top_sets.weights, 1e-12 * scale_of(scores, top_sets) * len(scores[0])
+    assert_allclose(found.node_counts, v @ z, atol=1e-10 * v.sum())
+    products = [v @ np.minimum(z[:, i], z[:, j]) for i, j in scores[1]]
+    assert_allclose(found.edge_counts, products, atol=1e-10 * v.sum())
+    value = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
+    if task == "loss_augmented":
+        value += reference.loss(z, top_sets.sizes, v, labels)
+    assert found.value == pytest.approx(value, abs=max(tolerance, 1e-9))
+
+
+def assert_order_is_right(found, task, scores, labels, top_sets):
+    """Blocks of equal scores, falling; inside them falling u, then rising numbers."""
+    n = len(scores[0])
+    order, blocks = found.order, found.blocks
+    assert_array_equal(np.sort(order), np.arange(n))
+    assert (blocks[0], blocks[-1]) == (0, n)
+    assert (np.diff(blocks) > 0).all()
+    if task == "consistent":
+        assert reference.is_consistent(order, labels)
+        assert labels.sum() in blocks
+    u = smoothed_towards(task, scores, labels, top_sets)
+    rounding = 1e-9 * max(1.0, np.abs(u).max())
+    starts = set(blocks[1:-1])
+    for place in range(1, n):
+        before, here = order[place - 1], order[place]
+        if place not in starts:
+            assert abs(found.scores[before] - found.scores[here]) <= rounding
+            assert u[before] >= u[here] - rounding
+            # a share of the loss rounds, so that equal nodes may differ in it
+            is_tied = task != "loss_augmented" and u[before] == u[here]
+            assert before < here or not is_tied
+        elif task != "consistent" or labels[before] == labels[here]:
+            assert found.scores[before] > found.scores[here]
+
+
+@TASKS
+@ALL_SETS
+@ALL_SHAPES
+def test_a_ranking_has_the_optimum_of_the_program(task, kind, shape):
+    for seed in range(3):
+        scores = graph(seed, **SHAPES[shape])
+        n = scores[0].size
+        assert_equals_the_program(task, scores, labels_of(seed, n), SETS[kind](n))
+
+
+@TASKS
+def test_a_larger_graph_has_the_optimum_of_the_program(task):
+    scores = graph(0, n=30, n_edges=70)
+    assert_equals_the_program(task, scores, labels_of(0, 30), TopSets.every(30))
+
+
+@ALL_SHAPES
+def test_the_largest_scores_add_up_to_the_optimum_of_each_size(shape):
+    for seed in range(3):
+        scores = graph(seed, **SHAPES[shape])
+        truth = solve_program(*scores, nested=False)
+        by_size = [reference.score(z, *scores) for z in truth.memberships]
+        found = rank(*scores)
+        falling = np.sort(found.scores)[::-1]
+        assert_allclose(np.cumsum(falling), by_size, atol=1e-8)
+        assert_allclose(found.scores[found.order], falling, atol=0.0)
+        assert found.value == pytest.approx(sum(by_size), abs=1e-7)
+
+
+@TASKS
+@ALL_SHAPES
+def test_no_ranking_is_worth_more(task, shape):
+    scores = graph(7, **{**SHAPES[shape], "n": min(SHAPES[shape]["n"], 5)})
+    n = scores[0].size
+    labels, top_sets = labels_of(7, n), TopSets.every(n)
+    found = solve(task, scores, labels)
+    sizes, weights = top_sets.sizes, top_sets.weights
+    best = reference.best_ranking_value(scores, sizes, weights, task, labels)
+    assert found.value >= best - 1e-9
+    own = reference.value_of_order(found.order, scores, sizes, weights, task, labels)
+    assert own <= best + 1e-9
+    if len(found.blocks) == n + 1:
+        assert found.value == pytest.approx(own, abs=1e-9)
+
+
+@ALL_SHAPES
+def test_the_loss_in_the_value_is_that_of_the_scores_with_ties_a_half(shape):
+    for seed in range(3):
+        scores = graph(seed, **SHAPES[shape])
+        labels = labels_of(seed, scores[0].size)
+        found = solve("loss_augmented", scores, labels)
+        plain = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
+        tied = np.empty(labels.size)  # scores without rounding: one number a block
+        sizes = np.diff(found.blocks)
+        tied[found.order] = -np.repeat(np.arange(sizes.size), sizes)
+        assert found.value - plain == pytest.approx(
+            1.0 - reference.auc(tied, labels), abs=1e-9
+        )
+
+
+def test_the_auc_of_the_order_is_one_minus_the_loss_where_no_nodes_tie():
+    unary = np.array([0.3, 2.0, -1.0, 0.9, 1.4])
+    labels = np.array([True, False, False, True, True])
+    found = solve("loss_augmented", (unary, [[0, 1], [3, 4]], [0.1, 0.1]), labels)
+    assert len(found.blocks) == 6
+    places = np.empty(5)
+    places[found.order] = -np.arange(5)
+    plain = unary @ found.node_counts + [0.1, 0.1] @ found.edge_counts
+    loss = 1.0 - reference.auc(places, labels)
+    assert found.value - plain == pytest.approx(loss, abs=1e-12)
+
+
+@pytest.mark.parametrize("no_edges", [[], np.empty((0, 2), dtype=int)])
+@TASKS
+@ALL_SETS
+def test_without_edges_a_ranking_is_a_sort(task, kind, no_edges):
+    unary = np.array([0.5, -1.0, 2.0, 0.5, 0.0, 3.0, 0.5])
+    labels = np.array([True, False, False, True, False, True, False])
+    top_sets = SETS[kind](7)
+    scores = unary, no_edges, np.empty(0)
+    found = solve(task, scores, labels, top_sets)
+    u = smoothed_towards(task, (unary, [], []), labels, top_sets)
+    assert_allclose(found.scores, u, atol=1e-12)
+    later = ~labels if task == "consistent" else np.zeros(7)
+    assert_array_equal(found.order, np.lexsort((np.arange(7), -u, later)))
+    assert found.edge_counts.shape == (0,)
+    assert_equals_the_program(task, scores, labels, top_sets)
+
+
+def test_one_node_is_a_ranking():
+    found = rank([-2.5], [], [])
+    assert found.value == -2.5
+    assert_array_equal(found.scores, [-2.5])
+    assert_array_equal(found.order, [0])
+    assert_array_equal(found.blocks, [0, 1])
+    assert_array_equal(found.node_counts, [1.0])
+    without = rank([-2.5], [], [], top_sets=TopSets.binned(1, 10))
+    assert without.value == 0.0
+    assert_array_equal(without.node_counts, [0.0])
+
+
+@TASKS
+def test_a_disconnected_graph_is_ranked_as_a_whole(task):
+    first, second = graph(1, n=4, n_edges=4), graph(2, n=4, n_edges=5)
+    scores = (
+        np.concatenate([first[0], second[0], [0.1, -0.3]]),  # and two nodes alone
+        np.concatenate([first[1], second[1] + 4]),
+        np.concatenate([first[2], second[2]]),
+    )
+    assert_equals_the_program(task, scores, labels_of(3, 10), TopSets.every(10))
+    found = rank(*scores)
+    assert_allclose(found.scores[:4], rank(*first).scores, atol=1e-12)
+    assert_allclose(found.scores[4:8], rank(*second).scores, atol=1e-12)
+    assert_allclose(found.scores[8:], [0.1, -0.3], atol=1e-12)
+
+
+@TASKS
+def test_equal_nodes_tie_and_are_ordered_by_number(task):
+    n = 6
+    scores = np.full(n, 0.25), *graph(0, n=n, n_edges=15)[1:]
+    scores = scores[0], scores[1], np.full(15, 0.5)  # every node joined to every other
+    labels = np.array([False, True, True, False, True, False])
+    assert_equals_the_program(task, scores, labels, TopSets.every(n))
+    found = rank(*scores)
+    assert_array_equal(found.order, np.arange(n))
+    assert_array_equal(found.blocks, [0, n])
+    assert_allclose(found.scores, 0.25 + 15 * 0.5 / n, rtol=1e-12)
+
+
+@TASKS
+@pytest.mark.parametrize("zeros", ["some", "all", "scores"])
+def test_zeros_are_fine(task, zeros):
+    unary, edges, pair_weights = graph(4, n=8, n_edges=14)
+    if zeros == "scores":
+        unary = np.zeros(8)
+    else:
+        pair_weights = np.where(np.arange(14) % 2, pair_weights, 0.0)
+        pair_weights *= zeros == "some"
+    scores = unary, edges, pair_weights
+    assert_equals_the_program(task, scores, labels_of(4, 8), TopSets.every(8))
+
+
+@TASKS
+def test_huge_weights_join_what_they_tie(task):
+    unary, edges, _ = graph(5, n=8, n_edges=7)
+    scores = unary, edges, np.full(7, 1e6)
+    assert_equals_the_program(task, scores, labels_of(5, 8), TopSets.every(8))
+
+
+def test_one_huge_score_leaves_the_others_exact():
+    unary, edges, pair_weights = graph(6, n=8, n_edges=10)
+    unary[3] = 1e5
+    without = rank(np.where(unary == 1e5, 1e2, unary), edges, pair_weights)
+    found = rank(unary, edges, pair_weights)
+    others = np.arange(8) != 3
+    assert_allclose(found.scores[others], without.scores[others], atol=1e-9)
+    assert_array_equal(found.order, without.order)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-9, 1e9, 1e100])
+def test_a_ranking_is_the_same_at_any_scale(scale):
+    for seed in range(3):
+        unary, edges, pair_weights = graph(seed, n=10, n_edges=18)
+        here = rank(unary, edges, pair_weights)
+        there = rank(scale * unary, edges, scale * pair_weights)
+        assert_allclose(there.scores, scale * here.scores, rtol=1e-9)
+        assert there.value == pytest.approx(scale * here.value, rel=1e-10, abs=0.0)
+        assert_array_equal(there.order, here.order)
+        assert_array_equal(there.blocks, here.blocks)
+
+
+def test_a_constant_on_all_nodes_moves_all_scores():
+    unary, edges, pair_weights = graph(1, n=10, n_edges=18)
+    here = rank(unary, edges, pair_weights)
+    there = rank(unary + 1024.0, edges, pair_weights)
+    assert_allclose(there.scores, here.scores + 1024.0, rtol=1e-12)
+    assert_array_equal(there.order, here.order)
+    assert_array_equal(there.blocks, here.blocks)
+
+
+@TASKS
+def test_a_repeated_edge_is_one_edge_with_both_weights(task):
+    unary, edges, pair_weights = graph(2, n=8, n_edges=12)
+    labels = labels_of(2, 8)
+    whole = solve(task, (unary, edges, pair_weights), labels)
+    twice = np.concatenate([edges, edges[:, ::-1]])
+    parts = np.concatenate([0.25 * pair_weights, 0.75 * pair_weights])
+    found = solve(task, (unary, twice, parts), labels)
+    assert found.value == pytest.approx(whole.value, rel=1e-12)
+    assert_allclose(found.scores, whole.scores, rtol=1e-9)
+    assert_allclose(found.edge_counts, np.tile(whole.edge_counts, 2), rtol=1e-9)
+
+
+@TASKS
+def test_nodes_may_be_numbered_in_any_way(task):
+    unary, edges, pair_weights = graph(3, n=9, n_edges=15)
+    labels = labels_of(3, 9)
+    renumbered = np.random.default_rng(0).permutation(9)  # old number of each new one
+    new_number = np.argsort(renumbered)
+    here = solve(task, (unary, edges, pair_weights), labels)
+    there = solve(
+        task,
+        (unary[renumbered], new_number[edges], pair_weights),
+        labels[renumbered],
+    )
+    assert there.value == pytest.approx(here.value, rel=1e-12)
+    assert_allclose(there.scores, here.scores[renumbered], rtol=1e-9)
+    assert_array_equal(renumbered[there.order], here.order)
+
+
+@TASKS
+def test_arguments_are_not_changed_and_may_be_read_only_or_lists(task):
+    scores, labels = graph(1, n=8, n_edges=12), labels_of(1, 8)
+    copies = [part.copy() for part in scores]
+    for part in (*scores, labels):
+        part.setflags(write=False)
+    found = solve(task, scores, labels)
+    for part, copy in zip(scores, copies, strict=True):
+        assert_array_equal(part, copy)
+    lists = solve(task, [part.tolist() for part in scores], labels.tolist())
+    assert lists.value == found.value
+    assert_array_equal(lists.order, found.order)
+
+
+@TASKS
+def test_a_negative_weight_is_named_with_the_program_that_takes_it(task):
+    scores = [1.0, 2.0, 3.0], [[0, 1], [1, 2]], [1.0, -0.5]
+    with pytest.raises(ValueError, match=r"-0\.5.*solve_program") as caught:
+        solve(task, scores, np.array([True, False, True]))
+    assert "[1]" in str(caught.value) or "edge 1" in str(caught.value)
+
+
+@pytest.mark.parametrize("task", ["loss_augmented", "consistent"])
+@pytest.mark.parametrize("labels", [[True] * 3, [0, 0, 0]])
+def test_labels_of_one_class_are_refused(task, labels):
+    with pytest.raises(NotEnoughClassesError):
+        solve(task, ([1.0, 2.0, 3.0], [[0, 1]], [1.0]), labels)
+
+
+@pytest.mark.parametrize("task", ["loss_augmented", "consistent"])
+def test_labels_must_be_as_many_as_nodes(task):
+    with pytest.raises(ValueError, match=r"labels.*2.*3|labels.*3.*2"):
+        solve(task, ([1.0, 2.0, 3.0], [[0, 1]], [1.0]), [True, False])
+
+
+BAD = {
+    "edge out of range": ({"edges": [[0, 1], [1, 7]]}, r"edges\[1\].*7"),
+    "negative node": ({"edges": [[-1, 1], [1, 2]]}, r"edges\[0\].*-1"),
+    "self-loop": ({"edges": [[0, 1], [2, 2]]}, r"edges\[1\].*2"),
+    "few weights": ({"pair_weights": [1.0]}, r"pair_weights"),
+    "NaN weight": ({"pair_weights": [1.0, np.nan]}, r"pair_weights.*1.*nan"),
+    "NaN score": ({"unary": [1.0, np.nan, 3.0]}, r"unary.*1.*nan"),
+    "infinite score": ({"unary": [np.inf, 2.0, 3.0]}, r"unary.*0.*inf"),
+    "no nodes": ({"unary": [], "edges": [], "pair_weights": []}, r"unary"),
+    "other sets": ({"top_sets": TopSets.every(4)}, r"4.*3"),
+}
+
+
+@TASKS
+@pytest.mark.parametrize(("change", "message"), list(BAD.values()), ids=list(BAD))
+def test_bad_input_is_named(task, change, message):
+    given = {
+        "unary": [1.0, 2.0, 3.0],
+        "edges": [[0, 1], [1, 2]],
+        "pair_weights": [1.0, 0.5],
+        "top_sets": None,
+        **change,
+    }
+    *scores, top_sets = given.values()
+    with pytest.raises(ValueError, match=message):
+        solve(task, scores, [True, False, True], top_sets)
+
+
+@pytest.mark.parametrize("which", ["unary", "pair_weights"])
+def test_scores_whose_sums_overflow_are_refused(which):
+    problem = {
+        "unary": np.ones(3),
+        "edges": [[0, 1], [1, 2]],
+        "pair_weights": [1.0] * 2,
+    }
+    problem[which] = 1e308 * np.asarray(problem[which])
+    with pytest.raises(ValueError, match="what a ranking is worth overflows"):
+        rank(**problem)

@@ -1,0 +1,406 @@
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import config
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import linprog
+from scipy.sparse import coo_array, eye_array, hstack
+from scipy.sparse.csgraph import connected_components
+
+import reference_total_variation as reference
+from aucmax.graphs._precise_kernels import forest_prox
+from aucmax.graphs.total_variation import optimality_gap, prox, value
+
+pytestmark = pytest.mark.kernel
+
+EPS = np.finfo(float).eps
+
+
+@st.composite
+def small_graphs(draw, numbers, most=6):
+    """Values, edges and weights of any graph: trees, cycles, pieces, lone nodes."""
+    n = draw(st.integers(1, most))
+    pairs = [(i, j) for j in range(n) for i in range(j)]
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    edges = [draw(st.permutations(edge)) for edge in edges]
+    values = draw(st.lists(numbers, min_size=n, max_size=n))
+    weights = [abs(draw(numbers)) for _ in edges]
+    edges = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return np.array(values, dtype=float), edges, np.array(weights, dtype=float)
+
+
+whole_numbers = st.integers(-4, 4)
+rounded_numbers = st.floats(-10.0, 10.0).map(lambda t: round(t, 3))
+uneven_numbers = st.integers(-40, 40).map(lambda k: np.sign(k) * 2.0 ** abs(k))
+
+
+def grid(height, width):
+    pixels = np.arange(height * width).reshape(height, width)
+    across = np.column_stack((pixels[:, :-1].ravel(), pixels[:, 1:].ravel()))
+    down = np.column_stack((pixels[:-1].ravel(), pixels[1:].ravel()))
+    return np.vstack((across, down))
+
+
+def cycle(n):
+    nodes = np.arange(n)
+    return np.column_stack((nodes, (nodes + 1) % n))
+
+
+def random_tree(n, rng):
+    children = np.arange(1, n)
+    return np.column_stack(((rng.random(n - 1) * children).astype(int), children))
+
+
+def random_graph(n, n_edges, rng):
+    pairs = rng.integers(0, n, (4 * n_edges, 2))
+    pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
+    return rng.permutation(pairs)[:n_edges]
+
+
+def side_by_side(*parts):
+    """The edges of all parts, each a pair (number of nodes, edges), as one graph."""
+    sizes = [n for n, _ in parts]
+    starts = np.cumsum(sizes) - sizes
+    return np.vstack(
+        [edges + start for (_, edges), start in zip(parts, starts, strict=True)]
+    )
+
+
+def mixture(rng):
+    """Two trees, a grid, a cycle, a dense part, and 10 nodes alone."""
+    parts = [
+        (8 * SIDE, random_tree(8 * SIDE, rng)),
+        (100, grid(10, 10)),
+        (2 * SIDE, cycle(2 * SIDE)),
+        (2 * SIDE, random_graph(2 * SIDE, SIDE**2, rng)),
+        (8 * SIDE, random_tree(8 * SIDE, rng)),
+    ]
+    return rng.permutation(110 + 20 * SIDE)[side_by_side(*parts)]
+
+
+SIDE = 8 if config.DISABLE_JIT else 25
+GRAPHS = {
+    "grid": (SIDE**2, lambda rng: grid(SIDE, SIDE)),
+    "long grid": (24 * SIDE, lambda rng: grid(3, 8 * SIDE)),
+    "cycle": (20 * SIDE, lambda rng: cycle(20 * SIDE)),
+    "sparse": (24 * SIDE, lambda rng: random_graph(24 * SIDE, 36 * SIDE, rng)),
+    "dense": (5 * SIDE, lambda rng: random_graph(5 * SIDE, 5 * SIDE**2, rng)),
+    "mixture": (110 + 20 * SIDE, mixture),
+}
+VALUES = {
+    "normal": lambda n, rng: rng.standard_normal(n),
+    "few": lambda n, rng: rng.integers(-2, 3, n).astype(float),
+    "shifted": lambda n, rng: 1e6 + rng.standard_normal(n),
+    "heavy": lambda n, rng: rng.standard_cauchy(n),
+    "powers": lambda n, rng: 2.0 ** np.linspace(0, 60, n),
+    "labels": lambda n, rng: (rng.random(n) < 0.3).astype(float),
+}
+
+
+def problem_of(kind, values, rng):
+    n, make = GRAPHS[kind]
+    edges = make(rng)
+    values = VALUES[values](n, rng)
+    scale = 0.3 * np.quantile(np.abs(values - np.median(values)), 0.75) * n / len(edges)
+    return values, edges, scale * rng.exponential(size=len(edges))
+
+
+def component_of(edges, n):
+    matrix = coo_array((np.ones(len(edges)), edges.T), shape=(n, n))
+    return connected_components(matrix, directed=False)[1]
+
+
+def error_of(x, values, edges, weights):
+    """Bound the root mean square of x - solution; half its square is in the gap."""
+    return np.sqrt(2.0 * optimality_gap(x, values, edges, weights) / x.size)
+
+
+@given(small_graphs(whole_numbers))
+def test_whole_numbers_with_many_ties_give_the_blocks_of_the_exact_solution(problem):
+    values, edges, weights = problem
+    x, exact = prox(*problem), reference.exact_prox(*problem)
+    assert_allclose(x, exact, rtol=0.0, atol=8.0 * EPS * np.abs(values).max())
+    first, last = edges.T
+    falls = np.sign(exact[first] - exact[last])
+    assert_array_equal(np.sign(x[first] - x[last])[falls != 0.0], falls[falls != 0.0])
+    # equal, and not by chance: neighbours that weaker edges would still hold together
+    weaker = reference.exact_prox(values, edges, 0.999 * weights)
+    held = (weaker[first] == weaker[last]) & (falls == 0.0)
+    assert_array_equal(x[first[held]], x[last[held]])
+
+
+@given(small_graphs(uneven_numbers))
+def test_numbers_of_all_sizes_give_the_exact_solution_but_for_rounding(problem):
+    x, exact = prox(*problem), reference.exact_prox(*problem)
+    assert_allclose(x, exact, rtol=0.0, atol=64.0 * EPS * np.abs(problem[0]).max())
+
+
+@given(small_graphs(rounded_numbers, most=14))
+def test_prox_agrees_with_the_dual_program(problem):
+    assert_allclose(prox(*problem), reference.dual_prox(*problem), atol=1e-8)
+
+
+@given(small_graphs(rounded_numbers, most=8))
+def test_value_is_that_of_the_definition(problem):
+    x = np.cos(np.arange(problem[0].size))
+    assert value(x, *problem) == pytest.approx(reference.value(x, *problem), rel=1e-12)
+
+
+@pytest.mark.parametrize("values", VALUES)
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_larger_graphs_have_no_gap(kind, values):
+    problem = problem_of(kind, values, np.random.default_rng(0))
+    x = prox(*problem)
+    assert 1 < np.unique(x).size < x.size
+    assert error_of(x, *problem) <= 8.0 * EPS * np.abs(problem[0]).max()
+
+
+@pytest.mark.parametrize("kind", ["grid", "cycle", "mixture"])
+def test_a_program_finds_the_flows_that_prove_the_solution(kind):
+    # D'f = values - x with |f| <= w, and f = w towards the smaller of unequal ends
+    values, edges, weights = problem_of(kind, "normal", np.random.default_rng(1))
+    x = prox(values, edges, weights)
+    rows = np.repeat(np.arange(len(edges)), 2)
+    ends = (np.tile([1.0, -1.0], len(edges)), (edges.ravel(), rows))
+    divergence = coo_array(ends, shape=(values.size, len(edges)))
+    rises = np.sign(x[edges[:, 0]] - x[edges[:, 1]])
+    lower = np.where(rises > 0.0, weights, -weights)
+    upper = np.where(rises < 0.0, -weights, weights)
+    slack = eye_array(values.size)
+    solution = linprog(
+        np.repeat([0.0, 1.0], [len(edges), 2 * values.size]),
+        A_eq=hstack((divergence, slack, -slack)),
+        b_eq=values - x,
+        bounds=np.vstack(
+            (np.column_stack((lower, upper)), [[0.0, np.inf]] * (2 * values.size))
+        ),
+    )
+    assert solution.fun <= 1e-8
+
+
+@pytest.mark.parametrize("strength", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize("values", ["normal", "few", "heavy"])
+def test_a_cycle_is_a_chain_with_the_flow_that_brings_its_ends_together(
+    values, strength
+):
+    n, rng = 20 * SIDE, np.random.default_rng(13)
+    values, edges = VALUES[values](n, rng), cycle(n)
+    weights = strength * rng.exponential(size=n)
+    low, high, rise = -weights[-1], weights[-1], np.inf
+    while rise != 0.0 and low < (flow := 0.5 * (low + high)) < high:
+        shifted = values.copy()
+        shifted[[n - 1, 0]] += [-flow, flow]  # the last edge leads from n - 1 to 0
+        chain = forest_prox(shifted, edges[:-1], weights[:-1])
+        rise = chain[n - 1] - chain[0]
+        low, high = (flow, high) if rise > 0.0 else (low, flow)
+    x = prox(values, edges, weights)
+    assert_allclose(x, chain, rtol=0.0, atol=1e-9 * np.abs(values).max())
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="takes a while as Python")
+def test_a_long_cycle_of_strong_edges_takes_little_longer_than_a_grid():
+    values, seconds = np.random.default_rng(14).standard_normal(60_000), []
+    for edges, weight in ((grid(200, 300), 0.2), (cycle(60_000), 50.0)):
+        weights = np.full(len(edges), weight)
+        prox(values[:10], cycle(10), np.ones(10))
+        begun = time.process_time()
+        x = prox(values, edges, weights)
+        seconds.append(time.process_time() - begun)
+        assert error_of(x, values, edges, weights) <= 8.0 * EPS * values.max()
+    assert seconds[1] < 4.0 * seconds[0]
+
+
+@given(small_graphs(rounded_numbers, most=8), st.integers(0, 2**32 - 1))
+def test_the_gap_bounds_the_distance_from_the_optimum(problem, seed):
+    rng = np.random.default_rng(seed)
+    best = reference.exact_prox(*problem)
+    x = best + rng.choice([0.01, 1.0]) * rng.standard_normal(best.size)
+    excess = value(x, *problem) - value(best, *problem)
+    gap = optimality_gap(x, *problem)
+    noise = 1e-10 * (1.0 + abs(value(x, *problem)))
+    assert gap >= excess - noise
+    assert gap >= 0.5 * np.sum((x - best) ** 2) - noise
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_the_gap_notices_a_small_error(kind):
+    problem = problem_of(kind, "normal", np.random.default_rng(2))
+    x = prox(*problem)
+    x[3] += 1e-3
+    assert optimality_gap(x, *problem) >= 0.4e-6
+    assert optimality_gap(problem[0], *problem) > 1.0
+
+
+@pytest.mark.parametrize("exponent", [-500, -150, 150, 490])  # 1e-150 ... 1e147
+@pytest.mark.parametrize("kind", ["grid", "mixture"])
+def test_extreme_scales_change_nothing_but_the_scale(kind, exponent):
+    values, edges, weights = problem_of(kind, "normal", np.random.default_rng(3))
+    scale = 2.0**exponent
+    x = prox(values, edges, weights)
+    scaled = scale * values, edges, scale * weights
+    assert_allclose(prox(*scaled), scale * x, rtol=1e-13, atol=1e-13 * scale)
+    rough = np.round(x, 1)
+    gap = optimality_gap(rough, values, edges, weights)
+    expected = pytest.approx(scale**2 * gap, rel=1e-9)
+    assert optimality_gap(scale * rough, *scaled) == expected
+    there = pytest.approx(scale**2 * value(x, values, edges, weights), rel=1e-12)
+    assert value(scale * x, *scaled) == there
+
+
+@pytest.mark.parametrize("kind", ["grid", "mixture"])
+def test_the_largest_floats_end_and_change_nothing_but_the_scale(kind):
+    values, edges, weights = problem_of(kind, "normal", np.random.default_rng(3))
+    scale = 2.0**1022 / np.abs(values).max()
+    x = prox(scale * values, edges, scale * weights)
+    assert_allclose(x / scale, prox(values, edges, weights), rtol=0.0, atol=1e-13)
+    far = np.where(np.arange(x.size) < x.size // 2, 2.0**1022, -(2.0**1022))
+    with np.errstate(over="ignore"):  # the square of a large error
+        assert optimality_gap(far, scale * values, edges, scale * weights) == np.inf
+
+
+@settings(max_examples=50)
+@given(small_graphs(whole_numbers, most=12), st.integers(-1000, 1000))
+def test_a_shift_and_a_change_of_sign_pass_through(problem, shift):
+    values, edges, weights = problem
+    x = prox(values, edges, weights)
+    assert_allclose(prox(values + shift, edges, weights), x + shift, atol=1e-11)
+    assert_allclose(prox(-values, edges, weights), -x, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_names_order_and_direction_do_not_matter(kind):
+    rng = np.random.default_rng(4)
+    values, edges, weights = problem_of(kind, "normal", rng)
+    x = prox(values, edges, weights)
+    names, order = rng.permutation(x.size), rng.permutation(len(edges))
+    shuffled = np.empty_like(values)
+    shuffled[names] = values
+    renamed = rng.permuted(names[edges[order]], axis=1)
+    there = prox(shuffled, renamed, weights[order])
+    assert_allclose(there[names], x, rtol=0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_prox_brings_points_no_further_apart(kind):
+    rng = np.random.default_rng(5)
+    values, edges, weights = problem_of(kind, "normal", rng)
+    others = values + rng.standard_normal(values.size)
+    apart = np.linalg.norm(prox(values, edges, weights) - prox(others, edges, weights))
+    assert apart <= np.linalg.norm(values - others) * (1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_every_component_keeps_its_sum_and_its_range(kind):
+    problem = problem_of(kind, "heavy", np.random.default_rng(6))
+    x, values = prox(*problem), problem[0]
+    piece = component_of(problem[1], x.size)
+    sums = np.bincount(piece, x - values)
+    assert_allclose(sums, 0.0, atol=1e-11 * np.abs(values).sum())
+    assert x.max() <= values.max()
+    assert x.min() >= values.min()
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_each_part_of_a_graph_is_solved_on_its_own(kind):
+    rng = np.random.default_rng(7)
+    values, edges, weights = problem_of(kind, "normal", rng)
+    tree = random_tree(100, rng)
+    pulls = rng.exponential(size=99)
+    both = side_by_side((values.size, edges), (100, tree))
+    far = 1e9 * rng.standard_normal(100)
+    x = prox(np.append(values, far), both, np.append(weights, 1e9 * pulls))
+    alone = prox(values, edges, weights)
+    assert_allclose(x[: values.size], alone, rtol=0.0, atol=1e-12)
+    assert_array_equal(x[values.size :], forest_prox(far, tree, 1e9 * pulls))
+
+
+@pytest.mark.parametrize("weight", [1e5, 1e20, 1e150])
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_huge_weights_give_every_component_its_mean(kind, weight):
+    values, edges, _ = problem_of(kind, "normal", np.random.default_rng(8))
+    x = prox(values, edges, np.full(len(edges), weight))
+    assert_array_equal(x[edges[:, 0]], x[edges[:, 1]])
+    piece = component_of(edges, x.size)
+    means = np.bincount(piece, values) / np.bincount(piece)
+    assert_allclose(x, means[piece], rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_weights_of_zero_and_equal_values_leave_the_values(kind):
+    values, edges, weights = problem_of(kind, "normal", np.random.default_rng(9))
+    assert_array_equal(prox(values, edges, 0.0 * weights), values)
+    assert_array_equal(prox(np.full(values.size, 0.1), edges, weights), 0.1)
+
+
+def test_an_edge_of_weight_zero_is_no_edge():
+    rng = np.random.default_rng(10)
+    values, edges, weights = problem_of("grid", "few", rng)
+    weights[rng.random(len(edges)) < 0.4] = 0.0
+    used = weights > 0.0
+    x = prox(values, edges, weights)
+    assert_allclose(x, prox(values, edges[used], weights[used]), atol=1e-14)
+
+
+def test_an_edge_given_twice_counts_twice():
+    values, edges, weights = problem_of("sparse", "normal", np.random.default_rng(12))
+    twice = np.vstack((edges, edges[:, ::-1]))
+    x = prox(values, twice, np.append(0.25 * weights, 0.75 * weights))
+    assert_allclose(x, prox(values, edges, weights), rtol=0.0, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("edges", "weights", "words"),
+    [
+        ([[0, 1], [1, 2]], [1.0, -0.5], r"weights\[1\] is -0.5"),
+        ([[0, 1], [1, 2]], [1.0], "each of the 2 edges"),
+        ([[0, 1], [1, 2]], [1.0, np.nan], "weights"),
+        ([[0, 1], [1, 3]], [1.0, 1.0], "3"),
+        ([[0, 1], [2, 2]], [1.0, 1.0], "2"),
+    ],
+)
+def test_bad_edges_and_weights_are_refused(edges, weights, words):
+    values = [1.0, 2.0, 3.0]
+    for call in (prox, lambda *problem: optimality_gap(values, *problem)):
+        with pytest.raises(ValueError, match=words):
+            call(values, edges, weights)
+
+
+def test_a_square_is_solved_by_hand():
+    # 8 is pulled down by 1 from both sides; 0 opposite, up; 4 and 4 pull as they are
+    square = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    x = prox(np.array([8.0, 4.0, 0.0, 4.0]), square, np.ones(4))
+    assert_array_equal(x, [6.0, 4.0, 2.0, 4.0])
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_nodes_without_edges_keep_their_values(n):
+    values = np.array([0.1, -3.0, 1e150])[:n]
+    no_edges = np.empty((0, 2), dtype=np.int64), np.empty(0)
+    assert_array_equal(prox(values, *no_edges), values)
+    assert optimality_gap(values, values, *no_edges) == 0.0
+
+
+def test_inputs_stay_as_they_are_and_may_be_read_only():
+    # trees and cycles, so that every kernel is called
+    problem = problem_of("mixture", "normal", np.random.default_rng(11))
+    copies = [array.copy() for array in problem]
+    for array in problem:
+        array.flags.writeable = False
+    optimality_gap(prox(*problem), *problem)
+    for array, copy in zip(problem, copies, strict=True):
+        assert_array_equal(array, copy)
+
+
+def test_few_trees_beside_cycles_need_no_loop_of_their_own(monkeypatch):
+    rng = np.random.default_rng(0)
+    tree, ring = random_tree(4, rng), cycle(30)
+    edges = side_by_side((4, tree), (30, ring), (2, np.empty((0, 2), dtype=int)))
+    values, weights = rng.normal(size=36), rng.random(33)
+    expected = prox(values[:4], tree, weights[:3])
+    monkeypatch.delattr("aucmax.graphs.network.forest_prox")
+    x = prox(values, edges, weights)
+    assert_allclose(x[:4], expected, rtol=1e-15)
+    assert_array_equal(x[34:], values[34:])

@@ -1,0 +1,27 @@
+"""Rows with the logits of their ranks by models that see the truth through noise."""
+
+import numpy as np
+
+from aucmax.model_selection.combiners import Ranked
+from aucmax.model_selection.rank_scale import Spread, scaled
+
+WHOLE = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
+
+
+def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
+    """Models that see the truth through noise of their own; None is noise alone."""
+    generator = np.random.default_rng(seed)
+    truth = generator.normal(size=n_rows)
+    labels = truth + generator.normal(size=n_rows) > 1.0
+    folds = np.arange(n_rows) % n_folds
+    scores = [
+        (0.0 if level is None else truth)
+        + (level or 1.0) * generator.normal(size=n_rows)
+        for level in noise
+    ]
+    logits = np.empty((n_rows, len(scores)))
+    for k in range(n_folds):
+        for j, column in enumerate(scores):
+            logits[folds == k, j] = scaled(column[folds == k], Spread.of(column))
+    weight, queries = more.get("weight"), more.get("queries")
+    return Ranked(logits, labels, folds, weight, queries, part)

@@ -1,0 +1,145 @@
+"""A range means the range: models are trained for it, chosen and tested by it."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
+from aucmax.metrics.uncertainty import two_sided_test
+from aucmax.model_selection import (
+    MODELS,
+    Aim,
+    choose_aim,
+    compare_models,
+    compared_models,
+    summarise_scores,
+    table_model,
+    trained_ranges,
+)
+from aucmax.model_selection.folds import split_folds
+from aucmax.tables import encode_target
+
+RNG = np.random.default_rng(0)
+ROWS = 400
+LABELS = np.arange(ROWS) % 4 == 0
+# few positives stand out by the second column; the first shifts all of them a little
+X = RNG.normal(size=(ROWS, 2))
+X[LABELS, 0] += 0.8
+X[LABELS & (RNG.random(ROWS) < 0.4), 1] += 4
+EARLY = {"fpr_range": (0.0, 0.1)}
+BOX = {"fpr_range": (0.0, 0.3), "tpr_range": (0.2, 1.0)}
+
+
+class Column(BaseEstimator):
+    """A model that ranks by one column."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def fit(self, X, y):
+        return self
+
+    def decision_function(self, X):
+        return X[:, self.number]
+
+
+def test_what_decides_follows_from_ranges_and_target():
+    classes = encode_target(LABELS)
+    queries = encode_target(LABELS, qid=np.arange(ROWS) // 40)
+    levels = encode_target(np.arange(ROWS) % 3, allow_levels=True)
+    assert choose_aim(classes) == Aim("auc", (0, 0.1), (0, 1))
+    assert choose_aim(classes, fpr_range=(0, 0.2)) == Aim("partial_auc", (0, 0.2))
+    assert choose_aim(classes, tpr_range=(0.5, 1)) == Aim(
+        "partial_auc", (0, 1), (0.5, 1)
+    )
+    assert choose_aim(classes, fpr_range=(0, 1)).metric == "auc"
+    assert choose_aim(classes, "partial_auc").ranges == {**EARLY, "tpr_range": (0, 1)}
+    assert choose_aim(classes, "auc", (0, 0.2)).ranges == {}
+    assert choose_aim(queries, "ndcg").metric == "ndcg"
+    assert choose_aim(levels).metric == "mauc"
+    with pytest.raises(ValueError, match="the target has 3 levels"):
+        choose_aim(levels, fpr_range=(0, 0.1))
+    with pytest.raises(ValueError, match="'map' is no metric for two classes without"):
+        choose_aim(classes, "map")
+    with pytest.raises(ValueError, match="unknown; with levels of relevance without"):
+        choose_aim(levels, "loss")
+    with pytest.raises(ValueError, match="fpr_range"):
+        choose_aim(classes, fpr_range=(0.3, 0.2))
+
+
+def test_models_that_can_are_trained_for_the_range():
+    for name in ("linear", "svm-pauc"):
+        estimator = table_model(name, ranges=BOX).estimator
+        assert (estimator.fpr_range, estimator.tpr_range) == tuple(BOX.values())
+    assert table_model("lambdamart-pauc", ranges=BOX).estimator.fpr_range == (0, 0.3)
+    assert table_model("svm-auc", ranges=BOX).estimator.fpr_range == (0, 1)
+    # without a range, the models of a part have the usual one
+    assert table_model("svm-pauc").estimator.fpr_range == (0, 0.1)
+    assert "lambdamart-pauc" in set(compared_models(True)) - set(compared_models())
+    for name, choice in MODELS.items():
+        known = table_model(name).estimator.get_params()
+        assert set(choice.ranges) <= set(known)
+
+
+def test_a_model_remembers_the_range_it_was_trained_for():
+    model = table_model("svm-pauc", ranges=EARLY).fit(X, LABELS)
+    assert trained_ranges(model) == EARLY
+    assert trained_ranges(table_model("logistic").fit(X, LABELS)) == {}
+    assert trained_ranges(table_model("svm-auc").fit(X, LABELS)) == {}
+
+
+@pytest.mark.parametrize("ranges", [EARLY, BOX], ids=["early", "box"])
+def test_models_are_chosen_and_tested_by_the_range(ranges):
+    # the first column has the higher AUC, the second the higher partial AUC
+    first = ("first", Column(0))
+    second = ("second", Column(1))
+    comparison = compare_models(
+        X, LABELS, [first, second], n_folds=2, baselines=["first"], **ranges
+    )
+    whole = compare_models(X, LABELS, [first, second], n_folds=2)
+    assert (whole.best, whole.metric) == ("first", "auc")
+    assert comparison.metric == "partial_auc"
+    assert next(iter(comparison.results[0].measures)) == "partial_auc"
+    target = encode_target(LABELS)
+    folds = [test for _, test in split_folds(target, 2, 0)]
+    tests = [compare_auc(LABELS[f], X[f, 1], X[f, 0], **ranges) for f in folds]
+    (test,) = comparison.tests
+    assert test.difference == pytest.approx(np.mean([t.difference for t in tests]))
+    error = np.hypot(*(t.standard_error for t in tests)) / 2
+    error *= np.sqrt(2.0)  # with two folds, fits count as much as rows
+    rows = np.sum([t.rows for t in tests], axis=0)
+    areas = np.mean([(t.auc_a, t.auc_b) for t in tests], axis=0)
+    expected = two_sided_test(test.difference, error, 0.95, rows, areas)
+    assert (test.low, test.high) == pytest.approx((expected.low, expected.high))
+    assert comparison.results[0].measures["auc"] == whole.results[0].auc
+    if ranges is EARLY:
+        assert comparison.best == "second"
+        assert test.difference > 0
+        assert "pAUC 0-0.1" in str(comparison)
+        assert "false-positive rates 0 to 0.1." in str(comparison)
+
+
+def test_one_ranking_has_the_interval_of_its_partial_auc():
+    summary = summarise_scores(
+        encode_target(LABELS), X[:, 1], Aim("partial_auc", *BOX.values())
+    )
+    known = auc_interval(LABELS, X[:, 1], **BOX)
+    assert (summary.low, summary.high) == pytest.approx((known.low, known.high))
+    assert next(iter(summary.measures.items())) == (
+        "partial_auc",
+        pytest.approx(partial_auc_score(LABELS, X[:, 1], **BOX)),
+    )
+
+
+def test_within_queries_the_metric_asked_for_decides():
+    qid = np.arange(ROWS) // 20
+    record = compare_models(
+        X, LABELS, ["logistic", ("x", Column(0))], qid=qid, n_folds=2, metric="map"
+    ).to_dict()
+    assert (record["metric"], record["unit"]) == ("map", "queries")
+    for model in record["models"]:
+        assert model["low"] < model["map"] < model["high"]
+        assert len(model["fold_maps"]) == 2
+    (test,) = record["tests"]
+    logistic, column = record["models"]
+    assert test["difference"] == pytest.approx(column["map"] - logistic["map"])

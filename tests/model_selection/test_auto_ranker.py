@@ -1,0 +1,265 @@
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import aucmax
+from aucmax import AutoRanker
+from aucmax.exceptions import ModelFileError, NotEnoughClassesError
+from aucmax.metrics import partial_auc_score, roc_auc_score
+from aucmax.model_selection import plan
+from aucmax.trees import LightGBMBaseline
+
+FEW = ["logistic regression", "kernel"]
+WITH_TREES = ["logistic regression", ("trees", LightGBMBaseline(20))]
+
+
+def rows(n_rows=300, n_columns=4, seed=0):
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n_rows, n_columns))
+    y = X[:, 0] + X[:, 1] ** 2 + generator.normal(size=n_rows) > 1.0
+    return X, y.astype(int)
+
+
+def auto(**options):
+    return AutoRanker(**{"models": FEW, "folds": 3, **options})
+
+
+def raw_table(n_rows=300, seed=0):
+    """Numbers with gaps, words, dates; the target depends on all of them."""
+    generator = np.random.default_rng(seed)
+    size = generator.normal(size=n_rows)
+    kind = generator.choice(["a", "b", "c"], size=n_rows)
+    day = generator.integers(0, 700, size=n_rows)
+    y = size + 2.0 * (kind == "a") + day / 300 + generator.normal(size=n_rows) > 2.0
+    gaps = generator.random(n_rows) < 0.2
+    frame = pl.DataFrame(
+        {
+            "size": [
+                None if gap else value for value, gap in zip(size, gaps, strict=True)
+            ],
+            "kind": kind,
+            "day": [date(2023, 1, 1) + timedelta(days=int(k)) for k in day],
+        }
+    )
+    return frame, np.where(y, "yes", "no")
+
+
+def test_a_combination_ranks_new_rows():
+    model = auto().fit(*rows())
+    X, y = rows(2000, seed=1)
+    scores = model.decision_function(X)
+    assert roc_auc_score(y, scores) == model.score(X, y) > 0.8
+    np.testing.assert_array_equal(model.predict(X), scores > 0.0)
+    assert sum(model.weights_.values()) == pytest.approx(1.0)
+    assert list(model.weights_) == [member["name"] for member in model.members_]
+    assert model.n_rows_ == 300
+    assert model.n_folds_ == 3
+
+
+def expected_logits(model, X):
+    """Mean over models of where their scores rank, by the definition."""
+    (member,) = model.members_
+    logits = []
+    for k, (known, known_logits) in enumerate(member["scales"]):
+        table = model.encoders_[k].transform(X)
+        found = member["models"][k].predict_proba(table)[:, 1]
+        slope = (known_logits[-1] - known_logits[0]) / (known[-1] - known[0])
+        beyond = found - np.clip(found, known[0], known[-1])
+        logits.append(np.interp(found, known, known_logits) + slope * beyond)
+    return np.mean(logits, axis=0)
+
+
+@pytest.mark.parametrize(("most_rows", "n_models"), [(300, 1), (299, 2)])
+def test_scores_are_logits_of_ranks_by_all_rows_or_of_many_rows_by_the_folds(
+    monkeypatch, most_rows, n_models
+):
+    monkeypatch.setattr(plan, "_MOST_ROWS_FOR_ALL_FOLDS", most_rows)
+    X, y = rows()
+    model = auto(models=[("mine", GaussianNB())], folds=2).fit(X, y)
+    assert len(model.encoders_) == len(model.members_[0]["models"]) == n_models
+    scores = model.decision_function(X) + model.threshold_
+    np.testing.assert_allclose(scores, expected_logits(model, X), atol=1e-12)
+
+
+@pytest.mark.parametrize("models", [FEW, WITH_TREES])
+def test_raw_tables_are_taken_as_they_are(models, tmp_path):
+    frame, y = raw_table()
+    model = auto(models=models).fit(frame, y)
+    new, truth = raw_table(seed=1)
+    assert model.score(new, truth) > 0.85
+    assert set(model.predict(new)) == {"yes", "no"}
+    aucmax.save(model, tmp_path / "model.aucmax")
+    again = aucmax.load(tmp_path / "model.aucmax")
+    scores = model.decision_function(new)
+    np.testing.assert_array_equal(again.decision_function(new), scores)
+    assert again.summary() == model.summary()
+    assert again.leaderboard().equals(model.leaderboard())
+    pandas = pytest.importorskip("pandas")
+    framed = pandas.DataFrame({name: new[name].to_list() for name in new.columns})
+    np.testing.assert_array_equal(model.decision_function(framed), scores)
+
+
+def test_sparse_rows():
+    X, y = rows()
+    X = sparse.csr_array(X * (np.abs(X) > 0.5))
+    model = auto(models=WITH_TREES).fit(X, y)
+    assert model.score(X, y) > 0.8
+
+
+def test_texts_of_many_kinds_are_learned_by_their_share_of_positives():
+    generator = np.random.default_rng(0)
+    effects = generator.normal(size=300)
+    city = generator.integers(0, 300, size=4000)
+    y = effects[city] + 0.5 * generator.normal(size=4000) > 0.5
+    frame = pl.DataFrame({"city": [f"c{k}" for k in city], "x": generator.random(4000)})
+    model = auto(models=["logistic regression"], folds=2).fit(frame[:3000], y[:3000])
+    # 50 cities have an indicator of their own; they alone would give about 0.6
+    assert model.score(frame[3000:], y[3000:]) > 0.85
+    assert model.estimate_["auc_low"] < model.score(frame[3000:], y[3000:])
+
+
+def test_a_part_of_the_curve():
+    X, y = rows()
+    model = auto(metric="partial_auc").fit(X, y)
+    expected = partial_auc_score(y, model.decision_function(X), fpr_range=(0, 0.1))
+    assert model.score(X, y) == pytest.approx(expected)
+
+
+def test_a_fit_can_be_repeated():
+    X, y = rows()
+    model = auto().fit(X, y)
+    scores = model.decision_function(X)
+    np.testing.assert_array_equal(clone(model).fit(X, y).decision_function(X), scores)
+    other = auto(random_state=1).fit(X, y)
+    assert not np.array_equal(other.decision_function(X), scores)
+
+
+def test_weights_queries_groups_and_times_are_taken():
+    X, y = rows()
+    unit = np.arange(300) // 15
+    weight = np.random.default_rng(0).random(300)
+    for extra in ({"qid": unit}, {"groups": unit}, {"times": np.arange(300)}):
+        model = auto().fit(X, y, weight, **extra)
+        assert model.score(X, y) > 0.8
+        low, high = model.estimate_["auc_low"], model.estimate_["auc_high"]
+        assert low < model.estimate_["auc"] < high
+    assert model.n_folds_ == 3
+
+
+def test_groups_that_share_their_noise_do_not_flatter_the_estimate():
+    generator = np.random.default_rng(0)
+    group = np.repeat(np.arange(60), 10)
+    # every group has its own place, and the same label in all of its rows
+    X = generator.normal(size=(60, 3))[group] + 0.01 * generator.normal(size=(600, 3))
+    y = (generator.random(60) < 0.5)[group]
+    by_rows, by_groups = (
+        auto(models=[KNeighborsClassifier(3)]).fit(X, y, groups=groups)
+        for groups in (None, group)
+    )
+    assert by_rows.estimate_["auc"] > 0.9
+    assert by_groups.estimate_["auc"] < 0.7
+
+
+def test_the_estimate_of_noise_is_near_a_coin():
+    found = []
+    for seed in range(4):
+        X = np.random.default_rng(seed).normal(size=(300, 10))
+        model = auto(models=["logistic regression", "additive", GaussianNB()])
+        found.append(model.fit(X, np.arange(300) % 2).estimate_["auc"])
+    assert abs(np.mean(found) - 0.5) < 0.05
+
+
+def test_intervals_cover_the_truth():
+    """A small part of benchmarks/auto_ranker.py, which counts 200 tables."""
+    n_covered = 0
+    for seed in range(12):
+        models = ["logistic regression", "additive"]
+        model = auto(models=models).fit(*rows(150, seed=seed))
+        truth = model.score(*rows(5000, seed=1000 + seed))
+        n_covered += model.estimate_["auc_low"] < truth < model.estimate_["auc_high"]
+    # below 9 of 12 has probability 0.002 if each covers with 95%
+    assert n_covered >= 9
+
+
+def test_a_leak_is_noticed():
+    frame, y = raw_table()
+    leak = (y == "yes") + 0.1 * np.random.default_rng(0).random(300)
+    model = auto(models=["logistic regression"])
+    model.fit(frame.with_columns(bill=leak, key=pl.Series(range(300))), y)
+    notices = " ".join(model.notices_)
+    assert "'bill' alone ranks the target almost perfectly" in notices
+    assert "'key' is different in every row" in notices
+    assert "'bill' alone" in model.summary()
+
+
+def test_few_rows_and_few_positives():
+    X, y = rows(100)
+    few = np.flatnonzero(y)[5:]
+    y[few] = 0
+    model = auto(folds=5).fit(X, y)
+    assert model.n_folds_ == 2
+    assert any("5 positive rows are few" in notice for notice in model.notices_)
+    assert np.isfinite(model.decision_function(X)).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "accuracy"}, "metric must be one of 'auc', 'partial_auc'"),
+        ({"metric": "auc", "fpr_range": (0, 0.1)}, "contradicts fpr_range"),
+        ({"fpr_range": (0.5, 0.1)}, "fpr_range must satisfy"),
+        ({"time_limit": -1}, "time_limit must be None or seconds, got -1"),
+        ({"folds": 1}, "folds must be at least 2"),
+        ({"folds": "many"}, "folds must be an integer"),
+        ({"models": ["stars"]}, "there is no model 'stars'"),
+    ],
+)
+def test_parameters_are_checked(options, message):
+    with pytest.raises(ValueError, match=message):
+        auto(**options).fit(*rows())
+
+
+def test_data_that_cannot_be_ranked():
+    X, y = rows(60)
+    with pytest.raises(NotEnoughClassesError, match="one class"):
+        auto().fit(X, np.ones(60))
+    with pytest.raises(ValueError, match="no column can be used: 'x0': it is"):
+        auto().fit(np.ones((60, 2)), y)
+    with pytest.raises(NotEnoughClassesError, match="1 row is positive"):
+        auto().fit(X, np.arange(60) == 7)
+    with pytest.raises(ValueError, match="all rows belong to one of the groups"):
+        auto().fit(X, y, groups=np.zeros(60))
+    with pytest.raises(ValueError, match="times must be a number or a date"):
+        auto().fit(X, y, times=["tomorrow"] * 60)
+
+
+def test_new_rows_must_have_the_columns_of_training():
+    model = auto().fit(*rows())
+    with pytest.raises(ValueError, match="3 features, but AutoRanker is expecting 4"):
+        model.decision_function(rows(n_columns=3)[0])
+
+
+def test_a_file_with_a_model_missing_is_refused(tmp_path):
+    model = auto().fit(*rows())
+    model.members_[0]["models"].pop()
+    with pytest.raises((ModelFileError, ValueError), match="lacks a fold"):
+        aucmax.save(model, tmp_path / "model.aucmax")
+
+
+def test_it_wraps_into_a_table_model(tmp_path):
+    frame, y = raw_table()
+    model = aucmax.tables.TableModel(auto(), view="raw").fit(frame, y)
+    new, truth = raw_table(seed=1)
+    shuffled = new.select("day", "size", "kind").with_columns(other=pl.lit(1))
+    assert model.score(shuffled, truth) > 0.85
+    aucmax.save(model, tmp_path / "model.aucmax")
+    again = aucmax.load(tmp_path / "model.aucmax")
+    np.testing.assert_array_equal(
+        again.decision_function(new), model.decision_function(shuffled)
+    )

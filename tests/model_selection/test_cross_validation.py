@@ -1,0 +1,224 @@
+import json
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from aucmax.metrics import roc_auc_score
+from aucmax.model_selection import BASELINES, compare_models, compared_models
+from aucmax.tables import TableEncoder, encode_target
+
+ROWS = 240
+
+
+def shapes(noise: float = 0.8, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x, z = rng.normal(size=ROWS), rng.normal(size=ROWS)
+    labels = (x + noise * rng.normal(size=ROWS) > 0.8).astype(int)
+    return pl.DataFrame({"x": x, "z": z, "word": ["a", "b"] * (ROWS // 2)}), labels
+
+
+def test_all_models_are_measured_on_the_same_folds():
+    table, labels = shapes()
+    comparison = compare_models(table, encode_target(labels), n_folds=3)
+    assert [result.name for result in comparison.results] == list(compared_models())
+    assert comparison.n_folds == 3
+    for result in comparison.results:
+        assert len(result.folds) == 3
+        assert result.low < result.auc < result.high
+        assert min(result.folds) <= result.auc <= max(result.folds)
+        assert 0 <= result.measures["partial_auc"] <= 1
+    pairs = {(test.model, test.baseline) for test in comparison.tests}
+    assert pairs == {
+        (name, baseline)
+        for name in compared_models()
+        for baseline in set(BASELINES) & set(compared_models())
+        if name != baseline
+    }
+    assert comparison.unit == "rows"
+    by_name = {result.name: result.auc for result in comparison.results}
+    for test in comparison.tests:
+        assert test.difference == pytest.approx(
+            by_name[test.model] - by_name[test.baseline]
+        )
+    assert by_name[comparison.best] == max(by_name.values())
+
+
+def test_a_clear_winner_beats_and_the_other_loses():
+    rng = np.random.default_rng(0)
+    x, z = rng.normal(size=(2, 900))
+    # ill only where the two signs agree: nothing for a linear model
+    labels = (x * z + 0.3 * rng.normal(size=900) > 0).astype(int)
+    comparison = compare_models(
+        pl.DataFrame({"x": x, "z": z}),
+        encode_target(labels),
+        ["logistic", "lightgbm"],
+        n_folds=3,
+    )
+    verdicts = {test.model: test.verdict for test in comparison.tests}
+    assert verdicts == {"logistic": "loses", "lightgbm": "beats"}
+    assert comparison.best == "lightgbm"
+
+
+def test_positions_are_comparable_between_folds():
+    table, labels = shapes()
+    comparison = compare_models(table, encode_target(labels), ["logistic"], n_folds=4)
+    positions = comparison.positions["logistic"]
+    assert positions.shape == (ROWS,)
+    assert positions.min() >= 0
+    assert positions.max() <= 1
+    # negatives spread evenly in every fold, so that the pooled AUC is the mean one
+    assert positions[labels == 0].mean() == pytest.approx(0.5)
+    pooled = roc_auc_score(labels, positions)
+    assert pooled == pytest.approx(comparison.results[0].auc, abs=0.02)
+
+
+def test_tables_are_learned_from_the_training_rows_of_each_fold_alone(monkeypatch):
+    table, labels = shapes()
+    table = table.with_columns(number=np.arange(float(ROWS)))
+    really_fit = TableEncoder.fit
+    seen: list[set[float]] = []
+
+    def spy(self: TableEncoder, X: pl.DataFrame, y: None = None) -> TableEncoder:
+        seen.append(set(X["number"]))
+        return really_fit(self, X)
+
+    monkeypatch.setattr(TableEncoder, "fit", spy)
+    compare_models(table, encode_target(labels), ["logistic"], n_folds=4)
+    left_out = [set(table["number"]) - rows for rows in seen]
+    assert len(left_out) == 4
+    assert sorted(row for rows in left_out for row in rows) == list(range(ROWS))
+
+
+def test_warnings_of_a_model_become_notices():
+    class Grumbler(BaseEstimator):
+        def fit(self, X: np.ndarray, y: np.ndarray) -> "Grumbler":
+            warnings.warn("I am tired.\nVery.", UserWarning, stacklevel=1)
+            warnings.warn("old habit", DeprecationWarning, stacklevel=1)
+            return self
+
+        def decision_function(self, X: np.ndarray) -> np.ndarray:
+            return X[:, 0]
+
+    table, labels = shapes()
+    news: list[str] = []
+    comparison = compare_models(
+        table, labels, [Grumbler()], n_folds=2, progress=news.append
+    )
+    assert [str(notice) for notice in comparison.notices] == ["Grumbler: I am tired."]
+    assert [line.split(" AUC")[0] for line in news] == [
+        "fold 1/2 Grumbler",
+        "fold 2/2 Grumbler",
+    ]
+
+
+def test_sparse_rows_can_be_compared():
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(ROWS, 8)) * (rng.random((ROWS, 8)) < 0.5)
+    labels = (dense[:, 0] + 0.3 * rng.normal(size=ROWS) > 0).astype(int)
+    comparison = compare_models(
+        sparse.csc_matrix(dense), encode_target(labels), n_folds=2
+    )
+    assert all(result.auc > 0.7 for result in comparison.results)
+
+
+def searches(n_queries: int = 60) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]:
+    """Queries, some of them better throughout; z tells them, but not their rows."""
+    rng = np.random.default_rng(0)
+    queries = rng.permutation(np.repeat(np.arange(n_queries), 10))
+    ease = 2 * rng.normal(size=n_queries)[queries]
+    x, z, noise = rng.normal(size=(3, queries.size))
+    levels = np.digitize(x - z + ease + 0.5 * noise, [0.5, 2])
+    return pl.DataFrame({"x": x, "z": z + ease}), levels, queries
+
+
+def test_with_queries_the_mean_over_queries_is_compared():
+    table, levels, queries = searches()
+    target = encode_target(levels > 0, qid=queries)
+    comparison = compare_models(table, target, ["svm-auc", "logistic"], n_folds=3)
+    assert comparison.unit == "queries"
+    aucsvc, logistic = comparison.results
+    # the first learns within queries, the second all rows together
+    assert aucsvc.auc > logistic.auc + 0.1
+    assert aucsvc.low < aucsvc.auc < aucsvc.high
+    (test,) = comparison.tests
+    assert test.difference == pytest.approx(aucsvc.auc - logistic.auc)
+    assert (test.verdict, test.low > 0) == ("beats", True)
+    record = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert (record["queries"], record["usable_queries"]) == (
+        60,
+        target.n_usable_queries,
+    )
+    # one-class queries are no news: they have been counted
+    assert comparison.notices == ()
+
+
+def test_scores_of_other_folds_do_not_matter_within_queries():
+    # a model that adds a constant of its own in each fold ranks every query as well
+    table, levels, queries = searches(20)
+    target = encode_target(levels > 0, qid=queries)
+    offsets = iter([0.0, 100.0, 0.0, 0.0])
+
+    class Shifted(BaseEstimator):
+        def fit(self, X: np.ndarray, y: np.ndarray) -> "Shifted":
+            self.offset = next(offsets)
+            return self
+
+        def decision_function(self, X: np.ndarray) -> np.ndarray:
+            return X[:, 0] + self.offset
+
+    shifted, plain = (
+        compare_models(table, target, [Shifted()], n_folds=2) for _ in range(2)
+    )
+    assert shifted.results[0].auc == plain.results[0].auc
+    np.testing.assert_array_equal(
+        shifted.positions["Shifted"], plain.positions["Shifted"]
+    )
+
+
+@pytest.mark.parametrize("with_queries", [True, False])
+def test_levels_are_compared_by_mauc(with_queries):
+    table, levels, queries = searches()
+    qid = queries if with_queries else None
+    target = encode_target(levels, allow_levels=True, qid=qid)
+    comparison = compare_models(
+        table, target, ["lambdamart-ordinal", "logistic"], n_folds=3
+    )
+    assert comparison.metric == "mauc"
+    assert comparison.unit == ("queries" if with_queries else "folds")
+    for result in comparison.results:
+        of_queries = ["ndcg", "map"] if with_queries else []
+        assert list(result.measures) == ["mauc", "ordinal_auc", "auc", *of_queries]
+        assert result.low < result.main < result.high
+        # with three levels the best MAUC is below 1
+        assert result.main < result.measures["ordinal_auc"]
+        assert np.mean(result.folds) == pytest.approx(result.main, abs=0.02)
+    record = comparison.to_dict()["models"][0]
+    assert record["mauc"] == comparison.results[0].main
+    assert len(record["fold_maucs"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"models": []}, "at least one model"),
+        ({"models": ["oracle"]}, "there is no model 'oracle'"),
+        ({"n_folds": 1}, "at least 2 folds"),
+        ({"n_folds": 200}, "200 folds need 400"),
+    ],
+)
+def test_impossible_comparisons_are_refused(change, message):
+    table, labels = shapes()
+    with pytest.raises(ValueError, match=message):
+        compare_models(table, encode_target(labels), **change)
+
+
+def test_lengths_must_agree():
+    table, labels = shapes()
+    with pytest.raises(
+        ValueError, match="the table has 240 rows, but the target has 239"
+    ):
+        compare_models(table, encode_target(labels[1:]))

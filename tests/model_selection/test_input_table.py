@@ -1,0 +1,67 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from aucmax import AutoRanker
+from aucmax.model_selection.input_table import read_rows, read_table
+
+X = np.arange(12.0).reshape(6, 2)
+Y = [0, 1, 0, 1, 0, 1]
+
+
+def test_frames_keep_texts_and_remember_names():
+    frame = pl.DataFrame({"a": [1, 2], "b": ["x", None]})
+    model = AutoRanker()
+    assert read_table(model, frame, fitting=True) is frame
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    with pytest.raises(ValueError, match="feature names should match"):
+        read_table(model, frame.rename({"b": "c"}), fitting=False)
+
+
+def test_arrays_may_have_gaps_but_no_infinity():
+    table = X.copy()
+    table[1, 1] = np.nan
+    assert read_table(AutoRanker(), table, fitting=True).shape == (6, 2)
+    table[2, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity in row 2, column 0"):
+        read_table(AutoRanker(), table, fitting=True)
+
+
+def test_other_kinds_of_tables():
+    assert sparse.issparse(read_table(AutoRanker(), sparse.csc_array(X), fitting=True))
+    with pytest.raises(TypeError, match=r"call collect\(\) first"):
+        read_table(AutoRanker(), pl.LazyFrame(X), fitting=True)
+    with pytest.raises(ValueError, match="0 rows and 1 columns"):
+        read_table(AutoRanker(), pl.DataFrame({"a": []}), fitting=True)
+
+
+def test_rows_without_weight_are_left_out():
+    given = read_rows(
+        AutoRanker(),
+        X,
+        Y,
+        [1, 2, 0, 3, 4, 5],
+        qid=list("aabbcc"),
+        groups=[1, 1, 1, 2, 2, 2],
+        times=["2024-01-01"] * 5 + ["2024-02-01"],
+    )
+    assert given.n_rows == given.table.shape[0] == 5
+    assert given.weight.tolist() == [1, 2, 3, 4, 5]
+    assert given.queries.tolist() == [0, 0, 1, 2, 2]
+    assert given.groups.tolist() == [0, 0, 1, 1, 1]
+    assert given.times[-1] > given.times[0]
+
+
+@pytest.mark.parametrize(
+    ("extra", "message"),
+    [
+        ({"times": [1, 2]}, "times has 2 rows, but X has 6"),
+        ({"times": ["soon"] * 6}, "must be a number or a date in every row, but row 0"),
+        ({"groups": [1, 2]}, "groups"),
+        ({"qid": [1, 2]}, "qid"),
+    ],
+)
+def test_what_comes_with_the_rows_must_fit_them(extra, message):
+    with pytest.raises(ValueError, match=message):
+        read_rows(AutoRanker(), X, Y, **extra)

@@ -1,0 +1,151 @@
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from aucmax import AUCSVC, LambdaMART
+from aucmax.exceptions import TooManyValuesError
+from aucmax.model_selection import compare_models
+from aucmax.model_selection.models import MODELS, name_models, table_model
+from aucmax.tables import TableEncoder, TableModel
+
+ROWS = 160
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(ROWS, 3))
+WORDS = np.where(X[:, 1] > 0, "round", "square")
+LABELS = np.where(X[:, 0] + 0.6 * RNG.normal(size=ROWS) > 0.7, "sick", "well")
+TABLE = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "word": WORDS})
+
+
+def test_names_pairs_and_objects_are_compared_alike():
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression())
+    svc = AUCSVC(C=3.0)
+    comparison = compare_models(
+        TABLE, LABELS, ["logistic", ("my pipeline", pipeline), svc], n_folds=2
+    )
+    names = ["logistic", "my pipeline", "AUCSVC"]
+    assert [result.name for result in comparison.results] == names
+    logistic, mine, _ = comparison.results
+    # the table is scaled already, so that the pipeline is about the same model
+    assert mine.auc == pytest.approx(logistic.auc, abs=0.01)
+    assert [test.model for test in comparison.tests] == names[1:]
+    assert not hasattr(svc, "coef_")
+    assert svc.C == 3.0
+
+
+@pytest.mark.parametrize(
+    "table",
+    [TABLE, TABLE.to_pandas, X, sparse.csc_matrix(X)],
+    ids=["polars", "pandas", "array", "sparse"],
+)
+def test_tables_of_any_kind_are_compared(table):
+    table = table() if callable(table) else table
+    comparison = compare_models(table, LABELS, [LogisticRegression()], n_folds=2)
+    assert comparison.results[0].auc > 0.8
+    # the rarer of two words is the positive one
+    assert comparison.target.grading.positive == "sick"
+
+
+def test_probabilities_rank_as_well_as_scores():
+    comparison = compare_models(X, LABELS, [GaussianNB()], n_folds=3)
+    assert not hasattr(GaussianNB, "decision_function")
+    assert comparison.results[0].auc > 0.8
+
+
+def test_an_estimator_that_takes_categories_gets_their_codes():
+    trees = HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5)
+    named = name_models([trees, LambdaMART(), AUCSVC()])
+    assert [model.view for model in named.values()] == ["trees", "trees", "linear"]
+    sick = (WORDS == "round") ^ (RNG.random(ROWS) < 0.1)
+    comparison = compare_models(TABLE.select("word", "a"), sick, [trees], n_folds=2)
+    assert comparison.results[0].auc > 0.8
+
+
+def test_category_codes_are_told_from_numbers():
+    class Spy(BaseEstimator):
+        def __init__(self, categorical_features=None):
+            self.categorical_features = categorical_features
+
+        def fit(self, X, y):
+            assert self.categorical_features == [2]
+            assert set(X[:, 2]) == {0, 1}
+            return self
+
+        def decision_function(self, X):
+            return X[:, 0]
+
+    assert compare_models(TABLE, LABELS, [Spy()], n_folds=2).results[0].auc > 0.8
+
+
+def test_a_table_model_brings_its_settings():
+    encoder = TableEncoder(min_frequency=40)
+    levels = np.digitize(X[:, 0], [0, 1])
+    model = TableModel(
+        LambdaMART(objective="ordinal", n_estimators=5),
+        encoder,
+        view="trees",
+        levels="learn",
+        name="mine",
+    )
+    comparison = compare_models(X, levels, [model, "logistic"], n_folds=2)
+    assert comparison.metric == "mauc"
+    assert comparison.results[0].name == "mine"
+    with pytest.raises(TooManyValuesError, match="use a model that learns levels"):
+        compare_models(X, levels, [LambdaMART(objective="ordinal")])
+    with pytest.raises(
+        ValueError, match="view must be one of 'linear', 'trees', 'raw'"
+    ):
+        compare_models(X, LABELS, [TableModel(AUCSVC(), view="stars")])
+
+
+def test_queries_come_with_raw_labels_or_with_the_target():
+    queries = np.arange(ROWS) // 8
+    comparison = compare_models(X, LABELS, [AUCSVC()], qid=queries, n_folds=2)
+    assert comparison.unit == "queries"
+    with pytest.raises(ValueError, match="the target is encoded already"):
+        compare_models(X, comparison.target, [AUCSVC()], qid=queries)
+
+
+def test_baselines_can_be_chosen():
+    models = [("bayes", GaussianNB()), "logistic"]
+    comparison = compare_models(X, LABELS, models, baselines=["bayes"], n_folds=2)
+    (test,) = comparison.tests
+    assert (test.model, test.baseline) == ("logistic", "bayes")
+    assert [result.is_baseline for result in comparison.results] == [True, False]
+    with pytest.raises(ValueError, match="'svm' is not among the models: bayes, log"):
+        compare_models(X, LABELS, models, baselines=["svm"])
+
+
+@pytest.mark.parametrize(
+    ("models", "error", "message"),
+    [
+        (
+            [AUCSVC(), AUCSVC(C=2)],
+            ValueError,
+            r'name \'AUCSVC\'.*\("another name", AUC',
+        ),
+        (["logistic"] * 2, ValueError, "two models have the name 'logistic'"),
+        ("logistic", ValueError, "give a list of at least one model, got 'logistic'"),
+        ([AUCSVC], TypeError, "a model is a name, an estimator, or a pair"),
+        ([None], TypeError, "got None"),
+    ],
+)
+def test_what_is_no_list_of_models_is_refused(models, error, message):
+    with pytest.raises(error, match=message):
+        compare_models(X, LABELS, models)
+
+
+def test_a_pipeline_goes_by_its_last_step():
+    assert list(name_models([make_pipeline(StandardScaler(), AUCSVC())])) == ["AUCSVC"]
+
+
+def test_c_grows_with_the_rows():
+    assert pytest.approx(16) == table_model("svm-auc").fit(X, LABELS).estimator_.C
+    assert table_model("logistic").fit(X, LABELS).estimator_.C == 1
+    assert {table_model(name).name for name in MODELS} == set(MODELS)

@@ -1,0 +1,54 @@
+import pytest
+
+from aucmax import AUCSVC, LambdaMART, LinearRankerCV
+from aucmax.model_selection import parse_parameters, table_model
+
+
+@pytest.mark.parametrize(
+    ("estimator", "setting", "expected"),
+    [
+        (AUCSVC(), "C=1", {"C": 1.0}),
+        (AUCSVC(), "C = 1e3", {"C": 1000.0}),
+        (AUCSVC(), "loss=sigmoid", {"loss": "sigmoid"}),
+        (AUCSVC(), "fpr_range=0,0.2", {"fpr_range": (0, 0.2)}),
+        (AUCSVC(), "fpr_range=(0, 0.2)", {"fpr_range": (0, 0.2)}),
+        (AUCSVC(), "max_time=2.5", {"max_time": 2.5}),
+        (LambdaMART(), "n_estimators=500", {"n_estimators": 500}),
+        (LambdaMART(), "n_estimators=5e2", {"n_estimators": 500}),
+        (LinearRankerCV(), "standardize=no", {"standardize": False}),
+        (LinearRankerCV(), "losses=hinge", {"losses": ("hinge",)}),
+        (LinearRankerCV(), "losses=hinge,sigmoid", {"losses": ("hinge", "sigmoid")}),
+        (LinearRankerCV(), "max_time=none", {"max_time": None}),
+    ],
+    ids=str,
+)
+def test_values_have_the_type_of_their_default(estimator, setting, expected):
+    found = parse_parameters(estimator, [setting], "a model")
+    assert found == expected
+    (value,), (wanted,) = found.values(), expected.values()
+    assert type(value) is type(wanted)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["C"], "NAME=VALUE, such as C=.*, got 'C'"),
+        (["C="], "NAME=VALUE"),
+        (["c=1"], "svm has no parameter 'c'.*Its parameters are .*penalty"),
+        (["C=much"], "C is a number, got 'much'"),
+        (["max_iter=1.5"], "max_iter is a whole number, got '1.5'"),
+        (["C=1", "C=2"], "C is set twice"),
+        (["callback=print"], "svm has no parameter 'callback'"),
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense(settings, message):
+    with pytest.raises(ValueError, match=message):
+        parse_parameters(AUCSVC(), settings, "svm")
+
+
+def test_a_parameter_that_is_set_does_not_grow_with_the_rows():
+    model = table_model("svm-auc", parameters={"C": 3.0})
+    assert model.per_row is None
+    assert model.estimator.C == 3.0
+    assert table_model("svm-auc").per_row == {"C": 0.1}

@@ -1,0 +1,69 @@
+import json
+
+import numpy as np
+import pytest
+
+from aucmax.metrics import auc_interval, partial_auc_score
+from aucmax.model_selection import Aim, compare_models, summarise_scores
+from aucmax.tables import encode_target
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 2))
+LABELS = (X[:, 0] + 0.5 * RNG.normal(size=120) > 0.5).astype(int)
+MODELS = ["svm-auc", "logistic"]
+
+
+def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are():
+    comparison = compare_models(X, LABELS, MODELS, n_folds=2)
+    header, rule, aucsvc, logistic, blank, *explanation = str(comparison).splitlines()
+    assert header.split()[:2] == ["model", "AUC"]
+    assert header.endswith("vs logistic")
+    assert set(rule) == {"─"}
+    assert len({len(line) for line in (header, rule, aucsvc, logistic)}) == 1
+    assert aucsvc.split()[:2] == ["svm-auc", f"{comparison.results[0].auc:.4f}"]
+    assert logistic.endswith(" -")
+    assert blank == ""
+    assert "AUC and partial AUC over 2 folds" in explanation[0]
+    assert "a paired test of the AUC (DeLong)" in explanation[1]
+    best = max(result.auc for result in comparison.results)
+    assert repr(comparison) == (
+        f"Comparison of 2 models over 2 folds: best is {comparison.best!r}, AUC "
+        f"{best:.4f}"
+    )
+
+
+def test_without_a_baseline_nothing_is_said_of_tests():
+    text = str(compare_models(X, LABELS, MODELS[:1], n_folds=2))
+    assert "vs " not in text
+    assert "p by" not in text
+
+
+@pytest.mark.parametrize("with_queries", [True, False])
+def test_levels_are_explained(with_queries):
+    levels = np.digitize(X[:, 0], [0, 1])
+    qid = np.arange(120) // 10 if with_queries else None
+    models = ["lambdamart-mauc", "logistic"]
+    text = str(compare_models(X, levels, models, qid=qid, n_folds=2))
+    over = "12 queries in 2 folds" if with_queries else "2 folds"
+    assert f"Means over {over}, intervals by Student's t" in text
+    assert f"over {'queries' if with_queries else 'folds'}: beats or loses" in text
+    assert "ordinal AUC: pairs of different levels" in text
+
+
+def test_the_record_is_made_of_simple_values():
+    comparison = compare_models(X, LABELS, MODELS, n_folds=2)
+    record = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert (record["rows"], record["positive_rows"]) == (120, LABELS.sum())
+    (test,) = record["tests"]
+    assert test["verdict"] in {"beats", "loses", "no difference"}
+    assert len(record["models"][0]["fold_aucs"]) == 2
+
+
+def test_one_ranking_is_measured_like_a_fold():
+    summary = summarise_scores(encode_target(LABELS), X[:, 0], Aim("auc", (0, 0.3)))
+    known = auc_interval(LABELS, X[:, 0])
+    assert (summary.measures["auc"], summary.low, summary.high) == pytest.approx(
+        (known.auc, known.low, known.high)
+    )
+    partial = partial_auc_score(LABELS, X[:, 0], fpr_range=(0, 0.3))
+    assert summary.measures["partial_auc"] == pytest.approx(partial)

@@ -1,0 +1,270 @@
+"""Groups, times, other tables and weights: what is tested, and what it counts."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.neighbors import KNeighborsClassifier
+
+from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
+from aucmax.metrics.uncertainty import two_sided_test
+from aucmax.model_selection import choose_folds, compare_models
+from aucmax.model_selection.folds import split_folds
+from aucmax.model_selection.splits import Splits
+from aucmax.tables import describe_rows, encode_target
+
+ROWS = 300
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(ROWS, 2))
+LABELS = X[:, 0] + RNG.normal(size=ROWS) > 0.5
+PATIENTS = np.array([f"patient {k}" for k in RNG.integers(0, 40, ROWS)])
+DAYS = RNG.integers(0, 50, ROWS)
+WEIGHTS = RNG.uniform(0.5, 3, ROWS)
+
+
+def described(labels=LABELS, qid=None, **rows):
+    return describe_rows(encode_target(labels, qid=qid), **rows)
+
+
+class Column(BaseEstimator):
+    """A model that ranks by one column, and takes weights without using them."""
+
+    def __init__(self, number=0):
+        self.number = number
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+    def decision_function(self, X):
+        return X[:, self.number]
+
+
+def test_no_group_is_in_two_folds_and_every_row_is_tested_once():
+    folds = split_folds(described(groups=PATIENTS), 4, 0)
+    assert len(folds) == 4
+    for train, test in folds:
+        assert not set(PATIENTS[train]) & set(PATIENTS[test])
+        assert min(np.bincount(LABELS[test])) >= 2
+    assert sorted(np.concatenate([test for _, test in folds])) == list(range(ROWS))
+
+
+def test_groups_that_know_their_label_do_not_help():
+    # each patient is ill or well throughout, and told by a number of no meaning
+    ill = RNG.random(40) < 0.4
+    number = RNG.normal(size=40)
+    who = np.arange(ROWS) % 40
+    table = pl.DataFrame({"number": number[who], "noise": RNG.normal(size=ROWS)})
+    model = ("neighbours", KNeighborsClassifier(1))
+    naive = compare_models(table[["number"]], ill[who], [model], n_folds=4)
+    honest = compare_models(table[["number"]], ill[who], [model], n_folds=4, groups=who)
+    assert naive.results[0].auc > 0.95
+    assert honest.results[0].auc < 0.75
+    assert honest.scheme == "groups"
+    assert "4 folds of whole groups" in str(honest)
+
+
+def test_few_groups_get_fewer_folds():
+    halves = np.arange(ROWS) % 3
+    assert choose_folds(described(groups=halves)) == 3
+    with pytest.raises(ValueError, match="these groups cannot be divided into 4 folds"):
+        choose_folds(described(groups=halves), 4)
+    divided = np.where(LABELS, "a", "b")
+    with pytest.raises(ValueError, match=r"into 2 folds.*Use other groups"):
+        choose_folds(described(groups=divided))
+    with pytest.raises(ValueError, match="at least 2 folds are needed, got 1"):
+        choose_folds(described(groups=halves), 1)
+
+
+def test_groups_of_queries_are_kept_together():
+    queries = np.arange(ROWS) // 10
+    users = queries // 3
+    target = described(qid=queries, groups=users)
+    for train, test in split_folds(target, 3, 0):
+        assert not set(users[train]) & set(users[test])
+    with pytest.raises(ValueError, match="rows of one query belong to several groups"):
+        split_folds(described(qid=queries, groups=PATIENTS), 3, 0)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a"] * ROWS, "groups names one group only: at least two are needed"),
+        (range(ROWS), "groups names another group in each of the 300 rows"),
+        ([None] + ["a", "b"] * 149 + ["a"], "groups is missing in 1 of 300 rows"),
+        (["a", "b"], "groups has 2 rows, but the target has 300"),
+    ],
+    ids=["one", "every row", "gaps", "length"],
+)
+def test_groups_that_make_no_sense(groups, message):
+    with pytest.raises(ValueError, match=message):
+        described(groups=list(groups))
+
+
+def test_folds_are_later_than_what_models_learn_from():
+    folds = split_folds(described(times=DAYS), 4, 0)
+    assert len(folds) == 4
+    tested: set[int] = set()
+    for train, test in folds:
+        assert DAYS[train].max() < DAYS[test].min()
+        # all of the past
+        assert set(train) == set(np.flatnonzero(DAYS[test].min() > DAYS))
+        assert not tested & set(test)
+        tested |= set(test)
+    assert len(tested) > 0.7 * ROWS
+
+
+def test_only_later_rows_are_tested_by_time():
+    dates = [f"2024-{1 + day // 28:02d}-{1 + day % 28:02d}" for day in DAYS]
+    comparison = compare_models(X, LABELS, [Column()], times=dates, n_folds=3)
+    assert comparison.scheme == "times"
+    assert comparison.target.labels.size == comparison.positions["Column"].size < ROWS
+    assert "3 folds, each later than what its models learned from" in str(comparison)
+    folds = split_folds(described(times=DAYS), 3, 0)
+    aucs = [roc_auc_score(LABELS[test], X[test, 0]) for _, test in folds]
+    assert comparison.results[0].folds == pytest.approx(aucs)
+
+
+def test_times_that_allow_fewer_folds():
+    # no positive row among the first third
+    labels = np.arange(ROWS) > 100
+    labels[100::5] = False
+    target = described(labels, times=np.arange(ROWS))
+    assert choose_folds(target) < 5
+    with pytest.raises(ValueError, match="these times cannot be divided into 5 folds"):
+        choose_folds(target, 5)
+    with pytest.raises(ValueError, match="these times cannot be divided into 1 fold:"):
+        choose_folds(described(times=np.where(LABELS, 1, 0)))
+    with pytest.raises(ValueError, match="cannot be combined with groups or queries"):
+        choose_folds(described(times=DAYS, groups=PATIENTS))
+
+
+def test_a_time_that_cannot_be_read():
+    days = ["2024-01-01"] * (ROWS - 1) + ["soon"]
+    with pytest.raises(ValueError, match=r"row 299 has 'soon'|row 300 has 'soon'"):
+        described(times=days)
+
+
+def test_other_rows_are_tested_by_models_of_all():
+    new = RNG.normal(size=(80, 2))
+    truth = new[:, 0] + RNG.normal(size=80) > 0.5
+    models = [("first", Column(0)), ("second", Column(1))]
+    comparison = compare_models(
+        X, LABELS, models, test=(new, truth), baselines=["second"]
+    )
+    known = auc_interval(truth, new[:, 0])
+    first = comparison.results[0]
+    assert (first.auc, first.low, first.high) == pytest.approx(
+        (known.auc, known.low, known.high), abs=1e-3
+    )
+    (test,) = comparison.tests
+    difference = compare_auc(truth, new[:, 0], new[:, 1]).difference
+    assert test.difference == pytest.approx(difference, abs=1e-3)
+    assert (comparison.scheme, comparison.n_folds) == ("test", 1)
+    assert comparison.target.labels.size == 80
+    assert "over the test rows; 1 is perfect" in str(comparison)
+    record = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert (record["scheme"], record["rows"]) == ("test", 80)
+
+
+def test_sparse_rows_of_other_width_are_tested():
+    new = sparse.csr_matrix(RNG.normal(size=(60, 4)))
+    truth = np.arange(60) % 3 == 0
+    splits = Splits.of_two_tables(
+        sparse.csr_array(X), encode_target(LABELS), new, truth
+    )
+    assert splits.table.shape == (ROWS + 60, 4)
+    assert splits.target.labels[-60:].tolist() == truth.tolist()
+
+
+@pytest.mark.parametrize(
+    ("rows", "truth", "message"),
+    [
+        (pl.DataFrame({"x0": [1.0] * 9}), [True, False, True] * 3, "no column 'x1'"),
+        (X[:9], [True] + [False] * 8, "1 of 9 test rows are positive"),
+        (X[:9], [3] * 9, "values that the model was not trained with"),
+        (sparse.csr_array(X[:9]), [True, False, True] * 3, "both be tables"),
+    ],
+    ids=["columns", "one positive", "values", "kind"],
+)
+def test_other_rows_that_do_not_fit(rows, truth, message):
+    with pytest.raises(ValueError, match=message):
+        compare_models(X, LABELS, [Column()], test=(rows, truth))
+
+
+def test_queries_of_training_and_test_are_different_ones():
+    target = encode_target([0, 1, 0, 1], qid=[7, 7, 8, 8])
+    both = target.followed_by(target)
+    assert both.queries.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    with pytest.raises(ValueError, match="both kinds of rows must have queries"):
+        target.followed_by(encode_target([0, 1]))
+
+
+def test_weights_count_in_measures_intervals_and_tests():
+    models = [("first", Column(0)), ("second", Column(1))]
+    comparison = compare_models(
+        X, LABELS, models, sample_weight=WEIGHTS, n_folds=2, baselines=["second"]
+    )
+    folds = [test for _, test in split_folds(encode_target(LABELS), 2, 0)]
+    pairs = [WEIGHTS[f][LABELS[f]].sum() * WEIGHTS[f][~LABELS[f]].sum() for f in folds]
+    shares = np.array(pairs) / np.sum(pairs)
+    known = [
+        compare_auc(LABELS[f], X[f, 0], X[f, 1], sample_weight=WEIGHTS[f])
+        for f in folds
+    ]
+    assert comparison.results[0].auc == pytest.approx(shares @ [k.auc_a for k in known])
+    (test,) = comparison.tests
+    assert test.difference == pytest.approx(shares @ [k.difference for k in known])
+    error = np.linalg.norm(shares * [k.standard_error for k in known])
+    error *= np.sqrt(2.0)  # with two folds, fits count as much as rows
+    rows = np.sum([k.rows for k in known], axis=0)
+    areas = [shares @ [k.auc_a for k in known], shares @ [k.auc_b for k in known]]
+    expected = two_sided_test(test.difference, error, 0.95, rows, areas)
+    assert (test.low, test.high) == pytest.approx((expected.low, expected.high))
+    assert "AUC and partial AUC of weighted rows" in str(comparison)
+
+
+def test_weights_are_learned_from():
+    # the first half of the rows says one thing, the second the opposite
+    labels = (X[:, 0] > 0) ^ (np.arange(ROWS) % 2 == 0)
+    for heavy in (0, 1):
+        weights = np.where(np.arange(ROWS) % 2 == heavy, 10.0, 1.0)
+        comparison = compare_models(
+            X, labels, ["logistic", "svm-auc", "lightgbm"], sample_weight=weights,
+            n_folds=2,
+        )  # fmt: skip
+        assert min(result.auc for result in comparison.results) > 0.75
+
+
+def test_a_model_that_takes_no_weights_is_told_apart():
+    class Plain(Column):
+        def fit(self, X, y):
+            return self
+
+    comparison = compare_models(X, LABELS, [Plain()], sample_weight=WEIGHTS, n_folds=2)
+    (notice,) = comparison.notices
+    assert "Plain takes no weights" in str(notice)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([0.0] + [1.0] * 299, "row 1 has 0 .1 such rows."),
+        ([1.0] * 299 + [-2.0], "row 300 has -2"),
+        ([1.0] * 299 + [np.inf], "row 300: inf is not a finite number"),
+        ([1.0] * 299 + [None], "sample_weight is missing in 1 of 300 rows"),
+        (["heavy"] * 300, "must hold numbers to be weights, got 'heavy'"),
+    ],
+    ids=["zero", "negative", "infinite", "gap", "words"],
+)
+def test_weights_that_make_no_sense(weights, message):
+    with pytest.raises(ValueError, match=message):
+        described(sample_weight=weights)
+
+
+def test_weighted_positions_are_shares_of_the_weight_of_negatives():
+    target = described([0, 0, 1, 1], sample_weight=[1.0, 3.0, 1.0, 1.0])
+    positions = target.positions(np.array([1.0, 2.0, 1.5, 3.0]))
+    assert positions.tolist() == [0.125, 0.625, 0.25, 1.0]
