@@ -80,8 +80,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         but for the first; None tries all of them.
     models : "default" or sequence, default="default"
         Names of candidates (:data:`aucmax.model_selection.CANDIDATES`), estimators,
-        pairs ``(name, estimator)``. An estimator learns from the scaled, one-hot encoded
-        table, or from gaps and category codes if it has a parameter
+        pairs ``(name, estimator)``. An estimator learns from the scaled, one-hot
+        encoded table, or from gaps and category codes if it has a parameter
         ``categorical_features``.
     folds : int, default=5
         Number of folds; fewer are used if a class is small, and past 20,000 rows.

@@ -1,8 +1,8 @@
 r"""From the out-of-fold scores of several models to one ranking: non-negative weights.
 
 Every model gives each row a logit, see :mod:`aucmax.model_selection.rank_scale`; a
-combination is a weighted sum of these. Weights are non-negative and sum to one, so that it can be
-read: half of this model, a third of that one.
+combination is a weighted sum of these. Weights are non-negative and sum to one, so
+that it can be read: half of this model, a third of that one.
 """
 
 from collections.abc import Callable
