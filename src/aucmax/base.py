@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import maps_dask
 from aucmax._core.validation import FloatArray, labels_among
 from aucmax.metrics import partial_auc_score
@@ -22,6 +23,11 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
     The second of the two labels in sorted order is the positive class.
     `decision_function` ranks, and its zero is the threshold of `predict`.
     """
+
+    _saved_state = saved.fields(
+        classes_=saved.array(saved.LABEL_KINDS, 2),
+        **saved.COLUMNS,
+    )
 
     @abstractmethod
     def decision_function(self, X: Any) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from aucmax._core import saved_state as saved
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax._core.features import check_features
@@ -38,6 +39,15 @@ class BoostedRanker(HypothesisRanker):
 
     A subclass has the parameters named here among its own, and `_reweighting`.
     """
+
+    _saved_state = saved.optional(
+        best_iteration_=saved.count,
+        stop_reason_=saved.instance_of(str),
+        margin_=saved.number,
+        nu_pos_=saved.number,
+        nu_neg_=saved.number,
+        pairs_guaranteed_=saved.number,
+    )
 
     n_estimators: int
     min_edge: float

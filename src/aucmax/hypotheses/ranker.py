@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import maps_dask
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
@@ -42,6 +43,21 @@ class HypothesisRanker(BinaryRanker):
     hypotheses: str | Sequence[Callable[[Any], ArrayLike]]
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        weights_=saved.array("f", None),
+        directions_=saved.array("f", "weights_"),
+        columns_=saved.array("i", "weights_"),
+        threshold_=saved.finite,
+        **saved.optional(
+            thresholds_=saved.array("f", "weights_"),
+            low_=saved.array("f", "n_features_in_"),
+            high_=saved.array("f", "n_features_in_"),
+            coef_=saved.array("f", 1, "n_features_in_"),
+            intercept_=saved.array("f", 1),
+            n_iter_=saved.count,
+            history_=saved.instance_of(dict),
+        ),
+    )
 
     @maps_dask
     def decision_function(self, X: Any) -> FloatArray:

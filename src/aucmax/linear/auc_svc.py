@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.blas import product
 from aucmax._core.dask_dispatch import maps_dask
 from aucmax._core.features import (
@@ -251,6 +252,20 @@ class AUCSVC(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        coef_=saved.array("f", 1, "n_features_in_"),
+        intercept_=saved.array("f", 1),
+        **saved.optional(
+            n_iter_=saved.count,
+            n_passes_=saved.number,
+            objective_=saved.number,
+            dual_gap_=saved.number,
+            gradient_norm_=saved.number,
+            is_certified_=saved.instance_of(bool),
+            starts_=saved.instance_of(list),
+            history_=saved.instance_of(dict),
+        ),
+    )
     _fits_dask = True
 
     def __init__(

@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.blas import one_blas_thread
 from aucmax._core.dask_dispatch import dask_room, maps_dask
 from aucmax._core.features import (
@@ -186,6 +187,18 @@ class LinearRankerCV(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        coef_=saved.array("f", 1, "n_features_in_"),
+        intercept_=saved.array("f", 1),
+        **saved.optional(
+            n_passes_=saved.number,
+            n_splits_=saved.count,
+            best_index_=saved.count,
+            best_score_=saved.number,
+            best_params_=saved.instance_of(dict),
+            cv_results_=saved.instance_of(dict),
+        ),
+    )
     _fits_dask = True
 
     def __init__(

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import dask_room, is_dask, maps_dask
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
@@ -240,6 +241,23 @@ class LambdaMART(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        model_text_=saved.instance_of(str),
+        categorical_features_=saved.column_numbers,
+        n_iter_=saved.count,
+        **saved.optional(
+            classes_=saved.array(saved.LABEL_KINDS, 2),
+            levels_=saved.array("iu", None),
+            threshold_=saved.finite,
+            categories_=saved.instance_of(dict),
+            column_exponents_=saved.array("i", "n_features_in_"),
+            feature_importances_=saved.array("f", "n_features_in_"),
+            best_iteration_=saved.count,
+            best_score_=saved.number,
+            stop_reason_=saved.instance_of(str),
+            history_=saved.instance_of(dict),
+        ),
+    )
 
     def __init__(
         self,
