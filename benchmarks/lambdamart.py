@@ -80,7 +80,9 @@ def against_a_sort(report: Report) -> None:
         for n_jobs in (1, THREADS):
             risk = PairLogistic(is_ranked, n_jobs=n_jobs)
             name = f"{'rank-weighted' if is_ranked else 'plain'}, {n_jobs} threads"
-            calls[name] = lambda risk=risk: risk.value_gradient_hessian(scores, labels)
+            calls[name] = lambda risk=risk: risk.bind(labels).value_gradient_hessian(
+                scores
+            )
     times = time_in_turn(calls, 5)
     base = times.pop("sort").best
     for name, timing in times.items():
@@ -99,12 +101,14 @@ def growth(report: Report) -> None:
     scores = generator.normal(size=labels.size) + labels
     risk = PairLogistic(rank_weighted=True, n_jobs=THREADS)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    risk.value_gradient_hessian(scores, labels)
+    risk.bind(labels).value_gradient_hessian(scores)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     times = time_in_turn(
         {
-            "all": lambda: risk.value_gradient_hessian(scores, labels),
-            "tenth": lambda: risk.value_gradient_hessian(scores[::10], labels[::10]),
+            "all": lambda: risk.bind(labels).value_gradient_hessian(scores),
+            "tenth": lambda: risk.bind(labels[::10]).value_gradient_hessian(
+                scores[::10]
+            ),
             "sort": lambda: np.argsort(scores),
             "sorted tenth": lambda: np.argsort(scores[::10]),
         },

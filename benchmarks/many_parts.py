@@ -62,8 +62,8 @@ def linear(report: Report) -> None:
     all_scores, all_labels = np.concatenate(scores), np.concatenate(labels)
     is_positive, places = keys % 2 == 1, keys // 2
     risk = PairHinge()
-    of_means = risk.value(sums / masses, is_positive, masses)
-    exact = risk.value(all_scores, all_labels)
+    of_means = risk.bind(is_positive, masses).value(sums / masses)
+    exact = risk.bind(all_labels).value(all_scores)
     facing = dict(zip(places[~is_positive], masses[~is_positive], strict=True))
     at_kinks = sum(
         mass * facing.get(place - 2**7, 0.0)
@@ -126,7 +126,7 @@ def trees(report: Report) -> None:
     found = [
         sums_of(rows, lambda _: total).gradient_hessian(unit)[0] for rows in chosen
     ]
-    pairs = PairLogistic(accuracy=1e-12).prepare(labels.astype(np.int64))
+    pairs = PairLogistic(accuracy=1e-12).bind(labels.astype(np.int64))
     exact, _ = pairs.gradient_hessian(scores, scaled=True)
     rows = np.concatenate(chosen)
     error = np.abs(np.concatenate(found) / exact[rows] - 1.0).max()

@@ -96,8 +96,8 @@ def risk_calls(report: Report) -> None:
     scores, labels = generator.normal(size=100_000), np.arange(100_000) < 5_000
     times = time_in_turn(
         {
-            "part": lambda: PartialHinge(RANGE).value_and_subgradient(scores, labels),
-            "whole": lambda: PairHinge().value_and_subgradient(scores, labels),
+            "part": lambda: PartialHinge(RANGE).bind(labels).value_and_gradient(scores),
+            "whole": lambda: PairHinge().bind(labels).value_and_gradient(scores),
             "sort": lambda: np.argsort(scores),
         },
         20,

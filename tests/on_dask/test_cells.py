@@ -39,8 +39,8 @@ def cut(array, size=250):
 def both(X, y, weights, tol):
     """Return the objective in cells, and that of all scores."""
     parted = check_parted_features(AUCSVC(), cut(X))
-    cells = CellObjective(parted, y, PairHinge(), 2.0, weights, None, tol)
-    return cells, LinearObjective(X, y, PairHinge(), 2.0, weights)
+    cells = CellObjective(parted, PairHinge().bind(y, weights), 2.0, None, tol)
+    return cells, LinearObjective(X, PairHinge().bind(y, weights), 2.0)
 
 
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])

@@ -6,7 +6,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.graphs.problem import GraphProblem, GraphScores
 from aucmax.graphs.rounds import ConvexSolution, ConvexSolver
 from aucmax.regularizers import L2, BoundedL2
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers import BundleSolver, Point, Progress, Start, StoppingRule
 
 __all__ = ["Bundle", "GraphObjective"]

@@ -46,7 +46,7 @@ from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.objective import LinearObjective
 from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers import L2
-from aucmax.risks import PartialHinge, PerQuery
+from aucmax.risks import PairHinge
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
 
 __all__ = ["GraphRanker"]
@@ -393,12 +393,8 @@ class GraphRanker(BaseEstimator):
     def _weights_of_nodes(self, problem: GraphProblem) -> FloatArray:
         """Return the best weights of nodes when there are no edges."""
         batch = problem.batch
-        objective = LinearObjective(
-            batch.node_features,
-            problem.labels,
-            PerQuery(PartialHinge(), batch.graph_of_node),
-            float(self.C),
-        )
+        risk = PairHinge().bind(problem.labels, queries=batch.graph_of_node)
+        objective = LinearObjective(batch.node_features, risk, float(self.C))
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
         return BundleSolver(rule).minimize(objective, L2()).point.parameters
 

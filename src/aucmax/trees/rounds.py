@@ -9,7 +9,7 @@ import numpy as np
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.validation import FloatArray
 from aucmax.persistence.checkpoint import Checkpoint
-from aucmax.risks import PreparedPairs
+from aucmax.risks import BoundPairLogistic
 from aucmax.trees.binned_rows import BinnedRows, lightgbm_errors_explained
 from aucmax.trees.booster_text import column_ranges
 from aucmax.trees.evaluation import Evaluation
@@ -62,7 +62,7 @@ class TreeRounds:
         self,
         watch: RoundsWatch,
         rows: BinnedRows,
-        pairs: PreparedPairs,
+        pairs: BoundPairLogistic,
         evaluation: Evaluation | None = None,
         checkpoint: Checkpoint | None = None,
     ) -> None:
