@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aucmax import AUCSVC, LinearRankerCV, MarginRanker, _mapped
+from aucmax import AUCSVC, LinearRankerCV, MarginRanker
+from aucmax._core import mapped as mapping
 from aucmax._core.mapped import MapWriter, is_mapped
 from aucmax.datasets import open_table
 from aucmax.linear.candidates import Rows
@@ -21,7 +22,7 @@ def as_map(X):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(_mapped, "_CELLS_AT_ONCE", 100)
+    monkeypatch.setattr(mapping, "_CELLS_AT_ONCE", 100)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Gradient-boosted trees for the AUC and its kin: all pairs, at the price of a sort."""
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -20,7 +19,6 @@ from aucmax.base import BinaryRanker
 from aucmax.exceptions import (
     ConstantScoresWarning,
     DivergedWarning,
-    IncompatibleError,
     OneClassQueryWarning,
 )
 from aucmax.trees.binned_rows import BinnedRows
@@ -37,7 +35,6 @@ from aucmax.trees.pair_objectives import (
     find_objective,
 )
 from aucmax.trees.params import booster_parameters
-from aucmax.trees.resuming import open_checkpoint
 from aucmax.trees.rounds import TreeProgress, TreeRounds
 
 __all__ = ["LambdaMART"]
@@ -300,7 +297,6 @@ class LambdaMART(BinaryRanker):
         *,
         qid: ArrayLike | None = None,
         eval_set: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Grow the trees.
 
@@ -321,13 +317,6 @@ class LambdaMART(BinaryRanker):
             Rows apart from the training rows. The model keeps the rounds up to the
             first one of the best `eval_metric` on them. A dict has the keys "X", "y",
             and if need be "sample_weight" and "qid".
-        checkpoint : path, default=None
-            A file that keeps what is done, every 20 rounds, so that a fit whose process
-            was killed goes on from there when it is called again with the same rows and
-            parameters; the model is the same, bit for bit, as if nothing had happened.
-            Another fit is refused until this one is finished. Draws of rows and columns
-            begin anew every 20 rounds, with all columns for the tree that follows, so
-            the model may differ from one without a checkpoint.
 
         Returns
         -------
@@ -336,11 +325,6 @@ class LambdaMART(BinaryRanker):
         """
         with unchanged_on_failure(self):
             if is_dask(X):
-                if checkpoint is not None:
-                    raise IncompatibleError(
-                        "a fit on Dask's workers keeps its own checkpoints in their "
-                        "scheduler; leave out checkpoint."
-                    )
                 grow = dask_room("trees").fit_trees
                 replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
                 return self
@@ -357,9 +341,8 @@ class LambdaMART(BinaryRanker):
                 self.fpr_range, self.outside_weight, parameters["num_threads"]
             )
             pairs = risk.prepare(rows.labels, rows.qid, rows.weight)
-            done = open_checkpoint(checkpoint, self, parameters, rows, evaluation)
             binned = BinnedRows(parameters, rows.X, columns.categorical, evaluation)
-            rounds = TreeRounds(watch, binned, pairs, evaluation, done)
+            rounds = TreeRounds(watch, binned, pairs, evaluation)
             rounds.run()
             for complaint in self._complaints(rounds):
                 warnings.warn(*complaint, stacklevel=2)
