@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.base import BinaryRanker
@@ -43,7 +43,7 @@ class HypothesisRanker(BinaryRanker):
 
     _unsaved_params = ("callback",)
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive.
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core.blas import product
-from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.features import (
     check_features,
     check_training_data,
@@ -393,7 +393,7 @@ class AUCSVC(BinaryRanker):
             start, space = Start(solution.point, solution.cuts), objective.row_space
         return models
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive.
 

@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core.dask_dispatch import dask_room, is_dask, maps_dask
+from aucmax._core.dask_dispatch import dask_version, is_dask, map_over_partitions
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_stopping
@@ -325,7 +325,7 @@ class LambdaMART(BinaryRanker):
         """
         with unchanged_on_failure(self):
             if is_dask(X):
-                grow = dask_room("trees").fit_trees
+                grow = dask_version("fit_trees")
                 replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
                 return self
             check_stopping(self, eval_set)
@@ -349,7 +349,7 @@ class LambdaMART(BinaryRanker):
             replace_state(self, fitted_attributes(rounds, rows, known, columns))
         return self
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive or the more relevant.
 
