@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import aucmax
 from aucmax import LambdaMART
-from aucmax._core import atomic
+from aucmax._core import atomic as _atomic
 from aucmax.cli import main
 from aucmax.cli.console import Console
 from aucmax.cli.streams import lenient_streams
@@ -177,7 +177,7 @@ def test_a_reader_of_the_notes_that_leaves_is_no_error(folder):
 @pytest.fixture
 def full_disk(monkeypatch):
     """Return a function that lets nothing be written to a folder of this name."""
-    before = atomic._create_partial
+    before = _atomic._create_partial
 
     def fill(name, number=errno.ENOSPC):
         def create(target):
@@ -185,7 +185,7 @@ def full_disk(monkeypatch):
                 raise OSError(number, os.strerror(number), str(target))
             return before(target)
 
-        monkeypatch.setattr(atomic, "_create_partial", create)
+        monkeypatch.setattr(_atomic, "_create_partial", create)
 
     return fill
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from aucmax import AUCSVC, LinearRankerCV, MarginRanker
-from aucmax._core import mapped as mapping
+from aucmax._core import mapped as _mapped
 from aucmax._core.mapped import MapWriter, is_mapped
 from aucmax.datasets import open_table
 from aucmax.linear.candidates import Rows
@@ -22,7 +22,7 @@ def as_map(X):
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(mapping, "_CELLS_AT_ONCE", 100)
+    monkeypatch.setattr(_mapped, "_CELLS_AT_ONCE", 100)
 
 
 @pytest.fixture
