@@ -26,7 +26,11 @@ from aucmax._core.validation import (
 from aucmax.boosting.weak_learners import LEARNERS, Hypothesis, WeakLearner
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.hypotheses import ColumnReader, fitted_ensemble
-from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows, check_hypotheses
+from aucmax.hypotheses.hypothesis_ranker import (
+    HypothesisRanker,
+    TrainingRows,
+    check_hypotheses,
+)
 from aucmax.metrics import roc_auc_score
 
 __all__ = ["BoostedRanker", "BoostingProgress", "BoostingRounds", "Reweighting"]
