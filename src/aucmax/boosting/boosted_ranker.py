@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax._core.features import check_features
@@ -183,11 +185,21 @@ class BoostingRounds:
             self.reason = reweighting.verdict or asked_to_stop
 
 
+@documented
 class BoostedRanker(HypothesisRanker):
     """A weighted sum of hypotheses, added one per round.
 
     A subclass has the parameters named here among its own, and `_reweighting`.
     """
+
+    _saved_state = saved.optional(
+        best_iteration_=saved.count,
+        stop_reason_=saved.instance_of(str),
+        margin_=saved.number,
+        nu_pos_=saved.number,
+        nu_neg_=saved.number,
+        pairs_guaranteed_=saved.number,
+    )
 
     n_estimators: int
     min_edge: float
@@ -220,11 +232,6 @@ class BoostedRanker(HypothesisRanker):
         eval_set : tuple (X, y) or dict, default=None
             Held-out rows. The model keeps the rounds up to the first one of the best
             AUC on them. A dict with the keys "X", "y" and "sample_weight" weighs them.
-
-        Returns
-        -------
-        self : object
-            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -263,11 +270,6 @@ class BoostedRanker(HypothesisRanker):
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score rows by the first round, the first two rounds, and so on.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
 
         Yields
         ------

@@ -8,7 +8,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.base import BinaryRanker
@@ -35,6 +37,7 @@ class TrainingRows(NamedTuple):
         return TrainingRows(self.X[rows], self.labels[rows], weight)
 
 
+@documented
 class HypothesisRanker(BinaryRanker):
     """A ranker whose scores are a weighted sum of hypotheses within [-1, 1].
 
@@ -45,22 +48,25 @@ class HypothesisRanker(BinaryRanker):
     hypotheses: str | Sequence[Callable[[Any], ArrayLike]]
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        weights_=saved.array("f", None),
+        directions_=saved.array("f", "weights_"),
+        columns_=saved.array("i", "weights_"),
+        threshold_=saved.finite,
+        **saved.optional(
+            thresholds_=saved.array("f", "weights_"),
+            low_=saved.array("f", "n_features_in_"),
+            high_=saved.array("f", "n_features_in_"),
+            coef_=saved.array("f", 1, "n_features_in_"),
+            intercept_=saved.array("f", 1),
+            n_iter_=saved.count,
+            history_=saved.instance_of(dict),
+        ),
+    )
 
     @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The sum of the hypotheses less `threshold_`, so positive where `predict`
-            gives the positive class.
-        """
+        """Score rows: the higher, the more likely positive."""
         X = self._scored_table(X)
         return fitted_ensemble(vars(self)).scores(X) - float(self.threshold_)
 
