@@ -1,4 +1,4 @@
-"""What all rankers by weighted hypotheses share: their data, scores and state."""
+"""The base of all rankers by weighted hypotheses: their data, scores and state."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -14,9 +14,12 @@ from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.base import BinaryRanker
-from aucmax.hypotheses._ranges import column_ranges
-from aucmax.hypotheses.callables import evaluate_callables
-from aucmax.hypotheses.ensemble import check_ensemble_state, fitted_ensemble
+from aucmax.hypotheses.column_access import column_ranges
+from aucmax.hypotheses.hypothesis_ensembles import (
+    check_ensemble_state,
+    fitted_ensemble,
+)
+from aucmax.hypotheses.own_hypotheses import evaluate_callables
 
 __all__ = ["HypothesisRanker", "TrainingRows", "check_hypotheses"]
 
@@ -94,8 +97,7 @@ class HypothesisRanker(BinaryRanker):
     ) -> tuple[NDArray[Any], TrainingRows]:
         """Check training data, and leave out rows of weight 0.
 
-        No range and no threshold may come from such rows, but a NaN in them is an
-        error as well.
+        Ranges and thresholds ignore such rows, but a NaN in them is an error.
         """
         X, classes, labels, weight = check_training_data(
             self, self._table(X), y, sample_weight
@@ -112,13 +114,13 @@ class HypothesisRanker(BinaryRanker):
         return getattr(self, "feature_names_in_", None)
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
+        """Reject a loaded state that no fit could have left."""
         if hasattr(self, "weights_"):
             check_ensemble_state(vars(self))
 
 
 def check_hypotheses(hypotheses: Any, known: Iterable[str]) -> None:
-    """Refuse what is neither a known kind of hypotheses nor a list of functions."""
+    """Raise an error unless it is a known kind of hypotheses or a list of functions."""
     if isinstance(hypotheses, str) and hypotheses in known:
         return
     is_list = isinstance(hypotheses, Sequence) and not isinstance(hypotheses, str)
