@@ -134,9 +134,9 @@ def chain(n_leaves):
 
 
 def test_limits_hold(monkeypatch):
-    booster_text.check_tree(chain(4000), 1)
+    booster_text._check_tree(chain(4000), 1)
     with pytest.raises(ValueError, match="deeper than 4096"):
-        booster_text.check_tree(chain(5000), 1)
+        booster_text._check_tree(chain(5000), 1)
     monkeypatch.setattr(booster_text, "MAX_LEAVES", 4)
     with pytest.raises(ValueError, match="num_leaves=5 is not"):
         check_booster_text(TEXT)
