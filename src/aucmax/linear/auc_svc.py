@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core.blas import product
 from aucmax._core.dask_dispatch import maps_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
@@ -26,6 +25,7 @@ from aucmax._core.parameters import (
     check_max_time,
     check_positive,
 )
+from aucmax._core.products import product
 from aucmax._core.progress import reporter
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
 from aucmax.base import BinaryRanker

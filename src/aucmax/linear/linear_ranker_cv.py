@@ -19,7 +19,6 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core.blas import one_blas_thread
 from aucmax._core.dask_dispatch import dask_room, maps_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
@@ -38,6 +37,7 @@ from aucmax._core.parameters import (
     check_range,
 )
 from aucmax._core.progress import reporter
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray, check_qid
 from aucmax.base import BinaryRanker
