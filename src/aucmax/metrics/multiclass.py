@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import (
@@ -30,7 +30,7 @@ NEEDED = "rows of two levels"
 
 
 @documented
-@serves_dask
+@dispatch_to_dask
 def multiclass_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -83,7 +83,7 @@ def multiclass_auc_score(
 
 
 @documented
-@serves_dask
+@dispatch_to_dask
 def ordinal_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, reject_foreign
 from aucmax._core.validation import (
@@ -43,7 +43,7 @@ _EMPTY = ("skip", "zero")
 
 
 @documented
-@serves_dask
+@dispatch_to_dask
 def precision_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -143,7 +143,7 @@ def mean_precision(hits: FloatArray, depth: FloatArray, average: str) -> float:
 
 
 @documented
-@serves_dask
+@dispatch_to_dask
 def mean_average_precision(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -220,7 +220,7 @@ def average_precisions(
     "something tiny to the scores.",
     log_base="a factor for all discounts, it cancels.",
 )
-@serves_dask
+@dispatch_to_dask
 def ndcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state
@@ -124,6 +125,20 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     >>> model.predict(pl.DataFrame({"kind": ["a"], "size": [9]})).tolist()
     ['yes']
     """
+
+    _saved_state = saved.fields(
+        view=saved.one_of(*_VIEWS),
+        levels=saved.one_of(*_LEVELS),
+        encoder_=saved.instance_of(TableEncoder),
+        estimator_=saved.fitted_model,
+        classes_=saved.array(saved.LABEL_KINDS, None),
+        values_=saved.array(saved.LABEL_KINDS, "levels_"),
+        levels_=saved.array("i", None),
+        threshold_=saved.number,
+        n_rows_=saved.count,
+        n_positive_=saved.count,
+        row_sketch_=saved.array("u", None),
+    )
 
     def __init__(
         self,
@@ -293,10 +308,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         float
-            From 0 to 1; NaN if nothing is known.
+            From 0 to 1.
         """
-        if not hasattr(self, "row_sketch_"):
-            return float("nan")
         target = y if isinstance(y, Target) else match_target(y, self.grading_)
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
@@ -321,11 +334,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return view_rows(self.view, self.encoder_, X)
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no ``fit`` can have produced."""
-        if self.view not in _VIEWS:
-            raise ModelFileError(f"the model file has an unknown view {self.view!r}")
-        if self.levels not in _LEVELS:
-            raise ModelFileError(f"the model file has unknown levels {self.levels!r}")
+        """Reject a loaded state that no fit could have left: try it on a row."""
         if not hasattr(self, "classes_"):
             return
         if not self._has_sound_grading():
@@ -334,9 +343,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         if matrix.shape[1] != self.estimator_.n_features_in_:
             raise ModelFileError("the columns of the table do not fit the model")
         check_categories(self.view, self.encoder_, self.estimator_)
-        if not hasattr(self, "threshold_"):
-            # files of the first versions were cut where the estimator has its zero
-            self.threshold_ = 0.0
 
     def _has_sound_grading(self) -> bool:
         try:
@@ -474,7 +480,8 @@ def fit_estimator(
     if checkpoint is not None:
         if not has_fit_parameter(estimator, "checkpoint"):
             raise IncompatibleError(
-                f"{type(estimator).__name__} keeps no checkpoint; leave it out."
+                f"{type(estimator).__name__} cannot resume from a checkpoint; leave it "
+                "out, or fit an AutoRanker."
             )
         taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant

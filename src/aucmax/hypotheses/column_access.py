@@ -1,4 +1,4 @@
-"""Smallest and largest value of each column, from one read of the data."""
+"""Columns of dense and sparse data: their ranges, and how they are read."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,20 +10,27 @@ from scipy import sparse
 from aucmax._core.features import explain_non_finite
 from aucmax._core.validation import FloatArray
 
-__all__ = ["COLUMNS_AT_ONCE", "column_ranges", "summed", "tiles"]
+__all__ = [
+    "COLUMNS_AT_ONCE",
+    "ColumnReader",
+    "column_label",
+    "column_ranges",
+    "dense_columns",
+    "summed",
+    "tiles",
+]
 
 #: columns of rows that are read together: in float64, a cache line
 COLUMNS_AT_ONCE = 8
 
-_TILE_SIZE = 65_536  # entries: few enough to be in the cache when they are read again
+_TILE_SIZE = 65_536  # entries, few enough to stay in the cache until the next read
 
 
 def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
     """Return the smallest and the largest value of each column as float64.
 
-    Entries that a sparse matrix does not store count as zeros. Raises ValueError for
-    NaN and infinite values, with row and column, and TypeError for values of another
-    type than float32 or float64.
+    Entries that a sparse matrix does not store count as zeros; NaN and infinite values
+    are an error that names row and column.
     """
     if hasattr(X, "column_ranges"):  # rows in parts
         in_parts: tuple[FloatArray, FloatArray] = X.column_ranges(names)
@@ -34,7 +41,7 @@ def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
         )
     low = np.full(X.shape[1], np.inf, dtype=X.dtype)
     high = np.full(X.shape[1], -np.inf, dtype=X.dtype)
-    with np.errstate(invalid="ignore"):  # NaN goes through, and is explained below
+    with np.errstate(invalid="ignore"):  # NaN is explained below
         if sparse.issparse(X):
             _sparse_ranges(X, low, high)
         else:
@@ -65,7 +72,7 @@ def tiles(X: Any) -> Iterator[tuple[slice, slice]]:
 def summed(X: Any) -> Any:
     """Return a sparse matrix that stores no place twice: X itself if it does not."""
     if not X.has_canonical_format:
-        X = X.copy()  # the caller's matrix stays as it is
+        X = X.copy()  # the caller's matrix stays unchanged
         X.sum_duplicates()
     return X
 
@@ -85,3 +92,42 @@ def _sparse_ranges(X: Any, low: NDArray[Any], high: NDArray[Any]) -> None:
     has_zero = n_stored < X.shape[0]
     np.minimum(low, 0.0, out=low, where=has_zero)
     np.maximum(high, 0.0, out=high, where=has_zero)
+
+
+class ColumnReader:
+    """Read columns of a matrix as dense float64 vectors.
+
+    Dense data are read in place, sparse data from their CSC form, which is a copy
+    unless they have it already. Entries that a sparse matrix stores twice add up.
+
+    Parameters
+    ----------
+    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
+        The data.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self._is_sparse = sparse.issparse(X)
+        if self._is_sparse:
+            self.X = summed(X.tocsc())
+
+    def read(self, column: int) -> FloatArray:
+        """Return one column; a view where the data are float64 and dense."""
+        if not self._is_sparse:
+            return np.asarray(self.X[:, column], dtype=np.float64)
+        values = np.zeros(self.X.shape[0])
+        stored = slice(self.X.indptr[column], self.X.indptr[column + 1])
+        values[self.X.indices[stored]] = self.X.data[stored]
+        return values
+
+
+def dense_columns(X: Any, indices: Any) -> NDArray[Any]:
+    """Return some columns of a dense or sparse matrix as a dense copy."""
+    chosen: Any = X[:, indices]
+    return np.asarray(chosen.toarray() if sparse.issparse(X) else chosen)
+
+
+def column_label(column: int, names: Any) -> str:
+    """Name a column in a message: by number, and by name if it has one."""
+    return f"column {column}" + ("" if names is None else f" ({names[column]!r})")

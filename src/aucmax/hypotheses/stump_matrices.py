@@ -1,4 +1,4 @@
-"""All stumps of few rows at once, without a matrix of them."""
+"""Stumps as a matrix: the chosen ones as bytes, all of them as sums."""
 
 from typing import Any, Self
 
@@ -8,10 +8,106 @@ from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.hypotheses import _kernels
+from aucmax.hypotheses import _stump_kernels
+from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE, summed
 from aucmax.hypotheses.stumps import midpoints
 
-__all__ = ["StumpGrid"]
+__all__ = ["StumpColumns", "StumpGrid"]
+
+
+class StumpColumns:
+    """A growing list of stumps on some rows, 1 above the threshold and -1 up to it.
+
+    One byte per row and stump, also for sparse data. Directions are left to the sign of
+    the weights. Products sum in float64, whatever the data are.
+
+    Parameters
+    ----------
+    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
+        The data, float32 or float64.
+
+    Attributes
+    ----------
+    column : ndarray of int64 of shape (n_hypotheses,)
+        The column of each stump.
+    threshold : ndarray of shape (n_hypotheses,)
+        Its threshold.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.column: IntArray = np.empty(0, dtype=np.int64)
+        self.threshold: FloatArray = np.empty(0)
+        self._values = np.empty((0, X.shape[0]), dtype=np.int8)
+
+    @property
+    def n_hypotheses(self) -> int:
+        """Number of stumps so far."""
+        return self.column.size
+
+    def add(self, column: IntArray, threshold: FloatArray) -> int:
+        """Add the stumps that are new; return how many there were."""
+        known = set(zip(self.column.tolist(), self.threshold.tolist(), strict=True))
+        fresh = np.zeros(column.size, dtype=bool)
+        for k, stump in enumerate(
+            zip(column.tolist(), threshold.tolist(), strict=True)
+        ):
+            fresh[k] = stump not in known
+            known.add(stump)
+        column = column[fresh]
+        # float64: compared with a narrower threshold, float32 data may change sides
+        threshold = threshold[fresh].astype(np.float64)
+        split = _split_sparse if sparse.issparse(self.X) else _split_dense
+        self._values = np.concatenate([self._values, split(self.X, column, threshold)])
+        self.column = np.concatenate([self.column, column])
+        self.threshold = np.concatenate([self.threshold, threshold])
+        return column.size
+
+    def places(self, column: IntArray, threshold: FloatArray) -> IntArray:
+        """Return the indices of stumps that were added before."""
+        stumps = zip(self.column.tolist(), self.threshold.tolist(), strict=True)
+        numbers = {stump: number for number, stump in enumerate(stumps)}
+        asked = zip(column.tolist(), threshold.tolist(), strict=True)
+        return np.array([numbers[stump] for stump in asked], dtype=np.int64)
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return ``H @ weights``, of shape (n_rows,); weights of 0 cost nothing."""
+        scores = np.zeros(self.X.shape[0])
+        _stump_kernels.add_rows(self._values, weights, scores)
+        return scores
+
+    def edges(self, row_weights: FloatArray, first: int = 0) -> FloatArray:
+        """Return ``H.T @ row_weights`` from the stump `first` on."""
+        edges = np.empty(self.n_hypotheses - first)
+        _stump_kernels.dot_rows(self._values[first:], row_weights, edges)
+        return edges
+
+    def columns(self, indices: Any) -> FloatArray:
+        """Return ``H[:, indices]`` itself, dense."""
+        return np.asarray(self._values[indices].T, dtype=np.float64)
+
+
+def _split_dense(X: Any, column: IntArray, threshold: FloatArray) -> NDArray[np.int8]:
+    """Evaluate stumps, one in each row of the result."""
+    values = np.empty((column.size, X.shape[0]), dtype=np.int8)
+    for left in range(0, column.size, COLUMNS_AT_ONCE):
+        some = slice(left, left + COLUMNS_AT_ONCE)
+        above = np.asarray(X[:, column[some]]) > threshold[some]
+        values[some] = above.T
+    values *= 2
+    values -= 1
+    return values
+
+
+def _split_sparse(X: Any, column: IntArray, threshold: FloatArray) -> NDArray[np.int8]:
+    """Evaluate stumps, one in each row of the result, from the stored entries."""
+    values = np.empty((column.size, X.shape[0]), dtype=np.int8)
+    values[:] = np.where(threshold < 0.0, 1, -1)[:, None]
+    stored = summed(X[:, column].tocsc())
+    which = np.repeat(np.arange(column.size), np.diff(stored.indptr))
+    above = stored.data > threshold[which]
+    values[which, stored.indices] = np.where(above, 1, -1)
+    return values
 
 
 class StumpGrid:
@@ -82,7 +178,7 @@ class StumpGrid:
         self._n_products, self._whole = 0, self
 
     def some(self, chosen: IntArray) -> Self:
-        """Return a grid of some of the stumps, given by ascending numbers."""
+        """Return a grid of some of the stumps, given by ascending indices."""
         # how many of the chosen stumps have a number below each number
         n_below = np.zeros(self.n_stumps + 1, dtype=np.int32)
         n_below[chosen + 1] = 1
@@ -98,7 +194,7 @@ class StumpGrid:
         return part
 
     def n_products_since(self) -> int:
-        """Return how many products, with some or all stumps, are new since asked."""
+        """Return the number of products, with any stumps, since the last call."""
         n_products, self._n_products = self._n_products, 0
         return n_products
 
@@ -112,7 +208,7 @@ class StumpGrid:
         self._whole._n_products += 1
         edges = np.empty(self.n_stumps)
         row_weights = np.ascontiguousarray(row_weights)
-        _kernels.edges_of_grid(
+        _stump_kernels.edges_of_grid(
             self._places, self._ends, row_weights, float(row_weights.sum()), edges
         )
         return edges
@@ -122,14 +218,14 @@ class StumpGrid:
         self._whole._n_products += 1
         scores = np.empty(self._places.shape[1])
         weights = np.ascontiguousarray(weights)
-        _kernels.scores_of_grid(self._places, self._ends, weights, scores)
+        _stump_kernels.scores_of_grid(self._places, self._ends, weights, scores)
         return scores
 
     def peaks(self, edges: FloatArray, least: float, most: int) -> IntArray:
         """Return the strongest stumps of each column, no two of one peak.
 
         A peak is a run of neighbouring stumps whose edges are above `least` in size, of
-        one sign; so many of them per column, at most.
+        one sign; at most `most` of them per column.
         """
         size = np.abs(edges)
         strong = np.flatnonzero(size > least)
@@ -163,11 +259,11 @@ class StumpGrid:
     def column_products(self, row_weights: FloatArray) -> FloatArray:
         """Return ``H.T @ diag(row_weights) @ H``, in O(n_rows * n_columns^2).
 
-        Only what is on the diagonal or above it: the rest is not defined.
+        Entries below the diagonal are not defined.
         """
         products = np.empty((self.n_stumps, self.n_stumps))
         width = int(np.diff(self._ends, prepend=0).max()) + 2
-        _kernels.products_of_grid(
+        _stump_kernels.products_of_grid(
             self._places,
             self._ends,
             row_weights,
@@ -180,7 +276,7 @@ class StumpGrid:
     def _sums_below(self, weights: FloatArray) -> FloatArray:
         """Sum the weights of the stumps of each column below each row's value."""
         below = np.empty(self._places.shape)
-        _kernels.sums_below(
+        _stump_kernels.sums_below(
             self._places, self._ends, np.ascontiguousarray(weights), below
         )
         return below

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.hypotheses.column_reader import ColumnReader
+from aucmax.hypotheses.column_access import ColumnReader
 from aucmax.hypotheses.scaled_columns import ScaledColumns, on_range
 from aucmax.hypotheses.stumps import stump
 

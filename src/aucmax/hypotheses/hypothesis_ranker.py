@@ -1,4 +1,4 @@
-"""What all rankers by weighted hypotheses share: their data, scores and state."""
+"""The base of all rankers by weighted hypotheses: their data, scores and state."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -8,14 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core import saved_state as saved
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.base import BinaryRanker
-from aucmax.hypotheses._ranges import column_ranges
-from aucmax.hypotheses.callables import evaluate_callables
-from aucmax.hypotheses.ensemble import check_ensemble_state, fitted_ensemble
+from aucmax.hypotheses.column_access import column_ranges
+from aucmax.hypotheses.hypothesis_ensembles import (
+    check_ensemble_state,
+    fitted_ensemble,
+)
+from aucmax.hypotheses.own_hypotheses import evaluate_callables
 
 __all__ = ["HypothesisRanker", "TrainingRows", "check_hypotheses"]
 
@@ -44,8 +48,23 @@ class HypothesisRanker(BinaryRanker):
     hypotheses: str | Sequence[Callable[[Any], ArrayLike]]
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        weights_=saved.array("f", None),
+        directions_=saved.array("f", "weights_"),
+        columns_=saved.array("i", "weights_"),
+        threshold_=saved.finite,
+        **saved.optional(
+            thresholds_=saved.array("f", "weights_"),
+            low_=saved.array("f", "n_features_in_"),
+            high_=saved.array("f", "n_features_in_"),
+            coef_=saved.array("f", 1, "n_features_in_"),
+            intercept_=saved.array("f", 1),
+            n_iter_=saved.count,
+            history_=saved.instance_of(dict),
+        ),
+    )
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         X = self._scored_table(X)
@@ -78,8 +97,7 @@ class HypothesisRanker(BinaryRanker):
     ) -> tuple[NDArray[Any], TrainingRows]:
         """Check training data, and leave out rows of weight 0.
 
-        No range and no threshold may come from such rows, but a NaN in them is an
-        error as well.
+        Ranges and thresholds ignore such rows, but a NaN in them is an error.
         """
         X, classes, labels, weight = check_training_data(
             self, self._table(X), y, sample_weight
@@ -96,13 +114,13 @@ class HypothesisRanker(BinaryRanker):
         return getattr(self, "feature_names_in_", None)
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
+        """Reject a loaded state that no fit could have left."""
         if hasattr(self, "weights_"):
             check_ensemble_state(vars(self))
 
 
 def check_hypotheses(hypotheses: Any, known: Iterable[str]) -> None:
-    """Refuse what is neither a known kind of hypotheses nor a list of functions."""
+    """Raise an error unless it is a known kind of hypotheses or a list of functions."""
     if isinstance(hypotheses, str) and hypotheses in known:
         return
     is_list = isinstance(hypotheses, Sequence) and not isinstance(hypotheses, str)

@@ -1,15 +1,52 @@
-"""Hypotheses that are functions of the user's own."""
+"""Hypotheses of the user's own: a matrix of their values, or functions."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.validation import FloatArray
-from aucmax.hypotheses.base import range_tolerance
+from aucmax.hypotheses.column_access import column_label, column_ranges, dense_columns
+from aucmax.hypotheses.scaled_columns import ScaledColumns
 
-__all__ = ["evaluate_callables"]
+__all__ = ["PrecomputedColumns", "evaluate_callables"]
+
+
+class PrecomputedColumns(ScaledColumns):
+    """One hypothesis per column, used unchanged: H is X.
+
+    Values may leave [-1, 1] by rounding, up to 8 units in the last place of the data's
+    precision. A column that is equal on all rows is a hypothesis, too.
+    """
+
+    @classmethod
+    def fit(cls, X: Any, names: Any = None) -> Self:
+        """Check in one read that all values are finite and within [-1, 1]."""
+        low, high = column_ranges(X, names)
+        limit = 1.0 + _range_tolerance(X.dtype)
+        outside = np.flatnonzero((low < -limit) | (high > limit))
+        if outside.size:
+            column = int(outside[0])
+            values = dense_columns(X, [column])[:, 0]
+            row = int(np.argmax(np.abs(values) > limit))
+            raise ValueError(
+                "A hypothesis must lie within [-1, 1], but "
+                f"{column_label(column, names)} is {values[row]:.17g} in row {row}. "
+                "Scale it first, or use hypotheses='features', which does."
+            )
+        ones = np.ones(X.shape[1])
+        columns = cls(X, -ones, ones)
+        columns.constant = low == high
+        return columns
+
+    def columns(self, indices: Any) -> FloatArray:
+        """Return ``H[:, indices]`` itself, dense."""
+        return dense_columns(self.X, indices).astype(np.float64)
+
+    def values(self, number: int, column: FloatArray) -> FloatArray:
+        """Return a hypothesis on other rows, which is their column."""
+        return column
 
 
 def evaluate_callables(
@@ -23,7 +60,7 @@ def evaluate_callables(
         Each takes X and returns one value per row, within [-1, 1]; booleans count as
         0 and 1. Rounding may carry a value outside by 8 units in the last place.
     X : any table with rows
-        Handed to the functions as it is.
+        Passed to the functions unchanged.
 
     Returns
     -------
@@ -75,10 +112,15 @@ def _checked(returned: Any, n_rows: int, label: str) -> FloatArray:
         )
     values: FloatArray = returned.astype(np.float64)
     precision = returned.dtype if returned.dtype.kind == "f" else values.dtype
-    inside = np.abs(values) <= 1.0 + range_tolerance(precision)
+    inside = np.abs(values) <= 1.0 + _range_tolerance(precision)
     if not inside.all():
         row = int(np.argmin(inside))
         raise ValueError(
             f"{label} must lie within [-1, 1], but is {values[row]:.17g} in row {row}."
         )
     return values
+
+
+def _range_tolerance(dtype: np.dtype[Any]) -> float:
+    """Return by how much rounding may carry a value out of [-1, 1]."""
+    return 8.0 * float(np.finfo(dtype).eps)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax import MarginRanker, RankBoost, SoftRankBoost
-from aucmax.hypotheses.ranker import check_hypotheses
+from aucmax.hypotheses.hypothesis_ranker import check_hypotheses
 
 MODELS = [
     MarginRanker("pairs", 0.4, "stumps"),
