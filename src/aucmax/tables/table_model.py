@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.fitted_state import replace_state
+from aucmax._core.folds import divide_rows, unit_of_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_choice
 from aucmax._core.threshold import balanced_threshold
@@ -26,7 +27,7 @@ from aucmax.exceptions import (
     ModelFileError,
 )
 from aucmax.tables._frames import as_table
-from aucmax.tables.cross_fit import divide_rows, out_of_fold_scores, unit_of_rows
+from aucmax.tables.cross_fit import out_of_fold_scores
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
