@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from aucmax._core.forks import has_lost_threads, note_threads
+from aucmax._core.threads import has_lost_threads, note_threads
 from aucmax._core.validation import FloatArray, IntArray
 
 __all__ = [
