@@ -17,7 +17,7 @@ from aucmax._core.parameters import check_interval
 from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
-from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows
+from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows
 from aucmax.margin._checks import check_class_rows, check_parameters, is_automatic
 from aucmax.margin._complaints import complaint
 from aucmax.margin.automatic_epsilon import choose_epsilon

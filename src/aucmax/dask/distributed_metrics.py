@@ -1,0 +1,337 @@
+"""The metrics of :mod:`aucmax.metrics` for rows in parts.
+
+Each has the arguments of its namesake, any of which may be a collection of Dask, and
+returns the same number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+from aucmax._core.parameters import check_choice
+from aucmax._core.validation import FloatArray
+from aucmax.dask import by_query
+from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
+from aucmax.metrics._queries import mean_over_queries
+from aucmax.metrics._steps import WHOLE_SQUARE
+from aucmax.metrics.multiclass import NEEDED
+from aucmax.metrics.partial import STANDARDS
+from aucmax.metrics.retrieval import (
+    GAIN,
+    RELEVANT,
+    check_empty,
+    mean_precision,
+    mean_with_empty,
+)
+from aucmax.metrics.top_sets import check_k
+from aucmax.metrics.uncertainty import (
+    AUCComparison,
+    AUCInterval,
+    area_interval,
+    check_box,
+    check_confidence,
+    rows_in_box,
+    two_sided_test,
+    warn_of_few_rows,
+)
+
+__all__ = [
+    "auc_interval",
+    "compare_auc",
+    "mean_average_precision",
+    "multiclass_auc_score",
+    "ndcg_score",
+    "ordinal_auc_score",
+    "partial_auc_score",
+    "precision_at_k",
+    "roc_auc_score",
+]
+
+Box = tuple[float, float, float, float]
+
+
+def roc_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sample_weight: Any = None,
+    qid: Any = None,
+    pos_label: Any = None,
+) -> float:
+    """See :func:`aucmax.metrics.roc_auc_score`."""
+    return partial_auc_score(
+        y_true, y_score, sample_weight=sample_weight, qid=qid, pos_label=pos_label
+    )
+
+
+def partial_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    sample_weight: Any = None,
+    qid: Any = None,
+    pos_label: Any = None,
+    standardize: str = "mean",
+) -> float:
+    """See :func:`aucmax.metrics.partial_auc_score`."""
+    box = check_box(fpr_range, tpr_range)
+    check_choice("standardize", standardize, STANDARDS)
+    rescale = STANDARDS[standardize](box)
+    columns = _columns(y_true, y_score, sample_weight, qid)
+    if qid is not None:
+        return rescale(mean_over_queries(by_query.areas(columns, pos_label, box)))
+    rankings = Rankings(columns, ["y_score"], pos_label)
+    if box == WHOLE_SQUARE:
+        return rescale(rankings.auc("y_score"))
+    steps = rankings.steps("y_score", rankings.grid("y_score"))
+    area: float = rankings.compute(rankings.tasks.add(StepMasses.area, steps, box=box))
+    return rescale(area)
+
+
+def auc_interval(
+    y_true: Any,
+    y_score: Any,
+    *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> AUCInterval:
+    """See :func:`aucmax.metrics.auc_interval`."""
+    check_confidence(confidence)
+    box = check_box(fpr_range, tpr_range)
+    columns = _columns(y_true, y_score, sample_weight, None)
+    rankings = Rankings(columns, ["y_score"], pos_label)
+    steps = rankings.steps("y_score", rankings.grid("y_score"))
+    auc, error, rows = rankings.compute(
+        rankings.tasks.add(
+            _area_and_error, steps, box=box, is_weighted=sample_weight is not None
+        )
+    )
+    warn_of_few_rows(rows)
+    ends = area_interval(auc, error, confidence, rows)
+    return AUCInterval(auc, *ends, error, confidence, rows)
+
+
+def compare_auc(
+    y_true: Any,
+    y_score_a: Any,
+    y_score_b: Any,
+    *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+    pos_label: Any = None,
+) -> AUCComparison:
+    """See :func:`aucmax.metrics.compare_auc`."""
+    check_confidence(confidence)
+    box = check_box(fpr_range, tpr_range)
+    scores = {"y_score_a": y_score_a, "y_score_b": y_score_b}
+    columns = {"y_true": y_true, **scores, "sample_weight": sample_weight}
+    rankings = Rankings(columns, list(scores), pos_label)
+    tasks = rankings.tasks
+    grids = [rankings.grid(name) for name in scores]
+    steps = [
+        rankings.steps(name, grid) for name, grid in zip(scores, grids, strict=True)
+    ]
+    moved = [
+        tasks.add(_Moved, grid, both, name=name, box=box)
+        for name, grid, both in zip(scores, grids, steps, strict=True)
+    ]
+    squares = [
+        tasks.add(_squares_of_differences, rows, moved) for rows in rankings.rows
+    ]
+    is_weighted = sample_weight is not None
+    auc_a, auc_b, error, n_rows = rankings.compute(
+        tasks.add(
+            _areas_and_error, steps, moved, squares, box=box, is_weighted=is_weighted
+        )
+    )
+    warn_of_few_rows(n_rows)
+    areas = auc_a, auc_b
+    test = two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
+    return AUCComparison(auc_a, auc_b, *test, error, confidence, n_rows)
+
+
+def multiclass_auc_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    classes: str = "positive",
+    sample_weight: Any = None,
+    qid: Any = None,
+) -> float:
+    """See :func:`aucmax.metrics.multiclass_auc_score`; needs `qid`."""
+    check_choice("classes", classes, ("positive", "all"))
+    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
+    return mean_over_queries(by_query.class_reference_aucs(columns, classes), NEEDED)
+
+
+def ordinal_auc_score(
+    y_true: Any, y_score: Any, *, sample_weight: Any = None, qid: Any = None
+) -> float:
+    """See :func:`aucmax.metrics.ordinal_auc_score`; needs `qid`."""
+    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
+    return mean_over_queries(by_query.ordered_pair_shares(columns), NEEDED)
+
+
+def precision_at_k(
+    y_true: Any,
+    y_score: Any,
+    *,
+    k: int,
+    sample_weight: Any = None,
+    qid: Any = None,
+    pos_label: Any = None,
+    average: str = "macro",
+) -> float:
+    """See :func:`aucmax.metrics.precision_at_k`; needs `qid`."""
+    k = check_k(k)
+    check_choice("average", average, ("macro", "micro"))
+    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
+    hits, depths = by_query.hits_and_depths_in_parts(columns, pos_label, k)
+    return mean_precision(hits, depths, average)
+
+
+def mean_average_precision(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sample_weight: Any = None,
+    qid: Any = None,
+    pos_label: Any = None,
+    empty: str = "skip",
+) -> float:
+    """See :func:`aucmax.metrics.mean_average_precision`; needs `qid`."""
+    check_empty(empty)
+    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
+    values = by_query.average_precisions_in_parts(columns, pos_label)
+    return mean_with_empty(values, empty, RELEVANT)
+
+
+def ndcg_score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    k: int | None = None,
+    gains: str = "exponential",
+    sample_weight: Any = None,
+    qid: Any = None,
+    empty: str = "skip",
+) -> float:
+    """See :func:`aucmax.metrics.ndcg_score`; needs `qid`."""
+    check_empty(empty)
+    k = None if k is None else check_k(k)
+    columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
+    values = by_query.normalized_gains_in_parts(columns, k, gains)
+    return mean_with_empty(values, empty, GAIN)
+
+
+def _columns(y_true: Any, y_score: Any, sample_weight: Any, qid: Any) -> dict[str, Any]:
+    return {
+        "y_true": y_true,
+        "y_score": y_score,
+        "sample_weight": sample_weight,
+        "qid": qid,
+    }
+
+
+def _columns_of_queries(
+    y_true: Any, y_score: Any, sample_weight: Any, qid: Any
+) -> dict[str, Any]:
+    if qid is None:
+        raise ValueError(
+            "for rows in partitions this metric is a mean over queries, each inside "
+            "one partition: pass qid, or compute() the columns first."
+        )
+    return _columns(y_true, y_score, sample_weight, qid)
+
+
+def _area(steps: StepMasses, box: Box, mean_of_positives: float) -> float:
+    if box == WHOLE_SQUARE:
+        return mean_of_positives
+    size = (box[1] - box[0]) * (box[3] - box[2])
+    return min(steps.area(box) / size, 1.0)
+
+
+def _rows_in_box(steps: StepMasses, box: Box, is_weighted: bool) -> tuple[float, float]:
+    positive, negative = (
+        masses.total**2 / float(masses.square.sum())
+        for masses in (steps.positive, steps.negative)
+    )
+    return rows_in_box(positive, negative, box, is_weighted=is_weighted)
+
+
+def _area_and_error(
+    steps: StepMasses, box: Box, is_weighted: bool
+) -> tuple[float, float, tuple[float, float]]:
+    rows = _rows_in_box(steps, box, is_weighted)
+    of_positives, of_negatives = steps.influences(box)
+    mean, variance = steps.positive.mean_and_variance(of_positives)
+    variance += steps.negative.mean_and_variance(of_negatives)[1]
+    return _area(steps, box, mean), sqrt(variance), rows
+
+
+class _Moved:
+    """How much rows move the area of one score: by step, and on average."""
+
+    def __init__(
+        self, grid: RarerClassGrid, steps: StepMasses, name: str, box: Box
+    ) -> None:
+        of_positives, of_negatives = steps.influences(box)
+        self.grid = grid
+        self.name = name
+        self.influence = {True: of_positives, False: of_negatives}
+        self.mean = {
+            True: steps.positive.mean_and_variance(of_positives)[0],
+            False: steps.negative.mean_and_variance(of_negatives)[0],
+        }
+
+    def of_rows(self, rows: PartitionRows, is_positive: bool) -> FloatArray:
+        """Return the influence of each row of a class less its mean."""
+        rarer = is_positive == self.grid.classes.rarer_is_positive
+        places = self.grid.places(rows, self.name, rarer)
+        influence: FloatArray = self.influence[is_positive][places]
+        return influence - self.mean[is_positive]
+
+
+def _squares_of_differences(
+    rows: PartitionRows, moved: Sequence[_Moved]
+) -> dict[bool, float]:
+    """Return, by class, weighted squares of what the two scores differ in."""
+    a, b = moved
+    classes = a.grid.classes
+    found = {}
+    for is_positive in (True, False):
+        difference = a.of_rows(rows, is_positive) - b.of_rows(rows, is_positive)
+        weights = classes.weights(rows, is_positive == classes.rarer_is_positive)
+        if weights is not None:
+            difference *= weights
+        found[is_positive] = float(difference @ difference)
+    return found
+
+
+def _areas_and_error(
+    steps: Sequence[StepMasses],
+    moved: Sequence[_Moved],
+    squares: Sequence[dict[bool, float]],
+    box: Box,
+    is_weighted: bool,
+) -> tuple[float, float, float, tuple[float, float]]:
+    first, second = (
+        _area(one, box, by.mean[True]) for one, by in zip(steps, moved, strict=True)
+    )
+    variance = sum(
+        masses.variance_about(sum(one[is_positive] for one in squares))
+        for is_positive, masses in (
+            (True, steps[0].positive),
+            (False, steps[0].negative),
+        )
+    )
+    return first, second, sqrt(variance), _rows_in_box(steps[0], box, is_weighted)

@@ -1,0 +1,223 @@
+"""LambdaMART on Dask's collections: trees of XGBoost, pairs of all workers."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+try:
+    import distributed  # noqa: F401
+    import xgboost
+except ModuleNotFoundError as error:
+    raise ImportError(
+        "trees on Dask need XGBoost and a cluster: pip install 'aucmax[dask]'."
+    ) from error
+
+from aucmax._core.progress import reporter
+from aucmax.dask.cluster import Cluster, HeldParts
+from aucmax.dask.parted_features import check_columns
+from aucmax.dask.partitions import rows_in_parts
+from aucmax.dask.tasks import Tasks
+from aucmax.dask.tree_attempts import grow_on_workers
+from aucmax.dask.tree_pairs import MOST_SCORES
+from aucmax.dask.tree_worker import (
+    BlockContents,
+    Grown,
+    TreeJob,
+    as_block,
+    look_at,
+)
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.trees.booster_parameters import booster_parameters
+from aucmax.trees.from_xgboost import lightgbm_text
+from aucmax.trees.pair_objectives import PairObjective, find_objective
+from aucmax.trees.tree_rounds import TreeProgress
+from aucmax.trees.tree_rows import TrainingLabels, check_rows
+
+__all__ = ["fit_trees"]
+
+CHECKPOINT_EVERY = 10
+
+
+def fit_trees(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    qid: Any = None,
+    eval_set: Any = None,
+) -> dict[str, Any]:
+    """Grow the trees of a LambdaMART on the workers; return its fitted attributes."""
+    start = time.monotonic()
+    _check_settings(estimator, eval_set)
+    cluster = _cluster()
+    objective = find_objective(estimator.objective)
+    columns = {"X": X, "y": y, "sample_weight": sample_weight, "qid": qid}
+    parts = _parts(estimator, columns, cluster)
+    contents = parts.call(look_at)
+    known = _known_labels(estimator, objective, contents)
+    starts = np.cumsum([0] + [each.n_rows for each in contents]).tolist()
+    own = booster_parameters(estimator, starts[-1])
+    if estimator.n_jobs is None:  # workers share the cores of their machines
+        own["num_threads"] = 1
+    job = TreeJob(
+        name=f"aucmax-{uuid4().hex}",
+        risk=objective.risk(
+            estimator.fpr_range, estimator.outside_weight, own["num_threads"]
+        ),
+        parameters=_xgboost_parameters(own),
+        n_rounds=int(estimator.n_estimators),
+        checkpoint_every=CHECKPOINT_EVERY,
+        starts=starts,
+        classes=None if known.is_levels else known.values,
+        queries=np.unique(_occurring([each.queries for each in contents])),
+        seconds=estimator.max_time,
+        most_scores=MOST_SCORES,
+    )
+    report = reporter(estimator)
+
+    def tell(n_rounds: int) -> bool:
+        progress = TreeProgress(n_rounds, None, time.monotonic() - start)
+        return report is not None and bool(report(progress))
+
+    has_rows = [each.n_rows > 0 for each in contents]
+    grown, n_failures = grow_on_workers(cluster, job, parts.only(has_rows), tell)
+    if n_failures:
+        warnings.warn(
+            f"workers were lost {n_failures} times; the fit went on from the trees it "
+            "had by then.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return _fitted(estimator, known, grown, starts[-1])
+
+
+def _cluster() -> Cluster:
+    cluster = Cluster()
+    if cluster.client is None:
+        raise ValueError(
+            "trees of a Dask collection grow on the workers of a cluster, and there is "
+            "none: start one by distributed.Client() first."
+        )
+    return cluster
+
+
+def _parts(estimator: Any, columns: dict[str, Any], cluster: Cluster) -> HeldParts:
+    """Check the columns; return the blocks of rows, which are checked on workers."""
+    if columns["y"] is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None."
+        )
+    X, dtype = check_columns(estimator, columns["X"], fitting=True)
+    tasks, names = Tasks(), getattr(estimator, "feature_names_in_", None)
+    keys = [
+        tasks.add(
+            as_block,
+            part,
+            number=number,
+            n_columns=estimator.n_features_in_,
+            dtype=dtype,
+            names=names,
+        )
+        for number, part in enumerate(rows_in_parts(tasks, {**columns, "X": X}))
+    ]
+    return HeldParts(tasks, keys, cluster)
+
+
+def _known_labels(
+    estimator: Any, objective: PairObjective, contents: Sequence[BlockContents]
+) -> TrainingLabels:
+    n_rows = sum(each.n_rows for each in contents)
+    labels = _occurring([each.labels for each in contents])
+    if not labels.size:
+        raise ValueError("X has no rows with any weight in any partition.")
+    if (labels == labels[0]).all():
+        raise NotEnoughClassesError(
+            f"y holds one class only: all {n_rows} rows with any weight are "
+            f"{labels[0]}. Rows of two classes are needed to rank one above the other."
+        )
+    known, _ = check_rows(estimator, objective, labels[:, None], labels, None, None)
+    return known
+
+
+def _occurring(found: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Join what occurs in parts; those without rows have no type to be heard."""
+    present = [values for values in found if values.size]
+    return np.concatenate(present) if present else np.zeros(0)
+
+
+def _fitted(
+    estimator: Any, known: TrainingLabels, grown: Grown, n_rows: int
+) -> dict[str, Any]:
+    booster = xgboost.Booster(model_file=bytearray(grown.trees))
+    gains = np.zeros(estimator.n_features_in_)
+    for name, gain in booster.get_score(importance_type="total_gain").items():
+        gains[int(name.removeprefix("f"))] = gain
+    total = gains.sum()
+    fitted: dict[str, Any] = {
+        "categorical_features_": [],
+        **known.fitted_attributes(),
+        "model_text_": lightgbm_text(booster, n_rows),
+        "feature_importances_": gains / total if total > 0.0 else gains,
+        "n_iter_": booster.num_boosted_rounds(),
+        "stop_reason_": grown.reason,
+        "history_": {},
+        "n_features_in_": estimator.n_features_in_,
+    }
+    if hasattr(estimator, "feature_names_in_"):
+        fitted["feature_names_in_"] = estimator.feature_names_in_
+    if not known.is_levels:
+        fitted["threshold_"] = grown.threshold
+    return fitted
+
+
+def _check_settings(estimator: Any, eval_set: Any) -> None:
+    """Refuse what the rounds of XGBoost on Dask cannot do."""
+    given = {
+        "eval_set": eval_set is not None,
+        "n_iter_no_change": estimator.n_iter_no_change is not None,
+        "params": bool(estimator.params),
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise ValueError(
+                f"{name} is not possible where X is a collection of Dask: its trees "
+                "are grown by XGBoost, for n_estimators rounds."
+            )
+    listed = estimator.categorical_features
+    if listed is not None and not isinstance(listed, str) and len(listed) > 0:
+        raise ValueError(
+            "categorical_features are not possible where X is a collection of Dask; "
+            "spread categories over columns of zeros and ones."
+        )
+
+
+def _xgboost_parameters(own: dict[str, Any]) -> dict[str, Any]:
+    """Return LightGBM's parameters by the names of XGBoost."""
+    parameters = {
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": own["num_leaves"],
+        "max_depth": max(own["max_depth"], 0),
+        "learning_rate": own["learning_rate"],
+        "subsample": own["bagging_fraction"],
+        "colsample_bytree": own["feature_fraction"],
+        "reg_alpha": own["lambda_l1"],
+        "reg_lambda": own["lambda_l2"],
+        "nthread": own["num_threads"],
+        "seed": own["seed"],
+        "base_score": 0.0,
+        "disable_default_eval_metric": True,
+        "verbosity": 0,
+    }
+    if "monotone_constraints" in own:
+        signs = ",".join(map(str, own["monotone_constraints"]))
+        parameters["monotone_constraints"] = f"({signs})"
+    return parameters
