@@ -90,7 +90,7 @@ def test_a_fit_in_cells_is_certified_for_the_scores_themselves(kind, options):
     assert model.dual_gap_ <= model.tol * model.objective_
     lowest = best.objective_ - best.dual_gap_
     assert model.objective_ - model.dual_gap_ <= best.objective_
-    exact = PairHinge().value(X @ model.coef_[0], y, weight)
+    exact = PairHinge().bind(y, weight).value(X @ model.coef_[0])
     norm = model.coef_[0] @ model.coef_[0] / 2.0
     if model.penalty == "l1":
         norm = np.abs(model.coef_).sum()

@@ -257,13 +257,13 @@ def test_a_margin_is_a_unit_of_the_scores(scores, margin):
     assert found == pytest.approx(margin * value)
     np.testing.assert_array_equal(own_slope, slope)
     ours, theirs = (
-        risk.smoothed(scores, 1.0),
-        unit.smoothed(scores / margin, 1.0 / margin),
+        risk.bind(1.0).smoothed(scores),
+        unit.bind(1.0 / margin).smoothed(scores / margin),
     )
     assert ours.offset == pytest.approx(margin * theirs.offset)
     form, scaled = (
-        risk.curvature(scores, 1.0),
-        unit.curvature(scores / margin, 1.0 / margin),
+        risk.bind(1.0).curvature(scores),
+        unit.bind(1.0 / margin).curvature(scores / margin),
     )
     np.testing.assert_allclose(form(np.eye(SIZE)), scaled(np.eye(SIZE)) / margin)
 
