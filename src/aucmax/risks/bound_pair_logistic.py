@@ -18,19 +18,19 @@ from aucmax._core.validation import (
     check_scores,
     first_positive_level,
 )
-from aucmax.risks import _pair_kernels as kernels
-from aucmax.risks._exponential_sums import coefficients
-from aucmax.risks._few_pairs import FewPairs
-from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
-from aucmax.risks._level_pairs import (
+from aucmax.risks._pairs import logistic_sweeps as kernels
+from aucmax.risks._pairs.few_pairs import FewPairs
+from aucmax.risks._pairs.level_pairs import (
     LevelWeights,
     Part,
     equal_weights,
     mauc_numbers,
+    run_all,
     spans_of_groups,
     split_levels,
 )
-from aucmax.risks._threads import run_all
+from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
+from aucmax.risks._pairs.logistic_table import coefficients
 from aucmax.risks.contract import BoundRisk
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ class BoundPairLogistic(BoundRisk):
             if self._is_ranked:
                 steps = _half_sums(widths) if is_last else _distances(ranks, rows)
             ordered = -rising if part.groups is None else scores[rows]
-            laid_out = kernels.Rows(
+            laid_out = kernels.SweepRows(
                 part.starts,
                 ordered,
                 room.find_decays(ordered, self._width),
@@ -281,18 +281,18 @@ class BoundPairLogistic(BoundRisk):
         settings = self._width, factors, self._rooms.few, self._n_jobs
         return self._few.fill_in(scores, *settings, out)
 
-    def _as_two_classes(self, counted: LevelWeights) -> TwoClasses | None:
+    def _as_two_classes(self, counted: LevelWeights) -> GridClasses | None:
         """Return the rows for sums over a grid, if these can stand for the pairs."""
         if self.n_queries > 1 or self._is_ranked or counted.own.shape[1] != 2:
             return None
         classes = self._parts[0].classes
-        return TwoClasses.of(classes, self._weights, self._ranges, self._outside)
+        return GridClasses.of(classes, self._weights, self._ranges, self._outside)
 
     def _over_a_grid(self, scores: FloatArray) -> GridSums | None:
         """Return the sums over all pairs of weight 1, if they need no sort."""
         if self._two_classes is None:
             return None
-        grid = Grid.cover(scores, self._width, self.relative_error)
+        grid = LogisticGrid.cover(scores, self._width, self.relative_error)
         if grid is None:
             return None
         rows = self._two_classes.at(scores)
@@ -413,7 +413,7 @@ class _Room:
     def sweep(
         self,
         part: Part,
-        rows: kernels.Rows,
+        rows: kernels.SweepRows,
         settings: tuple[kernels.Pairing, FloatArray, int],
         *,
         with_value: bool,
@@ -426,7 +426,7 @@ class _Room:
         pairing, table, n_jobs = settings
         tasks = []
         values = np.zeros(part.starts.size - 1)
-        sweep = kernels.sweep_for(pairing)
+        sweep = kernels.sweep_ranked if pairing.is_ranked else kernels.sweep_plain
         for span in spans_of_groups(part.starts):
             shared = (rows, pairing, table, span)
             for k, down in enumerate((True, False) if with_slopes else ()):

@@ -8,10 +8,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._class_rows import split_classes
-from aucmax.risks._nu import BoundMargin, checked_nu
-from aucmax.risks._selection import SmoothChoice
-from aucmax.risks._worst_rows import Lowest, half_difference_of_means
+from aucmax.risks._pairs.class_rows import SmoothChoice, split_classes
+from aucmax.risks._pairs.margin_rows import (
+    BoundMargin,
+    Lowest,
+    checked_nu,
+    half_difference_of_means,
+)
 from aucmax.risks.contract import Support
 
 __all__ = ["InstanceMargin", "InstanceMargins"]

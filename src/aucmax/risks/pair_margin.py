@@ -10,11 +10,15 @@ from sklearn.base import BaseEstimator
 
 from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._class_rows import split_classes
-from aucmax.risks._forms import beside
-from aucmax.risks._nu import BoundMargin, checked_nu
-from aucmax.risks._pair_ramp import Ramp
-from aucmax.risks._sorted_pairs import SortedPairs, difference_of_rank, sorted_pairs
+from aucmax.risks._pairs.class_rows import split_classes
+from aucmax.risks._pairs.forms import beside
+from aucmax.risks._pairs.margin_rows import BoundMargin, checked_nu
+from aucmax.risks._pairs.sorted_pairs import (
+    Ramp,
+    SortedPairs,
+    difference_of_rank,
+    sorted_pairs,
+)
 from aucmax.risks.contract import Support
 
 __all__ = ["PairMargin", "pairs_with_margin"]

@@ -1,7 +1,7 @@
 r"""Sums over all pairs of two classes, by operations on tensors, without the pairs.
 
 The logistic loss of a pair at distance x, and its derivatives, are short sums of powers
-of :math:`z = e^{-x}` (see :mod:`aucmax.risks._exponential_sums`), and
+of :math:`z = e^{-x}` (see :mod:`aucmax.risks._pairs.logistic_table`), and
 
 .. math:: \sum_{j \text{ above } i} u_j z_{ij}^k
           = \exp\Big(\log \sum_{j \text{ above } i} u_j e^{k t_j} - k t_i\Big)

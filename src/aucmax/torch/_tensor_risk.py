@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from aucmax.risks._exponential_sums import change_of_curvature, coefficients
+from aucmax.risks._pairs.logistic_table import change_of_curvature, coefficients
 from aucmax.torch._pair_sums import ClassRows, PairSums, PowerTable
 from aucmax.torch._sorted_rows import SortedRows
 
