@@ -78,18 +78,11 @@ class BoundInstanceMargin(BoundMargin):
     risk: InstanceMargin
     can_be_smoothed = True
 
-    def __init__(
-        self,
-        risk: InstanceMargin,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None,
-        queries: ArrayLike | None,
-    ) -> None:
-        super().__init__(risk, labels, sample_weight, queries)
+    def _prepare(self) -> None:
         positive, negative = (own.total_weight for own in self._classes)
         self._nus = (
-            checked_nu("nu_pos", risk.nu_pos, "positives", positive),
-            checked_nu("nu_neg", risk.nu_neg, "negatives", negative),
+            checked_nu("nu_pos", self.risk.nu_pos, "positives", positive),
+            checked_nu("nu_neg", self.risk.nu_neg, "negatives", negative),
         )
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:

@@ -89,16 +89,9 @@ class BoundPairMargin(BoundMargin):
     risk: PairMargin
     can_be_smoothed = True
 
-    def __init__(
-        self,
-        risk: PairMargin,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None,
-        queries: ArrayLike | None,
-    ) -> None:
-        super().__init__(risk, labels, sample_weight, queries)
+    def _prepare(self) -> None:
         positive, negative = (own.total_weight for own in self._classes)
-        checked_nu("nu", risk.nu, "pairs", positive * negative)
+        checked_nu("nu", self.risk.nu, "pairs", positive * negative)
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort.

@@ -150,14 +150,8 @@ class BoundPerQuery(BoundRisk):
 class SortedQueries(NamedTuple):
     """Sorted rows; the class of a query is a group, its negatives before the others.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows,)
-        Which rows they are.
-    values, weights : ndarray of shape (n_rows,)
-        Their scores, and weights in units of the heaviest row's.
-    starts : ndarray of shape (2 * n_queries + 1,)
-        Where the groups begin, and the end.
+    Weights are in units of the heaviest row's; groups begin at `starts`, which also has
+    the end.
     """
 
     rows: IntArray

@@ -86,14 +86,7 @@ class BoundTangentMargin(BoundMargin):
 
     risk: TangentMargin
 
-    def __init__(
-        self,
-        risk: TangentMargin,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None,
-        queries: ArrayLike | None,
-    ) -> None:
-        super().__init__(risk, labels, sample_weight, queries)
+    def _prepare(self) -> None:
         self._interval = self._checked_interval(
             *(own.total_weight for own in self._classes)
         )

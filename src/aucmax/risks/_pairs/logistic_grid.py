@@ -22,8 +22,7 @@ from numpy.polynomial.chebyshev import chebpts2
 from numpy.typing import NDArray
 
 from aucmax._core.compiled import njit
-from aucmax._core.sorting import RowNumbers
-from aucmax._core.validation import FloatArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks._pairs.class_rows import highest
 from aucmax.risks._pairs.level_pairs import run_all
 from aucmax.risks._pairs.logistic_table import coefficients
@@ -52,7 +51,7 @@ _SIGNS = np.array([[[1.0, 1.0]], [[-1.0, 1.0]]])
 class ClassRange(NamedTuple):
     """The rows of a class of which only some ranks count, by descending score."""
 
-    rows: RowNumbers
+    rows: IntArray
     weights: FloatArray | None
     low: float
     high: float
@@ -70,24 +69,12 @@ class ClassRange(NamedTuple):
 
 
 class GridClasses(NamedTuple):
-    """Rows of two classes whose scores are left to say.
+    """Rows of two classes, without their scores."""
 
-    Attributes
-    ----------
-    classes : ndarray of uint8
-        0 for negatives, 1 for positives.
-    weights : ndarray
-        Row weights; empty for ones.
-    ranges : tuple of ClassRange or None
-        What counts of the negatives and of the positives; None for all.
-    outside : float
-        The share by which a row outside of its range counts.
-    """
-
-    classes: NDArray[Any]
-    weights: FloatArray
-    ranges: tuple[ClassRange | None, ...]
-    outside: float
+    classes: NDArray[Any]  # 0 for negatives, 1 for positives
+    weights: FloatArray  # empty for ones
+    ranges: tuple[ClassRange | None, ...]  # of negatives and positives; None for all
+    outside: float  # the share by which a row outside of its range counts
 
     @classmethod
     def of(
@@ -122,24 +109,12 @@ class GridClasses(NamedTuple):
 
 
 class LogisticGrid(NamedTuple):
-    """Cells over the range of the scores.
-
-    Attributes
-    ----------
-    place : Place
-        The lowest score, and cells per unit of score.
-    n_cells : int
-        Number of cells.
-    n_nodes : int
-        Nodes of a cell.
-    table : ndarray of shape (3, n_powers)
-        Slope, curvature and height of the loss as sums of powers of exp(-distance).
-    """
+    """Cells over the range of the scores."""
 
     place: Place
     n_cells: int
-    n_nodes: int
-    table: FloatArray
+    n_nodes: int  # of a cell
+    table: FloatArray  # slope, curvature and height as powers of exp(-distance)
 
     @classmethod
     def cover(
@@ -168,18 +143,9 @@ class LogisticGrid(NamedTuple):
 class GridSums:
     """Sums over all pairs of the rows, each pair of weight 1 but for its rows' own.
 
-    Parameters
-    ----------
-    rows : GridRows
-        The rows, with their scores.
-    grid : LogisticGrid
-        Cells over the range of the scores.
-    n_jobs : int
-        Number of threads; the result does not depend on it.
-    add_others : callable, default=None
-        Adds to the moments of the cells, of shape (2, n_cells, n_nodes), those of rows
-        that are elsewhere; what is returned for the rows here then counts pairs with
-        them, too.
+    `add_others` adds to the moments of the cells, of shape (2, n_cells, n_nodes), those
+    of rows elsewhere: the results for the rows here then count pairs with them, too.
+    The number of threads changes no bit.
     """
 
     def __init__(

@@ -1,5 +1,6 @@
 """Rows under a margin risk, and the weight of the pairs or rows that count."""
 
+from abc import abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,11 @@ class BoundMargin(BoundRisk):
         reject_queries(risk, queries)
         super().__init__(risk, labels, sample_weight)
         self._classes = split_classes(self.labels, self.sample_weight)
+        self._prepare()
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Check the parameters against the weights of the classes."""
 
 
 def checked_nu(name: str, nu: float, counted: str, total: float) -> float:

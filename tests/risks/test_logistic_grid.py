@@ -29,11 +29,10 @@ def draw(kind, generator):
     }[kind]
 
 
-@pytest.fixture(autouse=True, params=[2**14, 0], ids=["by NumPy", "by loops"])
-def always_a_grid(request, monkeypatch):
+@pytest.fixture(autouse=True)
+def always_a_grid(monkeypatch):
     monkeypatch.setattr(logistic_grid, "_MIN_ROWS", 2)
     monkeypatch.setattr(logistic_grid, "_ROWS_PER_NODE", 1e-6)
-    monkeypatch.setattr(logistic_grid, "_COMPILED_ROWS", request.param)
 
 
 @pytest.fixture
