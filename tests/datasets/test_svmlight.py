@@ -79,7 +79,7 @@ def test_where_chunks_and_segments_end_makes_no_difference(write, size):
     whole = load_svmlight(path)
     with (
         patch.object(opening, "CHUNK", size),
-        patch("aucmax.datasets._assembly.SEGMENT_BYTES", size * 8),
+        patch("aucmax.datasets._svmlight_parser.SEGMENT_BYTES", size * 8),
     ):
         parts = load_svmlight(path)
         dense = load_letor(path)

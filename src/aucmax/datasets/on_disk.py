@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from aucmax._core.forks import require_polars_threads
 from aucmax._core.mapped import MapWriter, explaining_full_disk
-from aucmax.datasets.dialects import Decimals
-from aucmax.datasets.names import near_names
+from aucmax.datasets.column_names import near_names
+from aucmax.datasets.decimal_marks import Decimals
+from aucmax.datasets.loading import load_table
 from aucmax.datasets.opening import require_file
 from aucmax.datasets.parts import common_format, common_schema, find_files
-from aucmax.datasets.tables import load_table
 from aucmax.datasets.typed_files import memory_of_a_cell, refusing
 from aucmax.exceptions import DataFileError, DataFileWarning
 

@@ -5,7 +5,7 @@ from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aucmax.datasets.names import near_names
+from aucmax.datasets.column_names import near_names
 from aucmax.datasets.opening import FORMATS, STANDARD_INPUT, file_format
 from aucmax.exceptions import DataFileError
 

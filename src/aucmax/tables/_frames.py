@@ -13,7 +13,7 @@ from aucmax._core.mapped import is_on_disk
 from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax._core.validation import reject_unreadable
 from aucmax.datasets import near_names
-from aucmax.datasets.cells import usual_integers
+from aucmax.datasets.typed_files import usual_integers
 from aucmax.tables._sparse import as_rows
 
 __all__ = ["as_table", "pick_columns"]

@@ -7,7 +7,7 @@ import polars as pl
 
 from aucmax._core.forks import require_polars_threads
 from aucmax._core.validation import reject_unreadable
-from aucmax.datasets.cells import usual_integers
+from aucmax.datasets.typed_files import usual_integers
 
 __all__ = ["as_series", "check_length", "counts", "list_counts", "refuse_gaps"]
 
