@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from aucmax._core.docstrings import documented
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax._core.features import check_features
@@ -33,6 +34,7 @@ from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows, check_hypot
 __all__ = ["BoostedRanker"]
 
 
+@documented
 class BoostedRanker(HypothesisRanker):
     """A weighted sum of hypotheses, added one per round.
 
@@ -71,11 +73,6 @@ class BoostedRanker(HypothesisRanker):
             Rows apart from the training rows. The model keeps the rounds up to the
             first one of the best AUC on them. A dict with the keys "X", "y" and
             "sample_weight" weighs them.
-
-        Returns
-        -------
-        self : object
-            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -114,11 +111,6 @@ class BoostedRanker(HypothesisRanker):
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score rows by the first round, the first two rounds, and so on.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
 
         Yields
         ------

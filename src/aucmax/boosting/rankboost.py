@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.boosting import _kernels
@@ -58,6 +59,7 @@ class ExponentialReweighting(Reweighting):
         self.loss = math.exp(sum(logs) - sum(map(math.log, self._totals)))
 
 
+@documented
 class RankBoost(BoostedRanker):
     r"""RankBoost: boosting on all pairs of a positive and a negative row.
 
@@ -97,20 +99,14 @@ class RankBoost(BoostedRanker):
     validation_fraction : float, default=0.1
         The share of the rows of each class that `n_iter_no_change` holds out if there
         is no `eval_set`.
-    max_time : float, default=None
-        The most seconds.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows are held out.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`; a
         true answer stops the fit. Not stored by :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write one line per round to standard output.
-    random_state : int, RandomState instance or None, default=None
-        Decides which rows are held out.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
     columns_ : ndarray of int64 of shape (n_rounds,)
         The column of each hypothesis.
     directions_ : ndarray of shape (n_rounds,)
@@ -138,10 +134,6 @@ class RankBoost(BoostedRanker):
     history_ : dict of str to ndarray of shape (n_iter\_,)
         "edge" of each hypothesis, mean pair "loss" after each round, and
         "validation_auc" if there were validation rows.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------

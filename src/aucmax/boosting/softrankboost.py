@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.boosting import _kernels
@@ -75,6 +76,7 @@ class CappedReweighting(Reweighting):
         return nu_pos, nu_neg
 
 
+@documented
 class SoftRankBoost(BoostedRanker):
     r"""SoftRankBoost: smooth boosting towards a soft margin over pairs.
 
@@ -129,16 +131,12 @@ class SoftRankBoost(BoostedRanker):
     validation_fraction : float, default=0.1
         The share of the rows of each class that `n_iter_no_change` holds out if there
         is no `eval_set`.
-    max_time : float, default=None
-        The most seconds.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows are held out.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`, whose
         loss is :math:`\sum \ell^+ \sum \ell^- / (W_+ W_-)`; a true answer stops the
         fit. Not stored by :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write one line per round to standard output.
-    random_state : int, RandomState instance or None, default=None
-        Decides which rows are held out.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from aucmax.datasets.memory import require_memory
+from aucmax._core.memory import require_memory
 from aucmax.datasets.opening import (
     MEMORY_OF_A_CELL,
     MEMORY_OF_TEXT,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
-from aucmax.datasets.memory import require_memory
+from aucmax._core.memory import require_memory
 from aucmax.datasets.opening import (
     MEMORY_OF_TEXT,
     ZIP_ERRORS,

@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.base import BinaryRanker
@@ -32,6 +33,7 @@ class TrainingRows(NamedTuple):
         return TrainingRows(self.X[rows], self.labels[rows], weight)
 
 
+@documented
 class HypothesisRanker(BinaryRanker):
     """A ranker whose scores are a weighted sum of hypotheses within [-1, 1].
 
@@ -45,19 +47,7 @@ class HypothesisRanker(BinaryRanker):
 
     @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            The sum of the hypotheses less `threshold_`, so positive where `predict`
-            gives the positive class.
-        """
+        """Score rows: the higher, the more likely positive."""
         X = self._scored_table(X)
         return fitted_ensemble(vars(self)).scores(X) - float(self.threshold_)
 

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_relevance_levels, levels_with_weight
 from aucmax._core.fitted_state import unchanged_on_failure
 from aucmax._core.validation import FloatArray, check_sample_weight
@@ -18,6 +19,7 @@ from aucmax.metrics import multiclass_auc_score
 __all__ = ["LevelSumRanker"]
 
 
+@documented
 class LevelSumRanker(BaseEstimator):
     r"""Rank rows of several levels of relevance by the sum of two-class models.
 
@@ -85,8 +87,6 @@ class LevelSumRanker(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features, as the estimator takes them.
         y : array-like of shape (n_rows,)
             Levels: whole numbers from 0, the higher the more relevant.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -95,11 +95,6 @@ class LevelSumRanker(BaseEstimator):
         qid : array-like of shape (n_rows,), default=None
             The query of each row, handed to the estimator only if given. AUCSVC takes
             it; a pipeline does under scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self : LevelSumRanker
-            The fitted model.
         """
         template = AUCSVC() if self.estimator is None else self.estimator
         if not hasattr(template, "decision_function"):
@@ -132,11 +127,6 @@ class LevelSumRanker(BaseEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more relevant.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -154,17 +144,6 @@ class LevelSumRanker(BaseEstimator):
         qid: ArrayLike | None = None,
     ) -> float:
         """Measure what the models maximise: the mean AUC of each level above 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-        y : array-like of shape (n_rows,)
-            Levels: whole numbers from 0, the higher the more relevant.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row; then it is the mean over the queries.
 
         Returns
         -------

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core.blas import one_blas_thread
 from aucmax._core.dask_dispatch import dask_room, maps_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_features,
     check_training_data,
@@ -88,6 +89,7 @@ class SearchProgress(NamedTuple):
         )
 
 
+@documented
 class LinearRankerCV(BinaryRanker):
     r"""Linear model that chooses how it is trained, by the area that counts.
 
@@ -107,9 +109,6 @@ class LinearRankerCV(BinaryRanker):
 
     Parameters
     ----------
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve that counts: ``fpr_range=(0, 0.1)`` asks for the best
-        true positive rate over the first tenth of the false positive rates.
     metric : {None, "auc", "partial_auc"}, default=None
         What to call it; by default, by the ranges. It is there to be checked: "auc" is
         the whole curve.
@@ -128,8 +127,6 @@ class LinearRankerCV(BinaryRanker):
         are.
     max_time : float, default=None
         The most seconds for the folds. The choice is made by those that are done.
-    n_jobs : int, default=1
-        Folds at a time, in processes of their own.
     random_state : int, default=0
         How rows are dealt to folds.
     callback : callable, default=None
@@ -155,16 +152,10 @@ class LinearRankerCV(BinaryRanker):
         Folds that took part in the choice.
     n_passes_ : float
         Passes over the data of the final fit.
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
     coef_ : ndarray of shape (1, n_features)
         The weights of the columns as they came.
     intercept_ : ndarray of shape (1,)
         What makes 0 the threshold of the best balanced accuracy on the training rows.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -232,20 +223,6 @@ class LinearRankerCV(BinaryRanker):
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. Arrays and frames of Dask stay on their workers.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row. Pairs are then within queries, and the metric is the
-            mean over queries; a query is in one fold.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are in one fold.
-
-        Returns
-        -------
-        self : LinearRankerCV
-            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -282,18 +259,7 @@ class LinearRankerCV(BinaryRanker):
 
     @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores, positive where `predict` gives the positive class.
-        """
+        """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
         X = check_features(self, X, fitting=False)
         scores: FloatArray = np.asarray(X @ self.coef_[0], dtype=np.float64)

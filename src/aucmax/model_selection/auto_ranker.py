@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_choice, check_integer, check_range
 from aucmax._core.progress import reporter
@@ -49,6 +50,7 @@ __all__ = ["AutoRanker"]
 METRICS = ("auc", "partial_auc")
 
 
+@documented
 class AutoRanker(CalibratedMixin, BinaryRanker):
     """Try many models, combine the good ones, and say how well the result ranks.
 
@@ -70,8 +72,6 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
 
     Parameters
     ----------
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve that counts.
     metric : {None, "auc", "partial_auc"}, default=None
         What to call it; by default, by the ranges. With "partial_auc" and no range, it
         is the first tenth of the false positive rates.
@@ -129,12 +129,6 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         Share of positives among the rows that they were learned from, likewise.
     n_rows_, n_positive_, n_folds_ : int
         Training rows, those that were positive, and folds.
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the columns, if they are all strings.
 
     See Also
     --------
@@ -200,15 +194,9 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
         qid : array-like of shape (n_rows,), default=None
             The query of each row. The metric is then the mean over queries, and a query
             is in one fold.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are in one fold.
         times : array-like of shape (n_rows,), default=None
             Numbers or dates. Models are then checked on rows later than those that they
             have learned from.
@@ -218,11 +206,6 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             rows and parameters, to the same model; time that was spent counts. After
             Ctrl-C, or when the time was up, another call with more time goes on, too.
             Another search is refused until this one is finished.
-
-        Returns
-        -------
-        self : AutoRanker
-            The fitted model.
         """
         clock = Clock(self.time_limit)
         with unchanged_on_failure(self):
@@ -286,18 +269,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
-            Raw rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores, positive where `predict` gives the positive class.
-        """
+        """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "members_")
         table = read_table(self, X, fitting=False)
         scores = self._combined([table] * len(self.encoders_))

@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
 from aucmax.base import BinaryRanker
@@ -21,6 +22,7 @@ __all__ = ["KernelLogistic"]
 _ROWS_AT_A_TIME = 20_000
 
 
+@documented
 class KernelLogistic(BinaryRanker):
     r"""A smooth ranking: :math:`f(x) = \sum_k a_k \exp(-\gamma |x - x_k|^2)`.
 
@@ -46,8 +48,6 @@ class KernelLogistic(BinaryRanker):
         Their weights.
     gamma_ : float
         Of the kernel.
-    classes_ : ndarray of shape (2,)
-        Negative and positive label.
     """
 
     def __init__(
@@ -69,15 +69,6 @@ class KernelLogistic(BinaryRanker):
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
             Features on one scale.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-
-        Returns
-        -------
-        self : KernelLogistic
-            The fitted model.
         """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         gamma = self.width / max(_total_variance(X), np.finfo(float).tiny)
@@ -104,11 +95,6 @@ class KernelLogistic(BinaryRanker):
 
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows by their distances to the landmarks.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
 
         Returns
         -------

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from aucmax._core.dask_dispatch import is_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_choice
@@ -55,6 +56,7 @@ _VIEWS = {
 _LEVELS = (None, "learn", "relevant")
 
 
+@documented
 class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     """An estimator that takes raw rows of a table.
 
@@ -147,9 +149,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         self.query_column = query_column
         self.calibrate = calibrate
 
-    def fit(
-        self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None
-    ) -> "TableModel":
+    def fit(self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None) -> Self:
         """Learn the columns of the table, then the model.
 
         Parameters
@@ -164,10 +164,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         checkpoint : path, optional
             A file from which a killed fit goes on, for an estimator whose `fit` takes
             it. Further fits for `calibrate` have none.
-
-        Returns
-        -------
-        self : TableModel
         """
         if self.levels not in _LEVELS:
             raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")
@@ -255,11 +251,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score raw rows; a higher score ranks higher.
 
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Columns are found by name; further columns are ignored.
-
         Returns
         -------
         scores : ndarray of shape (rows,)
@@ -271,11 +262,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of raw rows: positive where the score is above `threshold_`.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`decision_function`.
 
         Returns
         -------
@@ -316,15 +302,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
         """Measure the ranking: AUC, or MAUC if there are more than two levels.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`decision_function`.
-        y : array-like of shape (rows,)
-            The true values.
-        qid : array-like of shape (rows,), optional
-            The query of each row; the mean over queries is returned.
 
         Returns
         -------
