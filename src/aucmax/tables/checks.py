@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax.metrics import roc_auc_score
-from aucmax.tables import _cells
-from aucmax.tables._frames import as_table
+from aucmax.tables import _cell_values
+from aucmax.tables.frames import as_table
 
 __all__ = ["TableNotice", "check_table"]
 
@@ -216,11 +216,11 @@ def _numbers(series: pl.Series) -> tuple[Floats, str]:
         return _as_floats(series.to_physical()), "moment"
     texts = series.cast(pl.String)
     sample = texts.drop_nulls().gather_every(max(1, len(texts) // _SAMPLE))
-    if _cells.numbers(sample).is_mostly_read:
-        return _cells.numbers(texts).values, "number"
-    for date_format in (None, *_cells.REGIONAL_DATE_FORMATS):
-        if _cells.dates(sample, date_format).is_mostly_read:
-            moments = pl.Series(_cells.dates(texts, date_format).values)
+    if _cell_values.numbers(sample).is_mostly_read:
+        return _cell_values.numbers(texts).values, "number"
+    for date_format in (None, *_cell_values.REGIONAL_DATE_FORMATS):
+        if _cell_values.dates(sample, date_format).is_mostly_read:
+            moments = pl.Series(_cell_values.dates(texts, date_format).values)
             return _as_floats(moments.to_physical()), "moment"
     return _as_floats(texts.rank("dense")), "category"
 

@@ -14,23 +14,34 @@ from aucmax._core.fitted_state import unchanged_on_failure
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_integer
 from aucmax.exceptions import ModelFileError
-from aucmax.tables import _scaling, _sparse
-from aucmax.tables._assembly import assemble_dense, assemble_sparse
-from aucmax.tables._cells import category_words
-from aucmax.tables._columns import (
+from aucmax.tables._cell_values import category_words
+from aucmax.tables._column_choice import has_many_words, learn_column
+from aucmax.tables._column_types import (
     Category,
     Column,
     Number,
+    TargetMean,
     as_plain,
     check_plain,
     parts_of,
     restore,
 )
-from aucmax.tables._frames import as_table, pick_columns
-from aucmax.tables._kinds import has_many_words, learn_column
-from aucmax.tables._pieces import matrix_on_disk, matrix_on_workers, of_pieces
-from aucmax.tables._target_mean import TargetMean
+from aucmax.tables._matrices import (
+    assemble_dense,
+    assemble_sparse,
+    matrix_on_disk,
+    matrix_on_workers,
+    of_pieces,
+)
+from aucmax.tables._scaling import (
+    fit_width,
+    learn_scales,
+    scale_sparse,
+    sparse_to_unit_scale,
+    unsquash,
+)
 from aucmax.tables.cross_fit import Rows, divide_rows
+from aucmax.tables.frames import as_table, pick_columns
 
 __all__ = ["TableEncoder"]
 
@@ -160,9 +171,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             del self.feature_names_in_
         self.categorical_features_: list[int] = []
         self.n_features_in_: int = table.shape[1]
-        is_sparse = sparse.issparse(table)
-        if is_sparse:
-            self.scales_ = _sparse.learn_scales(table)
+        if isinstance(table, sparse.csr_array):
+            self.scales_ = learn_scales(table)
         else:
             self._learn_columns(table, labels)
 
@@ -219,7 +229,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if isinstance(column, Number) and table.schema[column.name] == pl.String
         )
 
-    def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
+    def transform(self, X: Any) -> Any:
         """Turn raw rows into the matrix for linear models.
 
         Parameters
@@ -230,9 +240,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         matrix : ndarray or csr_array of shape (rows, n_features_out)
-            Finite numbers without gaps.
+            Finite numbers without missing values.
         """
-        return self._linear_rows(X)
+        return self._matrix(X, "linear")
+
+    def transform_for_trees(self, X: Any) -> Any:
+        """Turn raw rows into the matrix for trees: missing is NaN, categories codes.
+
+        Numbers are only multiplied by a power of two for each column, because tree
+        learners take anything below a fixed threshold for zero.
+
+        Parameters
+        ----------
+        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+            Raw rows, as in :meth:`transform`.
+
+        Returns
+        -------
+        matrix : ndarray or csr_array of shape (rows, n_columns)
+            ``categorical_features_`` are the columns with category codes.
+        """
+        return self._matrix(X, "trees")
 
     def training_rows(
         self, X: Any, y: Any, view: str, *, groups: Any = None, times: Any = None
@@ -259,13 +287,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         ndarray or csr_array
         """
-        rows = self._linear_rows if view == "linear" else self._tree_rows
         labels = _two_labels(y)
         if labels is None or not any(
             c["kind"] == TargetMean.kind for c in self.columns_
         ):
-            return rows(X)
-        return rows(X, (labels, divide_rows(labels, 5, unit=groups, times=times)))
+            return self._matrix(X, view)
+        folds = divide_rows(labels, 5, unit=groups, times=times)
+        return self._matrix(X, view, (labels, folds))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Learn the columns, and return the matrix of these rows for linear models.
@@ -286,95 +314,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
 
-    def _linear_rows(
-        self, X: Any, known: LabelsAndFolds | None = None
-    ) -> NDArray[np.float64] | sparse.csr_array:
+    def _matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
+        """Return the matrix of a table, where its rows are: on disk, on Dask's workers.
+
+        Training rows come with labels, and with folds for the shares of positives.
+        """
         check_is_fitted(self)
         if self.scales_ is not None:
-            return _sparse.scale(self._sparse_rows(X), self.scales_)
-        matrix: NDArray[np.float64] = self._matrix(X, known, self._linear_matrix)
-        return matrix
-
-    def _linear_matrix(
-        self, frame: pl.DataFrame, crossed: dict[str, NDArray[np.float64]]
-    ) -> NDArray[np.float64] | sparse.csr_array:
-        blocks = (
-            block
-            for column in self._learned()
-            for block in (
-                [crossed[column.name]]
-                if isinstance(column, TargetMean) and crossed
-                else column.linear(frame[column.name])
-            )
-        )
-        shape = frame.height, len(self.get_feature_names_out())
-        assemble = assemble_sparse if self._is_sparse(shape[1]) else assemble_dense
-        return assemble(blocks, shape)
-
-    def transform_for_trees(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
-        """Turn raw rows into the matrix for trees: gaps are NaN, categories codes.
-
-        Numbers are only multiplied by a power of two for each column, because tree
-        learners take anything below a fixed threshold for zero.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`transform`.
-
-        Returns
-        -------
-        matrix : ndarray or csr_array of shape (rows, n_columns)
-            ``categorical_features_`` are the columns with category codes.
-        """
-        return self._tree_rows(X)
-
-    def _tree_rows(
-        self, X: Any, known: LabelsAndFolds | None = None
-    ) -> NDArray[np.float64] | sparse.csr_array:
-        check_is_fitted(self)
-        if self.scales_ is not None:
-            return _sparse.to_unit_scale(self._sparse_rows(X), self.scales_)
-        matrix: NDArray[np.float64] = self._matrix(X, known, self._tree_matrix)
-        return matrix
-
-    def _tree_matrix(
-        self, frame: pl.DataFrame, crossed: dict[str, NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
-        blocks = [
-            block
-            for column in self._learned()
-            for block in (
-                [crossed[column.name]]
-                if isinstance(column, TargetMean) and crossed
-                else column.trees(frame[column.name])
-            )
-        ]
-        return np.column_stack(blocks)
-
-    def _matrix(
-        self,
-        X: Any,
-        known: LabelsAndFolds | None,
-        of_frame: Callable[..., NDArray[np.float64] | sparse.csr_array],
-    ) -> Any:
-        """Return the matrix of a table, by what makes it of a frame.
-
-        That of a table on disk is on disk, too, or on Dask's workers. Training rows
-        come with their labels, and with folds for the shares of positives.
-        """
+            rows = self._sparse_rows(X)
+            scale = scale_sparse if view == "linear" else sparse_to_unit_scale
+            return scale(rows, self.scales_)
         table = self._frame(X)
         crossed = {
-            column.name: next(column.crossed(table[column.name], *known))
+            column.name: column.crossed(table[column.name], *known)
             for column in self._learned()
             if known is not None and isinstance(column, TargetMean)
         }
         if not is_on_disk(table):
-            return of_frame(table, crossed)
+            return self._frame_matrix(table, view, crossed)
 
         def of_piece(frame: pl.DataFrame, rows: slice) -> Any:
             own = {name: shares[rows] for name, shares in crossed.items()}
-            return of_frame(frame, own)
+            return self._frame_matrix(frame, view, own)
 
         if table.on_workers:
             width = of_piece(table.head(1), slice(0, 1)).shape[1]
@@ -383,6 +344,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return matrix_on_disk(
             of_pieces(table, self._learned(), of_piece, are_settled=is_known)
         )
+
+    def _frame_matrix(
+        self, frame: pl.DataFrame, view: str, crossed: dict[str, NDArray[np.float64]]
+    ) -> NDArray[np.float64] | sparse.csr_array:
+        """Put the parts of all columns side by side; `crossed` has target means."""
+        parts = (
+            part
+            for column in self._learned()
+            for part in (
+                [crossed[column.name]]
+                if isinstance(column, TargetMean) and crossed
+                else getattr(column, view)(frame[column.name])
+            )
+        )
+        if view == "trees":
+            return np.column_stack(list(parts))
+        shape = frame.height, len(self.get_feature_names_out())
+        assemble = assemble_sparse if self._is_sparse(shape[1]) else assemble_dense
+        return assemble(parts, shape)
 
     def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
         """Return what a function says of the rows of a table on disk, some at a time.
@@ -462,7 +442,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if self.scales_ is not None:
             size, half_spread = self.scales_["size"], self.scales_["half_spread"]
             squashed = np.asarray(value * size[feature])
-            return float(_scaling.unsquash(squashed, 0.0, half_spread[feature]))
+            return float(unsquash(squashed, 0.0, half_spread[feature]))
         parts = [part for part in self._parts() for _ in part.linear_names()]
         part = parts[feature]
         is_number = self.get_feature_names_out()[feature] == part.name
@@ -497,13 +477,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
         table = as_table(X)
-        is_sparse = sparse.issparse(table)
-        if not is_sparse:
+        if isinstance(table, pl.DataFrame) or is_on_disk(table):
             raise ValueError(
                 "the encoder was fitted on a sparse matrix, got a table; give it the "
                 "same kind of matrix."
             )
-        return _sparse.fit_width(table, self.n_features_in_)
+        return fit_width(table, self.n_features_in_)
 
     def sample_row(self) -> Any:
         """Return one raw row without any value, to try the encoder on.

@@ -26,12 +26,11 @@ from aucmax.exceptions import (
     IncompatibleError,
     ModelFileError,
 )
-from aucmax.tables._frames import as_table
 from aucmax.tables.cross_fit import divide_rows, out_of_fold_scores, unit_of_rows
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.grading import Grading
+from aucmax.tables.frames import as_table
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
-from aucmax.tables.target import Target, has_constant_scores
+from aucmax.tables.target import Grading, Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
 
 __all__ = [
