@@ -10,7 +10,7 @@ from importlib import import_module
 import numpy as np
 
 from aucmax import LambdaMART
-from aucmax.cli.workers import LOOPBACK
+from aucmax.cli.row_storage import LOOPBACK
 from aucmax.metrics import roc_auc_score
 from benchmarks.harness import Report
 

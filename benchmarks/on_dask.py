@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from aucmax import AUCSVC
-from aucmax.cli.workers import LOOPBACK
+from aucmax.cli.row_storage import LOOPBACK
 from aucmax.metrics import roc_auc_score
 from benchmarks.harness import Report, timed
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, QueryChoice, RowColumns, Source, split_target
+from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
 from aucmax.cli.figures import draw_curves
 from aucmax.cli.options import (
     data_argument,
@@ -25,15 +24,17 @@ from aucmax.cli.options import (
     target_options,
     time_limit_option,
 )
-from aucmax.cli.outputs import (
+from aucmax.cli.output import (
     PICTURES,
     REPORTS,
+    Console,
     check_ending,
     check_outputs,
     make_folder,
     save_figure,
+    with_console,
 )
-from aucmax.cli.program import Command, NothingRankedError, typed_command
+from aucmax.cli.reading import Data, QueryChoice, RowColumns, Source, split_target
 from aucmax.cli.training import describe_columns, fit_model, target_record
 from aucmax.model_selection import MODELS, compared_models
 

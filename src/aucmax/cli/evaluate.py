@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, QueryChoice, RowColumns, Source, split_target
+from aucmax.cli.entry_point import Command, NothingRankedError
 from aucmax.cli.figures import draw_curves
 from aucmax.cli.options import (
     cut_options,
@@ -24,12 +23,18 @@ from aucmax.cli.options import (
     range_options,
     weight_option,
 )
-from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
-from aucmax.cli.program import Command, NothingRankedError
-from aucmax.cli.room import disk_option, stays_on_disk
+from aucmax.cli.output import (
+    PICTURES,
+    Console,
+    check_ending,
+    check_outputs,
+    save_figure,
+    with_console,
+)
+from aucmax.cli.reading import Data, QueryChoice, RowColumns, Source, split_target
+from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.score import known_columns, load_model, require_probabilities
 from aucmax.cli.training import target_record
-from aucmax.cli.workers import worker_options
 
 __all__ = ["evaluate", "split_known"]
 

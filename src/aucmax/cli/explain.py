@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import QueryChoice, RowColumns, Source
+from aucmax.cli.entry_point import Command
 from aucmax.cli.evaluate import split_known
 from aucmax.cli.options import (
     data_argument,
@@ -19,8 +18,8 @@ from aucmax.cli.options import (
     range_options,
     weight_option,
 )
-from aucmax.cli.outputs import check_outputs, make_folder
-from aucmax.cli.program import Command
+from aucmax.cli.output import Console, check_outputs, make_folder, with_console
+from aucmax.cli.reading import QueryChoice, RowColumns, Source
 from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["explain"]

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import click
 
 from aucmax._core.memory import max_memory
-from aucmax.cli.data import QueryChoice, RowColumns, Source
+from aucmax.cli.reading import QueryChoice, RowColumns, Source
 
 __all__ = [
     "cut_options",

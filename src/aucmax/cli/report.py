@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import QueryChoice, RowColumns, Source
+from aucmax.cli.entry_point import Command, typed_command
 from aucmax.cli.evaluate import split_known
 from aucmax.cli.options import (
     data_argument,
@@ -20,8 +19,14 @@ from aucmax.cli.options import (
     range_options,
     weight_option,
 )
-from aucmax.cli.outputs import REPORTS, check_ending, check_outputs
-from aucmax.cli.program import Command, typed_command
+from aucmax.cli.output import (
+    REPORTS,
+    Console,
+    check_ending,
+    check_outputs,
+    with_console,
+)
+from aucmax.cli.reading import QueryChoice, RowColumns, Source
 from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["report"]

@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import AS_WRITTEN, Data, KnownColumns, Source, require_column
+from aucmax.cli.entry_point import Command, output_error, printable
 from aucmax.cli.options import (
     data_argument,
     force_option,
@@ -19,11 +18,16 @@ from aucmax.cli.options import (
     output_path,
     prevalence_option,
 )
-from aucmax.cli.outputs import TABLES, check_ending, check_outputs, make_folder
-from aucmax.cli.program import Command, printable
-from aucmax.cli.room import disk_option, stays_on_disk
-from aucmax.cli.streams import output_error
-from aucmax.cli.workers import worker_options
+from aucmax.cli.output import (
+    TABLES,
+    Console,
+    check_ending,
+    check_outputs,
+    make_folder,
+    with_console,
+)
+from aucmax.cli.reading import AS_WRITTEN, Data, KnownColumns, Source, require_column
+from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 
 __all__ = ["known_columns", "load_model", "require_probabilities", "score"]
 
