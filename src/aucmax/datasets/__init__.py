@@ -8,7 +8,7 @@ from aucmax.datasets.letters import make_letter_images
 from aucmax.datasets.loading import MISSING, load_table, save_table
 from aucmax.datasets.on_disk import TableOnDisk, open_table
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
-from aucmax.datasets.parts import find_files
+from aucmax.datasets.part_files import find_files
 from aucmax.datasets.svmlight import LetorData, SvmlightData, load_letor, load_svmlight
 
 __all__ = [

@@ -31,7 +31,7 @@ LARGE_DENSE_BYTES = 1 << 30
 SPARSE_SHARE = 0.01
 
 
-class Block(NamedTuple):
+class SvmlightBlock(NamedTuple):
     """Views of what one text held, valid until the next; row r ends at row_ends[r]."""
 
     values: Floats
@@ -70,7 +70,7 @@ class SvmlightParser:
             LARGEST_INDEX if n_features is None else n_features - (zero_based is True)
         )
 
-    def read(self, compression: str) -> Iterator[Block]:
+    def read(self, compression: str) -> Iterator[SvmlightBlock]:
         """Yield the blocks of the file."""
         n_rows = 0
         for text in _whole_lines(self.path, compression):
@@ -80,7 +80,7 @@ class SvmlightParser:
         if not n_rows:
             raise DataFileError(f"{self.path}: the file holds no rows.")
 
-    def _parse(self, text: bytes) -> Block:
+    def _parse(self, text: bytes) -> SvmlightBlock:
         if len(text) > self.capacity:
             self._make_room(len(text))
         status, n_rows, n_values, n_hard = kernels.parse_svmlight(
@@ -99,7 +99,7 @@ class SvmlightParser:
         if n_values:
             self.smallest = min(self.smallest, int(indices.min()))
             self.largest = max(self.largest, int(indices.max()))
-        return Block(
+        return SvmlightBlock(
             self.values[:n_values],
             indices,
             self.rows[:n_rows, 0],
@@ -288,7 +288,7 @@ class SparseRows:
         self.indices = Growing(np.int32)
         self.row_ends = Growing(np.int64)
 
-    def append(self, block: Block) -> None:
+    def append(self, block: SvmlightBlock) -> None:
         """Append the rows of a block."""
         if block.indices.size and block.indices.max() > LARGEST_INT32:
             self._widen()
@@ -331,7 +331,7 @@ class DenseRows:
         self.n_columns = self.offset = 0
         self.n_rows = self.n_values = 0
 
-    def append(self, block: Block, n_columns: int, offset: int) -> None:
+    def append(self, block: SvmlightBlock, n_columns: int, offset: int) -> None:
         """Append the rows of a block, n_columns wide; offset as in `SparseRows`."""
         n_rows = block.labels.size
         self._refuse_zeros(self.n_rows + n_rows, n_columns, block.values.size)

@@ -235,10 +235,12 @@ def _first_flaw(text: memoryview) -> int | None:
     for start in range(0, len(text), CHUNK):
         chunk, is_nul, _ = bytes(text[start : start + CHUNK]).partition(b"\0")
         n_kept = len(decoder.getstate()[0])  # of a character that began before
-        try:
-            decoder.decode(chunk, final=bool(is_nul) or start + CHUNK >= len(text))
-        except UnicodeDecodeError as error:
-            return start + error.start - n_kept
+        is_last = bool(is_nul) or start + CHUNK >= len(text)
+        if n_kept or not chunk.isascii():
+            try:
+                decoder.decode(chunk, is_last)
+            except UnicodeDecodeError as error:
+                return start + error.start - n_kept
         if is_nul:
             return start + len(chunk)
     return None
