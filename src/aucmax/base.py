@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core import saved_state as saved
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, labels_among
 from aucmax.metrics import partial_auc_score
@@ -25,6 +26,11 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
     `decision_function` ranks, and its zero is the threshold of `predict`.
     """
 
+    _saved_state = saved.fields(
+        classes_=saved.array(saved.LABEL_KINDS, 2),
+        **saved.COLUMNS,
+    )
+
     classes_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -39,7 +45,7 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
             Scores, positive where `predict` gives the positive class.
         """
 
-    @maps_dask
+    @map_over_partitions
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the positive class where the score is above 0.
 

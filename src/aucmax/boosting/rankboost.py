@@ -4,15 +4,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.boosting import _kernels
-from aucmax.boosting.base import BoostedRanker
-from aucmax.boosting.reweighting import Reweighting
-from aucmax.boosting.rounds import BoostingProgress
+from aucmax.boosting.boosted_ranker import (
+    BoostedRanker,
+    BoostingProgress,
+    Reweighting,
+)
 
 __all__ = ["ExponentialReweighting", "RankBoost"]
 
@@ -23,8 +25,8 @@ _PERFECT_DISTANCE = 2.0 - 1e-6  # from the worst positive down to the best negat
 class ExponentialReweighting(Reweighting):
     """RankBoost's weights: a pair weighs the exponential of minus its margin.
 
-    The weight of a pair is the product of a share of its positive and one of its
-    negative, so only the rows are weighed: O(n_rows) per round.
+    That is a product of a weight of its positive, ``exp(-score / 2)``, and one of its
+    negative, ``exp(score / 2)``: O(n_rows) per round.
     """
 
     recorded = ("loss",)
@@ -48,15 +50,17 @@ class ExponentialReweighting(Reweighting):
         return step
 
     def _is_perfect(self, values: FloatArray) -> bool:
-        """Tell whether all pairs are as far apart as can be."""
+        """Return whether all pairs are as far apart as possible."""
         worst, best = values[self._labels].min(), values[~self._labels].max()
         return bool(worst - best >= _PERFECT_DISTANCE)
 
     def _reweigh(self) -> None:
-        logs = _kernels.exponential_weights(
-            self._scores, self._labels, self._weight, self.row_weights
-        )
-        self.loss = math.exp(sum(logs) - sum(map(math.log, self._totals)))
+        exponents = np.where(self._labels, -0.5, 0.5) * self._scores
+        # the largest exponent of each class is taken out, so that nothing overflows
+        tops = exponents[self._labels].max(), exponents[~self._labels].max()
+        sums = self._weigh(exponents - np.where(self._labels, *tops))
+        logs = sum(map(math.log, sums)) - sum(map(math.log, self._totals))
+        self.loss = math.exp(logs + float(sum(tops)))
 
 
 @documented

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucmax._core.atomic import atomic_output
-from aucmax._core.forks import require_polars_threads
 from aucmax._core.parameters import check_names
+from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.column_names import drop_index, name_columns, near_names
 from aucmax.datasets.decimal_marks import Decimals, type_columns
 from aucmax.datasets.opening import (

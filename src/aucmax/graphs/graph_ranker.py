@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
 from aucmax._core.parameters import (
@@ -182,6 +183,24 @@ class GraphRanker(BaseEstimator):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        n_node_features_in_=saved.count,
+        n_edge_features_in_=saved.count,
+        classes_=saved.array(saved.LABEL_KINDS, 2),
+        coef_=saved.array("f", 1, "n_node_features_in_"),
+        edge_coef_=saved.array("f", 1, "n_edge_features_in_"),
+        intercept_=saved.array("f", 1),
+        **saved.optional(
+            objective_=saved.number,
+            dual_gap_=saved.number,
+            n_rounds_=saved.count,
+            n_iter_=saved.count,
+            n_passes_=saved.number,
+            n_graphs_=saved.count,
+            n_skipped_=saved.count,
+            history_=saved.instance_of(dict),
+        ),
+    )
 
     def __init__(
         self,

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core.blas import product
-from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core import saved_state as saved
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_features,
@@ -26,6 +26,7 @@ from aucmax._core.parameters import (
     check_max_time,
     check_positive,
 )
+from aucmax._core.products import product
 from aucmax._core.progress import reporter
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
 from aucmax.base import BinaryRanker
@@ -240,6 +241,20 @@ class AUCSVC(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        coef_=saved.array("f", 1, "n_features_in_"),
+        intercept_=saved.array("f", 1),
+        **saved.optional(
+            n_iter_=saved.count,
+            n_passes_=saved.number,
+            objective_=saved.number,
+            dual_gap_=saved.number,
+            gradient_norm_=saved.number,
+            is_certified_=saved.instance_of(bool),
+            starts_=saved.instance_of(list),
+            history_=saved.instance_of(dict),
+        ),
+    )
     _fits_dask = True
 
     def __init__(
@@ -362,7 +377,7 @@ class AUCSVC(BinaryRanker):
             start, space = Start(solution.point, solution.cuts), objective.row_space
         return models
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_relevance_levels, levels_with_weight
 from aucmax._core.fitted_state import unchanged_on_failure
@@ -71,6 +72,12 @@ class LevelSumRanker(BaseEstimator):
     >>> round(ordinal_auc_score(y, ranker.decision_function(X)), 2)
     1.0
     """
+
+    _saved_state = saved.fields(
+        **saved.COLUMNS,
+        levels_=saved.array("iu", None),
+        estimators_=saved.instance_of(list),
+    )
 
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
@@ -165,6 +172,17 @@ class LevelSumRanker(BaseEstimator):
     def intercept_(self) -> FloatArray:
         """The constant of the scores, if the models have one."""
         return self._sum([model.intercept_ for model in self.estimators_])
+
+    def _check_state(self) -> None:
+        """Reject loaded models that are not one of these columns for each level."""
+        if not hasattr(self, "levels_"):
+            return
+        if len(self.estimators_) != np.count_nonzero(self.levels_ > 0):
+            raise ValueError("levels and models differ in number")
+        for model in self.estimators_:
+            has_columns = model.n_features_in_ == self.n_features_in_
+            if not has_columns or not saved.can_score(model):
+                raise ValueError("a model has other columns, or does not score")
 
     def _sum(self, parts: list[FloatArray]) -> FloatArray:
         levels = self.levels_[self.levels_ > 0].tolist()

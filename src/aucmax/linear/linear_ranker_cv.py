@@ -19,8 +19,8 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from aucmax._core.blas import one_blas_thread
-from aucmax._core.dask_dispatch import dask_room, maps_dask
+from aucmax._core import saved_state as saved
+from aucmax._core.dask_dispatch import dask_version, map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_features,
@@ -38,6 +38,7 @@ from aucmax._core.parameters import (
     check_range,
 )
 from aucmax._core.progress import reporter
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray, check_qid
 from aucmax.base import BinaryRanker
@@ -177,6 +178,18 @@ class LinearRankerCV(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        coef_=saved.array("f", 1, "n_features_in_"),
+        intercept_=saved.array("f", 1),
+        **saved.optional(
+            n_passes_=saved.number,
+            n_splits_=saved.count,
+            best_index_=saved.count,
+            best_score_=saved.number,
+            best_params_=saved.instance_of(dict),
+            cv_results_=saved.instance_of(dict),
+        ),
+    )
     _fits_dask = True
 
     def __init__(
@@ -257,7 +270,7 @@ class LinearRankerCV(BinaryRanker):
             )
         return self
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
@@ -321,9 +334,9 @@ class LinearRankerCV(BinaryRanker):
         """Return the data on one scale, with what was taken off and divided by."""
         names = getattr(self, "feature_names_in_", None)
         if hasattr(X, "of_parts"):
-            scaled: tuple[Any, FloatArray, FloatArray] = dask_room(
-                "standardization"
-            ).standardized(X, weight, names, wanted=self.standardize)
+            scaled: tuple[Any, FloatArray, FloatArray] = dask_version("standardized")(
+                X, weight, names, wanted=self.standardize
+            )
             return scaled
         centre = np.zeros(X.shape[1])
         matrix: Any = X

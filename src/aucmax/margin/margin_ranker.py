@@ -10,16 +10,19 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_interval
 from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
-from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows
+from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows
 from aucmax.margin._checks import check_class_rows, check_parameters, is_automatic
 from aucmax.margin._complaints import complaint
 from aucmax.margin.automatic_epsilon import choose_epsilon
+from aucmax.margin.certificate import Certificate
+from aucmax.margin.curve import MarginCurve
 from aucmax.margin.formulations import FORMULATIONS
 from aucmax.margin.hypothesis_sets import make_problem
 from aucmax.margin.problem import MarginProblem, MarginResult
@@ -160,6 +163,17 @@ class MarginRanker(HypothesisRanker):
     >>> model.certificate_.pairs_achieved >= model.certificate_.pairs_guaranteed
     True
     """
+
+    _saved_state = saved.fields(
+        certificate_=saved.instance_of(Certificate),
+        **saved.optional(
+            curve_=saved.instance_of(MarginCurve),
+            objective_=saved.number,
+            dual_gap_=saved.number,
+            n_passes_=saved.number,
+            epsilon_=saved.number,
+        ),
+    )
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
@@ -44,6 +45,11 @@ class AdditiveLogistic(BinaryRanker):
         Of each column's value, and of its ramps; 0 of ramps in a column that has fewer
         than two, which would repeat the value.
     """
+
+    _saved_state = saved.fields(
+        weights_=saved.array("f", None, None),
+        knots_=saved.array("f", None, None),
+    )
 
     def __init__(self, n_ramps: int = 10, C: float = 0.2) -> None:
         self.n_ramps = n_ramps
@@ -94,11 +100,13 @@ class AdditiveLogistic(BinaryRanker):
         return scores
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if hasattr(self, "weights_") and (
-            self.weights_.ndim != 2 or self.weights_.shape != self.knots_.shape
-        ):
+        """Reject a loaded state that no fit could have left."""
+        if not hasattr(self, "weights_"):
+            return
+        if self.weights_.shape != self.knots_.shape:
             raise ModelFileError("knots and weights differ in number")
+        if (np.diff(self.knots_) < 0.0).any():
+            raise ModelFileError("the knots of a column do not rise")
 
 
 def _is_bent(knots: FloatArray) -> Any:

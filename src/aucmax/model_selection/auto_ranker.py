@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.folds import plan_folds
 from aucmax._core.parameters import check_choice, check_integer, check_range
 from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
@@ -19,6 +21,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.base import BinaryRanker
 from aucmax.decisions.calibration import (
     CalibratedMixin,
+    are_rising,
     check_calibrate,
     learn_calibration,
 )
@@ -32,12 +35,11 @@ from aucmax.model_selection.input_table import read_rows, read_table
 from aucmax.model_selection.leaderboard import board, summarise
 from aucmax.model_selection.members import choose_members
 from aucmax.model_selection.out_of_fold import TrainingTable
-from aucmax.model_selection.plan import plan_folds
 from aucmax.model_selection.pooling import ignore_few_rows
 from aucmax.model_selection.rank_scale import to_logits
 from aucmax.model_selection.resuming import SearchCheckpoint
 from aucmax.model_selection.search import AutoProgress, search
-from aucmax.tables import check_table, has_constant_scores
+from aucmax.tables import TableEncoder, check_table, has_constant_scores
 from aucmax.tables.table_model import (
     check_categories,
     score_rows,
@@ -147,6 +149,22 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        n_features_in_=saved.count,
+        members_=saved.list_of(dict),
+        encoders_=saved.list_of(TableEncoder),
+        threshold_=saved.finite,
+        **saved.optional(
+            weights_=saved.instance_of(dict),
+            combiner_=saved.instance_of(str),
+            estimate_=saved.instance_of(dict),
+            board_=saved.instance_of(dict),
+            notices_=saved.instance_of(list),
+            n_rows_=saved.count,
+            n_positive_=saved.count,
+            n_folds_=saved.count,
+        ),
+    )
 
     def __init__(
         self,
@@ -219,7 +237,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                 self.random_state,
                 queries=given.queries,
                 groups=given.groups,
-                moments=given.times,
+                times=given.times,
             )
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = TrainingTable(given, plan)
@@ -383,10 +401,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         if not hasattr(self, "members_"):
             return
         try:
-            n_folds = len(self.encoders_)
             for member in self.members_:
-                if len(member["models"]) != n_folds or len(member["scales"]) != n_folds:
-                    raise ValueError(f"{member['name']!r} lacks a fold")
+                _check_member(member, n_folds=len(self.encoders_))
                 for k, encoder in enumerate(self.encoders_):
                     check_categories(member["view"], encoder, member["models"][k])
             names = [*getattr(self, "feature_names_in_", ())]
@@ -405,6 +421,22 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _check_member(member: dict[str, Any], n_folds: int) -> None:
+    """Reject a loaded member whose parts are not those of a fit."""
+    expected = {"name": str, "weight": float, "view": str, "models": list}
+    expected["scales"] = list
+    if {key: type(value) for key, value in member.items()} != expected:
+        raise ValueError(f"a member does not consist of {', '.join(expected)}")
+    if not 0.0 < member["weight"] <= 1.0:
+        raise ValueError("a weight is not between 0 and 1")
+    if len(member["models"]) != n_folds or len(member["scales"]) != n_folds:
+        raise ValueError(f"{member['name']!r} lacks a fold")
+    if not all(map(saved.can_score, member["models"])):
+        raise ValueError(f"{member['name']!r} has a part that does not score")
+    if not all(map(are_rising, member["scales"])):
+        raise ValueError(f"the scales of {member['name']!r} do not rise")
 
 
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}

@@ -10,11 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
 from aucmax.base import BinaryRanker
-from aucmax.exceptions import ModelFileError
 
 __all__ = ["KernelLogistic"]
 
@@ -49,6 +49,12 @@ class KernelLogistic(BinaryRanker):
     gamma_ : float
         Of the kernel.
     """
+
+    _saved_state = saved.fields(
+        weights_=saved.array("f", None),
+        landmarks_=saved.array("f", "weights_", None, may_be_sparse=True),
+        gamma_=saved.between(0, np.inf),
+    )
 
     def __init__(
         self,
@@ -108,13 +114,6 @@ class KernelLogistic(BinaryRanker):
             kernel = rbf_kernel(X[rows], self.landmarks_, gamma=self.gamma_)
             scores[rows] = kernel @ self.weights_
         return scores
-
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if hasattr(self, "weights_") and (
-            self.weights_.shape != (self.landmarks_.shape[0],)
-        ):
-            raise ModelFileError("landmarks and weights differ in number")
 
 
 def _total_variance(X: Any) -> float:

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax._core.folds import divide_rows
 from aucmax.exceptions import UnknownCategoriesWarning
 from aucmax.tables import _cell_values, _scaling
-from aucmax.tables.cross_fit import divide_rows
 
 __all__ = [
     "Category",

@@ -10,7 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.folds import Folds, divide_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_integer
 from aucmax.exceptions import ModelFileError
@@ -40,12 +42,11 @@ from aucmax.tables._scaling import (
     sparse_to_unit_scale,
     unsquash,
 )
-from aucmax.tables.cross_fit import Rows, divide_rows
 from aucmax.tables.frames import as_table, pick_columns
 
 __all__ = ["TableEncoder"]
 
-LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], list[tuple[Rows, Rows]]]
+LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], Folds]
 
 # one-hot columns are stored sparse when at least this many columns are this empty
 _WIDE = 100
@@ -120,6 +121,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> list(encoder.get_feature_names_out())
     ['age', 'age=(missing)', 'sex=F', 'sex=M']
     """
+
+    _saved_state = saved.fields(
+        **saved.COLUMNS,
+        columns_=saved.instance_of(list),
+        scales_=saved.instance_of(dict, type(None)),
+        categorical_features_=saved.column_numbers,
+        **saved.optional(
+            dropped_=saved.instance_of(dict), notices_=saved.instance_of(list)
+        ),
+    )
 
     def __init__(
         self,

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state
+from aucmax._core.folds import RowNumbers, divide_rows, unit_of_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_choice
 from aucmax._core.threshold import balanced_threshold
@@ -25,8 +27,8 @@ from aucmax.exceptions import (
     ConstantScoresWarning,
     IncompatibleError,
     ModelFileError,
+    NotEnoughClassesError,
 )
-from aucmax.tables.cross_fit import divide_rows, out_of_fold_scores, unit_of_rows
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.frames import as_table
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
@@ -39,6 +41,7 @@ __all__ = [
     "fit_estimator",
     "fit_with_folds",
     "learn_encoder",
+    "out_of_fold_scores",
     "score_rows",
     "view_rows",
     "view_training_rows",
@@ -53,6 +56,10 @@ _VIEWS = {
 }
 
 _LEVELS = (None, "learn", "relevant")
+
+# of the fits for `calibrate`: fewer folds suffice for many rows, and a fit takes long
+_MAX_FOLDS = 5
+_MANY_ROWS = 20_000
 
 
 @documented
@@ -123,6 +130,20 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     >>> model.predict(pl.DataFrame({"kind": ["a"], "size": [9]})).tolist()
     ['yes']
     """
+
+    _saved_state = saved.fields(
+        view=saved.one_of(*_VIEWS),
+        levels=saved.one_of(*_LEVELS),
+        encoder_=saved.instance_of(TableEncoder),
+        estimator_=saved.fitted_model,
+        classes_=saved.array(saved.LABEL_KINDS, None),
+        values_=saved.array(saved.LABEL_KINDS, "levels_"),
+        levels_=saved.array("i", None),
+        threshold_=saved.number,
+        n_rows_=saved.count,
+        n_positive_=saved.count,
+        row_sketch_=saved.array("u", None),
+    )
 
     def __init__(
         self,
@@ -292,10 +313,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         float
-            From 0 to 1; NaN if nothing is known.
+            From 0 to 1.
         """
-        if not hasattr(self, "row_sketch_"):
-            return float("nan")
         target = y if isinstance(y, Target) else match_target(y, self.grading_)
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
@@ -320,11 +339,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return view_rows(self.view, self.encoder_, X)
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no ``fit`` can have produced."""
-        if self.view not in _VIEWS:
-            raise ModelFileError(f"the model file has an unknown view {self.view!r}")
-        if self.levels not in _LEVELS:
-            raise ModelFileError(f"the model file has unknown levels {self.levels!r}")
+        """Reject a loaded state that no fit could have left: try it on a row."""
         if not hasattr(self, "classes_"):
             return
         if not self._has_sound_grading():
@@ -333,9 +348,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         if matrix.shape[1] != self.estimator_.n_features_in_:
             raise ModelFileError("the columns of the table do not fit the model")
         check_categories(self.view, self.encoder_, self.estimator_)
-        if not hasattr(self, "threshold_"):
-            # files of the first versions were cut where the estimator has its zero
-            self.threshold_ = 0.0
 
     def _has_sound_grading(self) -> bool:
         try:
@@ -473,7 +485,8 @@ def fit_estimator(
     if checkpoint is not None:
         if not has_fit_parameter(estimator, "checkpoint"):
             raise IncompatibleError(
-                f"{type(estimator).__name__} keeps no checkpoint; leave it out."
+                f"{type(estimator).__name__} cannot resume from a checkpoint; leave it "
+                "out, or fit an AutoRanker."
             )
         taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant
@@ -513,6 +526,38 @@ def _ranking_parts(
         "n_rows_": target.labels.size,
         "n_positive_": target.n_positive,
     }
+
+
+def out_of_fold_scores(
+    fit_and_score: Callable[[RowNumbers, RowNumbers], NDArray[np.float64]],
+    target: Target,
+) -> tuple[RowNumbers, NDArray[np.float64]]:
+    """Score rows by models of other folds; return which rows, and their scores.
+
+    Groups and queries are never divided, and with times each row is scored by a model
+    of earlier rows, so that the earliest have no score.
+    """
+    rows, scores = [], []
+    n_folds = _MAX_FOLDS if target.labels.size <= _MANY_ROWS else 3
+    folds = divide_rows(
+        target.relevant,
+        n_folds,
+        unit=unit_of_rows(target.queries, target.groups, target.times),
+        times=target.times,
+    )
+    for train, test in folds:
+        with warnings.catch_warnings():
+            # the fit to all rows has said what there is to say
+            warnings.simplefilter("ignore")
+            scores.append(fit_and_score(train, test))
+        rows.append(test)
+    if not rows or np.ptp(target.relevant[np.concatenate(rows)]) == 0:
+        raise NotEnoughClassesError(
+            "probabilities are learned from rows that a model has not seen, but no "
+            "division of the rows leaves both classes to learn from and to check with; "
+            "use more rows, groups or times, or calibrate=None."
+        )
+    return np.concatenate(rows), np.concatenate(scores)
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:

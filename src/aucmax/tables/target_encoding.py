@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from aucmax._core.forks import require_polars_threads
+from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import (
     check_sample_weight,
     reject_negligible_weights,
