@@ -61,18 +61,18 @@ def learn_column(
 
     Numbers may have been written in a file with a `decimal_comma`, or not.
     """
-    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
+    if not _cell_values.is_plain(series):
         return ColumnDecision(None, f"its cells are of type {series.dtype}")
     if series.null_count() == len(series):
         return ColumnDecision(None, "it is empty")
     if series.dtype in (pl.Date, pl.Datetime):
-        return _learn_date(series, _cell_values.dates(series, None), None)
+        return _learn_date(series, _cell_values.read_dates(series, None), None)
     if series.dtype == pl.String:
         verdict = _learn_written_values(series, bool(decimal_comma))
         if verdict is not None:
             return verdict
     elif series.dtype not in (pl.Boolean, pl.Categorical, pl.Enum):
-        return _learn_number(series, _cell_values.numbers(series), decimal_comma)
+        return _learn_number(series, _cell_values.read_numbers(series), decimal_comma)
     return _learn_category(series, max_categories, min_frequency)
 
 
@@ -84,15 +84,15 @@ def _learn_written_values(
     # a column that fails on a sample by far is not worth reading whole
     sample = filled.gather_every(max(1, len(filled) // _SAMPLE))
     for comma in (decimal_comma, not decimal_comma):
-        if _cell_values.numbers(sample, comma).share_read > _PROMISING:
-            numbers = _cell_values.numbers(series, comma)
+        if _cell_values.read_numbers(sample, comma).share_read > _PROMISING:
+            numbers = _cell_values.read_numbers(series, comma)
             # integers beyond 64 bits are ids: as floats they would be one
             is_id = filled.str.contains("^[+-]?[0-9]{20,}$").all()
             if numbers.is_mostly_read and not is_id:
                 return _learn_number(series, numbers, comma)
     regional = regional_format(sample)
-    if _cell_values.dates(sample, regional).share_read > _PROMISING:
-        dates = _cell_values.dates(series, regional)
+    if _cell_values.read_dates(sample, regional).share_read > _PROMISING:
+        dates = _cell_values.read_dates(series, regional)
         if dates.is_mostly_read:
             return _learn_date(series, dates, regional)
     return None
@@ -127,7 +127,7 @@ def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
 
 def regional_format(series: pl.Series) -> str | None:
     """Return the first regional date format that reads the most cells, if any does."""
-    sample = _cell_values.texts(series).drop_nulls().unique(maintain_order=True)
+    sample = _cell_values.read_texts(series).drop_nulls().unique(maintain_order=True)
     counts = {
         date_format: len(parsed) - parsed.null_count()
         for date_format in _cell_values.REGIONAL_DATE_FORMATS
@@ -156,7 +156,7 @@ def _learn_date(
 def _is_ambiguous(series: pl.Series, regional: str) -> bool:
     if not regional.startswith("%m/%d"):
         return False
-    swapped = _cell_values.dates(series, regional.replace("%m/%d", "%d/%m"))
+    swapped = _cell_values.read_dates(series, regional.replace("%m/%d", "%d/%m"))
     return not swapped.strays.any()
 
 

@@ -101,7 +101,7 @@ class Number:
                 f"column {self.name!r} held {had} in training and has {has} here "
                 f"({series.dtype}); convert it to the type of training."
             )
-        cells = _cell_values.numbers(series, self.decimal_comma)
+        cells = _cell_values.read_numbers(series, self.decimal_comma)
         _cell_values.warn_of_strays(series, cells, "numbers")
         refuse_infinities(self.name, cells.values)
         return cells.values
@@ -246,7 +246,7 @@ class Date:
         return cls(name=name, regional=regional, parts=parts)
 
     def _each(self, series: pl.Series) -> Iterator[tuple[Number | Category, pl.Series]]:
-        cells = _cell_values.dates(series, self.regional)
+        cells = _cell_values.read_dates(series, self.regional)
         _cell_values.warn_of_strays(series, cells, "dates")
         values = _date_parts(cells.values)
         for part, column in self._learned().items():

@@ -160,8 +160,8 @@ def _written(table: Any, columns: Iterable[Column]) -> list[Number | Date]:
 
 def _cells_of(column: Number | Date, series: pl.Series) -> _cell_values.Cells:
     if isinstance(column, Number):
-        return _cell_values.numbers(series, column.decimal_comma)
-    return _cell_values.dates(series, column.regional)
+        return _cell_values.read_numbers(series, column.decimal_comma)
+    return _cell_values.read_dates(series, column.regional)
 
 
 def matrix_on_disk(blocks: Iterable[Any]) -> Any:

@@ -1,7 +1,7 @@
 """Tables as people have them, turned into matrices that models can learn from."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import unchanged_on_failure
 from aucmax._core.folds import Folds, divide_rows
 from aucmax._core.mapped import is_on_disk
@@ -53,6 +54,7 @@ _WIDE = 100
 _SPARSE_BELOW = 0.25
 
 
+@documented
 class TableEncoder(TransformerMixin, BaseEstimator):
     r"""Learn what each column of a table holds and turn rows into numbers.
 
@@ -142,20 +144,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.min_frequency = min_frequency
         self.decimals = decimals
 
-    def fit(self, X: Any, y: Any = None) -> "TableEncoder":
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the columns of a table; of texts of many kinds more, with labels.
 
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            The training rows.
+            Raw rows.
         y : array-like of shape (rows,), optional
             Two distinct labels; the second in sorted order is positive. Other targets
             are ignored.
-
-        Returns
-        -------
-        self : TableEncoder
         """
         check_integer("max_categories", self.max_categories)
         check_integer("min_frequency", self.min_frequency)
@@ -169,11 +167,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self._learn(table, _two_labels(y))
         return self
 
-    def _learn(
-        self,
-        table: Any,
-        labels: NDArray[np.int64] | None,
-    ) -> None:
+    def _learn(self, table: Any, labels: NDArray[np.int64] | None) -> None:
         self.columns_: list[dict[str, Any]] = []
         self.dropped_: dict[str, str] = {}
         self.notices_: list[str] = []
@@ -219,11 +213,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Numbers that are written as text become numbers.
 
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`transform`.
-
         Returns
         -------
         polars.DataFrame or csr_array
@@ -243,10 +232,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Turn raw rows into the matrix for linear models.
 
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Columns are found by name, in any order; further columns are ignored.
+        Columns are found by name, in any order; further columns are ignored.
 
         Returns
         -------
@@ -260,11 +246,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Numbers are only multiplied by a power of two for each column, because tree
         learners take anything below a fixed threshold for zero.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`transform`.
 
         Returns
         -------
@@ -283,10 +264,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            The rows that the encoder was fitted to.
-        y : array-like of shape (rows,)
-            Their labels.
         view : {"linear", "trees"}
             As of :meth:`transform`, or of :meth:`transform_for_trees`.
         groups : ndarray of int of shape (rows,), optional
@@ -311,10 +288,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            The training rows.
-        y : array-like of shape (rows,), optional
-            As in :meth:`fit`.
         **fit_params
             None.
 
@@ -376,25 +349,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return assemble(parts, shape)
 
     def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
-        """Return what a function says of the rows of a table on disk, some at a time.
+        """Apply a function to the rows of a table on disk, some at a time.
 
         Parameters
         ----------
         X : TableOnDisk
             Raw rows.
         function : callable
-            Of a frame with the columns in use, and of a slice that says which rows of
-            the table it has.
+            Called with a frame of the columns in use, and the slice of its rows.
 
         Returns
         -------
         iterator
-            Of what the function returns.
         """
         return of_pieces(self.select(X), self._learned(), function)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns that :meth:`transform` returns.
+        """Return the names of the columns of :meth:`transform`.
 
         Parameters
         ----------

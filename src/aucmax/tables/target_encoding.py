@@ -243,15 +243,15 @@ def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
     """
     series = _as_series(values, name)
     if series.dtype.is_numeric():
-        cells = _cell_values.numbers(series)
+        cells = _cell_values.read_numbers(series)
         moments = cells.values
     else:
         if series.dtype.is_temporal():
-            cells = _cell_values.dates(series, None)
+            cells = _cell_values.read_dates(series, None)
         else:
-            cells = _cell_values.dates(series, regional_format(series))
+            cells = _cell_values.read_dates(series, regional_format(series))
             if not cells.n_read:
-                cells = _cell_values.numbers(series)
+                cells = _cell_values.read_numbers(series)
         moments = cells.values
         if moments.dtype.kind == "M":
             missing = np.isnat(moments)
