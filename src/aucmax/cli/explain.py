@@ -7,19 +7,16 @@ from typing import Any
 import click
 
 from aucmax.cli.entry_point import Command
-from aucmax.cli.evaluate import split_known
 from aucmax.cli.options import (
     data_argument,
     force_option,
-    missing_target_option,
     model_argument,
     output_path,
-    query_options,
     range_options,
-    weight_option,
+    test_options,
 )
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
-from aucmax.cli.reading import QueryChoice, RowColumns, Source
+from aucmax.cli.reading import Source, TestColumns, drop_unknown, split_known
 from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["explain"]
@@ -43,14 +40,7 @@ _BACKGROUND_ROWS = 500
     ],
 )
 @model_argument
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    help="Column with the true values [default: the target of training].",
-)
-@missing_target_option
-@query_options
-@weight_option
+@test_options
 @range_options
 @click.option(
     "--row",
@@ -89,10 +79,7 @@ _BACKGROUND_ROWS = 500
 def explain(
     model: Path,
     data: Source,
-    target: str | None,
-    missing_target: str,
-    queries: QueryChoice,
-    weight: str | None,
+    roles: TestColumns,
     ranges: dict[str, Any],
     row_numbers: tuple[int, ...],
     top: int,
@@ -116,17 +103,14 @@ def explain(
     files = _files(output_dir, bool(row_numbers))
     check_outputs(files.values(), force, [model, *data.files])
     fitted = load_model(model)
-    everything = data.read(known_columns(fitted))
-    test = split_known(everything, data, fitted, target, queries, RowColumns(weight))
+    test = split_known(data.read(known_columns(fitted)), data, fitted, roles)
     for number in row_numbers:
         if number > test.n_rows:
             raise click.UsageError(
                 f"there is no row {number}: {data.path} has {test.n_rows} rows."
             )
     table = test.rows
-    if missing_target == "drop":
-        test = test.without_gaps()
-        console.note_rows_left_out(test)
+    test = drop_unknown(test, roles.missing_target, console)
     truth = test.match(fitted)
     rows, truth = _some_rows(test.rows, truth, max_rows)
     with console.progress(f"Shuffling the columns of {rows.shape[0]} rows", 1) as step:

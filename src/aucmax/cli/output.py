@@ -81,15 +81,6 @@ class Console:
         if not self.is_quiet:
             echo(f"note: {text}", err=True)
 
-    def note_rows_left_out(self, data: Any) -> None:
-        """Say how many rows have no target, if any."""
-        if data.n_left_out:
-            n_all = data.n_rows + data.n_left_out
-            self.note(
-                f"{data.target_name} is missing in {data.n_left_out} of {n_all} rows: "
-                "they are left out (--missing-target error refuses them)"
-            )
-
     def give(self, record: dict[str, Any]) -> None:
         """Print the result as JSON, if that is wanted."""
         if self.as_json:

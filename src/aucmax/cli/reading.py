@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from aucmax.cli.output import Console
 from aucmax.exceptions import TooManyValuesError
 
 __all__ = [
@@ -17,7 +18,10 @@ __all__ = [
     "QueryChoice",
     "RowColumns",
     "Source",
+    "TestColumns",
+    "drop_unknown",
     "require_column",
+    "split_known",
     "split_target",
 ]
 
@@ -323,7 +327,7 @@ def split_target(
         "--groups": row_columns.groups,
         "--time": row_columns.time,
     }
-    _refuse_two_roles(roles, drop)
+    _reject_two_roles(roles, drop)
     weights, groups, times = (
         None if name is None else data.rows[name] for name in row_columns
     )
@@ -341,7 +345,48 @@ def split_target(
     )
 
 
-def _refuse_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None:
+class TestColumns(NamedTuple):
+    """What the user says of the columns of test rows; the model knows the others."""
+
+    target: str | None
+    missing_target: str
+    queries: QueryChoice
+    row_columns: RowColumns
+
+
+def split_known(rows: Data, data: Source, model: Any, roles: TestColumns) -> Data:
+    """Take off target and queries: the columns of training, unless others are named."""
+    queries = roles.queries
+    if rows.labels is not None:
+        # columns beyond those of training may be a thousand million
+        rows = replace(rows, rows=model.encoder_.select(rows.rows))
+        return split_target(rows, data, roles.target, (), queries, roles.row_columns)
+    column = queries.column or (None if queries.is_off else model.query_column)
+    if queries.column is None and column not in (None, *rows.rows.columns):
+        raise click.ClickException(
+            f"{data.path} has no column {column!r}, which named the queries at "
+            "training; name another with --qid, or rank all rows together with "
+            "--no-qid."
+        )
+    target = roles.target or model.target
+    queries = QueryChoice(column)
+    return split_target(rows, data, target, (), queries, roles.row_columns)
+
+
+def drop_unknown(rows: Data, missing_target: str, console: Console) -> Data:
+    """Leave out rows without a target, with a note, unless they are an error."""
+    if missing_target == "drop":
+        rows = rows.without_gaps()
+    if rows.n_left_out:
+        n_all = rows.n_rows + rows.n_left_out
+        console.note(
+            f"{rows.target_name} is missing in {rows.n_left_out} of {n_all} rows: "
+            "they are left out (--missing-target error rejects them)"
+        )
+    return rows
+
+
+def _reject_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None:
     taken: dict[str, str] = {}
     for role, name in roles.items():
         if name is None:
