@@ -72,7 +72,7 @@ def scan_delimited(text, separator, quote, n_fields, blanks):
 
     separator, quote = byte values, quote = -1 for none. n_fields = 0 stops after the
     first record that is not blank. blanks = receives the numbers of blank records, as
-    far as they fit. Returns the status, the byte where the scan stopped, the state.
+    far as they fit. Returns the status, with its byte and field, and the state.
     """
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     state[STRAY] = -1
@@ -83,29 +83,31 @@ def scan_delimited(text, separator, quote, n_fields, blanks):
         elif state[PLACE] == WITHIN:
             continue
         elif byte == separator:
-            if state[FIELD] + 1 == n_fields:
-                return TOO_MANY_FIELDS, i, state
             state[FIELD] += 1
             state[PLACE] = EMPTY
+            if state[FIELD] == n_fields:
+                return TOO_MANY_FIELDS, i, state[FIELD], state
         elif byte == NEWLINE:
             status = record_ended(state, i, n_fields, blanks)
             if status != DONE:
-                return status, i, state
+                return status, i, state[FIELD] + 1, state
         elif byte != RETURN:
             if state[PLACE] == BEHIND:
-                return TEXT_AFTER_QUOTE, i, state
+                return TEXT_AFTER_QUOTE, i, state[FIELD], state
             state[PLACE] = PLAIN
             state[FILLED] |= byte not in (SPACE, TAB)
-    return DONE, text.size, state
+    return DONE, text.size, state[FIELD], state
 
 
 @njit(cache=True, nogil=True)
 def finish_scan(state, size, n_fields, blanks):
-    """Judge what is open where the text ends."""
+    """Judge what is open where the text ends; return the status, its byte and field."""
     if state[PLACE] == WITHIN:
-        return NEVER_CLOSED
+        return NEVER_CLOSED, state[OPENED], state[OPENED_FIELD]
     if state[START] < size:  # the last record has no newline
         status = record_ended(state, size, n_fields, blanks)
         if status != DONE:
-            return status
-    return STRAY_QUOTE if state[QUOTED] and state[STRAY] >= 0 else DONE
+            return status, size, state[FIELD] + 1
+    if state[QUOTED] and state[STRAY] >= 0:
+        return STRAY_QUOTE, state[STRAY], state[STRAY_FIELD]
+    return DONE, size, state[FIELD]

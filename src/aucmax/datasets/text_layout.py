@@ -170,45 +170,33 @@ class _Scan:
         n_columns = len(self.names)
         blanks = np.empty(0, dtype=np.int64) if blanks is None else blanks
         quote = ord(self.quote_char) if self.quote_char else -1
-        status, position, state = kernels.scan_delimited(
+        status, position, field, state = kernels.scan_delimited(
             text, ord(self.separator), quote, n_columns, blanks
         )
         if status == kernels.DONE and self.flaw is None:
-            status = kernels.finish_scan(state, text.size, n_columns, blanks)
-        field = int(state[kernels.FIELD])
+            status, position, field = kernels.finish_scan(
+                state, text.size, n_columns, blanks
+            )
         if status == kernels.DONE and self.flaw is not None:
             raise self._wrong_byte(self.flaw, field)
-        place, field, why = {
-            kernels.TOO_MANY_FIELDS: (
-                position,
-                field + 1,
-                f"more fields than the {n_columns} columns of the table.",
-            ),
-            kernels.TOO_FEW_FIELDS: (
-                state[kernels.START],
-                field + 1,
-                f"missing: this row has {field + 1} of {n_columns} fields.",
-            ),
-            kernels.TEXT_AFTER_QUOTE: (
-                position,
-                field,
-                f"text after the closing {self.quote_char}; double a quote that "
-                "belongs to the field.",
-            ),
-            kernels.NEVER_CLOSED: (
-                *state[[kernels.OPENED, kernels.OPENED_FIELD]],
-                f"the {self.quote_char} that opens this field is never closed.",
-            ),
-            kernels.STRAY_QUOTE: (
-                *state[[kernels.STRAY, kernels.STRAY_FIELD]],
-                f"a {self.quote_char} within a field that is not quoted, in a file "
-                "with quoted fields; quote the field and double the quote, or read the "
-                "file with quote_char=None.",
-            ),
-        }.get(status, (0, 0, ""))
-        if why:
-            raise self._error(start + int(place), int(field), why)
-        return start + position, state
+        if status == kernels.TOO_FEW_FIELDS:
+            position = state[kernels.START]
+        messages = {
+            kernels.TOO_MANY_FIELDS: f"more fields than the {n_columns} columns of the "
+            "table.",
+            kernels.TOO_FEW_FIELDS: f"missing: this row has {field} of {n_columns} "
+            "fields.",
+            kernels.TEXT_AFTER_QUOTE: f"text after the closing {self.quote_char}; "
+            "double a quote that belongs to the field.",
+            kernels.NEVER_CLOSED: f"the {self.quote_char} that opens this field is "
+            "never closed.",
+            kernels.STRAY_QUOTE: f"a {self.quote_char} within a field that is not "
+            "quoted, in a file with quoted fields; quote the field and double the "
+            "quote, or read the file with quote_char=None.",
+        }
+        if status in messages:
+            raise self._error(start + int(position), int(field), messages[status])
+        return start + int(position), state
 
     def _wrong_byte(self, position: int, field: int) -> Exception:
         byte = self.text[position]
