@@ -31,7 +31,7 @@ _BACKGROUND_ROWS = 500
 
 @click.command(
     cls=Command,
-    short_help="Tell which columns a model's ranking rests on.",
+    short_help="Show which columns a model's ranking rests on.",
     examples=[
         "aucmax explain sick.aucmax other-patients.csv",
         "aucmax explain sick.aucmax other-patients.csv --fpr-range 0 0.1 --top 20",
@@ -48,7 +48,7 @@ _BACKGROUND_ROWS = 500
     type=click.IntRange(min=1),
     multiple=True,
     metavar="N",
-    help="Tell what each column adds to the score of this row of DATA, the first is 1; "
+    help="Show what each column adds to the score of this row of DATA, the first is 1; "
     "may be repeated.",
 )
 @click.option(
@@ -88,7 +88,7 @@ def explain(
     force: bool,
     console: Console,
 ) -> None:
-    """Tell which columns of DATA carry the ranking of MODEL, and how.
+    """Show which columns of DATA carry the ranking of MODEL, and how.
 
     The importance of a column is by how much the AUC (or with a range, the partial AUC)
     falls when its cells are shuffled among the rows, with a 95% interval. Columns that

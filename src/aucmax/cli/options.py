@@ -129,7 +129,7 @@ def data_argument(command: Command) -> Command:
 
 
 def cut_options(command: Command) -> Command:
-    """Add ``--recall``, ``--alerts`` and the like; the command gets `cut`."""
+    """Add ``--recall``, ``--alerts`` and so on; the command gets `cut`."""
 
     @wraps(command)
     def wrapped(*args: Any, **options: Any) -> None:
@@ -175,7 +175,7 @@ def target_options(command: Command) -> Command:
             "--positive",
             metavar="VALUE",
             help="Value of the target to rank above all others [default: the larger of "
-            "two numbers, the one of two texts that means yes (yes, true, positive, "
+            "two numbers, the one of two strings that means yes (yes, true, positive, "
             "...), else the rarer].",
         ),
         click.option(
@@ -328,7 +328,9 @@ def range_options(command: Command) -> Command:
         "Range of false-positive rates that counts, such as 0 0.1 for the top of the "
         "list: by its partial AUC models are trained, chosen and tested.",
     )
-    @_range_option("--tpr-range", "Range of true-positive rates that counts, likewise.")
+    @_range_option(
+        "--tpr-range", "Range of true-positive rates that counts, in the same way."
+    )
     @wraps(command)
     def wrapped(*args: Any, fpr_range: Range, tpr_range: Range, **options: Any) -> None:
         ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}

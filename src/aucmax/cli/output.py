@@ -1,4 +1,4 @@
-"""What commands print and write: results, notes, progress, JSON, files."""
+"""Output of commands: results, notes, progress, JSON, files."""
 
 import json
 import os
@@ -88,14 +88,14 @@ class Console:
 
     @contextmanager
     def progress(self, title: str, n_steps: int) -> Iterator[Callable[..., None]]:
-        """Give a function to call with a line of news after a step, or so many."""
+        """Yield a function to call with a line of progress after a step, or n of them."""
         if self.is_quiet:
             yield lambda *_: None
         elif sys.stderr.isatty():
             with click.progressbar(
                 length=n_steps,
                 label=printable(title),
-                item_show_func=lambda news: news and printable(news),
+                item_show_func=lambda line: line and printable(line),
                 show_eta=False,
                 show_percent=False,
                 show_pos=True,
@@ -104,10 +104,10 @@ class Console:
                 width=20,
                 file=sys.stderr,
             ) as bar:
-                yield lambda news, n=1: bar.update(n, news)
+                yield lambda line, n=1: bar.update(n, line)
         else:
             echo(f"{title} ...", err=True)
-            yield lambda news, *_: echo(f"  {news}", err=True)
+            yield lambda line, *_: echo(f"  {line}", err=True)
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -120,7 +120,7 @@ class Console:
                 self.note(str(message))
 
         with warnings.catch_warnings():
-            # deprecations inside other packages are no concern of the user
+            # deprecations inside other packages do not concern the user
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             warnings.simplefilter("always", RuntimeWarning)
@@ -173,7 +173,7 @@ def check_outputs(
     *,
     makes_folder: bool = False,
 ) -> None:
-    """Refuse outputs that exist, would replace an input, or cannot be written.
+    """Reject outputs that exist, would replace an input, or cannot be written.
 
     Their folder must be there, unless it is made along with them.
     """
@@ -201,7 +201,7 @@ def check_outputs(
 
 
 def check_ending(path: Path | None, endings: Sequence[str]) -> None:
-    """Refuse a file of a kind that cannot be written, before the work."""
+    """Reject a file of a format that cannot be written, before the work."""
     if path is not None and path.suffix.lower() not in endings:
         raise click.ClickException(
             f"{path}: its name must end in one of {', '.join(endings)}."

@@ -56,7 +56,7 @@ class Data:
     labels: Any = None
     target: str | None = None  # its name; svmlight files have none
     queries: Any = None
-    query_column: str | None = None  # likewise
+    query_column: str | None = None  # also none for svmlight
     weights: Any = None
     groups: Any = None
     times: Any = None
@@ -169,7 +169,7 @@ class Data:
         elif self.labels.dtype.is_float():
             gaps |= self.labels.is_nan().fill_null(True)
         if not gaps.any() or gaps.all():
-            return self  # a target without any value is refused later
+            return self  # a target without any value is an error later
         columns = ("rows", "labels", "queries", "weights", "groups", "times")
         values = {name: getattr(self, name) for name in columns}
         kept: dict[str, Any] = {
@@ -179,7 +179,7 @@ class Data:
         return replace(self, n_left_out=int(gaps.sum()), **kept)
 
     def describe(self, target: Any) -> str:
-        """Say how many rows and queries there are, and what is positive."""
+        """Describe how many rows and queries there are, and what is positive."""
         if target.is_graded:
             levels = ", ".join(f"{k}: {n}" for k, n in target.level_counts.items())
             text = f"{self.n_rows} rows, levels of {self.target_name} {levels}"
@@ -240,7 +240,7 @@ class Source(NamedTuple):
     ) -> Data:
         """Read the file or files; the labels of svmlight rows come with it.
 
-        Columns that a model knows as texts must stay texts, even if new rows happen
+        Columns that a model knows as text must stay text, even if new rows happen
         to hold numbers only. Columns to keep are also read as they are written.
         """
         from aucmax import datasets
@@ -295,7 +295,7 @@ def split_target(
     queries: QueryChoice,
     row_columns: RowColumns = _NO_COLUMNS,
 ) -> Data:
-    """Take the target, the queries and other columns that are no features off."""
+    """Take the target, the queries and other columns that are not features off."""
     from aucmax.datasets import near_names
 
     if data.labels is not None:
@@ -346,7 +346,7 @@ def split_target(
 
 
 class TestColumns(NamedTuple):
-    """What the user says of the columns of test rows; the model knows the others."""
+    """Columns of test rows that the user names; the model knows the others."""
 
     target: str | None
     missing_target: str
@@ -401,7 +401,7 @@ def _reject_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None
 
 
 def require_column(name: str, columns: Sequence[str], path: Path) -> None:
-    """Refuse a column that is not there, with those that may have been meant."""
+    """Reject a column that is not there, with those that may have been meant."""
     from aucmax.datasets import near_names
 
     if name not in columns:

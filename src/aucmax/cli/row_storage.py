@@ -35,7 +35,7 @@ disk_option = click.option(
 
 
 def stays_on_disk(data: Source, choice: bool | None, console: Console) -> bool:
-    """Tell whether to leave rows on disk: as the user says, or for want of memory."""
+    """Return whether to leave rows on disk: as the user says, or if memory is short."""
     if choice is not None:
         return choice
     if _fits_in_memory(data):
@@ -144,7 +144,7 @@ def _client(n_workers: int | None, address: str | None) -> Iterator[Any]:
 
 
 class ProgressLine:
-    """What a fit calls with its progress; every few seconds a line is shown."""
+    """The callback of a fit; every few seconds it prints a line of progress."""
 
     def __init__(self, step: Callable[..., None]) -> None:
         self._step = step

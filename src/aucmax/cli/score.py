@@ -150,7 +150,7 @@ def score(
 
 
 def load_model(path: Path) -> Any:
-    """Load a model of the command line; refuse any other."""
+    """Load a model of the command line; reject any other."""
     import aucmax
 
     model = aucmax.load(path)
@@ -175,7 +175,7 @@ def known_columns(model: Any) -> KnownColumns:
 
 
 def require_probabilities(model: Any, path: Path) -> None:
-    """Refuse a model that has learned no probabilities."""
+    """Reject a model that has learned no probabilities."""
     if not hasattr(model, "predict_proba"):
         raise click.ClickException(
             f"the model in {path} has scores, but no probabilities; fit it again with "
@@ -185,7 +185,7 @@ def require_probabilities(model: Any, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _Scorer:
-    """What is said of each row."""
+    """Scores of rows, with probabilities and classes if wanted."""
 
     model: Any
     keep: tuple[str, ...]

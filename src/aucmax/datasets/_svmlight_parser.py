@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-LONGEST_LINE = 1 << 30
-LARGEST_INDEX = 2**63 - 2
-LARGEST_INT32 = 2**31 - 1
+MAX_LINE_BYTES = 1 << 30
+MAX_INDEX = 2**63 - 2
+MAX_INT32 = 2**31 - 1
 
 # the C library gives memory of this size back to the system, whatever it learned before
 SEGMENT_BYTES = 1 << 25
 
-# a dense array above this size is refused if mostly zero: one stray index does it
+# a dense array above this size is rejected if mostly zero: one stray index does it
 LARGE_DENSE_BYTES = 1 << 30
 SPARSE_SHARE = 0.01
 
@@ -42,7 +42,7 @@ class SvmlightBlock(NamedTuple):
 
 
 class SvmlightParser:
-    """Turns the texts of one file into blocks, and knows where in the file it is."""
+    """Turns the bytes of one file into blocks, and knows where in the file it is."""
 
     def __init__(
         self,
@@ -60,14 +60,14 @@ class SvmlightParser:
         self.path = find_source(path)
         self.n_features = n_features
         self.zero_based = zero_based
-        self.smallest, self.largest = LARGEST_INDEX, -1
+        self.smallest, self.largest = MAX_INDEX, -1
         self.capacity = 0
         self.state = np.zeros(5, dtype=np.int64)
         if needs_queries:
             self.state[kernels.QUERIES] = kernels.PRESENT
         self.state[kernels.LOWEST] = 1 if zero_based is False else 0
         self.state[kernels.HIGHEST] = (
-            LARGEST_INDEX if n_features is None else n_features - (zero_based is True)
+            MAX_INDEX if n_features is None else n_features - (zero_based is True)
         )
 
     def read(self, compression: str) -> Iterator[SvmlightBlock]:
@@ -82,7 +82,7 @@ class SvmlightParser:
 
     def _parse(self, text: bytes) -> SvmlightBlock:
         if len(text) > self.capacity:
-            self._make_room(len(text))
+            self._allocate(len(text))
         status, n_rows, n_values, n_hard = kernels.parse_svmlight(
             np.frombuffer(text, dtype=np.uint8),
             self.values,
@@ -107,7 +107,7 @@ class SvmlightParser:
             self.rows[:n_rows, 1],
         )
 
-    def _make_room(self, size: int) -> None:
+    def _allocate(self, size: int) -> None:
         # the shortest row is "1\n", the shortest feature " 1:1"; every number that is
         # left to Python has twenty digits or an exponent
         self.capacity = size
@@ -131,14 +131,14 @@ class SvmlightParser:
 
     @property
     def offset(self) -> int:
-        """What to subtract from the indices: 1 if they count from one."""
+        """Offset of the indices: 1 if they count from one."""
         if self.zero_based == "auto":
             # without any index, nothing speaks for counting from one
             return int(self.largest >= 0 and self.smallest > 0)
         return 0 if self.zero_based else 1
 
     def n_columns(self) -> int:
-        """Return the number of columns, at least one, as scikit-learn has it."""
+        """Return the number of columns, at least one, as in scikit-learn."""
         found = max(self.largest + 1 - self.offset, 1)
         if self.n_features is not None and found > self.n_features:
             raise DataFileError(
@@ -220,7 +220,7 @@ def _why_no_feature(token: str) -> str:
 
 
 def _whole_lines(path: PathLike, compression: str) -> Iterator[bytes]:
-    """Yield texts of whole lines, each ending with a newline."""
+    """Yield whole lines, each ending with a newline."""
     pieces: list[bytes] = []
     size = 0
     for chunk in read_text_chunks(path, compression):
@@ -230,9 +230,9 @@ def _whole_lines(path: PathLike, compression: str) -> Iterator[bytes]:
             yield b"".join(pieces)
             pieces, size = [chunk[end:]], 0
         size += len(pieces[-1])
-        if size > LONGEST_LINE:
+        if size > MAX_LINE_BYTES:
             raise DataFileError(
-                f"{path}: a line is longer than {LONGEST_LINE >> 20} MiB; is this text?"
+                f"{path}: a line is longer than {MAX_LINE_BYTES >> 20} MiB; is this text?"
             )
     last = b"".join(pieces)
     if last:
@@ -255,9 +255,9 @@ class Growing:
     def more(self, n: int) -> NDArray[Any]:
         """Return a view of the next n elements, zeros."""
         if not self._segments or self._used[-1] + n > self._segments[-1].size:
-            n_room = max(n, SEGMENT_BYTES // self.dtype.itemsize)
+            n_allocated = max(n, SEGMENT_BYTES // self.dtype.itemsize)
             # pages of zeros, which the system provides only when written to
-            self._segments.append(np.zeros(n_room, dtype=self.dtype))
+            self._segments.append(np.zeros(n_allocated, dtype=self.dtype))
             self._used.append(0)
         start = self._used[-1]
         self._used[-1] += n
@@ -290,7 +290,7 @@ class SparseRows:
 
     def append(self, block: SvmlightBlock) -> None:
         """Append the rows of a block."""
-        if block.indices.size and block.indices.max() > LARGEST_INT32:
+        if block.indices.size and block.indices.max() > MAX_INT32:
             self._widen()
         self.row_ends.extend(block.row_ends + self.values.size)
         self.values.extend(block.values)
@@ -309,7 +309,7 @@ class SparseRows:
         values, indices = self.values.finish(), self.indices.finish()
         row_ends = self.row_ends.finish()
         indices -= offset
-        narrow = max(n_columns, values.size) <= LARGEST_INT32
+        narrow = max(n_columns, values.size) <= MAX_INT32
         dtype = np.dtype(np.int32 if narrow else np.int64)
         indptr = np.zeros(row_ends.size + 1, dtype=dtype)
         indptr[1:] = row_ends
@@ -323,7 +323,7 @@ class SparseRows:
 
 
 class DenseRows:
-    """Rows in a dense array, laid out anew when a block needs more columns."""
+    """Rows in a dense array, laid out again when a block needs more columns."""
 
     def __init__(self, path: PathLike) -> None:
         self.path = path
@@ -334,7 +334,7 @@ class DenseRows:
     def append(self, block: SvmlightBlock, n_columns: int, offset: int) -> None:
         """Append the rows of a block, n_columns wide; offset as in `SparseRows`."""
         n_rows = block.labels.size
-        self._refuse_zeros(self.n_rows + n_rows, n_columns, block.values.size)
+        self._reject_zeros(self.n_rows + n_rows, n_columns, block.values.size)
         if (n_columns, offset) != (self.n_columns, self.offset):
             self._lay_out(n_columns, offset)
         rows = np.repeat(np.arange(n_rows), np.diff(block.row_ends, prepend=0))
@@ -343,7 +343,7 @@ class DenseRows:
         self.n_rows += n_rows
         self.n_values += block.values.size
 
-    def _refuse_zeros(self, n_rows: int, n_columns: int, n_new: int) -> None:
+    def _reject_zeros(self, n_rows: int, n_columns: int, n_new: int) -> None:
         n_cells = n_rows * n_columns
         n_values = self.n_values + n_new
         if n_cells * 8 > LARGE_DENSE_BYTES and n_values < SPARSE_SHARE * n_cells:

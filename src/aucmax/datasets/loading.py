@@ -1,4 +1,4 @@
-"""Tables with named columns: files of many kinds as polars frames, and back."""
+"""Tables with named columns: files of any format as polars frames, and back."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
@@ -57,7 +57,7 @@ def load_table(
 
     CSV, TSV, Parquet, Feather, JSON lines and spreadsheets become a polars frame. What
     had to be found out of a file (its encoding, its separator, decimal commas, an
-    index without a name) is told by a `DataFileWarning`.
+    index without a name) is reported by a `DataFileWarning`.
 
     A column of a text file becomes Int64 if all its cells are integers, Float64 if all
     are numbers (wherever the first fraction appears) or missing, and otherwise stays
@@ -163,7 +163,7 @@ def load_table(
             + (" (load_svmlight reads it)." if kind in ("svmlight", "letor") else ".")
         )
     if sheet is not None and kind != "excel":
-        raise ValueError(f"{path} is no spreadsheet, and has no sheet {sheet!r}.")
+        raise ValueError(f"{path} is not a spreadsheet and has no sheet {sheet!r}.")
     select = partial(_select, path, columns=columns, optional=optional)
     remarks: list[str] = []
     unnamed: list[str] = []

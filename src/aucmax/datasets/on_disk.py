@@ -20,7 +20,7 @@ from aucmax.datasets.decimal_marks import Decimals
 from aucmax.datasets.loading import load_table
 from aucmax.datasets.opening import require_file
 from aucmax.datasets.part_files import common_format, common_schema, find_files
-from aucmax.datasets.typed_files import memory_of_a_cell, refusing
+from aucmax.datasets.typed_files import memory_of_a_cell, rejecting
 from aucmax.exceptions import DataFileError, DataFileWarning
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Piece(NamedTuple):
         import polars.selectors as cs
 
         require_polars_threads()
-        with refusing(self.file.path, "Parquet"):
+        with rejecting(self.file.path, "Parquet"):
             rows = pl.scan_parquet(self.file.parquet, glob=False)
             frame = (
                 rows.select(list(self.schema))
@@ -425,7 +425,7 @@ def _of_parquet(
     parts, schemas = [], []
     for path, parquet in files:
         require_file(parquet)
-        with refusing(path, "Parquet"):
+        with rejecting(path, "Parquet"):
             if not parquet.stat().st_size:
                 raise DataFileError(f"{path}: the file is empty.")
             rows = pl.scan_parquet(parquet, glob=False)
@@ -474,7 +474,7 @@ def _of_others(
 
 
 def _keep(frame: "pl.DataFrame", parquet: Path) -> set[str]:
-    """Write a part; return the names of its texts."""
+    """Write a part; return the names of its text columns."""
     import polars as pl
 
     content = io.BytesIO()

@@ -20,7 +20,7 @@ from aucmax.exceptions import DataFileError
 
 
 class Piped(NamedTuple):
-    """What came through a pipe, which can be read once: its bytes."""
+    """The bytes of a pipe, which can be read once."""
 
     name: str
     content: bytes
@@ -109,7 +109,7 @@ _LOOKS_LIKE = {
 
 
 class Stream(Protocol):
-    """What a reader needs of an open file."""
+    """An open file, as far as readers need it."""
 
     def read(self, size: int, /) -> bytes:
         """Return up to size bytes, none at the end."""
@@ -158,7 +158,7 @@ def file_format(path: PathLike) -> str:
     raise DataFileError(
         f"{path}: cannot tell the format from this name; {advice}. Names may end in "
         f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For any "
-        'other name, say format="csv" or the like, --format csv on the command line.'
+        'other name, say format="csv" or another, --format csv on the command line.'
     )
 
 
@@ -258,7 +258,7 @@ def read_content(path: PathLike, compression: str = "auto") -> bytes:
     return b"".join(read_chunks(path, compression))
 
 
-def refuse_other_kinds(path: PathLike, start: bytes) -> None:
+def reject_other_formats(path: PathLike, start: bytes) -> None:
     """Raise DataFileError if what should be text starts like another kind of file."""
     for magic, meaning in _LOOKS_LIKE.items():
         if start.startswith(magic):

@@ -94,7 +94,7 @@ def load_svmlight(
     Notes
     -----
     Stricter than `sklearn.datasets.load_svmlight_file`, where its leniency loses data:
-    ``nan``, ``inf`` and numbers that overflow are refused; so are files in which only
+    ``nan``, ``inf`` and numbers that overflow are errors; so are files in which only
     some rows have a ``qid:`` or one is not an integer, files without any row, and
     digits grouped with an underscore. More lenient: an index may exceed 32 bits, and a
     byte order mark is skipped.

@@ -31,7 +31,7 @@ class NotUTF8Error(DataFileError):
 
 
 class Layout(NamedTuple):
-    """What a parser must know of a table."""
+    """The layout of a table, for a parser."""
 
     names: list[str]
     unnamed: list[str]  # those among the names that the file does not have
@@ -133,7 +133,7 @@ def _check_names(path: PathLike, names: list[str], separator: str) -> None:
 
 
 class _Scan:
-    """Run the compiled scan over a text and turn its findings into messages."""
+    """Run the compiled scan and turn its findings into messages."""
 
     def __init__(
         self, path: PathLike, text: memoryview, separator: str, quote_char: str | None

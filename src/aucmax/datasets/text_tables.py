@@ -17,7 +17,7 @@ from aucmax.datasets.opening import (
     compression_of,
     open_raw,
     read_chunks,
-    refuse_other_kinds,
+    reject_other_formats,
     size_on_disk,
 )
 from aucmax.datasets.text_layout import (
@@ -175,7 +175,7 @@ def read_text(path: PathLike, compression: str, encoding: str) -> memoryview:
         with open_raw(path) as raw:
             text = memoryview(mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ))
     start = bytes(text[:_START_SIZE])
-    refuse_other_kinds(path, start)
+    reject_other_formats(path, start)
     return text[len(codecs.BOM_UTF8) :] if start.startswith(codecs.BOM_UTF8) else text
 
 
@@ -190,7 +190,7 @@ def read_text_chunks(
     try:
         for k, chunk in enumerate(chain(read_chunks(path, compression), [b""])):
             if k == 0:
-                refuse_other_kinds(path, chunk)
+                reject_other_formats(path, chunk)
                 chunk = chunk.removeprefix(codecs.BOM_UTF8)
             if encoding != "utf-8":
                 text = decoder.decode(chunk, final=not chunk)

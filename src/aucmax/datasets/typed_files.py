@@ -34,7 +34,7 @@ __all__ = [
     "TYPED_READERS",
     "memory_of_a_cell",
     "read_excel",
-    "refusing",
+    "rejecting",
     "usual_integers",
 ]
 
@@ -52,7 +52,7 @@ def _read_parquet(path: PathLike, compression: str, select: Selection) -> Any:
     import polars as pl
 
     source = _whole_or_path(path, compression)
-    with refusing(path, "Parquet"):
+    with rejecting(path, "Parquet"):
         return _collect(path, pl.scan_parquet(source, glob=False), select)
 
 
@@ -60,7 +60,7 @@ def _read_feather(path: PathLike, compression: str, select: Selection) -> Any:
     import polars as pl
 
     source = _whole_or_path(path, compression)
-    with refusing(path, "Feather"):
+    with rejecting(path, "Feather"):
         return _collect(path, pl.scan_ipc(source, glob=False), select)
 
 
@@ -98,7 +98,7 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
     if not content.strip():
         raise DataFileError(f"{path}: the file is empty.")
     try:
-        with refusing(path, "JSON lines"):
+        with rejecting(path, "JSON lines"):
             source = io.BytesIO(content)
             schema = pl.scan_ndjson(source, infer_schema_length=None).collect_schema()
             # each line may name columns that no other has
@@ -163,12 +163,12 @@ def read_excel(
         raise DataFileError(f"{path}: the file is empty.")
     if content.startswith(_ZIP):
         _check_bomb(path, content)
-    with refusing(path, "spreadsheet", fastexcel.FastExcelError):
+    with rejecting(path, "spreadsheet", fastexcel.FastExcelError):
         book = fastexcel.read_excel(content)
         names = book.sheet_names
     if sheet is not None and sheet not in names:
         raise DataFileError(f"{path}: no sheet {sheet!r}; there are {_listed(names)}.")
-    with refusing(path, "spreadsheet", fastexcel.FastExcelError):
+    with rejecting(path, "spreadsheet", fastexcel.FastExcelError):
         frame = pl.read_excel(
             content,
             sheet_name=names[0] if sheet is None else sheet,
@@ -243,11 +243,11 @@ def usual_integers(cells: "pl.Series") -> "pl.Series":
 
 
 @contextmanager
-def refusing(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
+def rejecting(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
     """Raise DataFileError for what a reader of another library raises."""
     import polars as pl
 
-    # a panic of polars is no Exception
+    # a panic of polars is not an Exception
     panic: Any = pl.exceptions.PanicException
     errors = (pl.exceptions.PolarsError, panic, OSError, *more)
     try:

@@ -13,7 +13,7 @@ from aucmax.tables._column_types import (
     Column,
     Date,
     Number,
-    refuse_infinities,
+    reject_infinities,
 )
 
 __all__ = ["ColumnDecision", "has_many_words", "learn_column", "regional_format"]
@@ -21,7 +21,7 @@ __all__ = ["ColumnDecision", "has_many_words", "learn_column", "regional_format"
 # below this many rows "all values differ" says nothing
 _FEW_ROWS = 20
 
-# texts that nearly all differ are names or keys
+# strings that nearly all differ are names or keys
 _KEY_SHARE = 0.9
 
 # cells to look at, and the share to be read among them, before all are read
@@ -104,7 +104,7 @@ def _learn_number(
     values = cells.values
     if np.isnan(values).all():
         return ColumnDecision(None, "it is empty")
-    refuse_infinities(series.name, values)
+    reject_infinities(series.name, values)
     if (values == values[0]).all():
         return ColumnDecision(None, f"it is {series[0]} in every row")
     if _is_row_counter(series.name, values):

@@ -1,4 +1,4 @@
-"""What a column turns into: a number, a category, or the parts of a date.
+"""Column types: numbers, categories, dates, shares of positives.
 
 Each kind is learned from the training rows (``learn``), gives parts for a linear
 model (``linear``) and plain columns for trees (``trees``), and is a dictionary of
@@ -27,7 +27,7 @@ __all__ = [
     "OneHot",
     "as_plain",
     "parts_of",
-    "refuse_infinities",
+    "reject_infinities",
     "restore",
 ]
 
@@ -48,10 +48,10 @@ class OneHot(NamedTuple):
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers: squashed and standardised, gaps at the median.
+    """A column of numbers: squashed and standardised, missing values at the median.
 
-    With gaps in training there is one more column that says where they were. A
-    column with one value and gaps (``deviation`` 0) consists of that alone.
+    With missing values in training there is one more column that marks them. A
+    column with one value and missing ones (``deviation`` 0) consists of that alone.
     """
 
     kind: ClassVar[str] = "number"
@@ -72,7 +72,7 @@ class Number:
         decimal_comma: bool | None = None,
         is_duration: bool = False,
     ) -> Self:
-        """Learn centre, spread and gaps; `values` holds at least one number."""
+        """Learn centre, spread and missing values; `values` holds at least one number."""
         filled = values[~np.isnan(values)]
         center = float(np.median(filled / 2) * 2)
         half_spread = _scaling.typical_spread(filled, center)
@@ -89,7 +89,7 @@ class Number:
         )
 
     def read(self, series: pl.Series) -> Floats:
-        """Numbers of raw cells, NaN for gaps; infinities are refused."""
+        """Numbers of raw cells, NaN for missing values; infinities raise an error."""
         if (
             _cell_values.is_duration(series) != self.is_duration
             and series.dtype != pl.Null
@@ -103,7 +103,7 @@ class Number:
             )
         cells = _cell_values.read_numbers(series, self.decimal_comma)
         _cell_values.warn_of_strays(series, cells, "numbers")
-        refuse_infinities(self.name, cells.values)
+        reject_infinities(self.name, cells.values)
         return cells.values
 
     def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
@@ -239,7 +239,7 @@ class Date:
                     # later rows are of other months: no reason to warn
                     learned: Column = replace(category, share_other=1.0)
                 else:
-                    # one indicator of gaps is enough: that of the days
+                    # one indicator of missing values is enough: that of the days
                     kept = values if part == "days" else known
                     learned = Number.learn(whole, kept.to_numpy())
                 parts[part] = as_plain(learned)
@@ -271,7 +271,7 @@ class TargetMean:
     Shares of rare words are drawn toward that of all rows, as scikit-learn's
     TargetEncoder does it (empirical Bayes). A row must not see its own label, so
     training rows take the shares of other rows: see :meth:`crossed`. A word never seen
-    in training has the share of all rows; a gap is a word of its own.
+    in training has the share of all rows; missing is a word of its own.
     """
 
     kind: ClassVar[str] = "target mean"
@@ -383,7 +383,7 @@ def parts_of(column: Column) -> list[Number | Category | TargetMean]:
     return list(column._learned().values()) if isinstance(column, Date) else [column]
 
 
-def refuse_infinities(name: str, values: Floats) -> None:
+def reject_infinities(name: str, values: Floats) -> None:
     """Raise for the first infinite number, with its row."""
     infinite = np.isinf(values)
     if infinite.any():

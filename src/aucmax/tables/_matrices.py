@@ -72,10 +72,10 @@ def of_pieces(
     *,
     are_settled: bool = False,
 ) -> Iterator[T]:
-    """Yield what a function says of each piece: a frame, and which rows they are.
+    """Yield the result of a function for each piece: a frame, and its rows.
 
     Whether a column of numbers has too many other words is decided for all its rows
-    together, unless that `are_settled`, as of training rows; then they are gaps.
+    together, unless that `are_settled`, as of training rows; then they are missing.
     """
     written = _written(table, columns)
     if not are_settled:
@@ -107,7 +107,7 @@ def _of_piece(
     function: Callable[[pl.DataFrame, slice], T],
 ) -> T:
     frame = piece.read()
-    # what is no text any more has no strays
+    # what is not text any more has no strays
     frame = frame.with_columns(
         pl.Series(column.name, _cells_of(column, frame[column.name]).values)
         for column in written
@@ -149,7 +149,7 @@ def _dense_block(*arguments: Any) -> NDArray[np.float64]:
 
 
 def _written(table: Any, columns: Iterable[Column]) -> list[Number | Date]:
-    """Return the columns whose numbers or dates are written as texts."""
+    """Return the columns whose numbers or dates are written as text."""
     return [
         column
         for column in columns

@@ -1,8 +1,4 @@
-"""What a table may hide: leaks, identifiers, copies of rows, columns that stand still.
-
-Nothing is changed and nothing refused: every finding is a notice, for the user to
-judge.
-"""
+"""Notices about a table: leaks, identifiers, copies of rows, constant columns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -32,14 +28,14 @@ Floats = NDArray[np.float64]
 _LEAK_AUC = 0.99
 # below this on all rows it cannot be above that in every fold, but for chance
 _PROMISING_AUC = 0.98
-# so many positive rows in a fold make a fair measurement
+# positive rows in a fold for a fair measurement
 _FEW_POSITIVES = 10
-# unique integers name rows if there are so many of them, or if they leave few gaps
+# unique integers name rows if there are this many of them, or if they skip few
 _MANY_ROWS = 100
 _WIDEST_COUNTER = 3
 # below this many rows "all values differ" says nothing
 _FEW_ROWS = 20
-# cells by which the kind of a column of texts is told
+# cells that decide the type of a text column
 _SAMPLE = 1000
 # copies that are rarer than this are no matter
 _RARE_COPIES = 0.01
@@ -55,7 +51,7 @@ class TableNotice:
     kind : str
         "leak", "identifier", "copies", "few positives" or "constant".
     text : str
-        What it is, in a sentence.
+        One sentence.
     columns : tuple of str
         The columns that it is about.
     """
@@ -82,7 +78,7 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
 
     - A column that alone ranks the rows of every test fold with an AUC above 0.99, by
       its values, or by what training rows say of its categories.
-    - A column that names the rows: texts that all differ, or whole numbers that do.
+    - A column that names the rows: strings that all differ, or whole numbers that do.
     - Test rows that have an exact copy among the training rows, unless the table is so
       coarse that copies are to be expected.
     - A column that is the same in all training rows of a fold, and not in all rows.
@@ -206,7 +202,7 @@ def _leak(shown: str, auc: float, name: str) -> TableNotice:
 
 
 def _numbers(series: pl.Series) -> tuple[Floats, str]:
-    """Return the cells as numbers, gaps as NaN: numbers, moments, or mere codes."""
+    """Return the cells as numbers, missing as NaN: numbers, moments, or mere codes."""
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         return _as_floats(series), "number"
     if series.dtype.is_temporal():
@@ -281,7 +277,7 @@ def _ranking(
         means = (hits + positive[train].mean()) / (counts + 1)
         return means[codes[test]], 1.0
     best: tuple[Floats, float] = (np.zeros(test.size), 0.0)
-    # gaps may come first or last
+    # missing values may come first or last
     for end in (-np.inf, np.inf) if np.isnan(values).any() else (0.0,):
         filled = np.where(np.isnan(values), end, values)
         ranks = np.unique(filled, return_inverse=True)[1].astype(np.float64)
@@ -331,7 +327,7 @@ def _row_marks(table: pl.DataFrame | sparse.csr_array) -> NDArray[Any]:
 def _chance_of_equal_rows(table: pl.DataFrame | sparse.csr_array) -> float:
     """Chance that two rows are equal if their columns have nothing to do with another.
 
-    So much may be coincidence where columns take few values.
+    More copies than that are not a coincidence.
     """
     if isinstance(table, pl.DataFrame):
         chance = 1.0

@@ -62,21 +62,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     - **numbers**, when at most a tenth of its filled cells are something else: they
       are centred at the median, divided by the typical deviation, logarithmic beyond
-      three standard deviations, and standardised; gaps take the median, and an
+      three standard deviations, and standardised; missing values take the median, and an
       indicator column says where they were;
     - **dates**, when that holds for dates and times (year first, or one of the usual
       regional forms): days since 1970 as a number, month and weekday as categories,
       the hour as a number;
     - **categories** otherwise: one indicator column for each of the `max_categories`
-      most frequent texts that occur in at least `min_frequency` rows, one for all
-      others, one for gaps. A text never seen in training counts as "other", or has
-      no indicator at all if training had no others. Where more than one kind of text
+      most frequent strings that occur in at least `min_frequency` rows, one for all
+      others, one for missing values. A string never seen in training counts as "other", or has
+      no indicator at all if training had no others. Where more than one string
       has no indicator of its own, and :meth:`fit` is given labels, one more column has
-      the share of positives among the rows of each text.
+      the share of positives among the rows of each string.
 
-    Empty and constant columns, texts that nearly all differ (names, keys), and
-    counters of the rows are left out; ``dropped_`` tells why. Stray words in a column
-    of numbers or dates count as gaps, with a note; more than a tenth of them, and
+    Empty and constant columns, strings that nearly all differ (names, keys), and
+    counters of the rows are left out; ``dropped_`` has the reasons. Stray words in a column
+    of numbers or dates count as missing, with a note; more than a tenth of them, and
     infinite numbers, are errors that name column and row.
 
     A sparse matrix is a table of numbers without names: features keep their position
@@ -86,10 +86,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     max_categories : int, default=50
-        Most indicator columns that one column of texts may take, "other" and
+        Most indicator columns that one text column may take, "other" and
         "missing" not counted.
     min_frequency : int, default=2
-        Rows in which a text must occur to be a category of its own.
+        Rows in which a string must occur to be a category of its own.
     decimals : dict of str to str, optional
         The decimal mark of columns that were read from a CSV file, "," or ".", which
         new rows are read by on the command line.
@@ -97,11 +97,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     columns_ : list of dict
-        What was learned about each column in use.
+        Description of each column in use.
     dropped_ : dict
         The columns left out, each with the reason.
     notices_ : list of str
-        What a user should know about the columns.
+        Notes about the columns.
     categorical_features_ : list of int
         The columns of :meth:`transform_for_trees` that hold category codes.
     n_features_in_ : int
@@ -145,7 +145,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.decimals = decimals
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the columns of a table; of texts of many kinds more, with labels.
+        """Learn the columns of a table; with labels, shares of positives per string.
 
         Parameters
         ----------
@@ -259,8 +259,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ) -> Any:
         """Return the matrix of the training rows, where no row sees its own label.
 
-        It differs from that of new rows in the shares of positives among texts of many
-        kinds: each row has that of other rows, of other groups, or of earlier rows.
+        It differs from that of new rows in the shares of positives per string:
+        each row has that of other rows, of other groups, or of earlier rows.
 
         Parameters
         ----------
@@ -453,7 +453,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"the table has {table.shape[1]} columns without names, but the "
                 f"encoder was fitted on {self.n_features_in_} columns."
             )
-        # a column of texts may be in use twice
+        # a text column may be in use twice
         names = dict.fromkeys(column["name"] for column in self.columns_)
         return pick_columns(table, list(names))
 
@@ -479,11 +479,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for part in ("half_spread", "size"):
             scale = self.scales_[part]
             if scale.shape != (self.n_features_in_,) or not (scale > 0.0).all():
-                raise ValueError(f"the {part} of features is no positive number each")
+                raise ValueError(f"the {part} of features must be positive")
         return sparse.csr_array((1, self.n_features_in_))
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no ``fit`` can have produced: try it on a row."""
+        """Reject a loaded state that no ``fit`` can have produced: try it on a row."""
         if not hasattr(self, "columns_"):
             return
         try:

@@ -81,7 +81,7 @@ def digest_table(X: Any, target: Target) -> str:
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Raw rows, without the target.
     target : Target
-        What is ranked; of its columns the levels, queries and weights count.
+        Its levels, queries and weights count.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
 def _from_pandas(name: str, column: Any) -> pl.Series:
     if column.dtype.kind in "biufM" and isinstance(column.dtype, np.dtype):
         return pl.Series(name, column.to_numpy())
-    # everything else (texts, nullable types, categories, mixed objects) cell by cell
+    # everything else (strings, nullable types, categories, mixed objects) cell by cell
     gaps = column.isna().to_numpy()
     cells = column.to_numpy(dtype=object)
     values = [

@@ -1,4 +1,4 @@
-"""What is to be ranked: the level of each row, its query, and what it counts."""
+"""The target: the level of each row, its query and its weight."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Grading", "Target", "as_text", "has_constant_scores"]
 
-# what a target may know of each row, besides its level
+# further values per row
 _OF_ROWS = ("queries", "weights", "groups", "times")
 
 
@@ -70,7 +70,7 @@ class Grading:
 
     @property
     def classes(self) -> tuple[Any, ...]:
-        """What a prediction can say: the two classes, or the levels."""
+        """The possible predictions: the two classes, or the levels."""
         if self.is_graded or len(self.negatives) == 1:
             return self.values
         return (f"not {as_text(self.positive)}", as_text(self.positive))
@@ -101,11 +101,11 @@ class Target:
     labels : ndarray of int64 of shape (rows,)
         1 where a row is positive and 0 elsewhere, or the level of relevance.
     grading : Grading
-        What the values of the column mean.
+        Meaning of the values of the column.
     queries : ndarray of int64 of shape (rows,), or None
         Number of the query of each row; None if all rows are ranked together.
     weights : ndarray of float64 of shape (rows,), or None
-        What each row counts, above 0; None if all count alike.
+        Weight of each row, above 0; None if all are equal.
     groups : ndarray of int64 of shape (rows,), or None
         Number of the group of each row: rows of one group are never divided between
         training and test.
@@ -309,7 +309,7 @@ def as_text(value: Any) -> str:
 
 
 def has_constant_scores(target: Target, scores: NDArray[np.float64]) -> bool:
-    """Say whether scores rank nothing: all rows of every query have the same one.
+    """Return whether scores rank nothing: all rows of every query have the same one.
 
     Parameters
     ----------

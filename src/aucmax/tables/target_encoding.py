@@ -45,11 +45,11 @@ def encode_target(
     Parameters
     ----------
     values : polars.Series or array-like of shape (rows,), or Target
-        Numbers, booleans or texts. A target is returned as it is.
+        Numbers, booleans or strings. A target is returned unchanged.
     positive : optional
         The value to rank on top, above all others, as it is in the table or as text.
         Without a choice the command line, like everything that takes raw tables, takes
-        the larger of two numbers, the one of two texts that means yes (yes, true,
+        the larger of two numbers, the one of two strings that means yes (yes, true,
         positive, ...), else the rarer; estimators in Python take the second label in
         sorted order.
     name : str, default="target"
@@ -58,9 +58,9 @@ def encode_target(
         Whether more than two whole numbers, 0 or above, are taken for levels of
         relevance.
     qid : polars.Series or array-like of shape (rows,), optional
-        The query of each row: numbers or texts.
+        The query of each row: numbers or strings.
     qid_name : str, default="qid"
-        What messages call it.
+        Name of the queries in messages.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def encode_target(
             )
         return values
     series = _as_series(values, name)
-    _refuse_gaps(series, name, "fill in their class")
+    _reject_missing(series, name, "fill in their class")
     if series.dtype.is_temporal():
         raise ValueError(
             f"{name} holds dates or times, which are no classes; compare them with a "
@@ -129,8 +129,8 @@ def match_target(
     values : polars.Series or array-like of shape (rows,)
         The true values; 1, 1.0 and "1" are the same.
     grading : Grading
-        What the values meant at training. If they were more than two levels, new rows
-        may have others, too.
+        Meaning of the values at training. With more than two levels, new rows may have
+        others, too.
     name : str, default="target"
         Name of the column, for messages.
     qid, qid_name : optional
@@ -148,7 +148,7 @@ def match_target(
         A value or query is missing, or a value was not there at training.
     """
     series = _as_series(values, name)
-    _refuse_gaps(series, name, "fill in their class")
+    _reject_missing(series, name, "fill in their class")
     counted = _counts(series)
     if grading.is_graded and _are_levels(counted):
         known = {*grading.values, *(int(value) for value, _ in counted)}
@@ -180,16 +180,16 @@ def describe_rows(
     Parameters
     ----------
     target : Target
-        What is ranked.
+        The target.
     sample_weight : polars.Series or array-like of shape (rows,), optional
-        What each row counts: numbers above 0.
+        Weight of each row, above 0.
     groups : polars.Series or array-like of shape (rows,), optional
-        The group of each row, numbers or texts: such as the patient, if there are
+        The group of each row, numbers or strings: such as the patient, if there are
         several rows of one. Groups are never divided between training and test.
     times : polars.Series or array-like of shape (rows,), optional
         When each row was: numbers or dates.
     names : mapping of str to str, optional
-        What messages call these, by the names of the parameters.
+        Names in messages, by the names of the parameters.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
 def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
     series = _as_series(values, name)
     _check_length(series, name, n_rows)
-    _refuse_gaps(series, name, "fill in their weight")
+    _reject_missing(series, name, "fill in their weight")
     if not series.dtype.is_numeric():
         raise ValueError(f"{name} must hold numbers to be weights, got {series[0]!r}.")
     weights = np.asarray(series.cast(pl.Float64).to_numpy(), dtype=np.float64)
@@ -293,7 +293,7 @@ def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
     if n_groups == 1:
         raise ValueError(
             f"{name} names one group only: at least two are needed, so that one can be "
-            "kept aside. Leave it out to divide the rows themselves."
+            "held out. Leave it out to divide the rows themselves."
         )
     if n_groups == n_rows:
         raise ValueError(
@@ -324,7 +324,7 @@ def _target(
 def _numbered(values: Any, name: str, n_rows: int, what: str) -> NDArray[np.int64]:
     series = _as_series(values, name)
     _check_length(series, name, n_rows)
-    _refuse_gaps(series, name, f"fill in their {what}")
+    _reject_missing(series, name, f"fill in their {what}")
     if series.dtype == pl.String:
         series = one_spelling(series)
     elif series.dtype.is_float():
@@ -387,7 +387,7 @@ def _positive(counted: list[tuple[Any, int]], positive: Any, name: str) -> int:
 
 
 def _as_series(values: Any, name: str) -> pl.Series:
-    """Return a column of any kind as a series; NaN and empty texts are gaps."""
+    """Return a column of any kind as a series; NaN and empty strings are null."""
     require_polars_threads()
     if isinstance(values, pl.Series):
         series = values
@@ -423,13 +423,13 @@ def _as_series(values: Any, name: str) -> pl.Series:
 
 
 def _check_length(values: Any, name: str, n_rows: int) -> None:
-    """Refuse a column with another number of rows than the target."""
+    """Reject a column with another number of rows than the target."""
     if len(values) != n_rows:
         raise ValueError(f"{name} has {len(values)} rows, but the target has {n_rows}.")
 
 
-def _refuse_gaps(series: pl.Series, name: str, remedy: str) -> None:
-    """Refuse missing values, with their rows and what to do about them."""
+def _reject_missing(series: pl.Series, name: str, remedy: str) -> None:
+    """Reject missing values, with their rows and what to do about them."""
     if series.null_count() == 0:
         return
     rows = (series.is_null().arg_true() + 1).to_list()
