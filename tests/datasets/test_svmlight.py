@@ -307,7 +307,7 @@ def test_a_line_without_end_is_refused(write):
     path = write("1 " * 100)
     with (
         patch.object(opening, "CHUNK", 16),
-        patch("aucmax.datasets._svmlight_parser.LONGEST_LINE", 64),
+        patch("aucmax.datasets._svmlight_parser.MAX_LINE_BYTES", 64),
         pytest.raises(DataFileError, match="a line is longer"),
     ):
         load_svmlight(path)

@@ -328,9 +328,7 @@ def range_options(command: Command) -> Command:
         "Range of false-positive rates that counts, such as 0 0.1 for the top of the "
         "list: by its partial AUC models are trained, chosen and tested.",
     )
-    @_range_option(
-        "--tpr-range", "Range of true-positive rates that counts, in the same way."
-    )
+    @_range_option("--tpr-range", "Range of true-positive rates that counts.")
     @wraps(command)
     def wrapped(*args: Any, fpr_range: Range, tpr_range: Range, **options: Any) -> None:
         ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}

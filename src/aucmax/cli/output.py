@@ -88,7 +88,7 @@ class Console:
 
     @contextmanager
     def progress(self, title: str, n_steps: int) -> Iterator[Callable[..., None]]:
-        """Yield a function to call with a line of progress after a step, or n of them."""
+        """Yield a function to call with a line of progress after each step."""
         if self.is_quiet:
             yield lambda *_: None
         elif sys.stderr.isatty():

@@ -232,7 +232,8 @@ def _whole_lines(path: PathLike, compression: str) -> Iterator[bytes]:
         size += len(pieces[-1])
         if size > MAX_LINE_BYTES:
             raise DataFileError(
-                f"{path}: a line is longer than {MAX_LINE_BYTES >> 20} MiB; is this text?"
+                f"{path}: a line is longer than {MAX_LINE_BYTES >> 20} MiB; is this "
+                "text?"
             )
     last = b"".join(pieces)
     if last:

@@ -72,7 +72,7 @@ class Number:
         decimal_comma: bool | None = None,
         is_duration: bool = False,
     ) -> Self:
-        """Learn centre, spread and missing values; `values` holds at least one number."""
+        """Learn centre and spread; `values` holds at least one number."""
         filled = values[~np.isnan(values)]
         center = float(np.median(filled / 2) * 2)
         half_spread = _scaling.typical_spread(filled, center)

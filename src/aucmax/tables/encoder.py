@@ -62,22 +62,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     - **numbers**, when at most a tenth of its filled cells are something else: they
       are centred at the median, divided by the typical deviation, logarithmic beyond
-      three standard deviations, and standardised; missing values take the median, and an
-      indicator column says where they were;
+      three standard deviations, and standardised; missing values take the median,
+      and an indicator column marks them;
     - **dates**, when that holds for dates and times (year first, or one of the usual
       regional forms): days since 1970 as a number, month and weekday as categories,
       the hour as a number;
     - **categories** otherwise: one indicator column for each of the `max_categories`
       most frequent strings that occur in at least `min_frequency` rows, one for all
-      others, one for missing values. A string never seen in training counts as "other", or has
-      no indicator at all if training had no others. Where more than one string
-      has no indicator of its own, and :meth:`fit` is given labels, one more column has
-      the share of positives among the rows of each string.
+      others, one for missing values. A string never seen in training counts as
+      "other", or has no indicator at all if training had no others. Where more than
+      one string has no indicator of its own, and :meth:`fit` is given labels, one more
+      column has the share of positives among the rows of each string.
 
     Empty and constant columns, strings that nearly all differ (names, keys), and
-    counters of the rows are left out; ``dropped_`` has the reasons. Stray words in a column
-    of numbers or dates count as missing, with a note; more than a tenth of them, and
-    infinite numbers, are errors that name column and row.
+    counters of the rows are left out; ``dropped_`` has the reasons. Stray words in a
+    column of numbers or dates count as missing, with a note; more than a tenth of
+    them, and infinite numbers, are errors that name column and row.
 
     A sparse matrix is a table of numbers without names: features keep their position
     and their zeros, the other values are scaled. Fewer or more features in new rows
