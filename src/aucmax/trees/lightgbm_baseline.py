@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.trees._baseline import LightGBMTrees
 from aucmax.trees.booster import REPEATABLE, n_threads, new_dataset
 
