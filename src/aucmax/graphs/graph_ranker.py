@@ -13,14 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import (
     check_choice,
     check_integer,
     check_max_time,
     check_positive,
 )
-from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
@@ -48,7 +47,7 @@ from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.objective import LinearObjective
 from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers import L2
-from aucmax.risks import PartialHinge, PerQuery
+from aucmax.risks import PairHinge
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
 
 __all__ = ["GraphRanker"]
@@ -375,8 +374,8 @@ class GraphRanker(BaseEstimator):
             n_bounded = problem.n_node_features
         C = float(self.C)  # compiled loops know no integer of any size
         batch = problem.batch
-        by_graph = PerQuery(PartialHinge(), batch.graph_of_node)
-        nodes = LinearObjective(batch.node_features, problem.labels, by_graph, C)
+        risk = PairHinge().bind(problem.labels, queries=batch.graph_of_node)
+        nodes = LinearObjective(batch.node_features, risk, C)
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
         of_nodes = BundleSolver(rule).minimize(nodes, L2()).point.parameters
         solver = SOLVERS[self.solver](problem, C, n_bounded)
