@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.blas import one_blas_thread
-from aucmax._core.dask_dispatch import dask_room, maps_dask
+from aucmax._core.dask_dispatch import dask_version, map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_features,
@@ -270,7 +270,7 @@ class LinearRankerCV(BinaryRanker):
             )
         return self
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
@@ -334,9 +334,9 @@ class LinearRankerCV(BinaryRanker):
         """Return the data on one scale, with what was taken off and divided by."""
         names = getattr(self, "feature_names_in_", None)
         if hasattr(X, "of_parts"):
-            scaled: tuple[Any, FloatArray, FloatArray] = dask_room(
-                "standardization"
-            ).standardized(X, weight, names, wanted=self.standardize)
+            scaled: tuple[Any, FloatArray, FloatArray] = dask_version("standardized")(
+                X, weight, names, wanted=self.standardize
+            )
             return scaled
         centre = np.zeros(X.shape[1])
         matrix: Any = X

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import (
     FloatArray,
@@ -28,7 +28,7 @@ __all__ = ["multiclass_auc_score", "ordinal_auc_score"]
 NEEDED = "rows of two levels"
 
 
-@serves_dask
+@dispatch_to_dask
 def multiclass_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -84,7 +84,7 @@ def multiclass_auc_score(
     )(y_score)
 
 
-@serves_dask
+@dispatch_to_dask
 def ordinal_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_choice, check_range
 from aucmax.metrics._steps import Steps, check_two_classes
 
 __all__ = ["partial_auc_score"]
 
 
-@serves_dask
+@dispatch_to_dask
 def partial_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_choice
 from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import (
@@ -45,7 +45,7 @@ RELEVANT, GAIN = "a relevant row", "a row with a gain"
 _EMPTY = ("skip", "zero")
 
 
-@serves_dask
+@dispatch_to_dask
 def precision_at_k(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -136,7 +136,7 @@ def mean_precision(hits: FloatArray, depth: FloatArray, average: str) -> float:
     return float((hits / depth).mean())
 
 
-@serves_dask
+@dispatch_to_dask
 def mean_average_precision(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -215,7 +215,7 @@ def average_precisions(
     "something tiny to the scores.",
     log_base="a factor for all discounts, it cancels.",
 )
-@serves_dask
+@dispatch_to_dask
 def ndcg_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

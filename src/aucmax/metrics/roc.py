@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_integer
 from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import FloatArray, IntArray
@@ -26,7 +26,7 @@ __all__ = ["ROCPoints", "roc_auc_score", "roc_points"]
     average="there is nothing to average with two classes; nominal_auc_score takes it "
     "for more, and qid= averages over queries.",
 )
-@serves_dask
+@dispatch_to_dask
 def roc_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtr, stdtrit
 
-from aucmax._core.dask_dispatch import serves_dask
+from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import FloatArray, check_scores
 from aucmax.exceptions import FewRowsWarning
@@ -61,7 +61,7 @@ class AUCComparison:
     rows: tuple[float, float]
 
 
-@serves_dask
+@dispatch_to_dask
 def auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -172,7 +172,7 @@ def auc_interval(
     return AUCInterval(auc, *ends, error, confidence, rows)
 
 
-@serves_dask
+@dispatch_to_dask
 def compare_auc(
     y_true: ArrayLike,
     y_score_a: ArrayLike,

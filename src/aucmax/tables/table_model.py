@@ -480,7 +480,8 @@ def fit_estimator(
     if checkpoint is not None:
         if not has_fit_parameter(estimator, "checkpoint"):
             raise IncompatibleError(
-                f"{type(estimator).__name__} keeps no checkpoint; leave it out."
+                f"{type(estimator).__name__} cannot resume from a checkpoint; leave it "
+                "out, or fit an AutoRanker."
             )
         taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant
