@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.blas import product
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
@@ -27,6 +26,7 @@ from aucmax._core.parameters import (
     check_max_time,
     check_positive,
 )
+from aucmax._core.products import product
 from aucmax._core.progress import reporter
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
 from aucmax.base import BinaryRanker

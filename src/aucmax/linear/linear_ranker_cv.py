@@ -20,7 +20,6 @@ from sklearn.model_selection import (
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.blas import one_blas_thread
 from aucmax._core.dask_dispatch import dask_version, map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
@@ -39,6 +38,7 @@ from aucmax._core.parameters import (
     check_range,
 )
 from aucmax._core.progress import reporter
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray, check_qid
 from aucmax.base import BinaryRanker
