@@ -13,7 +13,7 @@ from aucmax.margin.margin_problem import (
     max_cuts,
 )
 from aucmax.regularizers import L1Ball, Simplex
-from aucmax.risks.base import Risk, Support
+from aucmax.risks.contract import Risk, Support
 from aucmax.solvers import (
     ColumnNewtonSolver,
     LevelBundleSolver,

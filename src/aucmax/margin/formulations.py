@@ -7,7 +7,7 @@ from aucmax.margin.margin_problem import MarginProblem, MarginResult
 from aucmax.margin.margin_request import MarginRequest
 from aucmax.margin.nu_search import descend, minimize_curve
 from aucmax.risks import InstanceMargin, PairMargin
-from aucmax.risks.base import Risk
+from aucmax.risks.contract import Risk
 
 __all__ = ["FORMULATIONS", "Formulation", "choose_epsilon"]
 

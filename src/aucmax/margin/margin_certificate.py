@@ -168,8 +168,9 @@ def certify(
     sizes = ClassSizes.of(labels, sample_weight)
     gamma_star = gamma_hat = nu_pos = nu_neg = None
     if isinstance(risk, PairMargin):
-        gamma_star = -risk.value(scores, labels, sample_weight)
-        rho = risk.threshold(scores, labels, sample_weight)
+        bound = risk.bind(labels, sample_weight)
+        gamma_star = -bound.value(scores)
+        rho = bound.threshold(scores)
         guaranteed = sizes.n_pairs - risk.nu
     else:
         nu_pos, nu_neg = risk.nu_pos, risk.nu_neg

@@ -13,7 +13,7 @@ from aucmax.hypotheses import FeatureEnsemble, Hypotheses, StumpEnsemble
 from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.margin.margin_request import ClassSizes
 from aucmax.risks import InstanceMargin
-from aucmax.risks.base import Risk, Support
+from aucmax.risks.contract import BoundRisk, Risk, Support
 from aucmax.solvers import Point, Progress, StoppingRule
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import RiskObjective
@@ -120,12 +120,10 @@ class MarginObjective(RiskObjective):
     def __init__(
         self,
         hypotheses: Hypotheses,
-        labels: BoolArray,
-        risk: Risk,
-        sample_weight: FloatArray | None = None,
+        risk: BoundRisk,
         usable: IntArray | None = None,
     ) -> None:
-        super().__init__(labels, risk, sample_weight)
+        super().__init__(risk)
         self.hypotheses = hypotheses
         self.usable = usable
 
@@ -198,9 +196,8 @@ class MarginProblem(ABC):
         self.floor = 0.0
         sizes = ClassSizes.of(labels, sample_weight)
         self.risk: Risk = InstanceMargin(sizes.positive, sizes.negative)
-        self._objective = MarginObjective(
-            hypotheses, labels, self.risk, sample_weight, usable
-        )
+        bound = self.risk.bind(labels, sample_weight)
+        self._objective = MarginObjective(hypotheses, bound, usable)
 
     @abstractmethod
     def solve(
@@ -273,7 +270,8 @@ class MarginProblem(ABC):
         weights[dropped] = 0.0
         weights *= np.abs(result.weights).sum() / np.abs(weights).sum()
         scores = self._objective.at(self._objective.narrowed(weights)).scores
-        margin = 0.0 - result.risk.value(scores, self.labels, self.sample_weight)
+        bound = result.risk.bind(self.labels, self.sample_weight)
+        margin = 0.0 - bound.value(scores)
         gap = max(result.margin + result.gap - margin, 0.0)
         return replace(result, weights=weights, scores=scores, margin=margin, gap=gap)
 
@@ -284,7 +282,8 @@ class MarginProblem(ABC):
             edge = self._largest_edge(-mean.subgradient)
             rounding = _MIN_GAP * self._precision / self.limits.stopping.tol
             self.floor = max(_FLOOR_SHARE * edge, rounding)
-        self.risk = self._objective.risk = risk
+        self.risk = risk
+        self._objective.risk = risk.bind(self.labels, self.sample_weight)
         return self._objective
 
     @abstractmethod

@@ -24,7 +24,7 @@ from aucmax.margin.margin_problem import (
 )
 from aucmax.margin.masses import Masses, masses_of
 from aucmax.regularizers import L1Ball
-from aucmax.risks.base import Risk
+from aucmax.risks.contract import Risk
 from aucmax.solvers import (
     LevelBundleSolver,
     Point,
