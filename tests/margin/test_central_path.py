@@ -27,7 +27,7 @@ def solved(X, labels, weight, risk):
     found = follow_central_path(
         grid,
         masses,
-        lambda scores: -risk.bind(labels, weight).value(scores),
+        risk.bind(labels, weight),
         lambda found: found.gap < 1e-6,
     )
     return grid, found

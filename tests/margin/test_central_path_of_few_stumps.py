@@ -31,7 +31,7 @@ def test_it_reaches_the_optimum_over_all_stumps(epsilon, is_weighted, decimals):
     found = follow_central_path(
         grid,
         masses_of(risk, labels, weight),
-        lambda scores: -risk.bind(labels, weight).value(scores),
+        risk.bind(labels, weight),
         lambda found: found.gap < 1e-6,
         few_stumps=True,
     )

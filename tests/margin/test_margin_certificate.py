@@ -62,8 +62,8 @@ def test_pairs_of_good_instances_are_as_many_as_promised(
     totals = np.ones(LABELS.size) if weight is None else weight
     nu_pos = share_pos * totals[LABELS].sum()
     nu_neg = share_neg * totals[~LABELS].sum()
-    rows = scores, LABELS, weight
-    certificate = certify(InstanceMargin(nu_pos, nu_neg), *rows, 0.01)
+    risk = InstanceMargin(nu_pos, nu_neg)
+    certificate = certify(risk, scores, LABELS, weight, 0.01)
     pairs = pair_weights(LABELS, weight)
     achieved = pairs[margins(scores, LABELS) >= certificate.rho_hat].sum()
     promised = (totals[LABELS].sum() - nu_pos) * (totals[~LABELS].sum() - nu_neg)
@@ -71,7 +71,7 @@ def test_pairs_of_good_instances_are_as_many_as_promised(
     assert certificate.pairs_achieved >= certificate.pairs_guaranteed
     assert certificate.pairs_guaranteed >= promised * (1.0 - 1e-6) - 1e-9
     assert certificate.rho_hat >= certificate.gamma_hat - 1e-12
-    value = InstanceMargin(nu_pos, nu_neg).value(*rows)
+    value = risk.bind(LABELS, weight).value(scores)
     assert certificate.gamma_hat == pytest.approx(-value, abs=1e-12)
 
 

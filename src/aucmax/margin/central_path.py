@@ -29,6 +29,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import StumpGrid
 from aucmax.margin.margin_problem import MarginResult
 from aucmax.margin.masses import TOTAL, Masses
+from aucmax.risks.contract import BoundRisk
 from aucmax.solvers.inner.interior_point import Direction, mehrotra_step
 
 __all__ = ["follow_central_path"]
@@ -52,21 +53,21 @@ _MAX_STUMPS = 6000  # whose products with each other are kept
 def follow_central_path(
     grid: StumpGrid,
     masses: Masses,
-    margin_of: Callable[[FloatArray], float],
+    risk: BoundRisk,
     should_stop: Callable[[MarginResult], bool],
     *,
     few_stumps: bool = False,
 ) -> MarginResult:
     """Step towards the solution until told to stop, or rounding allows no more.
 
-    Returns the best weights of the grid's stumps and the best row weights on the path;
-    `margin_of` returns the margin of scores. With `few_stumps`, stumps join on the way.
+    Returns the best weights of the grid's stumps and the best row weights on the path.
+    With `few_stumps`, stumps join on the way.
     """
     chosen = _first_stumps(grid) if few_stumps else np.arange(grid.n_stumps)
     program = _Program(grid.some(chosen) if few_stumps else grid, masses)
     here: _Inside | None = program.start()
-    n_rows, bound = masses.to_rows(masses.caps).size, np.inf
-    found = MarginResult(None, np.zeros(grid.n_stumps), np.zeros(n_rows), 0.0, np.inf)
+    bound, scores = np.inf, np.zeros(risk.labels.size)
+    found = MarginResult(None, np.zeros(grid.n_stumps), scores, 0.0, bound)
     max_idle_steps = _MAX_IDLE_STEPS_OF_FEW if few_stumps else _MAX_IDLE_STEPS
     n_steps = n_idle = 0
     with np.errstate(all="ignore"):  # a step that is not finite ends the path
@@ -78,7 +79,7 @@ def follow_central_path(
             if largest < bound:
                 found, bound, n_idle = replace(found, row_weights=rows), largest, 0
             scores = program.grid.scores(here.weights)
-            margin = margin_of(scores)
+            margin = -risk.value(scores)
             if margin > found.margin:
                 spread = np.zeros(grid.n_stumps)
                 spread[chosen] = here.weights

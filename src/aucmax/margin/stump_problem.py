@@ -210,9 +210,6 @@ class StumpProblem(MarginProblem):
         )
         watch, grid = close.watch(), self._grid
 
-        def margin_of(scores: FloatArray) -> float:
-            return -objective.risk_value(Point(np.empty(0), scores))
-
         def should_stop(found: MarginResult) -> bool:
             objective.n_passes += grid.n_products_since() / 2.0
             best = max(found.margin, known.margin)
@@ -221,7 +218,7 @@ class StumpProblem(MarginProblem):
 
         with one_blas_thread():
             found = follow_central_path(
-                *(grid, masses, margin_of, should_stop),
+                *(grid, masses, objective.risk, should_stop),
                 few_stumps=not self._has_few_rows,
             )
         self.limits.n_iter += len(watch.history)
@@ -244,31 +241,32 @@ class StumpProblem(MarginProblem):
         used = np.flatnonzero(of_grid)
         order = used[np.argsort(-np.abs(of_grid[used]))]
 
-        def margin_of(n_kept: int) -> tuple[float, FloatArray]:
+        def first(n_kept: int) -> Point:
             weights: FloatArray = np.zeros(of_grid.size)
             weights[order[:n_kept]] = of_grid[order[:n_kept]]
             weights /= max(np.abs(weights).sum(), np.finfo(float).tiny)
             objective.n_passes += 0.5
-            return -objective.risk_value(Point(weights, grid.scores(weights))), weights
+            return Point(weights, grid.scores(weights))
 
         # the fewest stumps, largest first, that cost half of what the gap leaves
-        whole, _ = margin_of(order.size)
+        risk = objective.risk
+        whole = -risk.value(first(order.size).scores)
         allowed = rule.tol * max(abs(whole), rule.floor)
         least = whole - 0.5 * (1.0 - _INTERIOR_TOL) * allowed
         too_few, enough = 0, order.size
         while enough - too_few > 1:
             middle = (too_few + enough) // 2
-            if margin_of(middle)[0] >= least:
+            if -risk.value(first(middle).scores) >= least:
                 enough = middle
             else:
                 too_few = middle
-        weights, chosen = margin_of(enough)[1], order[:enough]
+        weights, chosen = first(enough).parameters, order[:enough]
         column, threshold = grid.column[chosen], grid.threshold[chosen]
         self.hypotheses.add(column, threshold)
         spread: FloatArray = np.zeros(self.hypotheses.n_hypotheses)
         spread[self.hypotheses.places(column, threshold)] = weights[chosen]
         point = objective.at(spread)
-        margin = 0.0 - objective.risk_value(point)
+        margin = 0.0 - risk.value(point.scores)
         if known.margin > margin:
             point = Point(self._widened(known.weights), known.scores)
             margin = known.margin
