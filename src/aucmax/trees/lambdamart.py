@@ -343,7 +343,7 @@ class LambdaMART(BinaryRanker):
             risk = objective.risk(
                 self.fpr_range, self.outside_weight, parameters["num_threads"]
             )
-            pairs = risk.prepare(rows.labels, rows.qid, rows.weight)
+            pairs = risk.bind(rows.labels, rows.weight, rows.qid)
             binned = BinnedRows(parameters, rows.X, columns.categorical, evaluation)
             rounds = TreeRounds(watch, binned, pairs, evaluation)
             rounds.run()
