@@ -1,8 +1,8 @@
-"""From raw cells to numbers, texts and dates.
+"""From raw cells to numbers, text and dates.
 
-Every reader returns the values, with gaps, and a mask of the cells that hold
+Every reader returns the values, with missing ones, and a mask of the cells that hold
 something else: the caller decides whether a stray word in a column of numbers is
-a gap or a mistake (:func:`settle_strays`).
+missing or a mistake (:func:`settle_strays`).
 """
 
 import warnings
@@ -15,18 +15,16 @@ from numpy.typing import NDArray
 from aucmax.datasets import MISSING
 
 __all__ = [
-    "DATE_FORMATS",
-    "MISSING_WORDS",
     "REGIONAL_DATE_FORMATS",
-    "STRAY_SHARE",
     "Cells",
     "category_words",
-    "dates",
     "is_duration",
-    "numbers",
+    "is_plain",
     "one_spelling",
+    "read_dates",
+    "read_numbers",
+    "read_texts",
     "settle_strays",
-    "texts",
     "warn_of_strays",
 ]
 
@@ -72,7 +70,7 @@ REGIONAL_DATE_FORMATS = (
 
 
 class Cells(NamedTuple):
-    """What could be read of a column, with gaps, and where something else stood."""
+    """The values of a column, with missing ones, and where something else stood."""
 
     values: NDArray[Any]  # float64 with NaN, or datetime64[us] with NaT
     strays: NDArray[np.bool_]  # the filled cells that could not be read
@@ -90,12 +88,12 @@ class Cells(NamedTuple):
 
     @property
     def is_mostly_read(self) -> bool:
-        """Whether the strays are few enough to be taken for gaps."""
+        """Whether the strays are few enough to count as missing."""
         return self.share_read >= 1 - STRAY_SHARE
 
 
-def texts(series: pl.Series) -> pl.Series:
-    """Cells as text without surrounding blanks; an empty text is a gap."""
+def read_texts(series: pl.Series) -> pl.Series:
+    """Cells as strings without surrounding blanks; empty ones are missing."""
     try:
         text = series.cast(pl.String).str.strip_chars()
     except pl.exceptions.PolarsError as error:
@@ -117,9 +115,14 @@ def one_spelling(text: pl.Series) -> pl.Series:
 
 
 def category_words(series: pl.Series) -> pl.Series:
-    """Cells as categories in one spelling; what means "missing" in a file is a gap."""
-    words = one_spelling(texts(series))
+    """Cells as categories in one spelling; what means "missing" in a file is null."""
+    words = one_spelling(read_texts(series))
     return words.set(words.is_in(list(MISSING)), None)
+
+
+def is_plain(series: pl.Series) -> bool:
+    """Return whether cells are single values: no lists, objects or bytes."""
+    return not (series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary))
 
 
 def is_duration(series: pl.Series) -> bool:
@@ -127,8 +130,8 @@ def is_duration(series: pl.Series) -> bool:
     return series.dtype in (pl.Duration, pl.Time)
 
 
-def numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
-    """Cells as float64; empty cells, NaN and :data:`MISSING_WORDS` are gaps.
+def read_numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
+    """Cells as float64; empty cells, NaN and :data:`MISSING_WORDS` are missing.
 
     Texts may carry a currency or percent sign and groups of three digits: $1,200.50
     is 1200.5 and 12% is 12. With `decimal_comma`, 1.200,50 is 1200.5.
@@ -139,7 +142,7 @@ def numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
         return _all_read(series.cast(pl.Int64) / 1e9)
     if series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null):
         return _all_read(series)
-    text = _without_missing_words(texts(series))
+    text = _without_missing_words(read_texts(series))
     values = text.cast(pl.Float64, strict=False)
     if decimal_comma or values.null_count() > text.null_count():
         values = _undressed(text, bool(decimal_comma)).cast(pl.Float64, strict=False)
@@ -148,7 +151,7 @@ def numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
 
 
 def _undressed(text: pl.Series, decimal_comma: bool) -> pl.Series:
-    """Numbers without signs of currency and groups; other texts as they are."""
+    """Numbers without signs of currency and groups; other text unchanged."""
     group, point = (".", ",") if decimal_comma else (",", ".")
     digits = rf"[1-9]\d{{0,2}}(?:\{group}\d{{3}})+|\d+"  # 0.100 has no groups
     dressed = text.str.contains(
@@ -160,12 +163,12 @@ def _undressed(text: pl.Series, decimal_comma: bool) -> pl.Series:
     return bare.str.replace(point, ".", literal=True).zip_with(dressed, text)
 
 
-def dates(series: pl.Series, regional: str | None) -> Cells:
+def read_dates(series: pl.Series, regional: str | None) -> Cells:
     """Cells as moments in UTC, read year first or by the `regional` format."""
     if series.dtype in (pl.Date, pl.Datetime):
         moments = _in_utc(series.cast(pl.Datetime("us", _time_zone(series))))
         return Cells(moments.to_numpy(), np.zeros(len(series), dtype=np.bool_))
-    text = _without_missing_words(texts(series))
+    text = _without_missing_words(read_texts(series))
     moments = pl.Series(series.name, [None] * len(text), dtype=pl.Datetime("us"))
     for date_format in (*DATE_FORMATS, *([regional] if regional else [])):
         open_cells = text.is_not_null() & moments.is_null()
@@ -180,7 +183,7 @@ def dates(series: pl.Series, regional: str | None) -> Cells:
 
 
 def settle_strays(series: pl.Series, cells: Cells, kind: str) -> str | None:
-    """Refuse a column with too many strays; describe the few that become gaps.
+    """Reject a column with too many strays; describe the few that count as missing.
 
     `kind` says what the column holds, in the plural: ``"numbers"``.
     """

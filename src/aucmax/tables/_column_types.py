@@ -1,4 +1,4 @@
-"""What a column turns into: a number, a category, or the parts of a date.
+"""Column types: numbers, categories, dates, shares of positives.
 
 Each kind is learned from the training rows (``learn``), gives parts for a linear
 model (``linear``) and plain columns for trees (``trees``), and is a dictionary of
@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax._core.folds import divide_rows
 from aucmax.exceptions import UnknownCategoriesWarning
-from aucmax.tables import _cells, _scaling
-from aucmax.tables._target_mean import TargetMean
+from aucmax.tables import _cell_values, _scaling
 
 __all__ = [
     "Category",
@@ -27,7 +27,7 @@ __all__ = [
     "OneHot",
     "as_plain",
     "parts_of",
-    "refuse_infinities",
+    "reject_infinities",
     "restore",
 ]
 
@@ -48,10 +48,10 @@ class OneHot(NamedTuple):
 
 @dataclass(frozen=True)
 class Number:
-    """A column of numbers: squashed and standardised, gaps at the median.
+    """A column of numbers: squashed and standardised, missing values at the median.
 
-    With gaps in training there is one more column that says where they were. A
-    column with one value and gaps (``deviation`` 0) consists of that alone.
+    With missing values in training there is one more column that marks them. A
+    column with one value and missing ones (``deviation`` 0) consists of that alone.
     """
 
     kind: ClassVar[str] = "number"
@@ -72,7 +72,7 @@ class Number:
         decimal_comma: bool | None = None,
         is_duration: bool = False,
     ) -> Self:
-        """Learn centre, spread and gaps; `values` holds at least one number."""
+        """Learn centre and spread; `values` holds at least one number."""
         filled = values[~np.isnan(values)]
         center = float(np.median(filled / 2) * 2)
         half_spread = _scaling.typical_spread(filled, center)
@@ -89,8 +89,11 @@ class Number:
         )
 
     def read(self, series: pl.Series) -> Floats:
-        """Numbers of raw cells, NaN for gaps; infinities are refused."""
-        if _cells.is_duration(series) != self.is_duration and series.dtype != pl.Null:
+        """Numbers of raw cells, NaN for missing values; infinities raise an error."""
+        if (
+            _cell_values.is_duration(series) != self.is_duration
+            and series.dtype != pl.Null
+        ):
             had, has = "numbers", "durations or times of day"
             if self.is_duration:
                 had, has = has, "other values"
@@ -98,9 +101,9 @@ class Number:
                 f"column {self.name!r} held {had} in training and has {has} here "
                 f"({series.dtype}); convert it to the type of training."
             )
-        cells = _cells.numbers(series, self.decimal_comma)
-        _cells.warn_of_strays(series, cells, "numbers")
-        refuse_infinities(self.name, cells.values)
+        cells = _cell_values.read_numbers(series, self.decimal_comma)
+        _cell_values.warn_of_strays(series, cells, "numbers")
+        reject_infinities(self.name, cells.values)
         return cells.values
 
     def linear(self, series: pl.Series) -> Iterator[Floats | OneHot]:
@@ -165,7 +168,7 @@ class Category:
 
     def codes(self, series: pl.Series) -> NDArray[np.int64]:
         """Position among the categories; then other, then missing; -1 for none."""
-        words = _cells.category_words(series)
+        words = _cell_values.category_words(series)
         known = {word: code for code, word in enumerate(self.categories)}
         for spellings in (_BITS, {bit: word for word, bit in _BITS.items()}):
             if known.keys() <= spellings.keys():
@@ -236,15 +239,15 @@ class Date:
                     # later rows are of other months: no reason to warn
                     learned: Column = replace(category, share_other=1.0)
                 else:
-                    # one indicator of gaps is enough: that of the days
+                    # one indicator of missing values is enough: that of the days
                     kept = values if part == "days" else known
                     learned = Number.learn(whole, kept.to_numpy())
                 parts[part] = as_plain(learned)
         return cls(name=name, regional=regional, parts=parts)
 
     def _each(self, series: pl.Series) -> Iterator[tuple[Number | Category, pl.Series]]:
-        cells = _cells.dates(series, self.regional)
-        _cells.warn_of_strays(series, cells, "dates")
+        cells = _cell_values.read_dates(series, self.regional)
+        _cell_values.warn_of_strays(series, cells, "dates")
         values = _date_parts(cells.values)
         for part, column in self._learned().items():
             yield column, values[part]
@@ -259,6 +262,71 @@ class Date:
     def trees(self, series: pl.Series) -> Iterator[Floats]:
         for column, values in self._each(series):
             yield from column.trees(values)
+
+
+@dataclass(frozen=True)
+class TargetMean:
+    """A column of words, each replaced by the share of positives among its rows.
+
+    Shares of rare words are drawn toward that of all rows, as scikit-learn's
+    TargetEncoder does it (empirical Bayes). A row must not see its own label, so
+    training rows take the shares of other rows: see :meth:`crossed`. A word never seen
+    in training has the share of all rows; missing is a word of its own.
+    """
+
+    kind: ClassVar[str] = "target mean"
+    name: str
+    words: list[str]
+    shares: list[float]
+    overall: float
+    deviation: float
+
+    def __post_init__(self) -> None:
+        if len(self.words) != len(self.shares) or not self.deviation > 0.0:
+            raise ValueError("words, their shares and the deviation do not fit")
+
+    @classmethod
+    def learn(cls, name: str, words: pl.Series, labels: NDArray[Any]) -> Self:
+        """Learn the share of each word; `labels` are 0 and 1, both of them."""
+        known, codes = _codes(words)
+        return cls(
+            name=name,
+            words=known,
+            shares=_shares(codes, labels, len(known)).tolist(),
+            overall=float(labels.mean()),
+            deviation=float(_crossed(codes, labels, divide_rows(labels, 5)).std())
+            or 1.0,
+        )
+
+    def crossed(self, series: pl.Series, labels: NDArray[Any], folds: Any) -> Floats:
+        """Shares for the training rows, each from the rows that its fold learns from.
+
+        A row of no fold has the share of all rows, as a new word has.
+        """
+        _, codes = _codes(_cell_values.category_words(series))
+        return self._scaled(_crossed(codes, labels, folds))
+
+    def linear(self, series: pl.Series) -> Iterator[Floats]:
+        shares = (
+            _cell_values.category_words(series)
+            .fill_null("")
+            .replace_strict(
+                self.words,
+                self.shares,
+                default=self.overall,
+                return_dtype=pl.Float64,
+            )
+        )
+        yield self._scaled(shares.to_numpy())
+
+    def linear_names(self) -> list[str]:
+        return [f"{self.name}=(share of positives)"]
+
+    def trees(self, series: pl.Series) -> Iterator[Floats]:
+        yield from self.linear(series)
+
+    def _scaled(self, shares: Floats) -> Floats:
+        return np.asarray((shares - self.overall) / self.deviation)
 
 
 Column: TypeAlias = Number | Category | Date | TargetMean
@@ -279,7 +347,9 @@ _CHECKS: dict[Any, Callable[[Any], bool]] = {
         type(value) is list
         and all(type(one) is float and math.isfinite(one) for one in value)
     ),
-    str | None: lambda value: value is None or value in _cells.REGIONAL_DATE_FORMATS,
+    str | None: lambda value: (
+        value is None or value in _cell_values.REGIONAL_DATE_FORMATS
+    ),
 }
 
 _KINDS: dict[str, type[Column]] = {
@@ -313,7 +383,7 @@ def parts_of(column: Column) -> list[Number | Category | TargetMean]:
     return list(column._learned().values()) if isinstance(column, Date) else [column]
 
 
-def refuse_infinities(name: str, values: Floats) -> None:
+def reject_infinities(name: str, values: Floats) -> None:
     """Raise for the first infinite number, with its row."""
     infinite = np.isinf(values)
     if infinite.any():
@@ -332,3 +402,35 @@ def _date_parts(moments: NDArray[Any]) -> dict[str, pl.Series]:
         "weekday": series.dt.weekday().cast(pl.String),
         "hour": series.dt.hour() + series.dt.minute() / 60,
     }
+
+
+def _codes(words: pl.Series) -> tuple[list[str], NDArray[Any]]:
+    """Return the different words, sorted, and the number of each row's."""
+    words = words.fill_null("")
+    known = words.unique().sort()
+    return known.to_list(), words.cast(pl.Enum(known)).to_physical().to_numpy()
+
+
+def _crossed(codes: NDArray[Any], labels: NDArray[Any], folds: Any) -> Floats:
+    """Return the share of each row's word among the rows that its fold learns from."""
+    shares = np.full(labels.size, labels.mean())
+    for others, rows in folds:
+        of_words = _shares(codes[others], labels[others], int(codes.max()) + 1)
+        shares[rows] = of_words[codes[rows]]
+    return shares
+
+
+def _shares(codes: NDArray[Any], labels: NDArray[Any], n_words: int) -> Floats:
+    r"""Return the share of positives of each word, drawn toward that of all rows.
+
+    With :math:`n_w` rows of a word, of which a share :math:`m_w` is positive, and the
+    variance v of all labels, the weight of the word's own share is
+    :math:`v n_w / (v n_w + m_w (1 - m_w))`, that of scikit-learn's TargetEncoder.
+    """
+    overall = float(labels.mean())
+    counts = np.bincount(codes, minlength=n_words)
+    means = np.bincount(codes, labels, minlength=n_words) / np.maximum(counts, 1)
+    known = overall * (1.0 - overall) * counts
+    total = known + means * (1.0 - means)
+    trust = np.divide(known, total, out=np.zeros(n_words), where=total > 0.0)
+    return np.asarray(trust * means + (1.0 - trust) * overall)

@@ -1,22 +1,25 @@
-"""What happens when something goes wrong: one message, one exit code."""
+"""The program: its help, its streams, and one message and exit code per error."""
 
+import errno
 import io
+import os
 import shlex
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
-from aucmax.cli.streams import lenient_streams, output_error
-
 __all__ = [
     "Command",
+    "CommandGroup",
     "NothingRankedError",
-    "Program",
     "echo",
+    "lenient_streams",
+    "output_error",
     "printable",
     "remember_debug",
     "typed_command",
@@ -46,6 +49,55 @@ def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
     click.echo(printable(text), err=err, nl=nl)
 
 
+class _Stream(io.FileIO):
+    """A standard stream; `error` is the last failure to write."""
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write some of the bytes, or lose all of them."""
+        try:
+            if (n_written := super().write(data)) is not None:
+                return n_written
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        except OSError as error:
+            self.error = error
+        return memoryview(data).nbytes
+
+
+@contextmanager
+def lenient_streams() -> Iterator[None]:
+    """Let nothing that is printed raise, unless others have replaced the streams."""
+    # A closed stream would give its number to the next file, where C code would print.
+    # This one can be read alone, so that writing to it is an error that is noticed.
+    while (spare := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        pass
+    os.close(spare)
+    before = sys.stdout, sys.stderr
+    sys.stdout = _lenient(1, sys.stdout, sys.__stdout__)
+    sys.stderr = _lenient(2, sys.stderr, sys.__stderr__)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _lenient(number: int, stream: Any, original: Any) -> Any:
+    if stream is not original:
+        return stream
+    raw = _Stream(number, "w", closefd=False)
+    encoding = getattr(stream, "encoding", "utf-8")
+    errors = getattr(stream, "errors", "backslashreplace")
+    buffer = io.BufferedWriter(raw)
+    return io.TextIOWrapper(buffer, encoding, errors, line_buffering=True)
+
+
+def output_error() -> OSError | None:
+    """Return why some of the output is lost, or None."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return raw.error if isinstance(raw, _Stream) else None
+
+
 class NothingRankedError(click.ClickException):
     """A model gives all rows the same score: no fault of ours, and of no use."""
 
@@ -65,7 +117,7 @@ class Command(click.Command):
         super().format_epilog(ctx, formatter)
 
 
-class Program(Command, click.Group):
+class CommandGroup(Command, click.Group):
     """A group of commands that never shows a traceback for bad input.
 
     Errors in data, files or arguments end with exit code 2 and a message on the
@@ -135,7 +187,7 @@ def typed_command(ctx: click.Context) -> str:
 def remember_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     """Note ``--debug`` for the program's error messages."""
     program = ctx.find_root().command
-    if value and isinstance(program, Program):
+    if value and isinstance(program, CommandGroup):
         program.shows_tracebacks = True
 
 

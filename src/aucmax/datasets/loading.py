@@ -1,20 +1,25 @@
-"""Tables with named columns: files of many kinds as polars frames."""
+"""Tables with named columns: files of any format as polars frames, and back."""
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aucmax._core.atomic import atomic_output
 from aucmax._core.parameters import check_names
 from aucmax._core.threads import require_polars_threads
-from aucmax.datasets.cells import type_columns, usual_integers
-from aucmax.datasets.dialects import Decimals
-from aucmax.datasets.encodings import check_encoding
-from aucmax.datasets.names import near_names
-from aucmax.datasets.opening import PathLike, file_format, find_source, require_file
-from aucmax.datasets.text_tables import TextTable
-from aucmax.datasets.typed_files import TYPED_READERS, Selection, read_excel
-from aucmax.datasets.unnamed import drop_index, name_columns
+from aucmax.datasets.column_names import drop_index, name_columns, near_names
+from aucmax.datasets.decimal_marks import Decimals, type_columns
+from aucmax.datasets.opening import (
+    FORMATS,
+    PathLike,
+    file_format,
+    find_source,
+    require_file,
+)
+from aucmax.datasets.text_tables import Selection, check_encoding, read_text_table
+from aucmax.datasets.typed_files import TYPED_READERS, read_excel, usual_integers
 from aucmax.exceptions import DataFileError, DataFileWarning
 
 if TYPE_CHECKING:
@@ -28,6 +33,7 @@ MISSING = (
 )  # fmt: skip
 
 _SEPARATORS = {"csv": None, "tsv": "\t"}
+_FINDABLE = ("separator", "decimal", "encoding")
 
 
 def load_table(
@@ -51,7 +57,7 @@ def load_table(
 
     CSV, TSV, Parquet, Feather, JSON lines and spreadsheets become a polars frame. What
     had to be found out of a file (its encoding, its separator, decimal commas, an
-    index without a name) is told by a `DataFileWarning`.
+    index without a name) is reported by a `DataFileWarning`.
 
     A column of a text file becomes Int64 if all its cells are integers, Float64 if all
     are numbers (wherever the first fraction appears) or missing, and otherwise stays
@@ -135,6 +141,9 @@ def load_table(
     ...     load_table(path).rows()
     [(41, 'north'), (None, 'south')]
     """
+    import polars as pl
+    import polars.selectors as cs
+
     require_polars_threads()
     check_names("columns", () if columns is None else columns)
     check_names("optional", optional)
@@ -154,23 +163,33 @@ def load_table(
             + (" (load_svmlight reads it)." if kind in ("svmlight", "letor") else ".")
         )
     if sheet is not None and kind != "excel":
-        raise ValueError(f"{path} is no spreadsheet, and has no sheet {sheet!r}.")
+        raise ValueError(f"{path} is not a spreadsheet and has no sheet {sheet!r}.")
     select = partial(_select, path, columns=columns, optional=optional)
     remarks: list[str] = []
     unnamed: list[str] = []
     copies: list[pl.Series] = []
+    found: dict[str, str] = {}
+    frame: pl.DataFrame
     if kind in TYPED_READERS:
         frame = TYPED_READERS[kind](path, compression, select)
-    elif kind == "excel":
-        frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
-        copies = _copies(frame, verbatim)
-        frame = _typed_texts(path, frame, text_columns, missing, decimals)
     else:
-        text = TextTable(path, compression, encoding, quote_char, has_header)
-        frame, unnamed = text.read(separator or _SEPARATORS[kind], select)
+        if kind == "excel":
+            frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
+            mark = None
+        else:
+            mark = separator or _SEPARATORS[kind]
+            frame, unnamed, mark, found = read_text_table(
+                path, compression, encoding, mark, quote_char, has_header, select
+            )
         copies = _copies(frame, verbatim)
-        frame = text.type(frame, text_columns, missing, decimals)
-        remarks = text.remarks()
+        texts = frame.select(pl.col(pl.String))
+        decimals._add(path, texts.drop(text_columns, strict=False), missing, mark)
+        commas = decimals._with_commas()
+        if commas and decimals.choice == "auto" and kind != "excel":
+            found["decimal"] = ","
+        typed = type_columns(texts, text_columns, missing, commas)
+        frame = frame.with_columns(typed) if texts.width else frame
+        remarks += _found_remark(found)
     remarks += decimals._remarks()
     if columns is None:
         frame, more = drop_index(frame, unnamed)
@@ -179,7 +198,14 @@ def load_table(
         warnings.warn(f"{path}: {'; '.join(remarks)}.", DataFileWarning, stacklevel=2)
     if not frame.height:
         raise DataFileError(f"{path}: the table has no rows.")
-    return _without_nan(frame).hstack(copies)
+    frame = frame.with_columns(map(usual_integers, frame.get_columns()))
+    return frame.with_columns(cs.float().fill_nan(None)).hstack(copies)
+
+
+def _found_remark(found: Mapping[str, str]) -> list[str]:
+    what = [f"{name} {found[name]!r}" for name in _FINDABLE if name in found]
+    options = ", ".join(f"--{name}" for name in _FINDABLE if name in found)
+    return [f"found {', '.join(what)} (to choose another: {options})"] if what else []
 
 
 def _copies(
@@ -198,13 +224,6 @@ def _copies(
     return copies.rename(named).get_columns()
 
 
-def _without_nan(frame: "pl.DataFrame") -> "pl.DataFrame":
-    import polars.selectors as cs
-
-    frame = frame.with_columns(map(usual_integers, frame.get_columns()))
-    return frame.with_columns(cs.float().fill_nan(None))
-
-
 def _read_sheet(
     path: PathLike, compression: str, sheet: str | None, select: Selection
 ) -> tuple["pl.DataFrame", list[str], list[str]]:
@@ -218,24 +237,6 @@ def _read_sheet(
         raise DataFileError(f"{path}: two columns have the same name; rename one.")
     frame.columns = names
     return frame.select(select(names)), unnamed, remarks
-
-
-def _typed_texts(
-    path: PathLike,
-    frame: "pl.DataFrame",
-    text_columns: Collection[str],
-    missing: Collection[str],
-    decimals: Decimals,
-) -> "pl.DataFrame":
-    """Treat the strings of a spreadsheet as those of a CSV file."""
-    import polars as pl
-
-    texts = frame.select(pl.col(pl.String))
-    if not texts.width:
-        return frame
-    decimals._add(path, texts.drop(text_columns, strict=False), missing, None)
-    commas = decimals._with_commas()
-    return frame.with_columns(type_columns(texts, text_columns, missing, commas))
 
 
 def _check_character(name: str, value: str | None) -> None:
@@ -263,3 +264,37 @@ def _select(
     if not wanted:
         raise DataFileError(f"{path}: there are none of the columns {list(columns)!r}.")
     return wanted
+
+
+def save_table(
+    frame: "pl.DataFrame", path: str | Path, *, overwrite: bool = False
+) -> None:
+    """Write a polars frame to a file that :func:`load_table` reads.
+
+    The file is written whole or not at all.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    path : str or Path
+        Where to write it: ``.csv``, ``.tsv`` or ``.parquet``.
+    overwrite : bool, default=False
+        Whether a file that is already there may be replaced.
+
+    Raises
+    ------
+    ValueError
+        The name has another ending.
+    OSError
+        The file cannot be written, or exists and `overwrite` is False.
+    """
+    require_polars_threads()
+    kind = FORMATS.get(Path(path).suffix.lower())
+    if kind != "parquet" and kind not in ("csv", "tsv"):
+        raise ValueError(f"{path}: tables are written as .csv, .tsv or .parquet.")
+    with atomic_output(path, overwrite=overwrite) as file:
+        if kind == "parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file, separator=_SEPARATORS[kind] or ",")

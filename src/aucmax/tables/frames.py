@@ -1,4 +1,4 @@
-"""One door for tables: frames and arrays become polars frames, sparse matrices CSR."""
+"""Tables of any kind: frames and arrays become polars frames, sparse matrices CSR."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,15 +8,16 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from aucmax._core.digest import digest_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import reject_unreadable
 from aucmax.datasets import near_names
-from aucmax.datasets.cells import usual_integers
-from aucmax.tables._sparse import as_rows
+from aucmax.datasets.typed_files import usual_integers
+from aucmax.tables.target import Target
 
-__all__ = ["as_table", "pick_columns"]
+__all__ = ["as_rows", "as_table", "digest_table", "pick_columns"]
 
 
 def as_table(table: Any) -> Any:
@@ -72,6 +73,33 @@ def as_table(table: Any) -> Any:
     return pl.DataFrame(array, schema=names, orient="row")
 
 
+def digest_table(X: Any, target: Target) -> str:
+    """Digest a table and its target: names, types and cells of all columns.
+
+    Parameters
+    ----------
+    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+        Raw rows, without the target.
+    target : Target
+        Its levels, queries and weights count.
+
+    Returns
+    -------
+    str
+        The first 16 hexadecimal digits of a SHA-256. The same table read from another
+        file, or by another version of polars, has the same.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from aucmax.tables import encode_target, digest_table
+    >>> table = pl.DataFrame({"age": [31, 42, None], "kind": ["a", "b", "a"]})
+    >>> digest_table(table, encode_target([0, 1, 1]))
+    '218ea2770e45e843'
+    """
+    return digest_rows(as_table(X), [target.labels, target.queries, target.weights])
+
+
 def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     """Reject complex numbers; integers of 128 bits become usual ones, or text."""
     wide = []
@@ -89,7 +117,7 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
 def _from_pandas(name: str, column: Any) -> pl.Series:
     if column.dtype.kind in "biufM" and isinstance(column.dtype, np.dtype):
         return pl.Series(name, column.to_numpy())
-    # everything else (texts, nullable types, categories, mixed objects) cell by cell
+    # everything else (strings, nullable types, categories, mixed objects) cell by cell
     gaps = column.isna().to_numpy()
     cells = column.to_numpy(dtype=object)
     values = [
@@ -111,3 +139,18 @@ def pick_columns(frame: Any, names: Sequence[str]) -> Any:
             f"{near_names(missing[0], frame.columns)}"
         )
     return frame.select(names)
+
+
+def as_rows(matrix: Any) -> sparse.csr_array:
+    """Return CSR rows of float64; infinities and NaN raise an error."""
+    rows = sparse.csr_array(matrix, dtype=np.float64)
+    unusable = ~np.isfinite(rows.data)
+    if unusable.any():
+        position = int(np.argmax(unusable))
+        row = int(np.searchsorted(rows.indptr, position, side="right"))
+        raise ValueError(
+            f"row {row}, feature {int(rows.indices[position]) + 1}: "
+            f"{rows.data[position]} is not usable; leave the feature out of the row or "
+            "put a finite number there."
+        )
+    return rows

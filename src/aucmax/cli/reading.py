@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from aucmax.cli.output import Console
 from aucmax.exceptions import TooManyValuesError
 
 __all__ = [
@@ -17,7 +18,10 @@ __all__ = [
     "QueryChoice",
     "RowColumns",
     "Source",
+    "TestColumns",
+    "drop_unknown",
     "require_column",
+    "split_known",
     "split_target",
 ]
 
@@ -52,7 +56,7 @@ class Data:
     labels: Any = None
     target: str | None = None  # its name; svmlight files have none
     queries: Any = None
-    query_column: str | None = None  # likewise
+    query_column: str | None = None  # also none for svmlight
     weights: Any = None
     groups: Any = None
     times: Any = None
@@ -165,7 +169,7 @@ class Data:
         elif self.labels.dtype.is_float():
             gaps |= self.labels.is_nan().fill_null(True)
         if not gaps.any() or gaps.all():
-            return self  # a target without any value is refused later
+            return self  # a target without any value is an error later
         columns = ("rows", "labels", "queries", "weights", "groups", "times")
         values = {name: getattr(self, name) for name in columns}
         kept: dict[str, Any] = {
@@ -175,7 +179,7 @@ class Data:
         return replace(self, n_left_out=int(gaps.sum()), **kept)
 
     def describe(self, target: Any) -> str:
-        """Say how many rows and queries there are, and what is positive."""
+        """Describe how many rows and queries there are, and what is positive."""
         if target.is_graded:
             levels = ", ".join(f"{k}: {n}" for k, n in target.level_counts.items())
             text = f"{self.n_rows} rows, levels of {self.target_name} {levels}"
@@ -236,7 +240,7 @@ class Source(NamedTuple):
     ) -> Data:
         """Read the file or files; the labels of svmlight rows come with it.
 
-        Columns that a model knows as texts must stay texts, even if new rows happen
+        Columns that a model knows as text must stay text, even if new rows happen
         to hold numbers only. Columns to keep are also read as they are written.
         """
         from aucmax import datasets
@@ -291,7 +295,7 @@ def split_target(
     queries: QueryChoice,
     row_columns: RowColumns = _NO_COLUMNS,
 ) -> Data:
-    """Take the target, the queries and other columns that are no features off."""
+    """Take the target, the queries and other columns that are not features off."""
     from aucmax.datasets import near_names
 
     if data.labels is not None:
@@ -323,7 +327,7 @@ def split_target(
         "--groups": row_columns.groups,
         "--time": row_columns.time,
     }
-    _refuse_two_roles(roles, drop)
+    _reject_two_roles(roles, drop)
     weights, groups, times = (
         None if name is None else data.rows[name] for name in row_columns
     )
@@ -341,7 +345,48 @@ def split_target(
     )
 
 
-def _refuse_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None:
+class TestColumns(NamedTuple):
+    """Columns of test rows that the user names; the model knows the others."""
+
+    target: str | None
+    missing_target: str
+    queries: QueryChoice
+    row_columns: RowColumns
+
+
+def split_known(rows: Data, data: Source, model: Any, roles: TestColumns) -> Data:
+    """Take off target and queries: the columns of training, unless others are named."""
+    queries = roles.queries
+    if rows.labels is not None:
+        # columns beyond those of training may be a thousand million
+        rows = replace(rows, rows=model.encoder_.select(rows.rows))
+        return split_target(rows, data, roles.target, (), queries, roles.row_columns)
+    column = queries.column or (None if queries.is_off else model.query_column)
+    if queries.column is None and column not in (None, *rows.rows.columns):
+        raise click.ClickException(
+            f"{data.path} has no column {column!r}, which named the queries at "
+            "training; name another with --qid, or rank all rows together with "
+            "--no-qid."
+        )
+    target = roles.target or model.target
+    queries = QueryChoice(column)
+    return split_target(rows, data, target, (), queries, roles.row_columns)
+
+
+def drop_unknown(rows: Data, missing_target: str, console: Console) -> Data:
+    """Leave out rows without a target, with a note, unless they are an error."""
+    if missing_target == "drop":
+        rows = rows.without_gaps()
+    if rows.n_left_out:
+        n_all = rows.n_rows + rows.n_left_out
+        console.note(
+            f"{rows.target_name} is missing in {rows.n_left_out} of {n_all} rows: "
+            "they are left out (--missing-target error rejects them)"
+        )
+    return rows
+
+
+def _reject_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None:
     taken: dict[str, str] = {}
     for role, name in roles.items():
         if name is None:
@@ -356,7 +401,7 @@ def _refuse_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None
 
 
 def require_column(name: str, columns: Sequence[str], path: Path) -> None:
-    """Refuse a column that is not there, with those that may have been meant."""
+    """Reject a column that is not there, with those that may have been meant."""
     from aucmax.datasets import near_names
 
     if name not in columns:

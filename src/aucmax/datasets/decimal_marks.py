@@ -1,54 +1,17 @@
-"""Which character separates columns, and which one decimals; found in the text."""
+"""Cells of text files: which decimal mark they have, and which columns are numbers."""
 
-import csv
-import io
 from collections.abc import Collection, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING
 
-from aucmax.datasets.cells import without_missing
 from aucmax.exceptions import DataFileError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["SAMPLE_SIZE", "Decimals", "find_separator"]
+__all__ = ["Decimals", "type_columns"]
 
-SAMPLE_SIZE = 1 << 16
-
-_N_RECORDS = 50
-
-
-def find_separator(sample: bytes, quote_char: str | None) -> str:
-    """Return what separates the columns of a table, given the start of its text.
-
-    A separator fits if all records have as many fields as the first one, and more than
-    one. The comma comes first; where none fits, it is assumed.
-    """
-    text = sample.decode(errors="replace")
-    if len(sample) >= SAMPLE_SIZE:
-        text = text[: text.rfind("\n") + 1]  # the last record may be cut
-    widths = {mark: _width(text, mark, quote_char) for mark in ",;\t|"}
-    if widths[","]:
-        return ","
-    widest = max(widths, key=lambda mark: widths[mark])
-    return widest if widths[widest] else ","
-
-
-def _width(text: str, separator: str, quote_char: str | None) -> int:
-    """Return the number of columns, 0 if records differ in it or there is one."""
-    reader = csv.reader(
-        io.StringIO(text, newline=""),
-        delimiter=separator,
-        quotechar=quote_char,
-        quoting=csv.QUOTE_MINIMAL if quote_char else csv.QUOTE_NONE,
-    )
-    try:
-        records = (record for record in reader if any(map(str.strip, record)))
-        widths = {len(record) for record in islice(records, _N_RECORDS)}
-    except csv.Error:
-        return 0
-    return widths.pop() if len(widths) == 1 and widths != {1} else 0
+# columns typed at a time, so that the text and the numbers of all are not held at once
+_N_COLUMNS = 64
 
 
 def _number(mark: str, group: str) -> str:
@@ -103,7 +66,7 @@ class Decimals:
             is_settled = self._uses_points and self.known.get(name) != ","
             if is_settled or not frame[name].str.contains("[.,]").any():
                 continue
-            cells = without_missing(frame.select(name), missing)[name].drop_nulls()
+            cells = _without_missing(frame.select(name), missing)[name].drop_nulls()
             fits = [
                 mark for mark in _NUMBERS if cells.str.contains(_NUMBERS[mark]).all()
             ]
@@ -183,3 +146,60 @@ def _value(cell: str, mark: str) -> str:
     """Return what a cell means with a decimal mark."""
     group = "," if mark == "." else "."
     return f"{float(cell.replace(group, '').replace(mark, '.')):.15g}"
+
+
+def type_columns(
+    frame: "pl.DataFrame",
+    text_columns: Collection[str],
+    missing: Collection[str],
+    with_commas: Collection[str] = (),
+) -> "pl.DataFrame":
+    """Turn columns of strings into numbers, all the cells of a column or none.
+
+    Those `with_commas` hold nothing but numbers with decimal commas.
+    """
+    import polars as pl
+    import polars.selectors as cs
+
+    typed: list[pl.Series] = []
+    for start in range(0, frame.width, _N_COLUMNS):
+        texts = _without_missing(frame[:, start : start + _N_COLUMNS], missing)
+        group = [
+            cells
+            if cells.name in text_columns
+            else _numbers(cells, cells.name in with_commas)
+            for cells in texts
+        ]
+        typed.extend(pl.DataFrame(group).with_columns(cs.float().fill_nan(None)))
+    return pl.DataFrame(typed)
+
+
+def _without_missing(texts: "pl.DataFrame", missing: Collection[str]) -> "pl.DataFrame":
+    """Make null the cells that mean so; drop the spaces around the others."""
+    import polars as pl
+
+    texts = texts.select(pl.all().str.strip_chars(" \t\r"))
+    return texts.select(
+        pl.when(~pl.col(name).is_in(list(missing))).then(pl.col(name)).alias(name)
+        for name in texts.columns
+    )
+
+
+def _numbers(cells: "pl.Series", with_commas: bool) -> "pl.Series":
+    """Return the numbers that all cells are, or the cells."""
+    import polars as pl
+
+    n_missing = cells.null_count()
+    if n_missing == cells.len():
+        return cells.cast(pl.Float64)
+    plain = cells
+    if with_commas:
+        without = cells.str.replace_all(".", "", literal=True)
+        plain = without.str.replace(",", ".", literal=True)
+    numbers = plain.cast(pl.Int64, strict=False)
+    if numbers.null_count() > n_missing:
+        # floats would make one number of different integers beyond 64 bits
+        if plain.str.contains("^[+-]?[0-9]+$").all():
+            return cells
+        numbers = plain.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == n_missing else cells

@@ -1,10 +1,11 @@
-"""What the user sees: bars on a terminal, plain lines in a pipe, JSON for machines."""
+"""Output of commands: results, notes, progress, JSON, files."""
 
 import json
+import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -12,10 +13,23 @@ from typing import Any
 
 import click
 
-from aucmax.cli.program import echo, printable, remember_debug
-from aucmax.cli.streams import output_error
+from aucmax.cli.entry_point import echo, output_error, printable, remember_debug
 
-__all__ = ["Console", "with_console"]
+__all__ = [
+    "PICTURES",
+    "REPORTS",
+    "TABLES",
+    "Console",
+    "check_ending",
+    "check_outputs",
+    "make_folder",
+    "save_figure",
+    "with_console",
+]
+
+PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
+REPORTS = (".html", ".htm", ".md")
+TABLES = (".csv", ".tsv", ".parquet")
 
 
 class Console:
@@ -67,15 +81,6 @@ class Console:
         if not self.is_quiet:
             echo(f"note: {text}", err=True)
 
-    def note_rows_left_out(self, data: Any) -> None:
-        """Say how many rows have no target, if any."""
-        if data.n_left_out:
-            n_all = data.n_rows + data.n_left_out
-            self.note(
-                f"{data.target_name} is missing in {data.n_left_out} of {n_all} rows: "
-                "they are left out (--missing-target error refuses them)"
-            )
-
     def give(self, record: dict[str, Any]) -> None:
         """Print the result as JSON, if that is wanted."""
         if self.as_json:
@@ -83,14 +88,14 @@ class Console:
 
     @contextmanager
     def progress(self, title: str, n_steps: int) -> Iterator[Callable[..., None]]:
-        """Give a function to call with a line of news after a step, or so many."""
+        """Yield a function to call with a line of progress after each step."""
         if self.is_quiet:
             yield lambda *_: None
         elif sys.stderr.isatty():
             with click.progressbar(
                 length=n_steps,
                 label=printable(title),
-                item_show_func=lambda news: news and printable(news),
+                item_show_func=lambda line: line and printable(line),
                 show_eta=False,
                 show_percent=False,
                 show_pos=True,
@@ -99,10 +104,10 @@ class Console:
                 width=20,
                 file=sys.stderr,
             ) as bar:
-                yield lambda news, n=1: bar.update(n, news)
+                yield lambda line, n=1: bar.update(n, line)
         else:
             echo(f"{title} ...", err=True)
-            yield lambda news, *_: echo(f"  {news}", err=True)
+            yield lambda line, *_: echo(f"  {line}", err=True)
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -115,7 +120,7 @@ class Console:
                 self.note(str(message))
 
         with warnings.catch_warnings():
-            # deprecations inside other packages are no concern of the user
+            # deprecations inside other packages do not concern the user
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
             warnings.simplefilter("always", RuntimeWarning)
@@ -149,3 +154,64 @@ def with_console(command: Callable[..., None]) -> Callable[..., None]:
                 echo(f"Written: {', '.join(console.files)}", err=True)
 
     return wrapped
+
+
+def make_folder(folder: Path) -> None:
+    """Create the folder of the results, with those above it, unless it exists."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise click.ClickException(
+            f"{folder}: there is a file of that name, where a folder is needed."
+        ) from error
+
+
+def check_outputs(
+    outputs: Iterable[Path | None],
+    force: bool,
+    inputs: Iterable[Path] = (),
+    *,
+    makes_folder: bool = False,
+) -> None:
+    """Reject outputs that exist, would replace an input, or cannot be written.
+
+    Their folder must be there, unless it is made along with them.
+    """
+    taken = {os.path.realpath(path): "is an input" for path in inputs}
+    for path in filter(None, outputs):
+        if (place := os.path.realpath(path)) in taken:
+            raise click.ClickException(
+                f"{path} {taken[place]}; choose another name for the output."
+            )
+        taken[place] = "is named for two outputs"
+        if path.exists() and not path.is_file():
+            raise click.ClickException(f"{path} is a folder or a device; name a file.")
+        if path.exists() and not force:
+            raise click.ClickException(
+                f"{path} exists; choose another name, or replace it with --force."
+            )
+        folder = path.parent
+        if makes_folder and not folder.exists():
+            folder = folder.parent
+        if not folder.is_dir():
+            raise click.ClickException(f"there is no folder {folder}; create it first.")
+        for existing in (folder, *([path] if path.exists() else [])):
+            if not os.access(existing, os.W_OK):
+                raise click.ClickException(f"no permission to write in {existing}.")
+
+
+def check_ending(path: Path | None, endings: Sequence[str]) -> None:
+    """Reject a file of a format that cannot be written, before the work."""
+    if path is not None and path.suffix.lower() not in endings:
+        raise click.ClickException(
+            f"{path}: its name must end in one of {', '.join(endings)}."
+        )
+
+
+def save_figure(figure: Any, path: Path, force: bool) -> None:
+    """Write a picture, its kind by the name."""
+    from aucmax.persistence import atomic_output
+
+    with atomic_output(path, overwrite=force) as file:
+        kind = path.suffix.lstrip(".").lower()
+        figure.savefig(file, format=kind, dpi=150, bbox_inches="tight")

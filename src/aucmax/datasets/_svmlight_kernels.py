@@ -27,8 +27,8 @@ def at(text, i):
 
 # ---------------------------------------------------------------- decimal numbers
 
-LARGEST_EXACT = np.uint64(2**53)  # every integer up to here is a float64
-ROOM_FOR_DIGIT = np.uint64(10**18)  # below it, one more digit fits 64 bits
+MAX_EXACT = np.uint64(2**53)  # every integer up to here is a float64
+MAX_BEFORE_DIGIT = np.uint64(10**18)  # below it, one more digit fits 64 bits
 TEN = np.uint64(10)
 ONE = np.uint64(1)
 HALF_WORD = np.uint64(32)
@@ -36,7 +36,7 @@ LOW_WORD = np.uint64(0xFFFFFFFF)
 NINE_ONES = np.uint64(0x1FF)
 POWERS_OF_TEN = 10.0 ** np.arange(23)  # exact
 
-SMALLEST_POWER, LARGEST_POWER = -325, 308
+MIN_POWER, MAX_POWER = -325, 308
 
 # what `number` found
 EXACT, LEFT_TO_PYTHON, MALFORMED = 0, 1, 2
@@ -48,8 +48,8 @@ def _powers_of_five():
     Cut off, except that the reciprocals down to 5**-27, which can meet an exact tie,
     are rounded up: what the proof of `nearest_double` asks for.
     """
-    words = np.empty((LARGEST_POWER - SMALLEST_POWER + 1, 2), dtype=np.uint64)
-    for row, q in enumerate(range(SMALLEST_POWER, LARGEST_POWER + 1)):
+    words = np.empty((MAX_POWER - MIN_POWER + 1, 2), dtype=np.uint64)
+    for row, q in enumerate(range(MIN_POWER, MAX_POWER + 1)):
         power = 5 ** abs(q)
         if q >= 0:
             excess = power.bit_length() - 128
@@ -92,7 +92,7 @@ def nearest_double(w, q):
             w = w << np.uint64(step)
             shift += step
         step >>= 1
-    row = q - SMALLEST_POWER
+    row = q - MIN_POWER
     high, low = wide_product(w, POWERS_OF_FIVE[row, 0])
     if high & NINE_ONES == NINE_ONES:
         # a carry from the bits cut off could still reach the rounding bit
@@ -119,11 +119,11 @@ def nearest_double(w, q):
 def digits(text, i, mantissa):
     """Append the digits at byte i to mantissa, as long as they fit.
 
-    Returns the mantissa, the byte after the digits, and how many found no room.
+    Returns the mantissa, the byte after the digits, and how many did not fit.
     """
     dropped = 0
     while ZERO <= at(text, i) <= NINE:
-        if mantissa < ROOM_FOR_DIGIT:
+        if mantissa < MAX_BEFORE_DIGIT:
             mantissa = mantissa * TEN + np.uint64(at(text, i) - ZERO)
         else:
             dropped += 1
@@ -153,12 +153,12 @@ def magnitude(mantissa, power):
     """Return the float64 nearest to mantissa * 10**power, or NaN if unsure."""
     if mantissa == 0:
         return 0.0
-    if mantissa <= LARGEST_EXACT and -22 <= power <= 22:
+    if mantissa <= MAX_EXACT and -22 <= power <= 22:
         # one correctly rounded operation on two exact numbers
         if power < 0:
             return np.float64(np.int64(mantissa)) / POWERS_OF_TEN[-power]
         return np.float64(np.int64(mantissa)) * POWERS_OF_TEN[power]
-    if SMALLEST_POWER <= power <= LARGEST_POWER:
+    if MIN_POWER <= power <= MAX_POWER:
         return nearest_double(mantissa, power)
     return math.nan
 
@@ -199,23 +199,23 @@ DONE, BAD_LABEL, BAD_QID, QID_MISSING, QID_UNEXPECTED = 0, 1, 2, 3, 4
 BAD_INDEX, INDEX_OUT_OF_RANGE, INDEX_NOT_INCREASING, BAD_VALUE = 5, 6, 7, 8
 
 # the entries of its state: whether the rows name their query, the smallest and the
-# largest index allowed, the newlines passed in all texts, and the byte where reading
+# largest index allowed, the newlines passed so far, and the byte where reading
 # stopped in this one
 QUERIES, LOWEST, HIGHEST, LINES, STOPPED = 0, 1, 2, 3, 4
 UNKNOWN, PRESENT, ABSENT = 0, 1, 2
 
-LARGEST_TENTH, LARGEST_DIGIT = divmod(2**63 - 1, 10)
+MAX_TENTH, MAX_DIGIT = divmod(2**63 - 1, 10)
 
 
 @inlined
 def ends_token(byte):
-    """Say whether a token ends before this byte."""
+    """Return whether a token ends before this byte."""
     return byte in (SPACE, HASH) or TAB <= byte <= RETURN
 
 
 @inlined
 def skip_blanks(text, i):
-    """Return the first byte from i on that is no blank; a newline is none."""
+    """Return the first byte from i on that is not a blank; a newline is none."""
     while ends_token(at(text, i)) and at(text, i) not in (NEWLINE, HASH):
         i += 1
     return i
@@ -234,7 +234,7 @@ def integer(text, i):
     value = 0
     while ZERO <= at(text, i) <= NINE:
         digit = np.int64(at(text, i) - ZERO)
-        if value > LARGEST_TENTH or (value == LARGEST_TENTH and digit > LARGEST_DIGIT):
+        if value > MAX_TENTH or (value == MAX_TENTH and digit > MAX_DIGIT):
             return -2, i
         value = value * 10 + digit
         i += 1

@@ -1,4 +1,4 @@
-"""Rows of a table on disk, some at a time, as if they were read together."""
+"""Matrices made of columns: dense, sparse, on disk, on Dask's workers."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
@@ -10,14 +10,59 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.mapped import MapWriter
-from aucmax.tables import _cells
-from aucmax.tables._columns import Column, Date, Number
+from aucmax.tables import _cell_values
+from aucmax.tables._column_types import Column, Date, Number, OneHot
 
-__all__ = ["matrix_on_disk", "matrix_on_workers", "of_pieces"]
+__all__ = [
+    "assemble_dense",
+    "assemble_sparse",
+    "matrix_on_disk",
+    "matrix_on_workers",
+    "of_pieces",
+]
 
 T = TypeVar("T")
 
-_MOST_SMALL = np.iinfo(np.int32).max
+_MAX_INT32 = np.iinfo(np.int32).max
+
+
+def assemble_dense(
+    parts: Iterator[NDArray[np.float64] | OneHot], shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Fill an array."""
+    matrix = np.zeros(shape)
+    position = 0
+    for part in parts:
+        if isinstance(part, OneHot):
+            (rows,) = np.nonzero(part.codes >= 0)
+            matrix[rows, position + part.codes[rows]] = 1.0
+            position += part.width
+        else:
+            matrix[:, position] = part
+            position += 1
+    return matrix
+
+
+def assemble_sparse(
+    parts: Iterator[NDArray[np.float64] | OneHot], shape: tuple[int, int]
+) -> sparse.csr_array:
+    """Build CSR rows, with 32-bit indices, which every scikit-learn solver takes."""
+    rows, columns, values = [], [], []
+    position = 0
+    for part in parts:
+        if isinstance(part, OneHot):
+            (filled,) = np.nonzero(part.codes >= 0)
+            columns.append(position + part.codes[filled])
+            values.append(np.ones(filled.size))
+            position += part.width
+        else:
+            (filled,) = np.nonzero(part)
+            columns.append(np.full(filled.size, position))
+            values.append(part[filled])
+            position += 1
+        rows.append(filled)
+    places = tuple(np.concatenate(p).astype(np.int32) for p in (rows, columns))
+    return sparse.csr_array((np.concatenate(values), places), shape=shape)
 
 
 def of_pieces(
@@ -27,17 +72,17 @@ def of_pieces(
     *,
     are_settled: bool = False,
 ) -> Iterator[T]:
-    """Yield what a function says of each piece: a frame, and which rows they are.
+    """Yield the result of a function for each piece: a frame, and its rows.
 
     Whether a column of numbers has too many other words is decided for all its rows
-    together, unless that `are_settled`, as of training rows; then they are gaps.
+    together, unless that `are_settled`, as of training rows; then they are missing.
     """
     written = _written(table, columns)
     if not are_settled:
         for column in written:
             series = table[column.name]
             kind = "numbers" if isinstance(column, Number) else "dates"
-            _cells.warn_of_strays(series, _cells_of(column, series), kind)
+            _cell_values.warn_of_strays(series, _cells_of(column, series), kind)
     ends = np.cumsum([0, *(piece.height for piece in table.pieces())])
     pieces = [
         (piece, slice(int(start), int(end)))
@@ -62,7 +107,7 @@ def _of_piece(
     function: Callable[[pl.DataFrame, slice], T],
 ) -> T:
     frame = piece.read()
-    # what is no text any more has no strays
+    # what is not text any more has no strays
     frame = frame.with_columns(
         pl.Series(column.name, _cells_of(column, frame[column.name]).values)
         for column in written
@@ -104,7 +149,7 @@ def _dense_block(*arguments: Any) -> NDArray[np.float64]:
 
 
 def _written(table: Any, columns: Iterable[Column]) -> list[Number | Date]:
-    """Return the columns whose numbers or dates are written as texts."""
+    """Return the columns whose numbers or dates are written as text."""
     return [
         column
         for column in columns
@@ -113,10 +158,10 @@ def _written(table: Any, columns: Iterable[Column]) -> list[Number | Date]:
     ]
 
 
-def _cells_of(column: Number | Date, series: pl.Series) -> _cells.Cells:
+def _cells_of(column: Number | Date, series: pl.Series) -> _cell_values.Cells:
     if isinstance(column, Number):
-        return _cells.numbers(series, column.decimal_comma)
-    return _cells.dates(series, column.regional)
+        return _cell_values.read_numbers(series, column.decimal_comma)
+    return _cell_values.read_dates(series, column.regional)
 
 
 def matrix_on_disk(blocks: Iterable[Any]) -> Any:
@@ -149,7 +194,7 @@ def _sparse_on_disk(first: Any, others: Iterator[Any]) -> sparse.csr_array:
             ends.append(block.indptr[1:].astype(np.int64) + ends[-1][-1])
         starts = np.concatenate(ends)
         indices: Any = places.finish().ravel()
-        if starts[-1] > _MOST_SMALL:
+        if starts[-1] > _MAX_INT32:
             indices = indices.astype(np.int64)
         else:
             starts = starts.astype(np.int32)

@@ -7,15 +7,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from aucmax.tables import _cells
-from aucmax.tables._columns import Category, Column, Date, Number, refuse_infinities
+from aucmax.tables import _cell_values
+from aucmax.tables._column_types import (
+    Category,
+    Column,
+    Date,
+    Number,
+    reject_infinities,
+)
 
-__all__ = ["Verdict", "has_many_words", "learn_column", "regional_format"]
+__all__ = ["ColumnDecision", "has_many_words", "learn_column", "regional_format"]
 
 # below this many rows "all values differ" says nothing
 _FEW_ROWS = 20
 
-# texts that nearly all differ are names or keys
+# strings that nearly all differ are names or keys
 _KEY_SHARE = 0.9
 
 # cells to look at, and the share to be read among them, before all are read
@@ -28,7 +34,7 @@ _COUNTER_NAME = re.compile(
 )
 
 
-class Verdict(NamedTuple):
+class ColumnDecision(NamedTuple):
     """A learned column, or None and the reason, and notes for the user."""
 
     column: Column | None
@@ -50,61 +56,63 @@ def learn_column(
     max_categories: int,
     min_frequency: int,
     decimal_comma: bool | None = None,
-) -> Verdict:
+) -> ColumnDecision:
     """Learn the kind of one column from its training cells.
 
     Numbers may have been written in a file with a `decimal_comma`, or not.
     """
-    if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
-        return Verdict(None, f"its cells are of type {series.dtype}")
+    if not _cell_values.is_plain(series):
+        return ColumnDecision(None, f"its cells are of type {series.dtype}")
     if series.null_count() == len(series):
-        return Verdict(None, "it is empty")
+        return ColumnDecision(None, "it is empty")
     if series.dtype in (pl.Date, pl.Datetime):
-        return _learn_date(series, _cells.dates(series, None), None)
+        return _learn_date(series, _cell_values.read_dates(series, None), None)
     if series.dtype == pl.String:
         verdict = _learn_written_values(series, bool(decimal_comma))
         if verdict is not None:
             return verdict
     elif series.dtype not in (pl.Boolean, pl.Categorical, pl.Enum):
-        return _learn_number(series, _cells.numbers(series), decimal_comma)
+        return _learn_number(series, _cell_values.read_numbers(series), decimal_comma)
     return _learn_category(series, max_categories, min_frequency)
 
 
-def _learn_written_values(series: pl.Series, decimal_comma: bool) -> Verdict | None:
+def _learn_written_values(
+    series: pl.Series, decimal_comma: bool
+) -> ColumnDecision | None:
     """Learn numbers or dates that are written as text; None if they are neither."""
     filled = series.drop_nulls()
     # a column that fails on a sample by far is not worth reading whole
     sample = filled.gather_every(max(1, len(filled) // _SAMPLE))
     for comma in (decimal_comma, not decimal_comma):
-        if _cells.numbers(sample, comma).share_read > _PROMISING:
-            numbers = _cells.numbers(series, comma)
+        if _cell_values.read_numbers(sample, comma).share_read > _PROMISING:
+            numbers = _cell_values.read_numbers(series, comma)
             # integers beyond 64 bits are ids: as floats they would be one
             is_id = filled.str.contains("^[+-]?[0-9]{20,}$").all()
             if numbers.is_mostly_read and not is_id:
                 return _learn_number(series, numbers, comma)
     regional = regional_format(sample)
-    if _cells.dates(sample, regional).share_read > _PROMISING:
-        dates = _cells.dates(series, regional)
+    if _cell_values.read_dates(sample, regional).share_read > _PROMISING:
+        dates = _cell_values.read_dates(series, regional)
         if dates.is_mostly_read:
             return _learn_date(series, dates, regional)
     return None
 
 
 def _learn_number(
-    series: pl.Series, cells: _cells.Cells, decimal_comma: bool | None
-) -> Verdict:
+    series: pl.Series, cells: _cell_values.Cells, decimal_comma: bool | None
+) -> ColumnDecision:
     values = cells.values
     if np.isnan(values).all():
-        return Verdict(None, "it is empty")
-    refuse_infinities(series.name, values)
+        return ColumnDecision(None, "it is empty")
+    reject_infinities(series.name, values)
     if (values == values[0]).all():
-        return Verdict(None, f"it is {series[0]} in every row")
+        return ColumnDecision(None, f"it is {series[0]} in every row")
     if _is_row_counter(series.name, values):
-        return Verdict(None, "it only counts the rows")
-    note = _cells.settle_strays(series, cells, "numbers")
-    is_duration = _cells.is_duration(series)
+        return ColumnDecision(None, "it only counts the rows")
+    note = _cell_values.settle_strays(series, cells, "numbers")
+    is_duration = _cell_values.is_duration(series)
     column = Number.learn(series.name, values, decimal_comma, is_duration)
-    return Verdict(column, notes=(note,) if note else ())
+    return ColumnDecision(column, notes=(note,) if note else ())
 
 
 def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
@@ -119,10 +127,10 @@ def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
 
 def regional_format(series: pl.Series) -> str | None:
     """Return the first regional date format that reads the most cells, if any does."""
-    sample = _cells.texts(series).drop_nulls().unique(maintain_order=True)
+    sample = _cell_values.read_texts(series).drop_nulls().unique(maintain_order=True)
     counts = {
         date_format: len(parsed) - parsed.null_count()
-        for date_format in _cells.REGIONAL_DATE_FORMATS
+        for date_format in _cell_values.REGIONAL_DATE_FORMATS
         for parsed in [sample.str.to_datetime(date_format, strict=False)]
     }
     best = max(counts, key=counts.__getitem__)
@@ -130,40 +138,40 @@ def regional_format(series: pl.Series) -> str | None:
 
 
 def _learn_date(
-    series: pl.Series, cells: _cells.Cells, regional: str | None
-) -> Verdict:
+    series: pl.Series, cells: _cell_values.Cells, regional: str | None
+) -> ColumnDecision:
     column = Date.learn(series.name, cells.values, regional)
     if not column.parts:
         return _learn_category(series, 1, 1)
-    notes = [_cells.settle_strays(series, cells, "dates")]
+    notes = [_cell_values.settle_strays(series, cells, "dates")]
     if regional is not None and _is_ambiguous(series, regional):
         notes.append(
             f"column {series.name!r}: dates such as {series.drop_nulls()[0]!r} are "
             "read with the month first; write them year first (2024-01-31) if that is "
             "wrong"
         )
-    return Verdict(column, notes=tuple(note for note in notes if note))
+    return ColumnDecision(column, notes=tuple(note for note in notes if note))
 
 
 def _is_ambiguous(series: pl.Series, regional: str) -> bool:
     if not regional.startswith("%m/%d"):
         return False
-    swapped = _cells.dates(series, regional.replace("%m/%d", "%d/%m"))
+    swapped = _cell_values.read_dates(series, regional.replace("%m/%d", "%d/%m"))
     return not swapped.strays.any()
 
 
 def _learn_category(
     series: pl.Series, max_categories: int, min_frequency: int
-) -> Verdict:
-    words = _cells.category_words(series)
+) -> ColumnDecision:
+    words = _cell_values.category_words(series)
     filled = words.drop_nulls()
     n_distinct = filled.n_unique()
     if n_distinct == 0:
-        return Verdict(None, "it is empty")
+        return ColumnDecision(None, "it is empty")
     if n_distinct == 1 and len(filled) == len(words):
-        return Verdict(None, f"it is {filled[0]!r} in every row")
+        return ColumnDecision(None, f"it is {filled[0]!r} in every row")
     if len(filled) >= _FEW_ROWS and n_distinct > _KEY_SHARE * len(filled):
-        return Verdict(
+        return ColumnDecision(
             None,
             f"its texts look like names or keys ({n_distinct} different ones in "
             f"{len(filled)} rows)",
@@ -171,12 +179,12 @@ def _learn_category(
     column = Category.learn(series.name, words, max_categories, min_frequency)
     if not column.categories:
         # a handful of rows, all different: nothing repeats, so nothing can be learned
-        return Verdict(None, f"none of its texts occurs in {min_frequency} rows")
+        return ColumnDecision(None, f"none of its texts occurs in {min_frequency} rows")
     n_other = n_distinct - len(column.categories)
     if n_other <= 1:
-        return Verdict(column)
+        return ColumnDecision(column)
     note = (
         f"column {series.name!r} has {n_distinct} different texts: the "
         f"{len(column.categories)} most frequent are kept, the others share one"
     )
-    return Verdict(column, notes=(note,))
+    return ColumnDecision(column, notes=(note,))

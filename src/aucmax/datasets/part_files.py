@@ -5,7 +5,7 @@ from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aucmax.datasets.names import near_names
+from aucmax.datasets.column_names import near_names
 from aucmax.datasets.opening import FORMATS, STANDARD_INPUT, file_format
 from aucmax.exceptions import DataFileError
 
@@ -89,7 +89,7 @@ def _near_files(pattern: Path) -> str:
 
 
 def common_format(files: Sequence[Path], format: str = "auto") -> str:
-    """Return the format of all files, or complain about the first of another."""
+    """Return the format of all files, or raise an error for the first of another."""
     if format != "auto":
         return format
     kinds = [file_format(file) for file in files]
@@ -105,10 +105,10 @@ def common_format(files: Sequence[Path], format: str = "auto") -> str:
 def common_schema(
     files: Sequence[Path], schemas: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the type of each column that serves all files, or complain about one.
+    """Return the type of each column that serves all files, or raise an error.
 
     All have the same columns, in any order. Numbers may be of different widths, and a
-    column without any cell of any type; texts and numbers do not go together.
+    column without any cell of any type; text and numbers do not mix.
     """
     first = schemas[0]
     common = dict(first)
