@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
         "trees on Dask need XGBoost and a cluster: pip install 'aucmax[dask]'."
     ) from error
 
-from aucmax._core.progress import reporter
+from aucmax._core.fitting import reporter
 from aucmax.dask.cluster import Cluster, HeldParts
 from aucmax.dask.parted_features import check_columns
 from aucmax.dask.partitions import rows_in_parts
@@ -78,7 +78,7 @@ def fit_trees(
         classes=None if known.is_levels else known.values,
         queries=np.unique(_occurring([each.queries for each in contents])),
         seconds=estimator.max_time,
-        most_scores=MOST_SCORES,
+        max_scores=MOST_SCORES,
     )
     report = reporter(estimator)
 

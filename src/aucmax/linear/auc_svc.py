@@ -19,7 +19,7 @@ from aucmax._core.features import (
     check_training_data,
     explain_non_finite,
 )
-from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.fitting import reporter, unchanged_on_failure
 from aucmax._core.parameters import (
     check_choice,
     check_integer,
@@ -27,9 +27,8 @@ from aucmax._core.parameters import (
     check_positive,
 )
 from aucmax._core.products import product
-from aucmax._core.progress import reporter
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.bounded_loss import BoundedLossSolver
 from aucmax.linear.cell_objective import CellObjective, suits_cells
