@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.base import Regularizer
+from aucmax.regularizers.regularizer import Regularizer
 from aucmax.risks.base import Support
 from aucmax.solvers.cuts import Cuts
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax.regularizers.base import Regularizer
+from aucmax.regularizers.regularizer import Regularizer
 from aucmax.risks.base import Support
 from aucmax.solvers.base import (
     Objective,

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.base import ProximalRegularizer
+from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 from aucmax.solvers.line_search import LineSearch

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError
 from aucmax._core.blas import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import PricedWeights, SparseRegularizer
+from aucmax.regularizers.regularizer import PricedWeights, SparseRegularizer
 from aucmax.risks._forms import beside
 from aucmax.risks.base import Support
 from aucmax.solvers.base import (

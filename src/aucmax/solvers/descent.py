@@ -13,7 +13,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import (
+from aucmax.regularizers.regularizer import (
     ProximalRegularizer,
     QuadraticRegularizer,
     Regularizer,

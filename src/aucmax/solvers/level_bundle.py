@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import HullRegularizer, Regularizer
+from aucmax.regularizers.regularizer import HullRegularizer, Regularizer
 from aucmax.solvers.base import Objective, Solution, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 

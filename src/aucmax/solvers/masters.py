@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import (
+from aucmax.regularizers.regularizer import (
     ProximalRegularizer,
     QuadraticRegularizer,
     Regularizer,

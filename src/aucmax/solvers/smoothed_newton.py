@@ -9,7 +9,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import QuadraticRegularizer
+from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.base import Support
 from aucmax.solvers.base import (
     Objective,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aucmax.regularizers.base import ProximalRegularizer, Regularizer
+from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
 from aucmax.solvers.base import Objective, Solution, StoppingRule, value_at
 
 __all__ = ["without_dust"]

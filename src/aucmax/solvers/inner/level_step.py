@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.regularizers.base import Hull
+from aucmax.regularizers.regularizer import Hull
 from aucmax.solvers.inner.interior_point import Game, play_game, project_below_target
 
 __all__ = ["MasterSolution", "level_step"]
