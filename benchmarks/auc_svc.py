@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from aucmax import AUCSVC
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.metrics import roc_auc_score
 from benchmarks.harness import Report, share_outside, time_in_turn, timed
 

@@ -259,7 +259,7 @@ def test_predict_has_the_best_balanced_accuracy_of_all_thresholds(data):
 
 def test_auto_goes_over_to_cutting_planes_and_keeps_counting(data, monkeypatch):
     X, y = data
-    monkeypatch.setattr("aucmax.linear.solver_choice._MOST_NEWTON_ITERATIONS", 3)
+    monkeypatch.setattr("aucmax.solvers.choice._MOST_NEWTON_ITERATIONS", 3)
     seen = []
     model = AUCSVC(100.0, tol=1e-5, callback=seen.append).fit(X, y)
     assert model.n_iter_ > 3
@@ -269,7 +269,7 @@ def test_auto_goes_over_to_cutting_planes_and_keeps_counting(data, monkeypatch):
     bundle = AUCSVC(100.0, tol=1e-5, solver="bundle").fit(X, y)
     assert model.objective_ == pytest.approx(bundle.objective_, rel=1e-5)
     # no second solver where the first was stopped on purpose
-    monkeypatch.setattr("aucmax.linear.solver_choice._MOST_NEWTON_ITERATIONS", 100)
+    monkeypatch.setattr("aucmax.solvers.choice._MOST_NEWTON_ITERATIONS", 100)
     with pytest.warns(ConvergenceWarning):
         stopped = AUCSVC(
             100.0, tol=1e-6, callback=lambda progress: progress.n_iter == 2

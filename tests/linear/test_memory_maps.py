@@ -7,8 +7,8 @@ import pytest
 from aucmax import AUCSVC, LinearRankerCV, MarginRanker, _mapped
 from aucmax._core.mapped import MapWriter, is_mapped
 from aucmax.datasets import open_table
-from aucmax.linear.candidates import Rows
-from aucmax.linear.standardized_map import standardized_map
+from aucmax.linear.column_scales import standardized
+from aucmax.linear.loss_search import Rows
 
 ROWS = 500
 
@@ -41,9 +41,9 @@ def mapped(data):
 def test_columns_are_brought_to_one_scale_on_disk(data, mapped):
     X, _ = data
     weight = np.random.default_rng(1).random(ROWS)
-    scaled, centre, scale = standardized_map(mapped, weight)
+    scaled, centre, scale = standardized(mapped, weight, None, wanted=True)
     assert is_mapped(scaled)
-    expected = LinearRankerCV()._standardized(X, weight)
+    expected = standardized(X, weight, None, wanted=True)
     for found, known in zip((scaled, centre, scale), expected, strict=True):
         np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-12)
     assert scale[2] == 1.0

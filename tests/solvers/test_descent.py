@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, RiskOfRows
 from aucmax.solvers import DescentSolver, StoppingRule

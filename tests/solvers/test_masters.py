@@ -5,9 +5,8 @@ import pytest
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers import L2
 from aucmax.risks.base import Support
-from aucmax.solvers.certificate import CutCertificate, NearModel, step_to_zero
 from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.masters import master_for
+from aucmax.solvers.masters import CutCertificate, NearModel, master_for, step_to_zero
 from penalised_problems import REGULARIZERS
 from reference_penalised import PENALTIES, minimum
 

@@ -11,7 +11,7 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.graphs._plane_kernels import ascend
 from aucmax.graphs.problem import GraphProblem
 from aucmax.graphs.rounds import ConvexSolution, ConvexSolver
-from aucmax.solvers.base import Progress, StoppingRule
+from aucmax.solvers.contract import Progress, StoppingRule
 
 __all__ = ["FrankWolfe", "insert_planes", "weights_at"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.graphs.problem import Counts, GraphProblem, GraphScores
-from aucmax.solvers.base import Progress, StoppingRule
+from aucmax.solvers.contract import Progress, StoppingRule
 
 __all__ = [
     "LOSSES",

@@ -22,10 +22,10 @@ import numpy as np
 
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.risks import PairHinge
 from aucmax.risks.base import Risk, Support
-from aucmax.solvers.base import Point
+from aucmax.solvers.contract import Point
 
 __all__ = ["CellObjective", "suits_cells"]
 

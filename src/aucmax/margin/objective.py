@@ -7,7 +7,7 @@ import numpy as np
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import Hypotheses
 from aucmax.risks.base import Risk, Support
-from aucmax.solvers.base import Point
+from aucmax.solvers.contract import Point
 from aucmax.solvers.risk_objective import RiskObjective
 
 __all__ = ["MarginObjective"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from aucmax.regularizers.regularizer import Regularizer
 from aucmax.risks.base import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.contract import (
     Objective,
     Point,
     Solution,
@@ -18,7 +18,7 @@ from aucmax.solvers.base import (
 )
 from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.masters import master_for
-from aucmax.solvers.smoothing import first_width, lost_by_smoothing, narrowed
+from aucmax.solvers.smoothing import lost_by_smoothing, narrowed
 from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["BundleSolver"]
@@ -29,6 +29,7 @@ _SMOOTHED_REACH_BEYOND_CENTER = 0.03  # the same while smoothed
 _LARGEST_SMOOTHING_LOSS = 0.4  # share of the decrease that the model promises
 _SMALLEST_LOSS_PER_WIDTH = 0.01  # what smoothing is assumed to cost at least
 _HIGHEST_CENTER = 1.5  # times the best value, while smoothed
+_FIRST_WIDTH = 0.1  # measured: on wide data, wider ones take more passes
 _NARROWING_AT_STALL = 0.3  # factor of the width where the bound stalls
 _SMALLEST_WIDTH = 1e-7  # a width below it that stalls becomes 0
 
@@ -72,16 +73,17 @@ class BundleSolver:
     max_cuts: int = 500
 
     def minimize(
-        self,
-        objective: Objective,
-        regularizer: Regularizer,
-        start: Start | None = None,
+        self, objective: Objective, regularizer: Regularizer, start: Start | None = None
     ) -> Solution:
         """See :meth:`Solver.minimize`; the regularizer is quadratic, or has a prox."""
         C = objective.C
-        width = first_width(objective, start) if self.smoothing else 0.0
+        width = _FIRST_WIDTH if self.smoothing and objective.is_smoothable else 0.0
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         master = master_for(regularizer, cuts, C)
+        if self.smoothing and not len(cuts) and np.isfinite(objective.least_risk):
+            # on separable data the other cuts then need not share all of C
+            flat = np.zeros(objective.n_parameters)
+            cuts.add(flat, Support(objective.least_risk, flat, objective.least_risk))
         center = best = touched = first
         known, bound = C * objective.least_risk, -np.inf
         support = objective.support(center, width)

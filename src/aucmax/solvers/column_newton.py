@@ -14,7 +14,7 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import PricedWeights, SparseRegularizer
 from aucmax.risks._forms import beside
 from aucmax.risks.base import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.contract import (
     Objective,
     Point,
     Solution,

@@ -1,7 +1,5 @@
 """The cuts of a bundle: lines below the risk, and their inner products."""
 
-from copy import copy
-
 import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
@@ -95,15 +93,6 @@ class Cuts:
         """Append parameters, given the slopes of all cuts along them."""
         self._rows = np.hstack([self.gradients, columns])
         self._gram = np.empty((0, 0))
-
-    def in_basis(self, gradients: FloatArray) -> "Cuts":
-        """Return the same cuts over other parameters, given their slopes there."""
-        other = copy(self)
-        other._rows = gradients
-        other._gram = np.empty((0, 0))
-        if self.sources is not None:
-            other.sources = list(self.sources)
-        return other
 
     def mixed_source(self) -> FloatArray:
         """Return the slope over scores that the cuts' shares mix."""

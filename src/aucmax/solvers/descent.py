@@ -19,7 +19,7 @@ from aucmax.regularizers.regularizer import (
     Regularizer,
 )
 from aucmax.risks.base import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.contract import (
     Objective,
     Point,
     Solution,
@@ -29,7 +29,7 @@ from aucmax.solvers.base import (
 )
 from aucmax.solvers.cuts import Cuts
 
-__all__ = ["Descent", "DescentSolver", "WideObjective", "descend", "pull_back"]
+__all__ = ["BatchObjective", "Descent", "DescentSolver", "descend", "pull_back"]
 
 _MEMORY = 10  # pairs of steps and changes of slope that a quasi-Newton step knows
 _MOST_TRIALS = 12  # points on one line
@@ -40,7 +40,7 @@ _FIRST_STEP = 0.1  # length of the first step, relative to the start
 _MOST_SCALINGS = 6  # of a start by a factor of 4, for the best scale
 
 
-class WideObjective(Objective, Protocol):
+class BatchObjective(Objective, Protocol):
     """An objective that multiplies its data with several vectors in one pass."""
 
     @property
@@ -67,7 +67,7 @@ class Descent:
 
     Parameters
     ----------
-    objective : WideObjective
+    objective : BatchObjective
         The data, the model and a smooth risk.
     regularizer : Regularizer
         The price of the parameters: quadratic, or with a ``prox``.
@@ -89,7 +89,7 @@ class Descent:
     """
 
     def __init__(
-        self, objective: WideObjective, regularizer: Regularizer, start: Point
+        self, objective: BatchObjective, regularizer: Regularizer, start: Point
     ) -> None:
         self._prox: Callable[[FloatArray, float], FloatArray] | None = None
         if not isinstance(regularizer, QuadraticRegularizer):
@@ -222,7 +222,7 @@ class Descent:
         )
 
 
-def descend(objective: WideObjective, descents: Sequence[Descent]) -> None:
+def descend(objective: BatchObjective, descents: Sequence[Descent]) -> None:
     """Take one step with each descent, for one pass over the data."""
     directions = np.array([descent.direction() for descent in descents])
     scores = objective.scores_of(directions)
@@ -231,7 +231,7 @@ def descend(objective: WideObjective, descents: Sequence[Descent]) -> None:
     pull_back(objective, descents)
 
 
-def pull_back(objective: WideObjective, descents: Sequence[Descent]) -> None:
+def pull_back(objective: BatchObjective, descents: Sequence[Descent]) -> None:
     """Let each descent know the slope where it is, for half a pass."""
     slopes = np.array([descent.support.subgradient for descent in descents])
     for descent, slope in zip(descents, objective.slopes_of(slopes), strict=True):
@@ -262,7 +262,7 @@ class DescentSolver:
 
     def minimize(
         self,
-        objective: WideObjective,
+        objective: BatchObjective,
         regularizer: Regularizer,
         start: Start | None = None,
     ) -> Solution:

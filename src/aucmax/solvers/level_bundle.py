@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import HullRegularizer, Regularizer
-from aucmax.solvers.base import Objective, Solution, Start, StoppingRule
+from aucmax.solvers.contract import Objective, Solution, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 
 __all__ = ["LevelBundleSolver"]

@@ -9,7 +9,7 @@ import numpy as np
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.risks.base import Risk, SmoothableRisk, Support
-from aucmax.solvers.base import Point, inner
+from aucmax.solvers.contract import Point, inner
 
 __all__ = ["RiskObjective"]
 

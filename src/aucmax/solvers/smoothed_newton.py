@@ -11,7 +11,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.base import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.contract import (
     Objective,
     Point,
     Solution,

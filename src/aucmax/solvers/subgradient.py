@@ -9,7 +9,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
 from aucmax.risks.base import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.contract import (
     Objective,
     Point,
     Solution,
@@ -18,7 +18,7 @@ from aucmax.solvers.base import (
     begin,
     value_at,
 )
-from aucmax.solvers.certificate import CutCertificate
+from aucmax.solvers.masters import CutCertificate
 from aucmax.solvers.smoothing import (
     first_width,
     height,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import aucmax.linear.solver_choice as solver_choice
+import aucmax.solvers.choice as solver_choice
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.metrics import roc_auc_score

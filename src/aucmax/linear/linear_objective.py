@@ -9,10 +9,9 @@ from scipy import sparse
 from aucmax._core.blas import product
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.linear.row_space import RowSpace
 from aucmax.risks import PerQuery
 from aucmax.risks.base import Risk, SmoothableRisk, Support
-from aucmax.solvers.base import Point
+from aucmax.solvers.contract import Point
 from aucmax.solvers.risk_objective import RiskObjective
 
 __all__ = ["LinearObjective"]
@@ -41,8 +40,6 @@ class LinearObjective(RiskObjective):
         super().__init__(labels, risk, sample_weight, C)
         self.X = X
         self.column_scales = column_scales
-        self.row_space: RowSpace | None = None  # once it is known
-        self._product_cost = 0.5  # of a pass
 
     @property
     def n_parameters(self) -> int:
@@ -63,16 +60,6 @@ class LinearObjective(RiskObjective):
         """Return the same data under another risk; passes go on being counted."""
         other = copy.copy(self)
         other.risk = risk
-        return other
-
-    def in_row_space(self, space: RowSpace) -> Self:
-        """Return the same problem for L2 in the span of the rows.
-
-        No product there touches the data, so that none is counted as half a pass.
-        """
-        other = copy.copy(self)
-        other.X = space.X
-        other._product_cost = 0.0
         return other
 
     def at(self, parameters: FloatArray) -> Point:
@@ -171,7 +158,7 @@ class LinearObjective(RiskObjective):
     def _product(self, matrix: Any, vector: FloatArray) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
             result = product(matrix, vector)
-        self.n_passes += self._product_cost
+        self.n_passes += 0.5
         if not np.isfinite(result).all():
             raise FloatingPointError("a product with the data is not finite")
         return result
