@@ -1,111 +1,91 @@
-"""Run benchmarks: ``python -m benchmarks`` (some: ``... metrics structured.growth``).
+"""Run benchmarks: ``python -m benchmarks [metrics | linear.queries ...]``.
 
-Those of speed are run by default. What rankings, intervals and probabilities are worth
-takes hours, and is measured by name: ``python -m benchmarks quality.decisions``.
-
-Ends with the targets that were missed, and with exit code 1 if there are any. With
-``--page docs/performance.md`` all figures become that page; ``--seconds 40`` ends each
-benchmark after so long, and keeps the figures that it has by then.
+By default all gates of speed, each in a process of its own, so that no gate changes
+the cache or the threads of another. Ends with exit code 1 if a gate was missed.
+``--page docs/performance.md`` writes that page. Benchmarks of quality (coverage of
+intervals, calibration) take hours and run by name: ``quality.decisions``.
 """
 
 import argparse
 import json
-import signal
+import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.harness import Report, missed, summary
-from benchmarks.page import write_page
+from benchmarks.gates import GATES
+from benchmarks.page import Outcome, write_page
+from benchmarks.report import Report
 
 HERE = Path(__file__).parent
-NOT_BENCHMARKS = {"__init__", "__main__", "harness", "page"}
-
-
-def names(folder: str = "") -> list[str]:
-    """Return the benchmarks of speed, or those of a folder here."""
-    prefix = f"{folder}." if folder else ""
-    found = sorted(path.stem for path in (HERE / folder).glob("*.py"))
-    return [f"{prefix}{name}" for name in found if name not in NOT_BENCHMARKS]
-
-
-def known() -> list[str]:
-    """Return all benchmarks."""
-    return [*names(), *names("quality")]
-
-
-def parts_of(name: str) -> tuple[str, str]:
-    """Split a name into a benchmark and one of its functions, ``run`` if none."""
-    if name in known():
-        return name, "run"
-    module, _, function = name.rpartition(".")
-    return module, function
-
-
-def run(name: str, seconds: float | None = None) -> Report:
-    """Run a benchmark, or one function of it: ``structured.growth``."""
-    module_name, function = parts_of(name)
-    module = import_module(f"benchmarks.{module_name}")
-    report = Report(module.TITLE)
-    try:
-        with at_most(seconds):
-            getattr(module, function)(report)
-    except TimeoutError:
-        report.remark = f"ended after {seconds:g} s"
-    except ImportError as error:
-        if error.name is None or error.name.startswith(("aucmax", "benchmarks")):
-            raise
-        report.remark = f"left out: {error.name} is not installed"
-    if report.remark:
-        print(report.remark, flush=True)
-    return report
-
-
-@contextmanager
-def at_most(seconds: float | None) -> Iterator[None]:
-    """Raise TimeoutError in what is being done, once the time is over."""
-    if seconds is None:
-        yield
-        return
-
-    def end(*_: object) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+SPEED = tuple(sorted(p.stem for p in (HERE / "speed").glob("[a-z]*.py")))
+QUALITY = tuple(sorted(p.stem for p in (HERE / "quality").glob("[a-z]*.py")))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the named benchmarks, or those of speed; return 1 if a target was missed."""
+    """Run the named benchmarks, by default all gates; return 1 if one was missed."""
     parser = argparse.ArgumentParser("python -m benchmarks")
-    every = ", ".join(known())
-    parser.add_argument("name", nargs="*", help=f"of {every}; default those of speed")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
-    parser.add_argument("--page", type=Path, help="also write them as a page, here")
-    parser.add_argument("--seconds", type=float, help="for each benchmark, at most")
+    parser.add_argument("name", nargs="*", help="a module or a gate; default all gates")
+    parser.add_argument("--page", type=Path, help="write the outcomes as a page, here")
+    parser.add_argument("--json", type=Path, help="write the outcomes as JSON, here")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    for name in options.name:
-        if parts_of(name)[0] not in known():
-            parser.error(f"there is no benchmark {name!r}; choose from {every}")
-    reports: list[Report] = []
-    start = time.monotonic()
-    for name in options.name or names():
-        reports.append(run(name, options.seconds))
-        if options.page:  # what is there already outlives a run that breaks off
-            write_page(options.page, reports, time.monotonic() - start)
+    for module in SPEED:
+        import_module(f"benchmarks.speed.{module}")
+    if options.measure:
+        print(json.dumps(GATES[options.measure].measure()))
+        return 0
+    quality = [name for name in options.name if name.startswith("quality.")]
+    for name in quality:
+        if name.partition(".")[2] not in QUALITY:
+            parser.error(f"no benchmark {name!r}; quality has {', '.join(QUALITY)}")
+        module = import_module(f"benchmarks.{name}")
+        module.run(Report(module.TITLE))
+    chosen = [name for name in options.name if name not in quality]
+    if quality and not chosen:
+        return 0
+    outcomes = run_gates(chosen, parser)
+    if options.page:
+        write_page(options.page, outcomes)
     if options.json:
-        text = json.dumps([report.as_dict() for report in reports], indent=2)
-        options.json.write_text(f"{text}\n", encoding="utf-8")
-    print(f"\n{summary(reports)}")
-    return 1 if missed(reports) else 0
+        found = {outcome.gate.name: outcome.value for outcome in outcomes}
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    missed = [outcome for outcome in outcomes if outcome.is_met is False]
+    measured = [outcome for outcome in outcomes if outcome.is_met is not None]
+    print(f"\n{len(measured) - len(missed)} of {len(measured)} gates met")
+    return 1 if missed else 0
+
+
+def run_gates(
+    chosen: Sequence[str], parser: argparse.ArgumentParser
+) -> list["Outcome"]:
+    """Measure the gates of these names or modules, one process each."""
+    for name in chosen:
+        if name not in GATES and name not in SPEED:
+            parser.error(f"no benchmark {name!r}; choose from {', '.join(SPEED)}")
+    outcomes = []
+    for name, gate in GATES.items():
+        if chosen and name not in chosen and name.partition(".")[0] not in chosen:
+            continue
+        start = time.monotonic()
+        command = [sys.executable, "-m", "benchmarks", "--measure", name]
+        ran = subprocess.run(command, capture_output=True, text=True)
+        outcome = Outcome(gate, *read_value(ran), time.monotonic() - start)
+        outcomes.append(outcome)
+        print(outcome, flush=True)
+    return outcomes
+
+
+def read_value(ran: "subprocess.CompletedProcess[str]") -> tuple[float | None, str]:
+    """Return the value that a process printed, or None and the reason."""
+    if ran.returncode == 0:
+        return float(json.loads(ran.stdout.splitlines()[-1])), ""
+    last = (ran.stderr.splitlines() or ["no output"])[-1]
+    if last.startswith("ModuleNotFoundError") and "aucmax" not in last:
+        return None, last.partition(": ")[2]
+    return float("nan"), last
 
 
 if __name__ == "__main__":

@@ -1,98 +1,82 @@
-"""The figures of one run as a page of the documentation."""
+"""The outcomes of a run as one page of the documentation."""
 
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.harness import Figure, Report
+from benchmarks.gates import Gate
 
-PACKAGES = (
-    "aucmax",
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "numba",
-    "lightgbm",
-    "xgboost",
-    "xgboost-cpu",
-    "torch",
-    "torchmetrics",
-    "distributed",
-    "ranx",
-)
+PACKAGES = "numpy scipy scikit-learn numba lightgbm xgboost-cpu torch distributed"
 HEAD = """# Performance
 
-What the benchmarks have measured, against what others take for the same, or against
-what a step must cost at least. The contestants of a ratio run in turn, in one process,
-and each keeps its best time: ratios carry over to other machines far better than
-seconds do. A target that this run did not reach is marked as missed.
-
-`python -m benchmarks --page docs/performance.md` writes this page;
-`python -m benchmarks metrics` runs one of them.
+Each row is a ratio of two times from one run: ours over that of a peer, or over the
+sort or the pass over the data that the result needs at least. Ratios carry over to
+other machines, seconds do not. Passes count products with the data, whatever the
+machine. Each row is measured in a process of its own by `make bench`, which fails if a
+limit is exceeded; `python -m benchmarks linear` measures some of them.
 """
 
 
-def write_page(path: Path, reports: Sequence[Report], seconds: float) -> None:
-    """Write one table with all figures, the machine and the versions."""
-    path.write_text(page(reports, seconds), encoding="utf-8")
+@dataclass
+class Outcome:
+    """A gate, its measured value (None: a peer is not installed) and the seconds."""
+
+    gate: Gate
+    value: float | None
+    remark: str
+    seconds: float
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the value is within the limit; None if it was not measured."""
+        return None if self.value is None else self.gate.is_met(self.value)
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in a word."""
+        return {True: "met", False: "**missed**", None: "not measured"}[self.is_met]
+
+    @property
+    def figure(self) -> str:
+        """The value with its unit."""
+        return "" if self.value is None else f"{self.value:.3g} {self.gate.unit}"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.gate.measures:<68} {self.figure:>12} ({self.gate.limit}) "
+            f"{'MISSED' if self.is_met is False else self.verdict}"
+            f" {self.remark} [{self.gate.name}, {self.seconds:.0f} s]"
+        )
 
 
-def page(reports: Sequence[Report], seconds: float) -> str:
-    """Return the page as Markdown."""
-    lines = [HEAD, f"{machine(seconds)}\n", f"{versions()}\n"]
-    lines += ["| measured | figure | target | |", "|---|---|---|---|"]
-    for report in reports:
-        lines.append(f"| **{_cell(report.title)}** | | | {_cell(report.remark)} |")
-        lines += [_row(figure) for figure in report.figures]
-    return "\n".join(lines) + "\n"
-
-
-def machine(seconds: float) -> str:
-    """Say when, how long, on which processor, and how busy it was with other work."""
-    day = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
-    load = f", load {os.getloadavg()[0]:.1f} at the end" if os.name == "posix" else ""
-    return (
-        f"One run of {seconds / 60:.0f} minutes on {day}: {_processor()}, "
-        f"{os.cpu_count()} cores{load}, "
-        f"{platform.system()}, Python {platform.python_version()}."
-    )
-
-
-def versions() -> str:
-    """Say which packages took part."""
+def write_page(path: Path, outcomes: Sequence[Outcome]) -> None:
+    """Write one table, the day, the machine and the versions."""
     found = []
-    for name in PACKAGES:
+    for name in PACKAGES.split():
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             continue
-    return f"Versions: {', '.join(found)}."
-
-
-def _processor() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        text = ""
-    names = [line for line in text.splitlines() if line.startswith("model name")]
-    if not names:
-        return platform.processor() or platform.machine()
-    return names[0].partition(":")[2].strip()
-
-
-def _row(figure: Figure) -> str:
-    verdict = {True: "met", False: "**missed**", None: ""}[figure.met]
-    cells = (
-        _cell(figure.name),
-        f"{figure.value:.3g} {figure.unit}".strip(),
-        f"{figure.target} {verdict}".strip(),
-        _cell(figure.remark),
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    day = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
+    minutes = sum(outcome.seconds for outcome in outcomes) / 60
+    lines = [
+        HEAD,
+        f"Measured on {day} in {minutes:.0f} minutes: {os.cpu_count()} cores, "
+        f"{platform.system()}, Python {platform.python_version()}, {', '.join(found)}.",
+        "",
+        "| measured | figure | limit | |",
+        "|---|---|---|---|",
+    ]
+    for outcome in outcomes:
+        cells = (
+            outcome.gate.measures,
+            outcome.figure,
+            outcome.gate.limit,
+            f"{outcome.verdict} {outcome.remark}".strip(),
+        )
+        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,6 +1,9 @@
+import functools
 import gc
 import os
 import signal
+import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 from zlib import crc32
@@ -22,10 +25,42 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_configure():
-    """Have all loops compiled, however few the rows; `test_compiled.py` has both."""
-    from aucmax._core import compiled as _compiled
+    """Choose the sample of cases: another one each day; workers inherit it."""
+    os.environ.setdefault("AUCMAX_SAMPLE", str(int(time.time() // 86400)))
 
-    _compiled.MAX_ELEMENTS = -1
+
+def pytest_report_header():
+    """Print how to run the same sample again."""
+    return f"sample of cases: AUCMAX_SAMPLE={os.environ['AUCMAX_SAMPLE']}"
+
+
+def _drawn(nodeid):
+    """Return a number that the sample and the name of a test decide."""
+    return crc32(f"{os.environ['AUCMAX_SAMPLE']} {nodeid}".encode())
+
+
+def pytest_runtest_setup(item):
+    """Compile all loops, however few the rows, but not in one test of eight.
+
+    That one starts as a new process does, where Python runs small arrays.
+    """
+    from aucmax._core import compiled
+
+    is_new = _drawn(item.nodeid) % 8 == 0
+    compiled.MAX_ELEMENTS = 10_000 if is_new else -1
+    if is_new:
+        for loop in _known_loops(len(sys.modules)):
+            loop._seconds = 0.0
+
+
+@functools.lru_cache(maxsize=1)
+def _known_loops(_n_modules):
+    """Return the loops of all modules that are imported by now."""
+    from aucmax._core.compiled import Loop
+
+    modules = [m for name, m in list(sys.modules.items()) if name.startswith("aucmax")]
+    values = [value for module in modules for value in vars(module).values()]
+    return [value for value in values if isinstance(value, Loop)]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -40,7 +75,7 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out some cases of tests that have many; the same ones each time.
+    """Leave out some cases of tests that have many, by AUCMAX_SAMPLE.
 
     One in n stays of a test that is marked as sampled(n), and one in four of any other
     with more than a dozen cases, but for those that look at each file or each model
@@ -55,7 +90,7 @@ def pytest_collection_modifyitems(config, items):
     left_out = set()
     for of_one_test in cases.values():
         n_kept = -(-len(of_one_test) // _one_in(of_one_test))
-        of_one_test.sort(key=lambda item: crc32(item.nodeid.encode()))
+        of_one_test.sort(key=lambda item: _drawn(item.nodeid))
         left_out.update(of_one_test[n_kept:])
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]

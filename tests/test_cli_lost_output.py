@@ -13,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 import aucmax
-from aucmax import LambdaMART, _atomic
+from aucmax import LambdaMART
+from aucmax._core import atomic as _atomic
 from aucmax.cli import main
 from aucmax.cli.console import Console
 from aucmax.cli.streams import lenient_streams

@@ -4,7 +4,7 @@ import numpy as np
 
 from aucmax import AutoRanker
 from aucmax.metrics import partial_auc_score
-from benchmarks.harness import Report
+from benchmarks.report import Report
 
 TITLE = "Coverage of AutoRanker's intervals"
 N_TABLES = 200

@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
 from aucmax.model_selection.pooling import pool_aucs, pool_differences
 from aucmax.trees import LightGBMBaseline
-from benchmarks.harness import Report
+from benchmarks.report import Report
 
 TITLE = "Coverage of comparisons"
 

@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from aucmax.decisions import operating_point, reliability
 from aucmax.metrics import roc_auc_score
 from aucmax.model_selection import table_model
-from benchmarks.harness import Report
+from benchmarks.report import Report
 
 TITLE = "From scores to decisions"
 N_SAMPLES = 2000

@@ -48,7 +48,7 @@ from scipy.special import expit, logit, ndtri
 
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import auc_interval, compare_auc
-from benchmarks.harness import Report
+from benchmarks.report import Report
 
 TITLE = "Coverage of intervals"
 SEED = 20_262  # of the third run

@@ -25,9 +25,9 @@ from aucmax import LambdaMART
 from aucmax.datasets import load_svmlight, load_table
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.tables import TableEncoder
-from benchmarks.harness import Report
 from benchmarks.papers.data import FOLDER
 from benchmarks.papers.differences import mean_difference
+from benchmarks.report import Report
 
 TITLE = "LambdaMART against LightGBM binary on real tables, by AUC and pAUC[0, 0.1]"
 # where there are several classes, the one that logistic regression finds hardest
@@ -279,7 +279,7 @@ def compare(
         f"{title}: mean over {len(means)} sets, {side!r} less binary",
         np.mean(means),
         "",
-        at_least=0.0 if side == MEAN_HELD else None,
+        at_least=0.0 if side == MEAN_HELD else float("-inf"),
         remark=f"+- {mean_difference(means).reach:.4f}; clearly better on {wins}, "
         f"worse on {losses}",
     )
@@ -287,6 +287,6 @@ def compare(
         f"{title}: {side!r} above binary",
         sum(mean > 0 for mean in means),
         "sets",
-        at_least=len(means) // 2 + 1 if side == COUNT_HELD else None,
+        at_least=len(means) // 2 + 1 if side == COUNT_HELD else 0,
         remark=f"of {len(means)}",
     )

@@ -9,13 +9,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, labels_among
 from aucmax.metrics import partial_auc_score
 
 __all__ = ["BinaryRanker"]
 
 
+@documented
 class BinaryRanker(ClassifierMixin, BaseEstimator):
     """A model that ranks rows of two classes.
 
@@ -23,14 +26,18 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
     `decision_function` ranks, and its zero is the threshold of `predict`.
     """
 
+    _saved_state = saved.fields(
+        classes_=saved.array(saved.LABEL_KINDS, 2),
+        **saved.COLUMNS,
+    )
+
+    classes_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
     @abstractmethod
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
 
         Returns
         -------
@@ -41,11 +48,6 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
     @maps_dask
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the positive class where the score is above 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
 
         Returns
         -------
@@ -64,17 +66,6 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         qid: ArrayLike | None = None,
     ) -> float:
         """Measure what the model maximises: the AUC, or the part of it in its range.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-        y : array-like of shape (n_rows,)
-            Labels, of which the second of `classes_` is positive.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row; then it is the mean over the queries.
 
         Returns
         -------

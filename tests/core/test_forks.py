@@ -88,7 +88,7 @@ def said():
         capture_output=True,
         text=True,
         timeout=300,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
     )
     assert result.returncode == 0, result.stderr
     parts = re.split("^(arrays|trees|tables)\n", result.stdout, flags=re.MULTILINE)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import zstandard
 
-import aucmax.datasets.memory
+import aucmax._core.memory
 from aucmax.datasets import COMPRESSIONS, FORMATS, file_format, load_svmlight, opening
 from aucmax.datasets.opening import read_chunks
 from aucmax.exceptions import DataFileError
@@ -214,7 +214,7 @@ def test_a_zip_file_with_a_password_is_refused(tmp_path):
 
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_a_small_file_does_not_unpack_to_gigabytes(tmp_path, ending, monkeypatch):
-    monkeypatch.setattr(aucmax.datasets.memory, "FREE_BYTES", 1 << 23)
+    monkeypatch.setattr(aucmax._core.memory, "FREE_BYTES", 1 << 23)
     path = tmp_path / f"bomb{ending}"
     path.write_bytes(COMPRESS[ending](bytes(1 << 25)))
     with pytest.raises(DataFileError, match="--max-memory"):

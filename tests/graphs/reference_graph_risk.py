@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from structured import reference_structured as literal
+from graphs import reference_structured as literal
 
 
 class Labelled(NamedTuple):

@@ -9,10 +9,10 @@ from aucmax.graphs.bundle_rounds import Bundle
 from aucmax.graphs.frank_wolfe import FrankWolfe
 from aucmax.graphs.rounds import best_start, minimize_in_rounds, tangent_at
 from aucmax.solvers import StoppingRule
+from graphs import reference_graph_risk as reference
 from graphs.optimum_by_cvxpy import convex_minimum
 from graphs.ranker_samples import graphs_of, repelling
 from graphs.test_problem import SETS, problem_of, weights_of
-from structured import reference_graph_risk as reference
 
 pytestmark = pytest.mark.sampled(2)
 

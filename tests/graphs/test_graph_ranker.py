@@ -7,10 +7,10 @@ from aucmax import AUCSVC, GraphRanker
 from aucmax.graphs import Graph
 from aucmax.graphs.rounds import tangent_at
 from aucmax.metrics.top_sets import TopSets
+from graphs import reference_graph_risk as reference
 from graphs.optimum_by_cvxpy import convex_minimum
 from graphs.ranker_samples import graphs_of, repelling
 from graphs.test_graph_sources import network
-from structured import reference_graph_risk as reference
 
 SOLVERS = ("frank-wolfe", "bundle")
 METRICS = {

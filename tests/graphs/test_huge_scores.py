@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from aucmax import GraphRanker, structured
+from aucmax import GraphRanker, graphs
 
-EDGES = structured.grid_edges(12, 12)
+EDGES = graphs.grid_edges(12, 12)
 N_NODES = 144
 
 
@@ -33,12 +33,12 @@ def within_a_second(call):
 def test_rank_returns_or_refuses(size, pull):
     scores = size * np.random.default_rng(0).uniform(-1, 1, N_NODES)
     weights = np.full(len(EDGES), size if pull is None else pull)
-    within_a_second(lambda: structured.rank(scores, EDGES, weights))
+    within_a_second(lambda: graphs.rank(scores, EDGES, weights))
 
 
 def test_weights_that_join_all_nodes_give_one_block():
     scores = np.random.default_rng(0).uniform(-1, 1, N_NODES)
-    ranking = structured.rank(scores, EDGES, np.full(len(EDGES), 1e300))
+    ranking = graphs.rank(scores, EDGES, np.full(len(EDGES), 1e300))
     assert len(np.unique(ranking.scores)) == 1
 
 

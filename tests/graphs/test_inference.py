@@ -8,8 +8,8 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.graphs.inference import rank
 from aucmax.graphs.program import solve_program
 from aucmax.metrics.top_sets import TopSets
+from graphs import reference_structured as reference
 from graphs.pairwise_samples import SETS, graph, labels_of
-from structured import reference_structured as reference
 
 pytestmark = [pytest.mark.kernel, pytest.mark.sampled(3)]
 

@@ -5,9 +5,9 @@ import pytest
 
 from aucmax.graphs import Graph, rank, solve_program
 from aucmax.metrics import auc_at_k_score, binned_auc_score
+from graphs import reference_structured as literal
 from graphs.ranker_samples import graphs_of, repelling
 from graphs.test_graph_ranker import METRICS, fitted
-from structured import reference_structured as literal
 
 
 @pytest.mark.parametrize("metric", ["auc", "unnested", "at_k", "binned"])

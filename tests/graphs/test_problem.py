@@ -6,9 +6,9 @@ import pytest
 from aucmax.graphs import GraphBatch
 from aucmax.graphs.problem import GraphProblem
 from aucmax.metrics.top_sets import TopSets
+from graphs import reference_graph_risk as reference
+from graphs import reference_structured as literal
 from graphs.ranker_samples import graphs_of
-from structured import reference_graph_risk as reference
-from structured import reference_structured as literal
 
 SETS = {
     "every": TopSets.every,

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.graphs.program import solve_program
 from aucmax.metrics.top_sets import TopSets
+from graphs import reference_structured as reference
 from graphs.pairwise_samples import SETS, graph, labels_of
-from structured import reference_structured as reference
 
 TASKS = pytest.mark.parametrize("task", ["rank", "loss_augmented", "consistent"])
 ALL_SETS = pytest.mark.parametrize("kind", sorted(SETS))

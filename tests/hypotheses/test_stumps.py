@@ -53,7 +53,7 @@ def test_the_best_of_each_column_and_the_first_of_all_are_found(X, row_weight):
         stumps = Stumps.fit(storage(X))
         assert as_list(stumps.best(row_weight)) == expected, name
         assert as_list(stumps.best(row_weight, per_column=False)) == first, name
-        assert (stumps.n_rows, stumps.n_stumps) == (SHAPE[0], n_stumps), name
+        assert stumps.n_stumps == n_stumps, name
 
 
 def as_list(best):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from aucmax import AUCSVC, GraphRanker, datasets, structured
+from aucmax import AUCSVC, GraphRanker, datasets, graphs
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.metrics import roc_auc_score
 
@@ -85,9 +85,9 @@ def test_paths_and_warm_starts_know_the_scales():
 def test_a_graph_ranker_learns_from_tiny_features():
     def pictures(text, n_images, seed, unit):
         images, masks = datasets.make_letter_images(text, n_images, random_state=seed)
-        edges = structured.grid_edges(*images[0].shape)
-        graphs = [(unit * image.reshape(-1, 1), edges) for image in images]
-        return graphs, masks.reshape(n_images, -1)
+        edges = graphs.grid_edges(*images[0].shape)
+        samples = [(unit * image.reshape(-1, 1), edges) for image in images]
+        return samples, masks.reshape(n_images, -1)
 
     ranker = GraphRanker(max_iter=60).fit(*pictures("A", 3, 0, 1e-10))
     assert ranker.score(*pictures("AUC", 2, 1, 1e-10)) > 0.95

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aucmax import AUCSVC, LinearRankerCV, MarginRanker, _mapped
+from aucmax import AUCSVC, LinearRankerCV, MarginRanker
+from aucmax._core import mapped as _mapped
 from aucmax._core.mapped import MapWriter, is_mapped
 from aucmax.datasets import open_table
 from aucmax.linear.column_scales import standardized

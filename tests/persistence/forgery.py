@@ -6,6 +6,8 @@ import json
 import struct
 import zipfile
 
+from aucmax.persistence.container import FORMAT_VERSION
+
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -42,7 +44,7 @@ def manifest_of(members, /, **changes):
     """Return a right manifest, but for the changes asked for."""
     manifest = {
         "format": "aucmax model",
-        "format_version": 1,
+        "format_version": FORMAT_VERSION,
         "class": "Toy",
         "made_with": {"aucmax": "0.1.0"},
         "members": {

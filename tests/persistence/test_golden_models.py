@@ -1,11 +1,13 @@
 """Models of every kind, as a release has saved them, load and score as on that day.
 
 ``golden/models-VERSION/`` has one file for each model of ``every_model.py``, and
-``scores.json`` what they gave. A release adds a folder, which is never changed:
-``cd tests && python -m persistence.test_golden_models``.
+``scores.json`` what they gave. ``cd tests && python -m persistence.test_golden_models``
+writes those of the current version, and the files of ``test_golden_files.py``. Once a
+version is released its files never change, as long as its file format is read.
 """
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 
 import aucmax
 from every_model import MODELS, fitted, scores
+from persistence.test_golden_files import write as write_files
 
 GOLDEN = Path(__file__).parent / "golden"
 FOLDERS = sorted(GOLDEN.glob("models-*"))
@@ -22,6 +25,7 @@ FILES = [path for folder in FOLDERS for path in sorted(folder.glob("*.aucmax"))]
 def write(version):
     """Save every model, and what it gives, under the version's name."""
     folder = GOLDEN / f"models-{version}"
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     found = {}
     for name in MODELS:
@@ -46,3 +50,4 @@ def test_the_newest_release_has_a_golden_file_of_every_model():
 
 if __name__ == "__main__":
     write(aucmax.__version__)
+    write_files(aucmax.__version__)

@@ -68,10 +68,15 @@ def test_the_error_names_the_file_and_says_what_to_do(tmp_path):
 
 def test_a_newer_format_is_called_newer():
     members = {"state.json": STATE, "data/0.npy": npy()}
-    refuse(forge(members, format_version=2), "made by a newer aucmax.*Upgrade aucmax")
+    refuse(forge(members, format_version=3), "made by a newer aucmax.*Upgrade aucmax")
     # even when it breaks the rules of this one
     odd = forge([("future.cbor", b"?"), ("data/x/", b"?")], format_version=7, new=1)
     refuse(odd, "made by a newer aucmax")
+
+
+def test_an_older_format_is_called_older():
+    members = {"state.json": STATE, "data/0.npy": npy()}
+    refuse(forge(members, format_version=1), "made by an older aucmax.*Fit the model")
 
 
 @pytest.mark.parametrize(
@@ -391,7 +396,7 @@ def test_a_missing_parameter_takes_its_default():
 def test_a_class_whose_package_is_missing_says_so(monkeypatch):
     from aucmax.persistence.registry import REGISTRY
 
-    monkeypatch.setitem(REGISTRY, "Far", ("aucmax_no_such_module", "Far"))
+    monkeypatch.setitem(REGISTRY, "Far", "aucmax_no_such_module")
     refuse(forge_state(toy_state(name="Far")), "not installed.*Install it")
-    monkeypatch.setitem(REGISTRY, "Gone", ("persistence.toy_models", "Gone"))
+    monkeypatch.setitem(REGISTRY, "Gone", "persistence.toy_models")
     refuse(forge_state(toy_state(name="Gone")), "no class 'Gone'")

@@ -22,7 +22,7 @@ import numpy as np
 from persistence.toy_models import Toy, with_state
 from aucmax.persistence import save
 from aucmax.persistence.registry import REGISTRY
-REGISTRY["Toy"] = ("persistence.toy_models", "Toy")
+REGISTRY["Toy"] = "persistence.toy_models"
 print("ready", flush=True)
 for i in range(1_000_000):
     toy = with_state(Toy(size=i), weights_=np.full(20_000, float(i)))

@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 import aucmax
 from aucmax.exceptions import ModelFileError
 from aucmax.persistence import describe, load, save
+from aucmax.persistence.container import FORMAT_VERSION
 from aucmax.persistence.encode import MAX_NESTING
 from aucmax.persistence.model_file import _pack, _unpack
 from persistence.equality import same, through_file
@@ -349,7 +350,7 @@ def test_describe_tells_without_building(tmp_path):
     save(with_state(Toy(), weights_=np.ones(3)), tmp_path / "m")
     info = describe(tmp_path / "m")
     assert info.class_name == "Toy"
-    assert info.format_version == 1
+    assert info.format_version == FORMAT_VERSION
     assert info.made_with["aucmax"] == aucmax.__version__
     assert info.file_bytes == (tmp_path / "m").stat().st_size
     assert info.members["data/0.npy"] == 128 + 24

@@ -10,7 +10,7 @@ from aucmax.persistence.model_file import _pack, _unpack
 from aucmax.persistence.registry import public_name
 from every_model import MODELS, fitted, scores
 from persistence.test_model_file_fuzz import MUTATIONS
-from persistence.test_schema import file_of, forge_values
+from persistence.test_saved_state import file_of, forge_values
 from torture.amount import times
 
 

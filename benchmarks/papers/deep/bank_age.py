@@ -16,10 +16,10 @@ import torch
 
 from aucmax.metrics import roc_auc_score
 from aucmax.torch import PairLogisticLoss
-from benchmarks.harness import Report
 from benchmarks.papers.deep.data import FILES, split
 from benchmarks.papers.deep.methods import network
 from benchmarks.papers.differences import average, mean_difference
+from benchmarks.report import Report
 
 TITLE = "ScoreBank: corrections for the age of scores"
 DATA = ("digits", "bace")

@@ -4,14 +4,17 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.boosting import _kernels
-from aucmax.boosting.base import BoostedRanker
-from aucmax.boosting.reweighting import Reweighting
-from aucmax.boosting.rounds import BoostingProgress
+from aucmax.boosting.boosted_ranker import (
+    BoostedRanker,
+    BoostingProgress,
+    Reweighting,
+)
 
 __all__ = ["ExponentialReweighting", "RankBoost"]
 
@@ -22,8 +25,8 @@ _PERFECT_DISTANCE = 2.0 - 1e-6  # from the worst positive down to the best negat
 class ExponentialReweighting(Reweighting):
     """RankBoost's weights: a pair weighs the exponential of minus its margin.
 
-    The weight of a pair is the product of a share of its positive and one of its
-    negative, so only the rows are weighed: O(n_rows) per round.
+    That is a product of a weight of its positive, ``exp(-score / 2)``, and one of its
+    negative, ``exp(score / 2)``: O(n_rows) per round.
     """
 
     recorded = ("loss",)
@@ -47,17 +50,20 @@ class ExponentialReweighting(Reweighting):
         return step
 
     def _is_perfect(self, values: FloatArray) -> bool:
-        """Tell whether all pairs are as far apart as can be."""
+        """Return whether all pairs are as far apart as possible."""
         worst, best = values[self._labels].min(), values[~self._labels].max()
         return bool(worst - best >= _PERFECT_DISTANCE)
 
     def _reweigh(self) -> None:
-        logs = _kernels.exponential_weights(
-            self._scores, self._labels, self._weight, self.row_weights
-        )
-        self.loss = math.exp(sum(logs) - sum(map(math.log, self._totals)))
+        exponents = np.where(self._labels, -0.5, 0.5) * self._scores
+        # the largest exponent of each class is taken out, so that nothing overflows
+        tops = exponents[self._labels].max(), exponents[~self._labels].max()
+        sums = self._weigh(exponents - np.where(self._labels, *tops))
+        logs = sum(map(math.log, sums)) - sum(map(math.log, self._totals))
+        self.loss = math.exp(logs + float(sum(tops)))
 
 
+@documented
 class RankBoost(BoostedRanker):
     r"""RankBoost: boosting on all pairs of a positive and a negative row.
 
@@ -97,20 +103,14 @@ class RankBoost(BoostedRanker):
     validation_fraction : float, default=0.1
         The share of the rows of each class that `n_iter_no_change` holds out if there
         is no `eval_set`.
-    max_time : float, default=None
-        The most seconds.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows are held out.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`; a
         true answer stops the fit. Not stored by :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write one line per round to standard output.
-    random_state : int, RandomState instance or None, default=None
-        Decides which rows are held out.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
     columns_ : ndarray of int64 of shape (n_rounds,)
         The column of each hypothesis.
     directions_ : ndarray of shape (n_rounds,)
@@ -138,10 +138,6 @@ class RankBoost(BoostedRanker):
     history_ : dict of str to ndarray of shape (n_iter\_,)
         "edge" of each hypothesis, mean pair "loss" after each round, and
         "validation_auc" if there were validation rows.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------

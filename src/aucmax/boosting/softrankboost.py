@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.boosting import _kernels
-from aucmax.boosting.base import BoostedRanker
-from aucmax.boosting.reweighting import Reweighting
-from aucmax.boosting.rounds import BoostingProgress, BoostingRounds
+from aucmax.boosting.boosted_ranker import (
+    BoostedRanker,
+    BoostingProgress,
+    BoostingRounds,
+    Reweighting,
+)
 
 __all__ = ["CappedReweighting", "SoftRankBoost"]
 
 
 class CappedReweighting(Reweighting):
-    """SoftRankBoost's weights: no row weighs more than its sample weight.
-
-    The algorithm is done at a weight of pairs of `nu`; its target is `margin`.
-    """
+    """SoftRankBoost's weights: no row weighs more than its sample weight."""
 
     recorded = ("loss", "margin", "nu_pos", "nu_neg")
 
@@ -30,8 +30,8 @@ class CappedReweighting(Reweighting):
         self, labels: BoolArray, weight: FloatArray, nu: float, delta: float
     ) -> None:
         super().__init__(labels, weight)
-        self.nu = nu
-        self.margin = math.inf
+        self.nu = nu  # the weight of the pairs at which the algorithm is done
+        self.margin = math.inf  # its target
         self._delta = delta
         self._sum_of_steps = 0.0
         self._reweigh(0.0)
@@ -68,13 +68,13 @@ class CappedReweighting(Reweighting):
         }
 
     def _reweigh(self, lift: float) -> tuple[float, float]:
-        nu_pos, nu_neg = _kernels.capped_weights(
-            self._scores, self._labels, self._weight, lift, self.row_weights
-        )
-        self.loss = nu_pos * nu_neg / math.prod(self._totals)
-        return nu_pos, nu_neg
+        exponents = lift - np.where(self._labels, 1.0, -1.0) * self._scores
+        nus = self._weigh(np.minimum(exponents, 0.0))
+        self.loss = math.prod(nus) / math.prod(self._totals)
+        return nus
 
 
+@documented
 class SoftRankBoost(BoostedRanker):
     r"""SoftRankBoost: smooth boosting towards a soft margin over pairs.
 
@@ -129,16 +129,12 @@ class SoftRankBoost(BoostedRanker):
     validation_fraction : float, default=0.1
         The share of the rows of each class that `n_iter_no_change` holds out if there
         is no `eval_set`.
-    max_time : float, default=None
-        The most seconds.
+    random_state : int, RandomState instance or None, default=None
+        Decides which rows are held out.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`, whose
         loss is :math:`\sum \ell^+ \sum \ell^- / (W_+ W_-)`; a true answer stops the
         fit. Not stored by :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write one line per round to standard output.
-    random_state : int, RandomState instance or None, default=None
-        Decides which rows are held out.
 
     Attributes
     ----------
@@ -227,7 +223,9 @@ class SoftRankBoost(BoostedRanker):
         n_pairs = float(weight[labels].sum()) * float(weight[~labels].sum())
         return CappedReweighting(labels, weight, self.epsilon * n_pairs, self.delta)
 
-    def _complaint(self, rounds: BoostingRounds) -> tuple[str, type[Warning]] | None:
+    def _convergence_warning(
+        self, rounds: BoostingRounds
+    ) -> tuple[str, type[Warning]] | None:
         if rounds.steps and rounds.reason == "no edge":
             return (
                 f"stopped after {len(rounds.steps)} rounds: no ranking by these "
@@ -241,4 +239,4 @@ class SoftRankBoost(BoostedRanker):
                 f"the share of pairs given up fell to epsilon={self.epsilon:g}. Allow "
                 "more n_estimators or max_time, or take a larger delta or epsilon."
             ), ConvergenceWarning
-        return super()._complaint(rounds)
+        return super()._convergence_warning(rounds)

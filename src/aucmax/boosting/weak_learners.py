@@ -1,7 +1,7 @@
-"""Which hypothesis is best now? One answer for each round of boosting."""
+"""The hypothesis of the largest edge, one search for each round of boosting."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ __all__ = ["LEARNERS", "Hypothesis", "WeakLearner"]
 
 # Edges closer than this, relative to the largest, are equal up to rounding of the sums:
 # the first column wins, so that repeated rows choose as weighted rows do.
-_LARGEST_TIE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
+_MAX_TIE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}
 
 
 class Hypothesis(NamedTuple):
@@ -30,24 +30,6 @@ class Hypothesis(NamedTuple):
     threshold: float = np.nan
 
 
-class WeakLearner(Protocol):
-    """A set of hypotheses that knows the best of them for any row weights."""
-
-    def best(self, row_weights: FloatArray) -> Hypothesis:
-        """Return a hypothesis of the largest edge, the sum of row weight times value.
-
-        Of equal edges the lowest column wins.
-        """
-
-    def values(self, hypothesis: Hypothesis, column: FloatArray) -> FloatArray:
-        """Evaluate a hypothesis on the values of its column."""
-
-    def ensemble(
-        self, chosen: Sequence[Hypothesis], weights: FloatArray
-    ) -> FeatureEnsemble | StumpEnsemble:
-        """Return the weighted sum of some hypotheses, as a function of any rows."""
-
-
 class FeatureLearner:
     """The columns scaled to [-1, 1]: one product with the data per round."""
 
@@ -56,10 +38,10 @@ class FeatureLearner:
 
     def __init__(self, X: Any, names: Any = None) -> None:
         self._columns = self.columns_type.fit(X, names)
-        self._tie = _LARGEST_TIE[X.dtype]
+        self._tie = _MAX_TIE[X.dtype]
 
     def best(self, row_weights: FloatArray) -> Hypothesis:
-        """Return the column of the largest edge."""
+        """Return the column of the largest edge, the lowest of equal ones."""
         edges = self._columns.edges(row_weights)
         strengths = np.abs(edges) if self.is_signed else edges
         largest = strengths.max()
@@ -97,7 +79,7 @@ class StumpLearner:
         self._stumps = Stumps.fit(X, names)
 
     def best(self, row_weights: FloatArray) -> Hypothesis:
-        """Return the stump of the largest edge."""
+        """Return the stump of the largest edge, of the lowest column of equal ones."""
         best = self._stumps.best(row_weights, per_column=False)
         if best.column.size == 0:  # every column is constant
             return Hypothesis(0, 1.0, np.inf)
@@ -126,8 +108,10 @@ def _places(
     return columns, weights * directions
 
 
+WeakLearner: TypeAlias = FeatureLearner | StumpLearner
+
 #: choices of the parameter `hypotheses`, besides functions
-LEARNERS: dict[str, type[FeatureLearner] | type[StumpLearner]] = {
+LEARNERS: dict[str, type[WeakLearner]] = {
     "stumps": StumpLearner,
     "features": FeatureLearner,
     "signed": SignedFeatureLearner,

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import click
 
+from aucmax._core.memory import max_memory
 from aucmax.cli.data import QueryChoice, RowColumns, Source
-from aucmax.datasets.memory import max_memory
 
 __all__ = [
     "cut_options",

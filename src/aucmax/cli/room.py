@@ -2,9 +2,9 @@
 
 import click
 
+from aucmax._core.memory import free_memory, in_words
 from aucmax.cli.console import Console
 from aucmax.cli.data import Source
-from aucmax.datasets.memory import free_memory, in_words
 
 __all__ = ["disk_option", "fits_in_memory", "stays_on_disk"]
 

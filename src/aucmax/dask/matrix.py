@@ -22,7 +22,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.cells import RowsInCells
 from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.tasks import Tasks
-from aucmax.hypotheses._ranges import column_ranges
+from aucmax.hypotheses.column_access import column_ranges
 
 __all__ = ["PartedMatrix", "RowsOfParts"]
 

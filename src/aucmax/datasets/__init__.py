@@ -1,10 +1,10 @@
 """Data to learn from: generators, readers, and a table that comes with the package."""
 
+from aucmax._core.memory import max_memory
 from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.embedded import load_demo
 from aucmax.datasets.generators import make_r_of_k
 from aucmax.datasets.letters import make_letter_images
-from aucmax.datasets.memory import max_memory
 from aucmax.datasets.names import near_names
 from aucmax.datasets.on_disk import TableOnDisk, open_table
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format

@@ -5,7 +5,7 @@ from functools import reduce
 from typing import IO, BinaryIO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from aucmax.datasets.memory import require_memory
+from aucmax._core.memory import require_memory
 
 __all__ = ["check_spreadsheet", "member_name", "open_member"]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 from zipfile import BadZipFile
 
+from aucmax._core.memory import require_memory
 from aucmax.datasets.archives import member_name, open_member
-from aucmax.datasets.memory import require_memory
 from aucmax.datasets.names import near_names
 from aucmax.exceptions import DataFileError
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aucmax._core.memory import require_memory
 from aucmax.datasets.cells import type_columns
 from aucmax.datasets.delimited import Layout, NotUTF8Error, check_delimited
 from aucmax.datasets.dialects import SAMPLE_SIZE, Decimals, find_separator
@@ -13,7 +14,6 @@ from aucmax.datasets.encodings import (
     marked_encoding,
     read_text_chunks,
 )
-from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import (
     MEMORY_OF_A_CELL,
     MEMORY_OF_TEXT,

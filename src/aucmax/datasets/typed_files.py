@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zipfile import BadZipFile
 
+from aucmax._core.memory import require_memory
 from aucmax.datasets.archives import check_spreadsheet
 from aucmax.datasets.encodings import read_text_chunks
-from aucmax.datasets.memory import require_memory
 from aucmax.datasets.opening import (
     MEMORY_OF_TEXT,
     PathLike,

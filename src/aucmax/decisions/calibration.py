@@ -21,11 +21,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.knots import along_knots
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import BoolArray, FloatArray
 
-__all__ = ["CALIBRATIONS", "CalibratedMixin", "check_calibrate", "learn_calibration"]
+__all__ = [
+    "CALIBRATIONS",
+    "CalibratedMixin",
+    "are_rising",
+    "check_calibrate",
+    "learn_calibration",
+]
 
 #: What the parameter `calibrate` may be, besides None.
 CALIBRATIONS = ("auto", "sigmoid", "isotonic")
@@ -43,6 +50,13 @@ _SMALLEST_RISE = 1e-3
 
 class CalibratedMixin:
     """What models with a parameter `calibrate` share."""
+
+    _saved_state = saved.optional(
+        calibration_=saved.SavedField(
+            lambda knots, state: None if are_rising(knots) else "made of rising knots"
+        ),
+        base_rate_=saved.between(0, 1),
+    )
 
     calibrate: str | None
 
@@ -74,6 +88,19 @@ class CalibratedMixin:
         log_odds = along_knots(model.decision_function(X), model.calibration_) + shift
         chances = _probabilities(log_odds)
         return np.column_stack([1.0 - chances, chances])
+
+
+def are_rising(knots: Any) -> bool:
+    """Whether knots are finite, and both scores and log-odds rise strictly."""
+    return (
+        isinstance(knots, np.ndarray)
+        and knots.dtype == np.float64
+        and knots.ndim == 2
+        and knots.shape[0] == 2
+        and knots.shape[1] > 0
+        and bool(np.isfinite(knots).all())
+        and bool((np.diff(knots) > 0.0).all())
+    )
 
 
 def check_calibrate(calibrate: Any) -> None:

@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
 from aucmax._core.parameters import (
     check_choice,
@@ -57,6 +59,7 @@ _PAIR_WEIGHTS = ("nonnegative", "free")
 _SMALLEST_RISK = 1e-3  # a gap is never relative to less: the optimum may be near 0
 
 
+@documented
 class GraphRanker(BaseEstimator):
     r"""Rank the nodes of graphs, with neighbours that pull each other along.
 
@@ -120,13 +123,6 @@ class GraphRanker(BaseEstimator):
         or `max_time` end it. None stops as soon as `tol` is reached.
     max_iter : int, default=1000
         The most iterations of all rounds together.
-    max_time : float, default=None
-        The most seconds.
-    callback : callable, default=None
-        Called after each iteration with a :class:`~aucmax.solvers.Progress`; a true
-        answer stops the fit. Not stored by :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write one line per iteration to standard output.
 
     Attributes
     ----------
@@ -187,6 +183,24 @@ class GraphRanker(BaseEstimator):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        n_node_features_in_=saved.count,
+        n_edge_features_in_=saved.count,
+        classes_=saved.array(saved.LABEL_KINDS, 2),
+        coef_=saved.array("f", 1, "n_node_features_in_"),
+        edge_coef_=saved.array("f", 1, "n_edge_features_in_"),
+        intercept_=saved.array("f", 1),
+        **saved.optional(
+            objective_=saved.number,
+            dual_gap_=saved.number,
+            n_rounds_=saved.count,
+            n_iter_=saved.count,
+            n_passes_=saved.number,
+            n_graphs_=saved.count,
+            n_skipped_=saved.count,
+            history_=saved.instance_of(dict),
+        ),
+    )
 
     def __init__(
         self,
@@ -234,11 +248,6 @@ class GraphRanker(BaseEstimator):
             The labels of each graph's nodes, of two kinds in all. The second of the two
             labels in sorted order is the positive class. Graphs whose nodes are all
             alike are passed over.
-
-        Returns
-        -------
-        self : GraphRanker
-            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -272,11 +281,6 @@ class GraphRanker(BaseEstimator):
     def decision_function(self, X: Sequence[Any]) -> list[FloatArray]:
         """Score the nodes of each graph; sorting the scores gives the ranking.
 
-        Parameters
-        ----------
-        X : sequence of Graph, tuple or networkx.Graph
-            The graphs, as in `fit`.
-
         Returns
         -------
         list of ndarray of shape (n_nodes,)
@@ -306,11 +310,6 @@ class GraphRanker(BaseEstimator):
     def predict(self, X: Sequence[Any]) -> list[NDArray[Any]]:
         """Predict the positive class where the score is above 0.
 
-        Parameters
-        ----------
-        X : sequence of Graph, tuple or networkx.Graph
-            The graphs, as in `fit`.
-
         Returns
         -------
         list of ndarray of shape (n_nodes,)
@@ -321,13 +320,6 @@ class GraphRanker(BaseEstimator):
 
     def score(self, X: Sequence[Any], y: Sequence[ArrayLike]) -> float:
         """Measure what the model maximises: the mean metric of graphs of both classes.
-
-        Parameters
-        ----------
-        X : sequence of Graph, tuple or networkx.Graph
-            The graphs, as in `fit`.
-        y : sequence of array-like of shape (n_nodes,)
-            The labels of each graph's nodes.
 
         Returns
         -------

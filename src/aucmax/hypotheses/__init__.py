@@ -1,17 +1,14 @@
-"""What is combined? Hypotheses that map a row to [-1, 1], as columns or stumps."""
+"""Hypotheses that map a row to [-1, 1], as columns, stumps or functions."""
 
-from aucmax.hypotheses.base import Hypotheses
-from aucmax.hypotheses.callables import evaluate_callables
-from aucmax.hypotheses.column_reader import ColumnReader
-from aucmax.hypotheses.ensemble import (
+from aucmax.hypotheses.column_access import ColumnReader
+from aucmax.hypotheses.hypothesis_ensembles import (
     FeatureEnsemble,
     StumpEnsemble,
     fitted_ensemble,
 )
-from aucmax.hypotheses.precomputed import PrecomputedColumns
-from aucmax.hypotheses.scaled_columns import ScaledColumns, on_range
-from aucmax.hypotheses.stump_columns import StumpColumns
-from aucmax.hypotheses.stump_grid import StumpGrid
+from aucmax.hypotheses.own_hypotheses import PrecomputedColumns, evaluate_callables
+from aucmax.hypotheses.scaled_columns import Hypotheses, ScaledColumns, on_range
+from aucmax.hypotheses.stump_matrices import StumpColumns, StumpGrid
 from aucmax.hypotheses.stumps import BestStumps, Stumps, stump, stump_values
 
 __all__ = [

@@ -1,8 +1,8 @@
-"""Columns mapped onto [-1, 1] without touching the data."""
+"""Columns mapped onto [-1, 1] without a copy of the data."""
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,17 +10,36 @@ from scipy import sparse
 
 from aucmax._core.blas import product
 from aucmax._core.validation import FloatArray
-from aucmax.hypotheses._ranges import column_ranges
-from aucmax.hypotheses.base import dense_columns
+from aucmax.hypotheses.column_access import column_ranges, dense_columns
 
-__all__ = ["ScaledColumns", "on_range"]
+__all__ = ["Hypotheses", "ScaledColumns", "on_range"]
 
-_SMALLEST_RANGE = float(np.finfo(np.float64).tiny)  # whose inverse is still finite
+_MIN_RANGE = float(np.finfo(np.float64).tiny)  # whose inverse is still finite
 # beyond these, a sum in float64 would lose the hypothesis' digits:
 # the largest offset in half ranges, and the largest scale or its inverse
 _MAX_OFFSET = 1e3
 _MAX_SCALE = 1e250
 _BLOCK_SIZE = 32_768  # entries of a block of formed hypotheses
+
+
+class Hypotheses(Protocol):
+    """Hypotheses on some rows, seen as a matrix H that need not be kept.
+
+    ``H[r, k]`` is the value of hypothesis k on row r, within [-1, 1]. The data X are
+    read through one product in each direction; the results are float64.
+    """
+
+    X: Any
+
+    @property
+    def n_hypotheses(self) -> int:
+        """Number of hypotheses."""
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Return ``H @ weights``, of shape (n_rows,): the forward half of a pass."""
+
+    def edges(self, row_weights: FloatArray) -> FloatArray:
+        """Return ``H.T @ row_weights``, of shape (n_hypotheses,): the backward half."""
 
 
 class ScaledColumns:
@@ -45,8 +64,8 @@ class ScaledColumns:
     X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
         Finite data, float32 or float64.
     low, high : ndarray of shape (n_columns,)
-        The range of each column; see :meth:`fit`. With those of other rows, the
-        same hypotheses are had on these, where they may leave [-1, 1].
+        The range of each column; see :meth:`fit`. With the ranges of other rows, these
+        are the same hypotheses on new rows, where they may leave [-1, 1].
 
     Attributes
     ----------
@@ -79,7 +98,7 @@ class ScaledColumns:
         self.high = high
         # halves, because the difference of two large numbers may overflow
         half_range = high / 2.0 - low / 2.0
-        self.constant = half_range < _SMALLEST_RANGE
+        self.constant = half_range < _MIN_RANGE
         divisor = np.where(self.constant, 1.0, half_range)
         self.scale = np.where(self.constant, 0.0, 1.0 / divisor)
         self.shift = np.where(self.constant, 0.0, -(high / 2.0 + low / 2.0) / divisor)
@@ -92,19 +111,9 @@ class ScaledColumns:
 
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
-        """Find the range of each column, in one read of the data.
+        """Find the range of each column, in one read; `names` are for messages.
 
-        Parameters
-        ----------
-        X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-            Data, float32 or float64.
-        names : sequence of str, optional
-            Names of the columns, for messages.
-
-        Raises
-        ------
-        ValueError
-            If some value is NaN or infinite; the message names row and column.
+        NaN and infinite values are an error that names row and column.
         """
         return cls(X, *column_ranges(X, names))
 
@@ -167,10 +176,7 @@ class ScaledColumns:
         )
 
     def up_to_constants(self, indices: Any) -> tuple[Any, float]:
-        """Return ``H[:, indices]`` less a constant per column, and the share read.
-
-        So sparse data stay sparse.
-        """
+        """Return ``H[:, indices]`` less a constant per column, and the share read."""
         matrix: Any = self.X
         if not sparse.issparse(self.X):
             return self.columns(indices), indices.size / self.n_hypotheses
@@ -181,7 +187,7 @@ class ScaledColumns:
         return chosen @ sparse.diags_array(self.scale[indices]), share
 
     def values(self, number: int, column: FloatArray) -> FloatArray:
-        """Evaluate one hypothesis on other rows, of which this is its column."""
+        """Evaluate one hypothesis on other rows, given their values of its column."""
         return on_range(column, float(self.low[number]), float(self.high[number]))
 
     def _formed_blocks(self) -> Iterator[tuple[slice, Any, FloatArray]]:
@@ -243,7 +249,7 @@ def on_range(
     """
     # halves, because the difference of two large numbers may overflow
     low, high = low / 2.0, high / 2.0
-    constant = high - low < _SMALLEST_RANGE
+    constant = high - low < _MIN_RANGE
     halves = np.divide(values, 2.0, dtype=np.float64)
     formed: FloatArray = halves - low
     formed -= np.subtract(high, halves, out=halves)

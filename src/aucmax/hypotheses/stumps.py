@@ -1,15 +1,23 @@
 """Decision stumps: every threshold of every column, in both directions."""
 
-from typing import Any, NamedTuple, Self
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from aucmax._core.validation import FloatArray, IntArray
-from aucmax.hypotheses import _kernels
-from aucmax.hypotheses._ranges import column_ranges
-from aucmax.hypotheses._sorted_columns import SortedColumns, sort_columns
-from aucmax.hypotheses.base import dense_columns
+from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.hypotheses import _stump_kernels
+from aucmax.hypotheses.column_access import (
+    COLUMNS_AT_ONCE,
+    column_ranges,
+    dense_columns,
+    summed,
+    tiles,
+)
 
 __all__ = ["BestStumps", "Stumps", "midpoints", "stump", "stump_values"]
 
@@ -54,9 +62,7 @@ class Stumps:
     Parameters
     ----------
     X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        Finite data, float32 or float64.
-    sorted_columns : SortedColumns
-        The order of each column; see :meth:`fit`.
+        Finite data, float32 or float64; :meth:`fit` checks that.
 
     Examples
     --------
@@ -70,34 +76,19 @@ class Stumps:
     (array([3.5]), array([-1.]), array([4.]))
     """
 
-    def __init__(self, X: Any, sorted_columns: SortedColumns) -> None:
+    def __init__(self, X: Any) -> None:
         self.X = X
-        self._sorted = sorted_columns
-        self._n_thresholds = int(np.count_nonzero(sorted_columns.order < 0))
+        self._sorted = _sort_columns(X)
+        self._n_thresholds = int(np.count_nonzero(self._sorted.order < 0))
 
     @classmethod
     def fit(cls, X: Any, names: Any = None) -> Self:
-        """Sort each column.
+        """Check the data, and sort each column; `names` are for messages.
 
-        Parameters
-        ----------
-        X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-            Data, float32 or float64.
-        names : sequence of str, optional
-            Names of the columns, for messages.
-
-        Raises
-        ------
-        ValueError
-            If some value is NaN or infinite; the message names row and column.
+        NaN and infinite values are an error that names row and column.
         """
         column_ranges(X, names)
-        return cls(X, sort_columns(X))
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.X.shape[0])
+        return cls(X)
 
     @property
     def n_stumps(self) -> int:
@@ -116,11 +107,11 @@ class Stumps:
         row_weights : ndarray of float64 of shape (n_rows,)
             Signed row weights.
         per_column : bool, default=True
-            Whether to answer for each column, or with the best stump of all alone.
+            Whether to return the best stump of each column, or only the best of all.
         """
         places = np.empty(self._sorted.middles.size, dtype=np.int64)
         edges = np.empty(places.size)
-        _kernels.best_places(
+        _stump_kernels.best_places(
             np.ascontiguousarray(row_weights, dtype=np.float64),
             float(row_weights.sum()),
             *self._sorted,
@@ -130,7 +121,7 @@ class Stumps:
         column = np.flatnonzero(places >= 0)
         if not per_column and column.size:
             strengths = np.abs(edges[column])
-            first = np.argmax(strengths >= strengths.max() * (1.0 - _kernels.TIE))
+            first = np.argmax(strengths >= strengths.max() * (1.0 - _stump_kernels.TIE))
             column = column[first : first + 1]
         edge = edges[column]
         threshold = self._thresholds(column, places[column])
@@ -150,7 +141,7 @@ class Stumps:
 
     def _values(self, column: IntArray, place: IntArray) -> FloatArray:
         values: Any = self.X[self._sorted.rows(place), column]
-        # what sparse matrices answer depends on their kind and on SciPy's version
+        # the type that sparse matrices return depends on SciPy's version
         values = values.toarray() if hasattr(values, "toarray") else values
         return np.asarray(values, dtype=np.float64).ravel()
 
@@ -190,3 +181,91 @@ def midpoints(lower: FloatArray, upper: FloatArray) -> FloatArray:
     """Return thresholds that part values: halfway, or the lower one by rounding."""
     middle = lower / 2.0 + upper / 2.0
     return np.where((lower <= middle) & (middle < upper), middle, lower)
+
+
+_Entries: TypeAlias = Iterator[tuple[NDArray[Any], NDArray[Any]]]
+
+
+class _SortedColumns(NamedTuple):
+    """Where the thresholds of each column lie.
+
+    `order` has the rows whose value is not zero, column by column, ascending by value.
+    A row is stored as ``~row`` if a threshold lies right after it, up to the column's
+    middle, or right before it, from there on.
+    """
+
+    order: RowNumbers
+    starts: IntArray  # where each column starts in `order`, and the end
+    # where the column's zeros belong in `order`, if any; else its end
+    middles: IntArray
+
+    def rows(self, places: IntArray) -> RowNumbers:
+        """Return the rows at these places of the order."""
+        stored = self.order[places]
+        return np.where(stored < 0, ~stored, stored)
+
+
+def _sort_columns(X: Any) -> _SortedColumns:
+    """Sort each column of a dense or sparse matrix, without its zeros."""
+    n_rows, n_columns = X.shape
+    read = _sparse_entries if sparse.issparse(X) else _dense_entries
+    counts, entries = read(X)
+    starts = np.zeros(n_columns + 1, dtype=np.int64)
+    np.cumsum(counts, out=starts[1:])
+    middles = starts[1:].copy()
+    order = np.empty(starts[-1], dtype=row_number_type(n_rows))
+    for column, (rows, values) in enumerate(entries):
+        if rows.size == 0:
+            continue
+        places, ascending = sort_with_order(values.astype(np.float64))
+        own = order[starts[column] : starts[column + 1]]
+        own[:] = rows[places]
+        has_zeros = own.size < n_rows
+        middle = int(np.searchsorted(ascending, 0.0)) if has_zeros else own.size
+        middles[column] = starts[column] + middle
+        marks = _beside_thresholds(ascending, middle, has_zeros)
+        own[marks] = ~own[marks]
+    return _SortedColumns(order, starts, middles)
+
+
+def _beside_thresholds(
+    ascending: FloatArray, middle: int, has_zeros: bool
+) -> BoolArray:
+    """Return which values have a threshold next to them, on the side of the zeros."""
+    changes = np.empty(ascending.size + 1, dtype=bool)
+    np.not_equal(ascending[1:], ascending[:-1], out=changes[1:-1])
+    changes[[0, middle, -1]] = has_zeros
+    # changes[k] is about the gap before value k: below the zeros, a mark is for the gap
+    # after a value, above them for the gap before it
+    return np.concatenate([changes[1 : middle + 1], changes[middle:-1]])
+
+
+def _sparse_entries(X: Any) -> tuple[NDArray[Any], _Entries]:
+    """Return each column's number of entries other than zero, and those entries."""
+    X = summed(X.tocsc())
+    if not X.data.all():
+        X = X.copy()
+        X.eliminate_zeros()
+
+    def entries() -> _Entries:
+        for start, end in pairwise(X.indptr):
+            yield X.indices[start:end], X.data[start:end]
+
+    return np.diff(X.indptr), entries()
+
+
+def _dense_entries(X: Any) -> tuple[NDArray[Any], _Entries]:
+    """Return each column's number of entries other than zero, and those entries."""
+    counts = np.zeros(X.shape[1], dtype=np.int64)
+    for rows, columns in tiles(X):
+        counts[columns] += np.count_nonzero(X[rows, columns], axis=0)
+
+    def entries() -> _Entries:
+        for left in range(0, X.shape[1], COLUMNS_AT_ONCE):
+            # a single column of rows would fetch its neighbours from memory each time
+            block = np.asfortranarray(X[:, left : left + COLUMNS_AT_ONCE])
+            for values in block.T:
+                rows = np.flatnonzero(values)
+                yield rows, values[rows]
+
+    return counts, entries()

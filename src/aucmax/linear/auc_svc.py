@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.blas import product
 from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_features,
     check_training_data,
@@ -56,6 +58,7 @@ _SMALLEST_SCALE_OF_GAP = 0.01
 _ROUNDING = 4.0 * 2.0**-53
 
 
+@documented
 class AUCSVC(BinaryRanker):
     r"""Linear support vector machine that maximises the area under the ROC curve.
 
@@ -139,8 +142,6 @@ class AUCSVC(BinaryRanker):
         relative to 0.01 where the risk is below that).
     max_iter : int, default=1000
         The most iterations; one pass over the data each.
-    max_time : float, default=None
-        The most seconds.
     solver : {"auto", "newton", "bundle", "subgradient", "descent"}, default="auto"
         "newton" needs few passes at any C but keeps an n_features x n_features matrix.
         It is for ``penalty="l2"`` without a radius, and for risks that can be smoothed:
@@ -158,16 +159,9 @@ class AUCSVC(BinaryRanker):
         ``loss="sigmoid"`` goes by "auto" alone.
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
-    callback : callable, default=None
-        Called after each iteration with a :class:`~aucmax.solvers.Progress`; a true
-        answer stops the fit. Not stored by :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write one line per iteration to standard output.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
     coef_ : ndarray of shape (1, n_features)
         The weights.
     intercept_ : ndarray of shape (1,)
@@ -194,10 +188,6 @@ class AUCSVC(BinaryRanker):
     history_ : dict of str to ndarray of shape (n_iter\_,)
         What the solver had reached after each iteration: "objective" (the best value),
         "dual_gap", "n_passes" and "seconds".
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -250,6 +240,20 @@ class AUCSVC(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        coef_=saved.array("f", 1, "n_features_in_"),
+        intercept_=saved.array("f", 1),
+        **saved.optional(
+            n_iter_=saved.count,
+            n_passes_=saved.number,
+            objective_=saved.number,
+            dual_gap_=saved.number,
+            gradient_norm_=saved.number,
+            is_certified_=saved.instance_of(bool),
+            starts_=saved.instance_of(list),
+            history_=saved.instance_of(dict),
+        ),
+    )
     _fits_dask = True
 
     def __init__(
@@ -304,18 +308,6 @@ class AUCSVC(BinaryRanker):
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. float32 and float64 arrays, memory maps, CSR and CSC matrices
             are read in place. Arrays and frames of Dask stay on their workers.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights; a pair weighs the product of its rows'.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row. Pairs are then within queries, and the risk is the
-            mean over the queries that have rows of both classes.
-
-        Returns
-        -------
-        self : AUCSVC
-            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -349,18 +341,10 @@ class AUCSVC(BinaryRanker):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features, checked once.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
         C_values : sequence of float, default=None
             The weights of the risk, in any order.
         radii : sequence of float, default=None
             The limits of the weights, in any order, in place of `C_values`.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row.
 
         Returns
         -------
@@ -392,18 +376,7 @@ class AUCSVC(BinaryRanker):
 
     @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores, positive where `predict` gives the positive class.
-        """
+        """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
         X = check_features(self, X, fitting=False)
         return product(X, self.coef_[0]) + float(self.intercept_[0])

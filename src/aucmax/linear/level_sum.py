@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_relevance_levels, levels_with_weight
 from aucmax._core.fitted_state import unchanged_on_failure
 from aucmax._core.validation import FloatArray, check_sample_weight
@@ -18,6 +20,7 @@ from aucmax.metrics import multiclass_auc_score
 __all__ = ["LevelSumRanker"]
 
 
+@documented
 class LevelSumRanker(BaseEstimator):
     r"""Rank rows of several levels of relevance by the sum of two-class models.
 
@@ -70,6 +73,12 @@ class LevelSumRanker(BaseEstimator):
     1.0
     """
 
+    _saved_state = saved.fields(
+        **saved.COLUMNS,
+        levels_=saved.array("iu", None),
+        estimators_=saved.instance_of(list),
+    )
+
     def __init__(self, estimator: Any = None) -> None:
         self.estimator = estimator
 
@@ -85,8 +94,6 @@ class LevelSumRanker(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features, as the estimator takes them.
         y : array-like of shape (n_rows,)
             Levels: whole numbers from 0, the higher the more relevant.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -95,11 +102,6 @@ class LevelSumRanker(BaseEstimator):
         qid : array-like of shape (n_rows,), default=None
             The query of each row, handed to the estimator only if given. AUCSVC takes
             it; a pipeline does under scikit-learn's metadata routing.
-
-        Returns
-        -------
-        self : LevelSumRanker
-            The fitted model.
         """
         template = AUCSVC() if self.estimator is None else self.estimator
         if not hasattr(template, "decision_function"):
@@ -132,11 +134,6 @@ class LevelSumRanker(BaseEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more relevant.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -154,17 +151,6 @@ class LevelSumRanker(BaseEstimator):
         qid: ArrayLike | None = None,
     ) -> float:
         """Measure what the models maximise: the mean AUC of each level above 0.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-        y : array-like of shape (n_rows,)
-            Levels: whole numbers from 0, the higher the more relevant.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row; then it is the mean over the queries.
 
         Returns
         -------
@@ -186,6 +172,17 @@ class LevelSumRanker(BaseEstimator):
     def intercept_(self) -> FloatArray:
         """The constant of the scores, if the models have one."""
         return self._sum([model.intercept_ for model in self.estimators_])
+
+    def _check_state(self) -> None:
+        """Reject loaded models that are not one of these columns for each level."""
+        if not hasattr(self, "levels_"):
+            return
+        if len(self.estimators_) != np.count_nonzero(self.levels_ > 0):
+            raise ValueError("levels and models differ in number")
+        for model in self.estimators_:
+            has_columns = model.n_features_in_ == self.n_features_in_
+            if not has_columns or not saved.can_score(model):
+                raise ValueError("a model has other columns, or does not score")
 
     def _sum(self, parts: list[FloatArray]) -> FloatArray:
         levels = self.levels_[self.levels_ > 0].tolist()

@@ -18,8 +18,10 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.blas import one_blas_thread
 from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_features,
     check_training_data,
@@ -90,6 +92,7 @@ class SearchProgress(NamedTuple):
         )
 
 
+@documented
 class LinearRankerCV(BinaryRanker):
     r"""Linear model that chooses how it is trained, by the area that counts.
 
@@ -109,9 +112,6 @@ class LinearRankerCV(BinaryRanker):
 
     Parameters
     ----------
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve that counts: ``fpr_range=(0, 0.1)`` asks for the best
-        true positive rate over the first tenth of the false positive rates.
     metric : {None, "auc", "partial_auc"}, default=None
         What to call it; by default, by the ranges. It is there to be checked: "auc" is
         the whole curve.
@@ -130,8 +130,6 @@ class LinearRankerCV(BinaryRanker):
         are.
     max_time : float, default=None
         The most seconds for the folds. The choice is made by those that are done.
-    n_jobs : int, default=1
-        Folds at a time, in processes of their own.
     random_state : int, default=0
         How rows are dealt to folds.
     callback : callable, default=None
@@ -157,16 +155,10 @@ class LinearRankerCV(BinaryRanker):
         Folds that took part in the choice.
     n_passes_ : float
         Passes over the data of the final fit.
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
     coef_ : ndarray of shape (1, n_features)
         The weights of the columns as they came.
     intercept_ : ndarray of shape (1,)
         What makes 0 the threshold of the best balanced accuracy on the training rows.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -188,6 +180,18 @@ class LinearRankerCV(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        coef_=saved.array("f", 1, "n_features_in_"),
+        intercept_=saved.array("f", 1),
+        **saved.optional(
+            n_passes_=saved.number,
+            n_splits_=saved.count,
+            best_index_=saved.count,
+            best_score_=saved.number,
+            best_params_=saved.instance_of(dict),
+            cv_results_=saved.instance_of(dict),
+        ),
+    )
     _fits_dask = True
 
     def __init__(
@@ -234,20 +238,6 @@ class LinearRankerCV(BinaryRanker):
         ----------
         X : array-like or sparse matrix of shape (n_rows, n_features)
             The features. Arrays and frames of Dask stay on their workers.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row. Pairs are then within queries, and the metric is the
-            mean over queries; a query is in one fold.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are in one fold.
-
-        Returns
-        -------
-        self : LinearRankerCV
-            The fitted model.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -287,18 +277,7 @@ class LinearRankerCV(BinaryRanker):
 
     @maps_dask
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores, positive where `predict` gives the positive class.
-        """
+        """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")
         X = check_features(self, X, fitting=False)
         scores: FloatArray = np.asarray(X @ self.coef_[0], dtype=np.float64)

@@ -14,7 +14,7 @@ from aucmax._core.parameters import (
     check_positive,
 )
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.hypotheses.ranker import check_hypotheses
+from aucmax.hypotheses.hypothesis_ranker import check_hypotheses
 from aucmax.margin.formulations import FORMULATIONS
 from aucmax.margin.hypothesis_sets import HYPOTHESES
 

@@ -2,8 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 
+from aucmax._core import saved_state as saved
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.margin.record import Record
 from aucmax.margin.sizes import ROUNDING_OF_SUMS, ClassSizes
@@ -55,12 +55,16 @@ class Certificate(Record):
     n_pairs: float
     gap: float
 
-    def _check_state(self) -> None:
-        """Refuse a loaded certificate that holds anything but numbers."""
-        for name, value in self.get_params().items():
-            may_miss = name in ("gamma_star", "gamma_hat", "nu_pos", "nu_neg")
-            if not isinstance(value, Real) and not (value is None and may_miss):
-                raise ValueError(f"{name} of the certificate is not a number")
+    _saved_state = saved.fields(
+        **dict.fromkeys(
+            ("gamma_star", "gamma_hat", "nu_pos", "nu_neg"),
+            saved.or_none(saved.number),
+        ),
+        **dict.fromkeys(
+            ("rho_hat", "pairs_guaranteed", "pairs_achieved", "n_pairs", "gap"),
+            saved.number,
+        ),
+    )
 
     def __repr__(self) -> str:
         lines = ["Margin certificate"]

@@ -1,7 +1,9 @@
 """The margin of the reduction as a function of nu+."""
 
+import math
 from dataclasses import dataclass
 
+from aucmax._core import saved_state as saved
 from aucmax._core.validation import FloatArray
 from aucmax.margin.record import Record
 
@@ -35,14 +37,16 @@ class MarginCurve(Record):
     best: int
     nu: float
 
+    _saved_state = saved.fields(
+        nu_pos=saved.array("f", None),
+        gamma_hat=saved.array("f", "nu_pos"),
+        lower_nu_pos=saved.array("f", None),
+        lower_bound=saved.array("f", "lower_nu_pos"),
+        best=saved.count,
+        nu=saved.between(0, math.inf),
+    )
+
     def _check_state(self) -> None:
-        """Refuse a loaded curve whose parts do not fit together."""
-        pairs = (
-            (self.nu_pos, self.gamma_hat),
-            (self.lower_nu_pos, self.lower_bound),
-        )
-        for places, heights in pairs:
-            if places.ndim != 1 or places.shape != heights.shape:
-                raise ValueError("the points of the curve do not fit together")
-        if not 0 <= self.best < self.nu_pos.size or not self.nu > 0.0:
-            raise ValueError("best or nu of the curve are not among its points")
+        """Reject a loaded curve whose lowest point is not among its points."""
+        if self.best >= self.nu_pos.size:
+            raise ValueError("best is not among the points of the curve")

@@ -10,15 +10,19 @@ from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_interval
 from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
-from aucmax.hypotheses.ranker import HypothesisRanker, TrainingRows
+from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows
 from aucmax.margin._checks import check_class_rows, check_parameters, is_automatic
 from aucmax.margin._complaints import complaint
 from aucmax.margin.automatic_epsilon import choose_epsilon
+from aucmax.margin.certificate import Certificate
+from aucmax.margin.curve import MarginCurve
 from aucmax.margin.formulations import FORMULATIONS
 from aucmax.margin.hypothesis_sets import make_problem
 from aucmax.margin.problem import MarginProblem, MarginResult
@@ -30,6 +34,7 @@ from aucmax.solvers import Progress, StoppingRule
 __all__ = ["MarginRanker"]
 
 
+@documented
 class MarginRanker(HypothesisRanker):
     r"""Convex combination of hypotheses with the largest margin over pairs.
 
@@ -81,21 +86,15 @@ class MarginRanker(HypothesisRanker):
         hundredth of the best hypothesis' mean margin where the margin is nearer to 0.
     max_iter : int, default=1000
         The most iterations of one solve; "adaptive" and "global" take several.
-    max_time : float, default=None
-        The most seconds of the whole fit; the best so far is kept, with a warning.
     curve_points : int, default=0
         With "global": how many more points of `curve_` to solve, for its picture.
     callback : callable, default=None
         Called with a :class:`~aucmax.solvers.Progress` after each iteration, whose
         `value` is the margin; a true answer stops the whole fit. Not saved in model
         files.
-    verbose : int, default=0
-        Whether to write one line per iteration.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
     columns_ : ndarray of int64 of shape (n_used,)
         The column of each hypothesis in use.
     weights_ : ndarray of shape (n_used,)
@@ -131,10 +130,6 @@ class MarginRanker(HypothesisRanker):
         heuristic.
     curve_ : MarginCurve
         For "global": the margin as a function of nu_pos.
-    n_features_in_ : int
-        Number of columns seen during fit, or of functions.
-    feature_names_in_ : ndarray of str
-        Their names, if X had any.
 
     Warns
     -----
@@ -168,6 +163,17 @@ class MarginRanker(HypothesisRanker):
     >>> model.certificate_.pairs_achieved >= model.certificate_.pairs_guaranteed
     True
     """
+
+    _saved_state = saved.fields(
+        certificate_=saved.instance_of(Certificate),
+        **saved.optional(
+            curve_=saved.instance_of(MarginCurve),
+            objective_=saved.number,
+            dual_gap_=saved.number,
+            n_passes_=saved.number,
+            epsilon_=saved.number,
+        ),
+    )
 
     def __init__(
         self,
@@ -208,14 +214,6 @@ class MarginRanker(HypothesisRanker):
             their workers.
         y : array-like of shape (n_rows,)
             Two distinct labels, each of at least two rows.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights; a pair weighs the product of its rows'. A row of weight 2
-            counts as two equal rows, one of weight 0 is left out.
-
-        Returns
-        -------
-        self : MarginRanker
-            The fitted model.
         """
         with unchanged_on_failure(self):
             check_parameters(self)
@@ -238,14 +236,8 @@ class MarginRanker(HypothesisRanker):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features, checked and scaled once.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
         epsilons : sequence of float
             The shares of the pairs that may miss the margin, in any order.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
 
         Returns
         -------

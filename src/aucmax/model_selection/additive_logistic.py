@@ -8,6 +8,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
 from aucmax.base import BinaryRanker
@@ -19,6 +21,7 @@ __all__ = ["AdditiveLogistic"]
 _ROWS_AT_A_TIME = 20_000
 
 
+@documented
 class AdditiveLogistic(BinaryRanker):
     r"""A sum of one curve per column, linear between quantiles of the column.
 
@@ -41,9 +44,12 @@ class AdditiveLogistic(BinaryRanker):
     weights_ : ndarray of shape (n_features, n_ramps + 1)
         Of each column's value, and of its ramps; 0 of ramps in a column that has fewer
         than two, which would repeat the value.
-    classes_ : ndarray of shape (2,)
-        Negative and positive label.
     """
+
+    _saved_state = saved.fields(
+        weights_=saved.array("f", None, None),
+        knots_=saved.array("f", None, None),
+    )
 
     def __init__(self, n_ramps: int = 10, C: float = 0.2) -> None:
         self.n_ramps = n_ramps
@@ -56,15 +62,6 @@ class AdditiveLogistic(BinaryRanker):
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
             Features on one scale.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-
-        Returns
-        -------
-        self : AdditiveLogistic
-            The fitted model.
         """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         knots = np.zeros((X.shape[1], self.n_ramps + 1))
@@ -87,11 +84,6 @@ class AdditiveLogistic(BinaryRanker):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows by the sum of their curves.
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
-
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -108,11 +100,13 @@ class AdditiveLogistic(BinaryRanker):
         return scores
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if hasattr(self, "weights_") and (
-            self.weights_.ndim != 2 or self.weights_.shape != self.knots_.shape
-        ):
+        """Reject a loaded state that no fit could have left."""
+        if not hasattr(self, "weights_"):
+            return
+        if self.weights_.shape != self.knots_.shape:
             raise ModelFileError("knots and weights differ in number")
+        if (np.diff(self.knots_) < 0.0).any():
+            raise ModelFileError("the knots of a column do not rise")
 
 
 def _is_bent(knots: FloatArray) -> Any:

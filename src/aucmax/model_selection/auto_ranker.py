@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_choice, check_integer, check_range
 from aucmax._core.progress import reporter
@@ -18,6 +20,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.base import BinaryRanker
 from aucmax.decisions.calibration import (
     CalibratedMixin,
+    are_rising,
     check_calibrate,
     learn_calibration,
 )
@@ -36,7 +39,7 @@ from aucmax.model_selection.pooling import ignore_few_rows
 from aucmax.model_selection.rank_scale import to_logits
 from aucmax.model_selection.resuming import SearchCheckpoint
 from aucmax.model_selection.search import AutoProgress, search
-from aucmax.tables import check_table, has_constant_scores
+from aucmax.tables import TableEncoder, check_table, has_constant_scores
 from aucmax.tables.table_model import (
     check_categories,
     score_rows,
@@ -49,6 +52,7 @@ __all__ = ["AutoRanker"]
 METRICS = ("auc", "partial_auc")
 
 
+@documented
 class AutoRanker(CalibratedMixin, BinaryRanker):
     """Try many models, combine the good ones, and say how well the result ranks.
 
@@ -70,8 +74,6 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
 
     Parameters
     ----------
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve that counts.
     metric : {None, "auc", "partial_auc"}, default=None
         What to call it; by default, by the ranges. With "partial_auc" and no range, it
         is the first tenth of the false positive rates.
@@ -129,12 +131,6 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         Share of positives among the rows that they were learned from, likewise.
     n_rows_, n_positive_, n_folds_ : int
         Training rows, those that were positive, and folds.
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
-    n_features_in_ : int
-        Number of columns.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the columns, if they are all strings.
 
     See Also
     --------
@@ -153,6 +149,22 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        n_features_in_=saved.count,
+        members_=saved.list_of(dict),
+        encoders_=saved.list_of(TableEncoder),
+        threshold_=saved.finite,
+        **saved.optional(
+            weights_=saved.instance_of(dict),
+            combiner_=saved.instance_of(str),
+            estimate_=saved.instance_of(dict),
+            board_=saved.instance_of(dict),
+            notices_=saved.instance_of(list),
+            n_rows_=saved.count,
+            n_positive_=saved.count,
+            n_folds_=saved.count,
+        ),
+    )
 
     def __init__(
         self,
@@ -200,15 +212,9 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
         qid : array-like of shape (n_rows,), default=None
             The query of each row. The metric is then the mean over queries, and a query
             is in one fold.
-        groups : array-like of shape (n_rows,), default=None
-            Rows of one group are in one fold.
         times : array-like of shape (n_rows,), default=None
             Numbers or dates. Models are then checked on rows later than those that they
             have learned from.
@@ -218,11 +224,6 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             rows and parameters, to the same model; time that was spent counts. After
             Ctrl-C, or when the time was up, another call with more time goes on, too.
             Another search is refused until this one is finished.
-
-        Returns
-        -------
-        self : AutoRanker
-            The fitted model.
         """
         clock = Clock(self.time_limit)
         with unchanged_on_failure(self):
@@ -286,18 +287,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
-            Raw rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores, positive where `predict` gives the positive class.
-        """
+        """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "members_")
         table = read_table(self, X, fitting=False)
         scores = self._combined([table] * len(self.encoders_))
@@ -411,10 +401,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         if not hasattr(self, "members_"):
             return
         try:
-            n_folds = len(self.encoders_)
             for member in self.members_:
-                if len(member["models"]) != n_folds or len(member["scales"]) != n_folds:
-                    raise ValueError(f"{member['name']!r} lacks a fold")
+                _check_member(member, n_folds=len(self.encoders_))
                 for k, encoder in enumerate(self.encoders_):
                     check_categories(member["view"], encoder, member["models"][k])
             names = [*getattr(self, "feature_names_in_", ())]
@@ -433,6 +421,22 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _check_member(member: dict[str, Any], n_folds: int) -> None:
+    """Reject a loaded member whose parts are not those of a fit."""
+    expected = {"name": str, "weight": float, "view": str, "models": list}
+    expected["scales"] = list
+    if {key: type(value) for key, value in member.items()} != expected:
+        raise ValueError(f"a member does not consist of {', '.join(expected)}")
+    if not 0.0 < member["weight"] <= 1.0:
+        raise ValueError("a weight is not between 0 and 1")
+    if len(member["models"]) != n_folds or len(member["scales"]) != n_folds:
+        raise ValueError(f"{member['name']!r} lacks a fold")
+    if not all(map(saved.can_score, member["models"])):
+        raise ValueError(f"{member['name']!r} has a part that does not score")
+    if not all(map(are_rising, member["scales"])):
+        raise ValueError(f"the scales of {member['name']!r} do not rise")
 
 
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}

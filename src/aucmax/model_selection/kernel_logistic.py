@@ -10,10 +10,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
 from aucmax.base import BinaryRanker
-from aucmax.exceptions import ModelFileError
 
 __all__ = ["KernelLogistic"]
 
@@ -21,6 +22,7 @@ __all__ = ["KernelLogistic"]
 _ROWS_AT_A_TIME = 20_000
 
 
+@documented
 class KernelLogistic(BinaryRanker):
     r"""A smooth ranking: :math:`f(x) = \sum_k a_k \exp(-\gamma |x - x_k|^2)`.
 
@@ -46,9 +48,13 @@ class KernelLogistic(BinaryRanker):
         Their weights.
     gamma_ : float
         Of the kernel.
-    classes_ : ndarray of shape (2,)
-        Negative and positive label.
     """
+
+    _saved_state = saved.fields(
+        weights_=saved.array("f", None),
+        landmarks_=saved.array("f", "weights_", None, may_be_sparse=True),
+        gamma_=saved.between(0, np.inf),
+    )
 
     def __init__(
         self,
@@ -69,15 +75,6 @@ class KernelLogistic(BinaryRanker):
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
             Features on one scale.
-        y : array-like of shape (n_rows,)
-            Two distinct labels.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-
-        Returns
-        -------
-        self : KernelLogistic
-            The fitted model.
         """
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         gamma = self.width / max(_total_variance(X), np.finfo(float).tiny)
@@ -105,11 +102,6 @@ class KernelLogistic(BinaryRanker):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows by their distances to the landmarks.
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
-
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -122,13 +114,6 @@ class KernelLogistic(BinaryRanker):
             kernel = rbf_kernel(X[rows], self.landmarks_, gamma=self.gamma_)
             scores[rows] = kernel @ self.weights_
         return scores
-
-    def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left."""
-        if hasattr(self, "weights_") and (
-            self.weights_.shape != (self.landmarks_.shape[0],)
-        ):
-            raise ModelFileError("landmarks and weights differ in number")
 
 
 def _total_variance(X: Any) -> float:

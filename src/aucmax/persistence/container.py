@@ -23,7 +23,7 @@ from aucmax.exceptions import ModelFileError
 __all__ = ["FORMAT_NAME", "FORMAT_VERSION", "open_container", "seal_container"]
 
 FORMAT_NAME = "aucmax model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 #: limits that hold before anything is unpacked
 MAX_FILE_BYTES = 2**31 - 1
@@ -194,11 +194,17 @@ def _read_manifest(
     if type(version) is int and version > FORMAT_VERSION:
         raise ModelFileError(
             f"it was made by a newer aucmax (file format {version}; this version reads "
-            f"up to {FORMAT_VERSION})",
+            f"format {FORMAT_VERSION})",
             "Upgrade aucmax to load it.",
         )
     if type(version) is not int or version < 1:
         raise ModelFileError(f"its format_version {version!r} does not exist")
+    if version < FORMAT_VERSION:
+        raise ModelFileError(
+            f"it was made by an older aucmax (file format {version}; this version "
+            f"reads format {FORMAT_VERSION})",
+            "Fit the model again with this version and save it.",
+        )
     if list(manifest) != _MANIFEST_KEYS:
         raise ModelFileError(
             f"its manifest has the keys {sorted(manifest)}, not {_MANIFEST_KEYS}"

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from aucmax._core.saved_state import check_saved_state
 from aucmax.exceptions import ForkedProcessError, ModelFileError
 from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
-from aucmax.persistence.registry import RETIRED, find_class
-from aucmax.persistence.schema import check_attributes
+from aucmax.persistence.registry import RETIRED, find_class, saved_fields
 
 __all__ = ["LONGEST_RANGE", "Decoder"]
 
@@ -161,26 +161,20 @@ class Decoder:
         if not isinstance(params, dict) or not isinstance(state, dict):
             raise ModelFileError(f"{path} has no parameters or no state")
         known = inspect.signature(cls).parameters.keys()
-        params = _without_retired(known, name, params)
-        estimator = self._construct(cls, known, params, path)
+        params = self._params(cls, known, params, path)
         left_out = known | unsaved_attributes(cls)
-        fitted: dict[str, Any] = {}
-        for attribute, tree in state.items():
+        for attribute in state:
             if attribute in left_out or not is_free_name(cls, attribute):
                 raise ModelFileError(
                     f"{path} has a fitted attribute {attribute[:40]!r}, which "
-                    f"{cls.__name__} does not allow",
+                    f"{name} does not allow",
                     self._version_hint(),
                 )
-            fitted[attribute] = self.decode(tree, f"{path}.{attribute}")
-        check_attributes(name, fitted)
-        try:
-            for attribute, value in fitted.items():
-                setattr(estimator, attribute, value)
-        except AttributeError as error:  # a frozen record
-            raise ModelFileError(f"{path} takes no attributes ({error})") from error
-        self._check_state(estimator, path)
-        return estimator
+        fitted = {k: self.decode(tree, f"{path}.{k}") for k, tree in state.items()}
+        fields = saved_fields(cls)
+        if fields is not None:
+            check_saved_state(name, fields, params, fitted)
+        return self._build(cls, params, fitted, path)
 
     def _find_class(self, name: Any, path: str) -> type[Any]:
         if not isinstance(name, str):
@@ -196,38 +190,45 @@ class Decoder:
                 "Install it, then load again.",
             ) from error
 
-    def _construct(
+    def _params(
         self, cls: type[Any], known: Set[str], trees: dict[str, Any], path: str
+    ) -> dict[str, Any]:
+        retired = RETIRED.get(cls.__name__, {}).items()
+        params = {}
+        for name, tree in trees.items():
+            if name in known:
+                params[name] = self.decode(tree, f"{path}.{name}")
+            elif (name, tree) not in retired:
+                raise ModelFileError(
+                    f"{cls.__name__} has no parameter {name[:40]!r}",
+                    self._version_hint(),
+                )
+        return params
+
+    def _build(
+        self, cls: type[Any], params: dict[str, Any], fitted: dict[str, Any], path: str
     ) -> Any:
-        unknown = [name for name in trees if name not in known]
-        if unknown:
-            raise ModelFileError(
-                f"{cls.__name__} has no parameter {unknown[0][:40]!r}",
-                self._version_hint(),
-            )
-        params = {
-            name: self.decode(tree, f"{path}.{name}") for name, tree in trees.items()
-        }
+        """Construct an estimator, restore its state, and let the class check it."""
         try:
-            return cls(**params)
+            estimator = cls(**params)
         except (TypeError, ValueError) as error:
             raise ModelFileError(
-                f"{cls.__name__} refuses its parameters ({error})",
+                f"{cls.__name__} rejects its parameters ({error})",
                 self._version_hint(),
             ) from error
-
-    def _check_state(self, estimator: Any, path: str) -> None:
-        """Let the class itself judge what was restored, if it has an opinion."""
-        check = getattr(estimator, "_check_state", None)
-        if check is None:
-            return
         try:
-            check()
+            for attribute, value in fitted.items():
+                setattr(estimator, attribute, value)
+        except AttributeError as error:  # a frozen record
+            raise ModelFileError(f"{path} takes no attributes ({error})") from error
+        try:
+            getattr(estimator, "_check_state", lambda: None)()
         except (ForkedProcessError, ModelFileError):
             raise
         except Exception as error:
-            # the state may be a stranger's: whatever the check trips over, it is wrong
+            # the file may be hostile: whatever the check raises, the state is wrong
             raise ModelFileError(f"{path} is not consistent ({error})") from error
+        return estimator
 
     def _version_hint(self) -> str:
         from aucmax._version import __version__
@@ -237,18 +238,6 @@ class Decoder:
             f"The file was made by aucmax {maker}, this is {__version__}: load it with "
             "the version that made it, or fit and save the model again."
         )
-
-
-def _without_retired(
-    known: Set[str], name: str, params: dict[str, Any]
-) -> dict[str, Any]:
-    """Drop parameters that the class no longer has, and that said nothing."""
-    retired = RETIRED.get(name, {}).items()
-    return {
-        key: tree
-        for key, tree in params.items()
-        if key in known or (key, tree) not in retired
-    }
 
 
 def _fields(content: Any, names: tuple[str, ...], path: str) -> tuple[Any, ...]:

@@ -1,64 +1,91 @@
 """The classes that a model file may name; there are no others."""
 
-from contextlib import suppress
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["REGISTRY", "RETIRED", "find_class", "public_name"]
+import numpy as np
 
-#: public name in the file -> (module, name in that module), imported when needed
-REGISTRY: dict[str, tuple[str, str]] = {
-    "AUCSVC": ("aucmax.linear", "AUCSVC"),
-    "AdditiveLogistic": (
-        "aucmax.model_selection.additive_logistic",
-        "AdditiveLogistic",
-    ),
-    "AutoRanker": ("aucmax.model_selection", "AutoRanker"),
-    "Certificate": ("aucmax.margin", "Certificate"),
-    "GraphRanker": ("aucmax.graphs", "GraphRanker"),
-    "KernelLogistic": ("aucmax.model_selection.kernel_logistic", "KernelLogistic"),
-    "LambdaMART": ("aucmax.trees", "LambdaMART"),
-    "LambdaRankBaseline": ("aucmax.trees", "LambdaRankBaseline"),
-    "LevelSumRanker": ("aucmax.linear", "LevelSumRanker"),
-    "LinearRankerCV": ("aucmax.linear", "LinearRankerCV"),
-    "LightGBMBaseline": ("aucmax.trees", "LightGBMBaseline"),
-    "LogisticRegression": ("sklearn.linear_model", "LogisticRegression"),
-    "MarginCurve": ("aucmax.margin", "MarginCurve"),
-    "MarginRanker": ("aucmax.margin", "MarginRanker"),
-    "RankBoost": ("aucmax.boosting", "RankBoost"),
-    "SoftRankBoost": ("aucmax.boosting", "SoftRankBoost"),
-    "TableEncoder": ("aucmax.tables", "TableEncoder"),
-    "TableModel": ("aucmax.tables", "TableModel"),
+from aucmax._core import saved_state as saved
+
+__all__ = ["REGISTRY", "RETIRED", "find_class", "public_name", "saved_fields"]
+
+#: class name -> module, imported when needed
+REGISTRY: dict[str, str] = {
+    "AUCSVC": "aucmax.linear",
+    "AdditiveLogistic": "aucmax.model_selection.additive_logistic",
+    "AutoRanker": "aucmax.model_selection",
+    "Certificate": "aucmax.margin",
+    "GraphRanker": "aucmax.graphs",
+    "KernelLogistic": "aucmax.model_selection.kernel_logistic",
+    "LambdaMART": "aucmax.trees",
+    "LambdaRankBaseline": "aucmax.trees",
+    "LevelSumRanker": "aucmax.linear",
+    "LinearRankerCV": "aucmax.linear",
+    "LightGBMBaseline": "aucmax.trees",
+    "LogisticRegression": "sklearn.linear_model",
+    "MarginCurve": "aucmax.margin",
+    "MarginRanker": "aucmax.margin",
+    "RankBoost": "aucmax.boosting",
+    "SoftRankBoost": "aucmax.boosting",
+    "TableEncoder": "aucmax.tables",
+    "TableModel": "aucmax.tables",
 }
 
-#: parameters that a class has lost, or will lose, since files were written: with this
-#: value they meant nothing, and are passed over where the class does not have them
+#: parameters of scikit-learn that some versions lack: with this value they have no
+#: effect, and are ignored where the class does not have them
 RETIRED: dict[str, dict[str, Any]] = {
     "LogisticRegression": {"n_jobs": None, "penalty": "deprecated"},
 }
 
 
 def find_class(name: str) -> type[Any]:
-    """Return the class of a public name.
-
-    Raises LookupError if the name is not registered or its module has no such class,
-    ImportError if the module, or something it needs, is not installed.
-    """
+    """Return a registered class; raise LookupError or ImportError if there is none."""
     if name not in REGISTRY:
         known = ", ".join(sorted(REGISTRY))
         raise LookupError(f"unknown class {name!r}; this version knows {known}")
-    module, attribute = REGISTRY[name]
-    found = getattr(import_module(module), attribute, None)
+    found = getattr(import_module(REGISTRY[name]), name, None)
     if not isinstance(found, type):
-        raise LookupError(f"{module} has no class {attribute!r}")
+        raise LookupError(f"{REGISTRY[name]} has no class {name!r}")
     return found
 
 
 def public_name(cls: type[Any]) -> str | None:
     """Return the registered name of exactly this class (no subclass), or None."""
-    for name, (_, attribute) in REGISTRY.items():
-        if attribute == cls.__name__:
-            with suppress(ImportError, LookupError):
-                if find_class(name) is cls:
-                    return name
-    return None
+    name = cls.__name__
+    try:
+        return name if find_class(name) is cls else None
+    except (ImportError, LookupError):
+        return None
+
+
+def saved_fields(cls: type[Any]) -> dict[str, saved.SavedField] | None:
+    """Return what a class and its bases declare of its state; None if nothing."""
+    if cls.__name__ in _SKLEARN:
+        return _SKLEARN[cls.__name__]
+    fields: dict[str, saved.SavedField] = {}
+    for base in reversed(cls.__mro__):
+        fields |= vars(base).get("_saved_state", {})
+    return fields or None
+
+
+def _n_rows(state: Mapping[str, Any]) -> int:
+    """Count the rows of ``coef_``: one per class, or one for two classes."""
+    n_classes = np.size(state["classes_"])
+    return 1 if n_classes == 2 else n_classes
+
+
+#: what scikit-learn's classes cannot declare themselves
+_SKLEARN = {
+    "LogisticRegression": {
+        "n_features_in_": saved.count,
+        "classes_": saved.array(saved.LABEL_KINDS, None),
+        # sparse after ``sparsify()``
+        "coef_": saved.array("f", _n_rows, "n_features_in_", may_be_sparse=True),
+        "intercept_": saved.array("f", _n_rows),
+        **saved.optional(
+            feature_names_in_=saved.COLUMNS["feature_names_in_"],
+            n_iter_=saved.array("iu", None),
+        ),
+    }
+}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax.datasets.memory import require_memory
+from aucmax._core.memory import require_memory
 from aucmax.tables import _scaling
 
 __all__ = ["Scales", "as_rows", "fit_width", "learn_scales", "scale", "to_unit_scale"]

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.fitted_state import unchanged_on_failure
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_integer
@@ -109,6 +110,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> list(encoder.get_feature_names_out())
     ['age', 'age=(missing)', 'sex=F', 'sex=M']
     """
+
+    _saved_state = saved.fields(
+        **saved.COLUMNS,
+        columns_=saved.instance_of(list),
+        scales_=saved.instance_of(dict, type(None)),
+        categorical_features_=saved.column_numbers,
+        **saved.optional(
+            dropped_=saved.instance_of(dict), notices_=saved.instance_of(list)
+        ),
+    )
 
     def __init__(
         self,

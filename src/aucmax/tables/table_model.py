@@ -3,14 +3,16 @@
 import warnings
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import is_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_choice
@@ -55,6 +57,7 @@ _VIEWS = {
 _LEVELS = (None, "learn", "relevant")
 
 
+@documented
 class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     """An estimator that takes raw rows of a table.
 
@@ -123,6 +126,20 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     ['yes']
     """
 
+    _saved_state = saved.fields(
+        view=saved.one_of(*_VIEWS),
+        levels=saved.one_of(*_LEVELS),
+        encoder_=saved.instance_of(TableEncoder),
+        estimator_=saved.fitted_model,
+        classes_=saved.array(saved.LABEL_KINDS, None),
+        values_=saved.array(saved.LABEL_KINDS, "levels_"),
+        levels_=saved.array("i", None),
+        threshold_=saved.number,
+        n_rows_=saved.count,
+        n_positive_=saved.count,
+        row_sketch_=saved.array("u", None),
+    )
+
     def __init__(
         self,
         estimator: Any,
@@ -147,9 +164,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         self.query_column = query_column
         self.calibrate = calibrate
 
-    def fit(
-        self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None
-    ) -> "TableModel":
+    def fit(self, X: Any, y: Any, *, qid: Any = None, checkpoint: Any = None) -> Self:
         """Learn the columns of the table, then the model.
 
         Parameters
@@ -164,10 +179,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         checkpoint : path, optional
             A file from which a killed fit goes on, for an estimator whose `fit` takes
             it. Further fits for `calibrate` have none.
-
-        Returns
-        -------
-        self : TableModel
         """
         if self.levels not in _LEVELS:
             raise ValueError(f"levels must be one of {_LEVELS}, got {self.levels!r}.")
@@ -255,11 +266,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score raw rows; a higher score ranks higher.
 
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Columns are found by name; further columns are ignored.
-
         Returns
         -------
         scores : ndarray of shape (rows,)
@@ -271,11 +277,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of raw rows: positive where the score is above `threshold_`.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`decision_function`.
 
         Returns
         -------
@@ -307,24 +308,13 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         float
-            From 0 to 1; NaN if nothing is known.
+            From 0 to 1.
         """
-        if not hasattr(self, "row_sketch_"):
-            return float("nan")
         target = y if isinstance(y, Target) else match_target(y, self.grading_)
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
         """Measure the ranking: AUC, or MAUC if there are more than two levels.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`decision_function`.
-        y : array-like of shape (rows,)
-            The true values.
-        qid : array-like of shape (rows,), optional
-            The query of each row; the mean over queries is returned.
 
         Returns
         -------
@@ -344,11 +334,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return view_rows(self.view, self.encoder_, X)
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no ``fit`` can have produced."""
-        if self.view not in _VIEWS:
-            raise ModelFileError(f"the model file has an unknown view {self.view!r}")
-        if self.levels not in _LEVELS:
-            raise ModelFileError(f"the model file has unknown levels {self.levels!r}")
+        """Reject a loaded state that no fit could have left: try it on a row."""
         if not hasattr(self, "classes_"):
             return
         if not self._has_sound_grading():
@@ -357,9 +343,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         if matrix.shape[1] != self.estimator_.n_features_in_:
             raise ModelFileError("the columns of the table do not fit the model")
         check_categories(self.view, self.encoder_, self.estimator_)
-        if not hasattr(self, "threshold_"):
-            # files of the first versions were cut where the estimator has its zero
-            self.threshold_ = 0.0
 
     def _has_sound_grading(self) -> bool:
         try:

@@ -5,22 +5,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray
 from aucmax.trees.booster import check_model_text, contributions, n_threads, predict
 
 __all__ = ["LightGBMTrees"]
 
 
+@documented
 class LightGBMTrees:
     """Trees in LightGBM's text, `model_text_`, for `n_features_in_` columns."""
 
+    _saved_state = saved.fields(**saved.COLUMNS, model_text_=saved.instance_of(str))
+
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the better they rank.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
 
         Returns
         -------

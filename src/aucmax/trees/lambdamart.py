@@ -11,7 +11,9 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import dask_room, is_dask, maps_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_stopping
@@ -58,6 +60,7 @@ def _has_two_classes(estimator: "LambdaMART") -> bool:
     return True
 
 
+@documented
 class LambdaMART(BinaryRanker):
     r"""Boosted trees that maximise the AUC, a part of it, or that of several levels.
 
@@ -136,8 +139,6 @@ class LambdaMART(BinaryRanker):
         :mod:`aucmax.metrics`; it also receives `sample_weight` and `qid` by name where
         there are any. By default the metric that the objective aims at. With queries,
         the mean over queries.
-    max_time : float, default=None
-        The most seconds.
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
         True}``. They win over the parameters above.
@@ -149,16 +150,11 @@ class LambdaMART(BinaryRanker):
     random_state : int, RandomState instance or None, default=0
         Seed of all that is drawn.
     callback : callable, default=None
-        Called after each round with a :class:`~aucmax.trees.TreeProgress`; a true
-        answer stops the fit. Not stored by :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write one line per round to standard output.
+        Called after each round with a :class:`~aucmax.trees.TreeProgress`; a
+        true answer stops the fit. Not stored by :func:`aucmax.save`.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second of the two labels in sorted order is the positive class
-        (two classes only).
     levels_ : ndarray of int64 of shape (n_levels,)
         The levels of the training rows, ascending (levels only).
     model_text_ : str
@@ -186,10 +182,6 @@ class LambdaMART(BinaryRanker):
     column_exponents_ : ndarray of int64 of shape (n_features,)
         Powers of two that columns are divided by, only if some hold values that
         LightGBM takes for 0 or infinity.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if the training data had names that are all strings.
 
     See Also
     --------
@@ -240,6 +232,23 @@ class LambdaMART(BinaryRanker):
     """
 
     _unsaved_params = ("callback",)
+    _saved_state = saved.fields(
+        model_text_=saved.instance_of(str),
+        categorical_features_=saved.column_numbers,
+        n_iter_=saved.count,
+        **saved.optional(
+            classes_=saved.array(saved.LABEL_KINDS, 2),
+            levels_=saved.array("iu", None),
+            threshold_=saved.finite,
+            categories_=saved.instance_of(dict),
+            column_exponents_=saved.array("i", "n_features_in_"),
+            feature_importances_=saved.array("f", "n_features_in_"),
+            best_iteration_=saved.count,
+            best_score_=saved.number,
+            stop_reason_=saved.instance_of(str),
+            history_=saved.instance_of(dict),
+        ),
+    )
 
     def __init__(
         self,
@@ -328,11 +337,6 @@ class LambdaMART(BinaryRanker):
             Another fit is refused until this one is finished. Draws of rows and columns
             begin anew every 20 rounds, with all columns for the tree that follows, so
             the model may differ from one without a checkpoint.
-
-        Returns
-        -------
-        self : LambdaMART
-            The fitted model.
         """
         with unchanged_on_failure(self):
             if is_dask(X):
@@ -370,11 +374,6 @@ class LambdaMART(BinaryRanker):
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive or the more relevant.
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -385,11 +384,6 @@ class LambdaMART(BinaryRanker):
 
     def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
         """Score rows by the first tree, the first two trees, and so on.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
 
         Yields
         ------
@@ -415,17 +409,6 @@ class LambdaMART(BinaryRanker):
         qid: ArrayLike | None = None,
     ) -> float:
         """Measure what the objective aims at.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-        y : array-like of shape (n_rows,)
-            Labels, or levels of relevance.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row; then it is the mean over the queries.
 
         Returns
         -------

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_relevance_levels, check_row_count
 from aucmax._core.validation import check_qid, check_sample_weight
 from aucmax.trees._baseline import LightGBMTrees
@@ -18,6 +19,7 @@ __all__ = ["LambdaRankBaseline"]
 _LARGEST_QUERY = 10_000
 
 
+@documented
 class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
     """LightGBM's lambdarank with its own defaults, as a baseline to beat.
 
@@ -39,8 +41,6 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
     ----------
     model_text_ : str
         The trees in LightGBM's text format.
-    n_features_in_ : int
-        Number of columns at training.
     """
 
     def __init__(
@@ -71,15 +71,6 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
             The features; NaN marks gaps.
         y : array-like of shape (n_rows,)
             Levels of relevance: whole numbers, 0 or above, at most 30.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row.
-
-        Returns
-        -------
-        self : LambdaRankBaseline
-            The fitted model.
         """
         import lightgbm
 

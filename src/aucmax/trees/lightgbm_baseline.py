@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax.base import BinaryRanker
 from aucmax.trees._baseline import LightGBMTrees
@@ -13,6 +14,7 @@ from aucmax.trees.booster import REPEATABLE, n_threads, new_dataset
 __all__ = ["LightGBMBaseline"]
 
 
+@documented
 class LightGBMBaseline(LightGBMTrees, BinaryRanker):
     """LightGBM's trees with the log loss: by its own defaults, a baseline to beat.
 
@@ -39,10 +41,6 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
     ----------
     model_text_ : str
         The trees in LightGBM's text format.
-    classes_ : ndarray of shape (2,)
-        Negative and positive label.
-    n_features_in_ : int
-        Number of columns at training.
     """
 
     _unsaved_params = ("callback",)
@@ -70,16 +68,6 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
             The features; NaN marks gaps.
-        y : array-like of shape (n_rows,)
-            Two distinct labels; the second of them in sorted order is the positive
-            class.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-
-        Returns
-        -------
-        self : LightGBMBaseline
-            The fitted model.
         """
         import lightgbm
 

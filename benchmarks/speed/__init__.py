@@ -1,0 +1,1 @@
+"""Speed: about thirty ratios that users would feel, each with a limit."""

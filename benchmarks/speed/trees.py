@@ -1,0 +1,79 @@
+"""LambdaMART against LightGBM and XGBoost with equal trees, two threads each."""
+
+import lightgbm
+import numpy as np
+
+from aucmax import LambdaMART
+from benchmarks.gates import gate, ratio
+from benchmarks.speed.samples import interactions
+
+THREADS, ROUNDS = 2, 50
+
+
+def fit_ours(objective: str, X: np.ndarray, y: np.ndarray, **rows: np.ndarray) -> None:
+    """Fit LambdaMART with LightGBM's own settings."""
+    LambdaMART(
+        objective,
+        n_estimators=ROUNDS,
+        n_jobs=THREADS,
+        num_leaves=31,
+        learning_rate=0.1,
+        min_child_samples=20,
+        colsample_bytree=1.0,
+        reg_lambda=0.0,
+    ).fit(X, y, **rows)
+
+
+def against_binary(objective: str) -> float:
+    """Return our time over that of LightGBM's binary objective."""
+    X, y = interactions(100_000)
+    parameters = {
+        "objective": "binary",
+        "num_leaves": 31,
+        "learning_rate": 0.1,
+        "num_threads": THREADS,
+        "force_row_wise": True,
+        "deterministic": True,
+        "verbosity": -1,
+    }
+
+    def fit_theirs() -> None:
+        rows = lightgbm.Dataset(X, y.astype(float), params=parameters)
+        lightgbm.train(parameters, rows, ROUNDS)
+
+    return ratio(lambda: fit_ours(objective, X, y), fit_theirs, repeats=3)
+
+
+@gate("LambdaMART('logistic') / LightGBM binary, 10^5 x 46", at_most=1.3)
+def logistic() -> float:
+    return against_binary("logistic")
+
+
+@gate("LambdaMART('auc') / LightGBM binary, 10^5 x 46", at_most=1.7)
+def auc() -> float:
+    return against_binary("auc")
+
+
+@gate("LambdaMART('auc') / XGBoost rank:pairwise, 2,000 x 100 rows", at_most=1.3)
+def queries() -> float:
+    import xgboost
+
+    X, y = interactions(200_000, 2_000)
+    sizes, qid = np.full(2_000, 100), np.repeat(np.arange(2_000), 100)
+    parameters = {
+        "objective": "rank:pairwise",
+        "lambdarank_pair_method": "mean",
+        "lambdarank_num_pair_per_sample": 1,
+        "max_leaves": 31,
+        "grow_policy": "lossguide",
+        "max_depth": 0,
+        "eta": 0.1,
+        "tree_method": "hist",
+        "nthread": THREADS,
+    }
+
+    def fit_theirs() -> None:
+        rows = xgboost.QuantileDMatrix(X, y.astype(float), group=sizes, max_bin=255)
+        xgboost.train(parameters, rows, ROUNDS)
+
+    return ratio(lambda: fit_ours("auc", X, y, qid=qid), fit_theirs, repeats=2)

@@ -1,0 +1,123 @@
+"""Descriptions of parameters that many public functions and models share."""
+
+import re
+from collections.abc import Iterable, Mapping
+from inspect import cleandoc, get_annotations, isfunction, signature
+from typing import Any, Self, TypeVar
+
+__all__ = ["documented"]
+
+T = TypeVar("T")
+Entries = Mapping[str, str]
+
+_SHARED = """\
+X : array-like or sparse matrix of shape (n_rows, n_features)
+    The features.
+y : array-like of shape (n_rows,)
+    Two distinct labels; the second in sorted order is the positive class.
+y_true : array-like of shape (n_rows,)
+    Labels of two classes: booleans, numbers or strings.
+y_score : array-like of shape (n_rows,)
+    Finite scores, higher for rows more likely to be positive. Only their order
+    matters. They are compared as float64.
+fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
+    The part of the ROC curve that counts: ``fpr_range=(0, 0.1)`` looks at the
+    highest-ranked tenth of the negatives, ``tpr_range=(0.9, 1)`` at the
+    lowest-ranked tenth of the positives.
+sample_weight : array-like of shape (n_rows,), default=None
+    Nonnegative row weights; a pair weighs the product of its rows'. Rows of weight 0
+    are left out.
+qid : array-like of shape (n_rows,), default=None
+    The query of each row. Pairs are then within queries, and the value is the plain
+    mean over the queries that have rows of both classes.
+groups : array-like of shape (n_rows,), default=None
+    Rows of one group are in one fold.
+pos_label : label, default=None
+    The positive class; by default, the second of the two labels in sorted order.
+confidence : float, default=0.95
+    Probability that the interval is meant to cover.
+max_time : float, default=None
+    Stop after this many seconds, with the best solution so far.
+n_jobs : int, default=1
+    Number of folds that run at the same time, each in its own process.
+callback : callable, default=None
+    Called after each iteration with a :class:`~aucmax.solvers.Progress`; a true
+    answer stops the fit. Not stored by :func:`aucmax.save`.
+verbose : int, default=0
+    Whether to write one line per iteration or round to standard output.
+classes_ : ndarray of shape (2,)
+    The labels; the second is the positive class.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    Names of the features, if the training data had names that are all strings."""
+_SELF = "self : object\n    The fitted model."
+
+
+def documented(target: T) -> T:
+    """Add to a docstring the entries of parameters that it leaves out.
+
+    A class gets entries for its constructor and for the fitted attributes that it or a
+    base annotates. Its methods take entries from its `fit`, and what they return from
+    the method that they override.
+    """
+    shared = _entries(_SHARED)
+    if not isinstance(target, type):
+        _complete(target, shared)
+        return target
+    annotated = [name for base in target.__mro__ for name in get_annotations(base)]
+    _complete(target, shared, attributes=[n for n in annotated if n.endswith("_")])
+    fit = _sections(getattr(target, "fit", None))
+    shared |= _entries(fit.get("Parameters", ""))
+    for name, member in vars(target).items():
+        method = getattr(member, "__func__", member)  # of a class method
+        if isfunction(method) and not name.startswith("_"):
+            overridden = _sections(getattr(super(target, target), name, None))
+            _complete(method, shared, overridden.get("Returns", ""))
+    return target
+
+
+def _complete(
+    target: Any, shared: Entries, returns: str = "", attributes: Iterable[str] = ()
+) -> None:
+    """Write the sections of parameters, of what is returned and of attributes."""
+    if target.__doc__ is None:  # python -OO
+        return
+    found = _sections(target)
+    sections = {title: found.pop(title, "") for title in ("", "Parameters")}
+    shape = signature(target)
+    own = _entries(sections["Parameters"])
+    named = [own.get(name) or shared.get(name, "") for name in shape.parameters]
+    sections["Parameters"] = "\n".join(dict.fromkeys(filter(None, named)))
+    is_fit = shape.return_annotation in (Self, "Self")
+    sections["Returns"] = _SELF if is_fit else returns
+    sections |= found
+    if "Attributes" in sections:
+        own = _entries(sections["Attributes"])
+        missing = [shared.get(name, "") for name in attributes if name not in own]
+        added = dict.fromkeys(filter(None, missing))
+        sections["Attributes"] = "\n".join([sections["Attributes"], *added])
+    text = [
+        f"{title}\n{'-' * len(title)}\n{body}" if title else body
+        for title, body in sections.items()
+        if body
+    ]
+    target.__doc__ = "\n\n".join(text)
+
+
+def _sections(target: Any) -> dict[str, str]:
+    """Split a numpydoc docstring by its headings; the summary has none."""
+    text = cleandoc(getattr(target, "__doc__", None) or "")
+    summary, *rest = re.split(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", text, flags=re.MULTILINE)
+    bodies = map(str.strip, rest[1::2])
+    return {"": summary.strip(), **dict(zip(rest[::2], bodies, strict=True))}
+
+
+def _entries(section: str) -> dict[str, str]:
+    """Split a section into the entry of each name; names may share one."""
+    entries = re.split(r"\n(?=\S)", section) if section else []
+    return {
+        name.strip(" *\\"): entry
+        for entry in entries
+        for name in entry.partition(":")[0].split(",")
+    }

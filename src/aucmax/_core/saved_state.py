@@ -1,0 +1,218 @@
+"""Declare what the fitted attributes of a class must be, for model files.
+
+A class that can be saved has ``_saved_state``, one field per attribute; it inherits
+the fields of its bases. They are checked for all attributes of a file before
+any of them is used, so that no number in a file decides how much memory is taken, and
+no loaded model fails later, when it scores. ``_check_state``, a method that raises an
+exception, adds what concerns several attributes at once.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from aucmax.exceptions import ModelFileError
+
+__all__ = [
+    "COLUMNS",
+    "LABEL_KINDS",
+    "SavedField",
+    "array",
+    "between",
+    "can_score",
+    "check_saved_state",
+    "column_numbers",
+    "count",
+    "fields",
+    "finite",
+    "fitted_model",
+    "instance_of",
+    "list_of",
+    "number",
+    "one_of",
+    "optional",
+    "or_none",
+]
+
+#: return what a value should be and is not, given all attributes; None if it is right
+Check: TypeAlias = Callable[[Any, Mapping[str, Any]], str | None]
+#: a length, the attribute of that length (or value), a function of all, or any length
+Length: TypeAlias = int | str | Callable[[Mapping[str, Any]], int] | None
+
+LABEL_KINDS = "biufUO"
+_MAX_COUNT = 2**53  # beyond it float64 skips whole numbers
+
+
+@dataclass(frozen=True)
+class SavedField:
+    """What one attribute must be, and whether every fit leaves it."""
+
+    check: Check
+    is_needed: bool = True
+
+
+def check_saved_state(
+    name: str,
+    fields: Mapping[str, SavedField],
+    params: Mapping[str, Any],
+    state: Mapping[str, Any],
+) -> None:
+    """Reject fitted attributes of class `name`, or parameters, that no fit leaves."""
+    values = {**params, **state}
+    for attribute, field in fields.items():
+        if state and field.is_needed and attribute not in values:
+            raise ModelFileError(f"{name} has no attribute {attribute!r}")
+    for attribute in state:
+        if attribute not in fields:
+            raise ModelFileError(
+                f"{name} has a fitted attribute {attribute[:40]!r}, which is not known"
+            )
+    for attribute, field in fields.items():
+        if attribute in values:
+            expected = field.check(values[attribute], values)
+            if expected is not None:
+                raise ModelFileError(f"{name}.{attribute} is not {expected}")
+
+
+def fields(**declared: SavedField) -> dict[str, SavedField]:
+    """Declare the attributes of a class by name."""
+    return declared
+
+
+def optional(**fields: SavedField) -> dict[str, SavedField]:
+    """Declare attributes that some fits do not leave, or that nothing computes with."""
+    return {name: replace(field, is_needed=False) for name, field in fields.items()}
+
+
+def array(
+    kinds: str, *shape: Length, finite: bool = True, may_be_sparse: bool = False
+) -> SavedField:
+    """Declare an array of one of numpy's kinds and of a shape."""
+
+    def check(value: Any, state: Mapping[str, Any]) -> str | None:
+        found = getattr(value, "shape", ())
+        if may_be_sparse and getattr(value, "format", None) == "csr":
+            value = value.data
+        if not isinstance(value, np.ndarray) or value.dtype.kind not in kinds:
+            return f"an array of one of the kinds {kinds!r}"
+        expected = tuple(_length(length, state) for length in shape)
+        if len(found) != len(expected) or any(
+            length is not None and length != size
+            for length, size in zip(expected, found, strict=True)
+        ):
+            return f"of shape {expected}, but of shape {found}"
+        if not value.dtype.isnative:
+            return "in the byte order of this machine"
+        if finite and value.dtype.kind == "f" and not np.isfinite(value).all():
+            return "finite"
+        return None
+
+    return SavedField(check)
+
+
+def _length(length: Length, state: Mapping[str, Any]) -> int | None:
+    if callable(length):
+        return length(state)
+    if not isinstance(length, str):
+        return length
+    known: Any = state.get(length)
+    if isinstance(known, np.ndarray):
+        return known.size
+    return int(known) if _is_integer(known) else -1
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float | np.floating) or _is_integer(value)
+
+
+def _is_count(value: Any) -> bool:
+    return _is_integer(value) and 0 <= value < _MAX_COUNT
+
+
+def _is_finite(value: Any) -> bool:
+    return _is_number(value) and math.isfinite(value)
+
+
+def _is_list_of_columns(value: Any) -> bool:
+    is_list = isinstance(value, list) and all(map(_is_count, value))
+    return is_list and len(set(value)) == len(value)
+
+
+def can_score(model: Any) -> bool:
+    """Whether a model has a method that scores rows."""
+    return any(hasattr(model, name) for name in ("decision_function", "predict_proba"))
+
+
+def _is_fitted(model: Any) -> bool:
+    return can_score(model) and "n_features_in_" in vars(model)
+
+
+def _field(is_right: Callable[[Any], bool], expected: str) -> SavedField:
+    return SavedField(lambda value, state: None if is_right(value) else expected)
+
+
+count = _field(_is_count, "a count")
+#: any number, NaN included: it is read by people, nothing computes with it
+number = _field(_is_number, "a number")
+finite = _field(_is_finite, "a finite number")
+column_numbers = _field(_is_list_of_columns, "a list of different columns")
+fitted_model = _field(_is_fitted, "a fitted model")
+
+
+def between(low: float, high: float) -> SavedField:
+    """Declare a number in an open interval."""
+    return _field(
+        lambda value: _is_finite(value) and low < value < high,
+        f"a number between {low} and {high}",
+    )
+
+
+def instance_of(*kinds: type[Any]) -> SavedField:
+    """Declare a value of exactly these types; what it holds is not checked further."""
+    listed = " or ".join(kind.__name__ for kind in kinds)
+    return _field(lambda value: type(value) in kinds, f"of type {listed}")
+
+
+def list_of(kind: type[Any]) -> SavedField:
+    """Declare a list, not empty, of values of exactly this type."""
+    return _field(
+        lambda value: (
+            isinstance(value, list)
+            and len(value) > 0
+            and all(type(item) is kind for item in value)
+        ),
+        f"a list of {kind.__name__}",
+    )
+
+
+def one_of(*values: str | None) -> SavedField:
+    """Declare a string, or None, out of a list."""
+    return _field(
+        lambda value: isinstance(value, str | None) and value in values,
+        f"one of {', '.join(map(repr, values))}",
+    )
+
+
+def or_none(field: SavedField) -> SavedField:
+    """Declare a value that may also be None."""
+    return SavedField(
+        lambda value, state: None if value is None else field.check(value, state)
+    )
+
+
+def _check_names(value: Any, state: Mapping[str, Any]) -> str | None:
+    expected = array("UO", "n_features_in_").check(value, state)
+    if expected is None and not all(isinstance(name, str) for name in value):
+        return "made of strings"
+    return expected
+
+
+#: what scikit-learn's checks of X leave; nearly every estimator has them
+COLUMNS = optional(n_features_in_=count, feature_names_in_=SavedField(_check_names))

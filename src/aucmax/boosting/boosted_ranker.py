@@ -1,0 +1,361 @@
+"""Boosting, whatever the hypotheses and however rows are reweighted."""
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
+from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.eval_set import hold_out, unpack_eval_set
+from aucmax._core.features import check_features
+from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.parameters import check_interval, check_stopping
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import (
+    BoolArray,
+    FloatArray,
+    check_class_weights,
+    check_sample_weight,
+    labels_among,
+    reject_unreadable,
+)
+from aucmax.boosting.weak_learners import LEARNERS, Hypothesis, WeakLearner
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.hypotheses import ColumnReader, fitted_ensemble
+from aucmax.hypotheses.hypothesis_ranker import (
+    HypothesisRanker,
+    TrainingRows,
+    check_hypotheses,
+)
+from aucmax.metrics import roc_auc_score
+
+__all__ = ["BoostedRanker", "BoostingProgress", "BoostingRounds", "Reweighting"]
+
+
+class BoostingProgress(NamedTuple):
+    """Where boosting stands; what a callback receives after each round.
+
+    Attributes
+    ----------
+    n_iter : int
+        Rounds so far.
+    edge : float
+        Edge of the hypothesis that was added, in (0, 1].
+    loss : float
+        Mean loss of the training pairs after the round; 1 at the start.
+    validation_auc : float or None
+        Area under the ROC curve on the validation rows, if there are any.
+    seconds : float
+        Time since the start.
+    """
+
+    n_iter: int
+    edge: float
+    loss: float
+    validation_auc: float | None
+    seconds: float
+
+    def __str__(self) -> str:
+        auc = self.validation_auc
+        return (
+            f"round {self.n_iter}, {self.seconds:.2f} s, edge {self.edge:.4g}, "
+            f"pair loss {self.loss:.4g}"
+        ) + ("" if auc is None else f", validation AUC {auc:.5f}")
+
+
+class Reweighting(ABC):
+    """The weights of the rows, and the scores that they follow from.
+
+    `row_weights` sum to 1/2 over the positives and to -1/2 over the negatives: the edge
+    of a hypothesis is the sum of weight times value. `loss` is the mean loss of the
+    training pairs; `verdict` is why the algorithm itself is done, once it is.
+    """
+
+    #: what `_records` holds of each round
+    recorded: ClassVar[tuple[str, ...]]
+
+    def __init__(self, labels: BoolArray, weight: FloatArray) -> None:
+        self.row_weights: FloatArray = np.empty(0)
+        self.loss = 1.0
+        self.verdict = ""
+        self._labels = labels
+        self._weight = weight
+        self._scores = np.zeros(labels.size)
+        self._totals = float(weight[labels].sum()), float(weight[~labels].sum())
+        self._records: list[tuple[float, ...]] = []
+
+    @abstractmethod
+    def advance(self, values: FloatArray, edge: float) -> float:
+        """Add a hypothesis, by its values on the rows; return its weight."""
+
+    def history(self) -> dict[str, FloatArray]:
+        """Return what was recorded in each round, by name."""
+        table = np.array(self._records).reshape(-1, len(self.recorded))
+        columns = (column.copy() for column in table.T)
+        return dict(zip(self.recorded, columns, strict=True))
+
+    def weights(self, steps: FloatArray) -> FloatArray:
+        """Return the weights of a model of the first rounds."""
+        return steps
+
+    def guarantees(self, n_rounds: int) -> dict[str, float]:
+        """Return what is known of a model of the first rounds, as attributes."""
+        return {}
+
+    def _weigh(self, exponents: FloatArray) -> tuple[float, float]:
+        """Weigh rows by ``v exp(exponent)``; return the sums of both classes.
+
+        The weights are then scaled to sum to 1/2 and -1/2; a class of sum 0 keeps 0.
+        """
+        shares = self._weight * np.exp(exponents)
+        sums = float(shares[self._labels].sum()), float(shares[~self._labels].sum())
+        positive, negative = (0.5 / own if own > 0.0 else 0.0 for own in sums)
+        self.row_weights = shares * np.where(self._labels, positive, -negative)
+        return sums
+
+
+class HeldOutRows:
+    """Rows that are not trained on, scored after each round."""
+
+    def __init__(self, X: Any, labels: BoolArray, weight: FloatArray | None) -> None:
+        self._reader = ColumnReader(X)
+        self._labels = labels
+        self._weight = weight
+        self._scores = np.zeros(labels.size)
+
+    def auc_after(
+        self, hypothesis: Hypothesis, step: float, learner: WeakLearner
+    ) -> float:
+        """Add a hypothesis to the scores, and return their AUC."""
+        column = self._reader.read(hypothesis.column)
+        self._scores += step * learner.values(hypothesis, column)
+        return roc_auc_score(self._labels, self._scores, sample_weight=self._weight)
+
+
+class BoostingRounds:
+    """The hypotheses added, one per round, with their weights `steps` and `edges`."""
+
+    def __init__(
+        self,
+        watch: RoundsWatch,
+        learner: WeakLearner,
+        min_edge: float,
+        validation: HeldOutRows | None = None,
+    ) -> None:
+        self.watch = watch
+        self.learner = learner
+        self.min_edge = min_edge
+        self.validation = validation
+        self.hypotheses: list[Hypothesis] = []
+        self.steps: list[float] = []
+        self.edges: list[float] = []
+        self.reason = ""  # to stop
+
+    def run(self, X: Any, reweighting: Reweighting) -> None:
+        """Add hypotheses on the rows X until there is a reason to stop."""
+        reader = ColumnReader(X)
+        while not self.reason:
+            row_weights = reweighting.row_weights
+            hypothesis = self.learner.best(row_weights)
+            values = self.learner.values(hypothesis, reader.read(hypothesis.column))
+            # in float64 from the values themselves, whatever the data's precision
+            edge = float(np.einsum("i,i->", row_weights, values))
+            if edge <= self.min_edge:
+                self.reason = "no edge"
+                return
+            step = reweighting.advance(values, edge)
+            self.hypotheses.append(hypothesis)
+            self.steps.append(step)
+            self.edges.append(edge)
+            auc = None
+            if self.validation is not None:
+                auc = self.validation.auc_after(hypothesis, step, self.learner)
+            self.watch.count(auc)
+            asked_to_stop = self.watch.reason_to_stop(
+                BoostingProgress(
+                    self.watch.n_iter, edge, reweighting.loss, auc, self.watch.seconds
+                )
+            )
+            self.reason = reweighting.verdict or asked_to_stop
+
+
+@documented
+class BoostedRanker(HypothesisRanker):
+    """A weighted sum of hypotheses, added one per round.
+
+    A subclass has the parameters named here among its own, and `_reweighting`.
+    """
+
+    _saved_state = saved.optional(
+        best_iteration_=saved.count,
+        stop_reason_=saved.instance_of(str),
+        margin_=saved.number,
+        nu_pos_=saved.number,
+        nu_neg_=saved.number,
+        pairs_guaranteed_=saved.number,
+    )
+
+    n_estimators: int
+    min_edge: float
+    n_iter_no_change: int | None
+    validation_fraction: float
+    max_time: float | None
+    random_state: Any
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        eval_set: Any = None,
+    ) -> Self:
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            The features. float32 and float64 arrays, memory maps and CSC matrices are
+            read in place; of a CSR matrix a CSC copy is made. A list of functions may
+            take anything with rows.
+        y : array-like of shape (n_rows,)
+            Two distinct labels; one row of each suffices.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Row weights; a pair weighs the product of its rows'. A row of weight 2 is
+            the same as two such rows, one of weight 0 is left out.
+        eval_set : tuple (X, y) or dict, default=None
+            Held-out rows. The model keeps the rounds up to the first one of the best
+            AUC on them. A dict with the keys "X", "y" and "sample_weight" weighs them.
+        """
+        with unchanged_on_failure(self):
+            self._check_parameters()
+            check_stopping(self, eval_set)
+            classes, rows = self._training_rows(X, y, sample_weight)
+            rows, validation = self._split(rows, classes, eval_set)
+            X, labels = rows.X, rows.labels
+            weight = np.ones(labels.size) if rows.weight is None else rows.weight
+            reweighting = self._reweighting(labels, weight)
+            learner = LEARNERS[self._kind](X, self._names)
+            rounds = BoostingRounds(
+                RoundsWatch.of(self), learner, self.min_edge, validation
+            )
+            rounds.run(X, reweighting)
+            warning = self._convergence_warning(rounds)
+            if warning is not None:
+                warnings.warn(*warning, stacklevel=2)
+            n_kept = rounds.watch.n_kept
+            steps = np.array(rounds.steps[:n_kept], dtype=np.float64)
+            ensemble = learner.ensemble(
+                rounds.hypotheses[:n_kept], reweighting.weights(steps)
+            )
+            threshold = balanced_threshold(ensemble.scores(X), labels, weight)
+            replace_state(
+                self,
+                {
+                    "classes_": classes,
+                    **ensemble.state(),
+                    **ensemble.linear_form(threshold),
+                    "threshold_": threshold,
+                    **reweighting.guarantees(n_kept),
+                    **_summary(rounds, reweighting),
+                },
+            )
+        return self
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Score rows by the first round, the first two rounds, and so on.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,)
+            Scores after each round that the model keeps, less the threshold of the
+            whole model; the last ones are those of `decision_function`, up to rounding.
+        """
+        X = self._scored_table(X)
+        for scores in fitted_ensemble(vars(self)).staged_scores(X):
+            yield scores - self.threshold_
+
+    @abstractmethod
+    def _reweighting(self, labels: BoolArray, weight: FloatArray) -> Reweighting:
+        """Return how the algorithm weighs rows, at the start."""
+
+    def _check_parameters(self) -> None:
+        check_hypotheses(self.hypotheses, LEARNERS)
+        check_interval("min_edge", self.min_edge, 1.0, zero=True)
+
+    def _split(
+        self, rows: TrainingRows, classes: NDArray[Any], eval_set: Any
+    ) -> tuple[TrainingRows, HeldOutRows | None]:
+        """Return the rows to train on, and those held out, if any."""
+        if eval_set is not None:
+            return rows, self._check_eval_set(eval_set, classes)
+        if self.n_iter_no_change is None:
+            return rows, None
+        train, held = hold_out(
+            rows.labels.size,
+            classes[rows.labels.astype(np.intp)],
+            self.validation_fraction,
+            self.random_state,
+        )
+        return rows.part(train), HeldOutRows(*rows.part(held))
+
+    def _check_eval_set(self, eval_set: Any, classes: NDArray[Any]) -> HeldOutRows:
+        """Check validation rows: features as in `fit`, labels of both classes."""
+        X, y, sample_weight, qid = unpack_eval_set(eval_set)
+        if qid is not None:
+            raise IncompatibleError(
+                f"eval_set has a qid, but {type(self).__name__} ranks all rows as one "
+                "list. Leave it out."
+            )
+        X = check_features(self, self._table(X), fitting=False)
+        reject_unreadable(y, "y of eval_set")
+        labels = labels_among(classes, column_or_1d(y), "y of eval_set")
+        if labels.size != X.shape[0]:
+            raise ValueError(
+                f"X of eval_set has {X.shape[0]} rows but y has {labels.size}; each "
+                "row needs one label."
+            )
+        if labels.all() or not labels.any():
+            raise NotEnoughClassesError(
+                f"y of eval_set holds one class only: all {labels.size} labels are "
+                f"{classes[int(labels[0])]!r}. Its AUC needs rows of both."
+            )
+        weight = check_sample_weight(
+            sample_weight, labels.size, "sample_weight of eval_set"
+        )
+        check_class_weights(classes, labels, weight)
+        return HeldOutRows(X, labels, weight)
+
+    def _convergence_warning(
+        self, rounds: BoostingRounds
+    ) -> tuple[str, type[Warning]] | None:
+        """Return the text and the category of a warning, or None."""
+        if rounds.steps:
+            return None
+        return (
+            "no hypothesis ranks the training rows better than chance: none has an "
+            f"edge above min_edge={self.min_edge:g}, so all scores are equal. Are all "
+            "columns constant? Or larger for negatives, so that hypotheses='signed' "
+            "is needed?"
+        ), UserWarning
+
+
+def _summary(rounds: BoostingRounds, reweighting: Reweighting) -> dict[str, Any]:
+    """Return the attributes that describe the rounds."""
+    watch = rounds.watch
+    history = {"edge": np.array(rounds.edges), **reweighting.history()}
+    summary = {
+        "n_iter_": watch.n_iter,
+        "stop_reason_": rounds.reason,
+        "history_": history,
+    }
+    if rounds.validation is not None:
+        history["validation_auc"] = np.array(watch.validation)
+        summary["best_iteration_"] = watch.n_kept
+    return summary

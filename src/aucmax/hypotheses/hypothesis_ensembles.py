@@ -1,0 +1,148 @@
+"""Weighted hypotheses as a scoring function of any rows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.hypotheses.column_access import ColumnReader
+from aucmax.hypotheses.scaled_columns import ScaledColumns, on_range
+from aucmax.hypotheses.stumps import stump
+
+__all__ = [
+    "FeatureEnsemble",
+    "StumpEnsemble",
+    "check_ensemble_state",
+    "fitted_ensemble",
+]
+
+
+@dataclass
+class _Ensemble:
+    """Hypotheses in the order of their rounds."""
+
+    columns: IntArray  # the column that each one looks at
+    weights: FloatArray  # negative where the hypothesis is turned round
+
+    def state(self) -> dict[str, Any]:
+        """Return what an estimator keeps of it: see :func:`fitted_ensemble`."""
+        return {
+            "columns_": self.columns,
+            "weights_": np.abs(self.weights),
+            "directions_": np.where(self.weights < 0.0, -1.0, 1.0),
+        }
+
+    def staged_scores(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the scores after each round."""
+        reader = ColumnReader(X)
+        scores = np.zeros(X.shape[0])
+        for number, column in enumerate(self.columns):
+            values = self._values(number, reader.read(int(column)))
+            scores += self.weights[number] * values
+            yield scores.copy()
+
+    def _values(self, number: int, column: FloatArray) -> FloatArray:
+        raise NotImplementedError
+
+
+@dataclass
+class FeatureEnsemble(_Ensemble):
+    """Columns scaled to [-1, 1]: together one linear function, so one product.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n_features,)
+        The range of each column in the training data.
+    """
+
+    low: FloatArray
+    high: FloatArray
+
+    def state(self) -> dict[str, Any]:
+        """Return what an estimator keeps of it."""
+        return {**super().state(), "low_": self.low, "high_": self.high}
+
+    def scores(self, X: Any) -> FloatArray:
+        """Score rows."""
+        return ScaledColumns(X, self.low, self.high).scores(self._by_column())
+
+    def linear_form(self, threshold: float) -> dict[str, FloatArray]:
+        """Return the same function as weights of the raw features and an intercept."""
+        scaled = ScaledColumns(np.empty((0, self.low.size)), self.low, self.high)
+        weights = self._by_column()
+        return {
+            "coef_": (scaled.scale * weights)[None, :],
+            "intercept_": np.array([scaled.shift @ weights - threshold]),
+        }
+
+    def _by_column(self) -> FloatArray:
+        weights = np.zeros(self.low.size)
+        np.add.at(weights, self.columns, self.weights)
+        return weights
+
+    def _values(self, number: int, column: FloatArray) -> FloatArray:
+        k = self.columns[number]
+        return on_range(column, float(self.low[k]), float(self.high[k]))
+
+
+@dataclass
+class StumpEnsemble(_Ensemble):
+    """Stumps: together a sum of step functions, one of each column.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n_rounds,)
+        The value that a row must exceed.
+    """
+
+    thresholds: FloatArray
+
+    def state(self) -> dict[str, Any]:
+        """Return what an estimator keeps of it."""
+        return {**super().state(), "thresholds_": self.thresholds}
+
+    def scores(self, X: Any) -> FloatArray:
+        """Score rows: one binary search for each value of a column that is used.
+
+        O(n_rows log n_rounds) per column, however many stumps it has.
+        """
+        scores = np.zeros(X.shape[0])
+        reader = ColumnReader(X)
+        order = np.lexsort((self.thresholds, self.columns))
+        columns, starts = np.unique(self.columns[order], return_index=True)
+        for column, own in zip(columns, np.split(order, starts[1:]), strict=False):
+            scores += self._steps(own, reader.read(int(column)))
+        return scores
+
+    def linear_form(self, threshold: float) -> dict[str, FloatArray]:
+        """Return nothing: there is no such form."""
+        return {}
+
+    def _steps(self, own: IntArray, values: FloatArray) -> FloatArray:
+        """Evaluate the stumps `own` of one column, in ascending order of threshold."""
+        weights = self.weights[own]
+        heights = np.concatenate(([0.0], np.cumsum(2.0 * weights))) - weights.sum()
+        steps: FloatArray = heights[np.searchsorted(self.thresholds[own], values)]
+        return steps
+
+    def _values(self, number: int, column: FloatArray) -> FloatArray:
+        return stump(column, float(self.thresholds[number]))
+
+
+def fitted_ensemble(state: Mapping[str, Any]) -> FeatureEnsemble | StumpEnsemble:
+    """Return the scoring function of an estimator's fitted attributes."""
+    weights = state["weights_"] * state["directions_"]
+    if "thresholds_" in state:
+        return StumpEnsemble(state["columns_"], weights, state["thresholds_"])
+    return FeatureEnsemble(state["columns_"], weights, state["low_"], state["high_"])
+
+
+def check_ensemble_state(state: Mapping[str, Any]) -> None:
+    """Raise an error if columns are not among the features, or have no values."""
+    width, columns = state["n_features_in_"], state["columns_"]
+    if not ((columns >= 0) & (columns < width)).all():
+        raise ValueError(f"columns_ are not among the {width} columns")
+    if not ({"thresholds_"} <= state.keys() or {"low_", "high_"} <= state.keys()):
+        raise ValueError("there are neither thresholds_ nor low_ and high_")

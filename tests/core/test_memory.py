@@ -1,0 +1,41 @@
+"""How much memory is left, by whatever limits it."""
+
+import math
+
+import pytest
+
+from aucmax._core import memory as _memory
+from aucmax._core.memory import free_memory
+
+
+def test_some_memory_is_free():
+    assert 0 < free_memory() < 1e15
+
+
+def test_the_least_limit_counts(monkeypatch, tmp_path):
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    monkeypatch.setattr(_memory, "_GROUP", tmp_path)
+    assert free_memory() == 3000
+    (tmp_path / "memory.max").write_text("1000\n")
+    assert free_memory() == 0
+    (tmp_path / "memory.max").write_text("max\n")
+    assert free_memory() > 3000
+
+
+def test_limits_of_the_process_count(monkeypatch):
+    resource = pytest.importorskip("resource")
+    used = int(_memory._PROCESS.read_text().split()[5]) * resource.getpagesize()
+    limits = {resource.RLIMIT_DATA: (used + 10**6, -1), resource.RLIMIT_AS: (-1, -1)}
+    monkeypatch.setattr(resource, "getrlimit", limits.__getitem__)
+    assert free_memory() <= 10**6
+
+
+def test_what_is_not_known_is_no_limit(monkeypatch, tmp_path):
+    monkeypatch.setattr(_memory, "_GROUP", tmp_path)
+    monkeypatch.setattr(_memory, "_STATUS", tmp_path / "nothing")
+    monkeypatch.setattr(_memory.os, "sysconf", lambda name: 1 / 0, raising=False)
+    with pytest.raises(ZeroDivisionError):
+        free_memory()
+    monkeypatch.delattr(_memory.os, "sysconf")
+    assert math.isinf(_memory._of_machine())

@@ -1,0 +1,163 @@
+"""Files of every estimator, forged with right hashes: refused, or they score."""
+
+import json
+import random
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from aucmax.exceptions import ModelFileError
+from aucmax.persistence.model_file import _pack, _unpack
+from aucmax.persistence.registry import (
+    REGISTRY,
+    find_class,
+    public_name,
+    saved_fields,
+)
+from every_model import MODELS, fitted, scores
+from persistence.forgery import (
+    ODD,
+    compact,
+    forge,
+    forge_state,
+    places,
+    take_apart,
+    toy_state,
+)
+
+pytestmark = pytest.mark.sampled(3)
+
+
+def file_of(name):
+    model = fitted(name)
+    class_name = public_name(type(model))
+    members = take_apart(_pack(model, class_name))
+    del members["manifest.json"]
+    return members, class_name
+
+
+def forge_values(name, members, class_name, rng):
+    """Put an odd value somewhere, or one array in the place of another."""
+    tree = json.loads(members["state.json"])
+    container, key = rng.choice(list(places(tree["estimator"]["state"])))
+    container[key] = rng.choice(ODD)
+    members = {**members, "state.json": compact(tree)}
+    if rng.random() < 0.3:
+        arrays = [member for member in members if member.endswith(".npy")]
+        if arrays:
+            members[rng.choice(arrays)] = members[rng.choice(arrays)]
+    return forge(members, **{"class": class_name})
+
+
+def unpack_tree(members, tree, class_name):
+    changed = {**members, "state.json": compact(tree)}
+    return _unpack(forge(changed, **{"class": class_name}))
+
+
+def test_every_class_that_can_be_saved_declares_its_state_and_has_a_sample():
+    names = {*REGISTRY} - {"Toy", "Checked"}
+    assert all(saved_fields(find_class(name)) for name in names)
+    with_parts = {type(fitted(name)).__name__ for name in MODELS}
+    elsewhere = {"Certificate", "MarginCurve"}
+    assert with_parts | elsewhere == names
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_saved_model_scores_alike(name):
+    model = fitted(name)
+    again = _unpack(_pack(model, public_name(type(model))))
+    assert (scores(name, again) == scores(name, model)).all()
+
+
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_a_forged_file_is_refused_or_scores(name):
+    members, class_name = file_of(name)
+    rng, expected = random.Random(name), scores(name, fitted(name))
+    refused = 0
+    for _ in range(60):
+        try:
+            model = _unpack(forge_values(name, members, class_name, rng))
+        except ModelFileError:
+            refused += 1
+            continue
+        found = scores(name, model)
+        assert found.shape == expected.shape
+        assert found.dtype == np.float64
+    assert refused > 10
+
+
+@pytest.mark.parametrize("word", ["has_missing", "has_other"])
+def test_a_number_in_a_file_takes_no_memory(word):
+    members, class_name = file_of("table_encoder")
+    state = members["state.json"]
+    assert f'["{word}",false]'.encode() in state
+    state = state.replace(f'["{word}",false]'.encode(), f'["{word}",{10**8}]'.encode())
+    file = forge({**members, "state.json": state}, **{"class": class_name})
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match=word):
+        _unpack(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
+
+
+def test_infinite_coefficients_are_refused():
+    members, class_name = file_of("graph_ranker")
+    (array,) = [
+        name
+        for name, content in members.items()
+        if fitted("graph_ranker").coef_.tobytes() in content
+    ]
+    content = bytearray(members[array])
+    content[-8:] = np.array(np.inf).tobytes()
+    with pytest.raises(ModelFileError, match=r"GraphRanker\.coef_ is not finite"):
+        _unpack(forge({**members, array: bytes(content)}, **{"class": class_name}))
+
+
+def test_an_attribute_that_no_fit_leaves_is_refused():
+    members, class_name = file_of("auc_svc")
+    tree = json.loads(members["state.json"])
+    tree["estimator"]["state"]["surprise_"] = 1
+    with pytest.raises(ModelFileError, match="'surprise_', which is not known"):
+        _unpack(
+            forge({**members, "state.json": compact(tree)}, **{"class": class_name})
+        )
+    del tree["estimator"]["state"]["surprise_"], tree["estimator"]["state"]["classes_"]
+    with pytest.raises(ModelFileError, match="no attribute 'classes_'"):
+        _unpack(
+            forge({**members, "state.json": compact(tree)}, **{"class": class_name})
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "complaint"),
+    [
+        ("table_encoder", b'["name","size"]', b'["name","x"]', "names of columns"),
+        ("auto_ranker", b'"items":["size",', b'"items":["x",', "other columns"),
+        (
+            "table_model_trees",
+            b'"categorical_features_":[1,',
+            b'"categorical_features_":[',
+            "what is a category",
+        ),
+    ],
+)
+def test_parts_that_learnt_from_other_columns_are_refused(name, old, new, complaint):
+    members, class_name = file_of(name)
+    assert old in members["state.json"]
+    state = members["state.json"].replace(old, new, 1)
+    with pytest.raises(ModelFileError, match=complaint):
+        _unpack(forge({**members, "state.json": state}, **{"class": class_name}))
+
+
+@pytest.mark.parametrize("value", [b"[],", b'"",', b"0,", b'{"tuple":[]},'])
+def test_many_small_values_are_refused_at_once(value):
+    many = b"[" + value * (2**25 // len(value)) + b"0]"
+    state = compact(toy_state(state={"a_": 0})).replace(b'"a_":0', b'"a_":' + many)
+    file, begun = forge_state(state), time.process_time()
+    with pytest.raises(ModelFileError, match="quotes, commas and brackets"):
+        _unpack(file)
+    assert time.process_time() - begun < 2.0
