@@ -1,17 +1,21 @@
 """Which solver "auto" takes, and what all of them promise."""
 
 import warnings
+from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-import aucmax.solvers.choice as solver_choice
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.metrics import roc_auc_score
-from aucmax.solvers import Start, SubgradientSolver
+from aucmax.regularizers import L1, L2, ElasticNet, L1Ball, L2Ball
+from aucmax.solvers import Start, SubgradientSolver, choice
+
+GUIDE = Path(__file__).parents[2] / "docs" / "user_guide" / "aucsvc.md"
 
 
 def rare_class(n_rows, seed=0):
@@ -43,7 +47,7 @@ def test_a_solver_runs_under_the_name_that_it_is_given(monkeypatch):
             )
 
     starts = []
-    monkeypatch.setitem(solver_choice.SOLVERS, "ours", Ours)
+    monkeypatch.setitem(choice.SOLVERS, "ours", Ours)
     X, y = rare_class(300)
     model = AUCSVC(solver="ours").fit(X, y)
     expected = AUCSVC(solver="subgradient").fit(X, y)
@@ -89,29 +93,26 @@ def test_an_early_stop_certifies_no_more_than_the_objective_itself(solver, penal
     assert 0.0 < model.dual_gap_ <= model.objective_
 
 
-@pytest.mark.parametrize("many", [0, 1000])
-def test_wide_data_with_l1_go_on_with_what_suits_the_number_of_weights(
-    monkeypatch, many
-):
-    monkeypatch.setattr(solver_choice, "_MOST_TRIAL_ITERATIONS", 3)
-    monkeypatch.setattr(solver_choice, "_FEWEST_ROWS_FOR_SUBGRADIENTS", 0)
-    monkeypatch.setattr(solver_choice, "_MOST_WEIGHTS_FOR_CUTS", many)
-    X, y = wide()
-    model = AUCSVC(6.0, penalty="l1").fit(X, y)
-    alone = AUCSVC(6.0, penalty="l1", solver="bundle").fit(X, y)
-    assert model.n_iter_ > 3
-    assert model.dual_gap_ <= 1e-3 * model.objective_
-    assert model.objective_ == pytest.approx(alone.objective_, rel=2e-3)
-    assert 0 < np.count_nonzero(model.coef_) < 100
-    assert roc_auc_score(y, model.decision_function(X)) > 0.9
+def with_stages(name, *max_iter):
+    """Return the rules with other numbers of iterations in one of them."""
+    return tuple(
+        rule._replace(
+            stages=tuple(
+                stage._replace(max_iter=most)
+                for stage, most in zip(rule.stages, max_iter, strict=True)
+            )
+        )
+        if rule.then.startswith(name)
+        else rule
+        for rule in choice.RULES
+    )
 
 
-def test_every_iteration_counts_when_one_solver_hands_over_to_another(monkeypatch):
-    monkeypatch.setattr(solver_choice, "_MOST_TRIAL_ITERATIONS", 3)
-    monkeypatch.setattr(solver_choice, "_FEWEST_ROWS_FOR_SUBGRADIENTS", 0)
+def test_every_iteration_counts_when_one_solver_hands_over_to_another():
     X, y = wide()
     seen = []
-    AUCSVC(6.0, penalty="l1", callback=seen.append).fit(X, y)
+    AUCSVC(30.0, penalty="l1", callback=seen.append).fit(X, y)
+    assert len(seen) > 20
     assert [progress.n_iter for progress in seen] == list(range(1, len(seen) + 1))
 
 
@@ -121,8 +122,65 @@ def test_cutting_planes_take_over_from_steps_over_columns(penalty, monkeypatch):
     machine = AUCSVC(30.0, penalty=penalty)
     alone = machine.fit(X, y).objective_
     assert machine.n_passes_ < 60
-    monkeypatch.setattr(solver_choice, "_MOST_COLUMN_STEPS", 2)
+    rules = with_stages("20 cutting planes", 20, 2, None)
+    monkeypatch.setitem(
+        choice.SOLVERS, "auto", partial(choice.ChosenSolver, rules=rules)
+    )
     machine.fit(X, y)
-    assert machine.n_iter_ > 2
+    assert machine.n_iter_ > 22
     assert machine.dual_gap_ <= 1e-3 * machine.objective_
     assert machine.objective_ == pytest.approx(alone, rel=2e-3)
+
+
+def test_cutting_planes_take_over_from_newton_steps(monkeypatch):
+    X, y = rare_class(300)
+    alone = AUCSVC(1e4).fit(X, y).objective_
+    rules = with_stages("Newton steps", 2, None)
+    monkeypatch.setitem(
+        choice.SOLVERS, "auto", partial(choice.ChosenSolver, rules=rules)
+    )
+    model = AUCSVC(1e4).fit(X, y)
+    assert model.n_iter_ > 2
+    assert model.dual_gap_ <= 1e-3 * model.objective_
+    assert model.objective_ == pytest.approx(alone, rel=2e-3)
+
+
+class Shape:
+    """What a rule sees of an objective."""
+
+    def __init__(self, n_rows, n_columns, is_smooth=False, is_smoothable=True):
+        self.X = np.broadcast_to(0.0, (n_rows, n_columns))
+        self.n_parameters = n_columns
+        self.is_smooth, self.is_smoothable = is_smooth, is_smoothable
+
+
+@pytest.mark.parametrize(
+    ("objective", "regularizer", "tol", "then"),
+    [
+        (Shape(1000, 10, is_smooth=True), L2(), 1e-3, "descent"),
+        (Shape(1000, 10), L2(), 1e-3, "Newton steps;"),
+        (Shape(1000, 10), L2(), 1e-7, "bundle"),
+        (Shape(1000, 10), L2Ball(), 1e-3, "bundle"),
+        (Shape(1000, 10, is_smoothable=False), L2(), 1e-3, "bundle"),
+        (Shape(20_000, 2000), L2(), 1e-3, "bundle"),
+        (Shape(100, 2000), L2(), 1e-3, "bundle, smoothed"),
+        (Shape(100, 2000), L1(), 1e-3, "20 cutting planes,"),
+        (Shape(100, 2000), ElasticNet(), 1e-3, "20 cutting planes,"),
+        (Shape(100, 2000), ElasticNet(0.0), 1e-3, "bundle, smoothed"),
+        (Shape(100, 2000, is_smoothable=False), L1(), 1e-3, "level bundle"),
+        (Shape(100, 2000), L1Ball(), 1e-3, "level bundle"),
+        (Shape(6000, 2000), L1(), 1e-3, "level bundle"),
+    ],
+)
+def test_the_first_rule_that_holds_decides(objective, regularizer, tol, then):
+    problem = choice.Problem(objective, regularizer, tol)
+    chosen = next(rule for rule in choice.RULES if rule.holds(problem))
+    assert chosen.then.startswith(then)
+
+
+def test_the_guide_prints_the_rules():
+    lines = GUIDE.read_text().splitlines()
+    printed = [f"| {rule.when} | {rule.then} |" for rule in choice.RULES]
+    first = lines.index(printed[0])
+    assert lines[first : first + len(printed)] == printed
+    assert not lines[first + len(printed)]

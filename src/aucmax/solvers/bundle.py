@@ -80,7 +80,7 @@ class BundleSolver:
         width = _FIRST_WIDTH if self.smoothing and objective.is_smoothable else 0.0
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         master = master_for(regularizer, cuts, C)
-        if self.smoothing and not len(cuts) and np.isfinite(objective.least_risk):
+        if width > 0.0 and not len(cuts) and np.isfinite(objective.least_risk):
             # on separable data the other cuts then need not share all of C
             flat = np.zeros(objective.n_parameters)
             cuts.add(flat, Support(objective.least_risk, flat, objective.least_risk))
