@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "linear": {"base", "risks", "regularizers", "solvers", "hypotheses", "metrics"},
     "margin": {"base", "risks", "regularizers", "solvers", "hypotheses", "metrics"},
     "boosting": {"base", "risks", "hypotheses", "metrics"},
-    "trees": {"base", "risks", "metrics", "persistence"},
+    "trees": {"base", "risks", "metrics"},
     "objectives": {"trees"},
     "graphs": {"base", "linear", "risks", "regularizers", "solvers", "metrics"},
     "decisions": {"metrics"},

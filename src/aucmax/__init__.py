@@ -6,6 +6,7 @@ Importing ``aucmax`` is cheap: each public name loads its module on first use.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from aucmax._core.dask_dispatch import set_dask_loader
 from aucmax._version import __version__
 
 if TYPE_CHECKING:
@@ -79,6 +80,13 @@ __all__ = [
     "save",
     "tables",
 ]
+
+
+def _load_dask() -> None:
+    import aucmax.dask  # noqa: F401
+
+
+set_dask_loader(_load_dask)
 
 
 def __getattr__(name: str) -> Any:

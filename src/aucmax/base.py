@@ -10,7 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, labels_among
 from aucmax.metrics import partial_auc_score
@@ -45,7 +45,7 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
             Scores, positive where `predict` gives the positive class.
         """
 
-    @maps_dask
+    @map_over_partitions
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the positive class where the score is above 0.
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
+from aucmax._core.folds import split_rows
 from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.model_selection import (
@@ -16,7 +17,6 @@ from aucmax.model_selection import (
     table_model,
     trained_ranges,
 )
-from aucmax.model_selection.folds import split_folds
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)
@@ -101,7 +101,7 @@ def test_models_are_chosen_and_tested_by_the_range(ranges):
     assert comparison.metric == "partial_auc"
     assert next(iter(comparison.results[0].measures)) == "partial_auc"
     target = encode_target(LABELS)
-    folds = [test for _, test in split_folds(target, 2, 0)]
+    folds = [test for _, test in split_rows(target, 2, 0)]
     tests = [compare_auc(LABELS[f], X[f, 1], X[f, 0], **ranges) for f in folds]
     (test,) = comparison.tests
     assert test.difference == pytest.approx(np.mean([t.difference for t in tests]))

@@ -10,9 +10,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import aucmax
 from aucmax import AutoRanker
+from aucmax._core import folds
 from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
-from aucmax.model_selection import plan
 from aucmax.trees import LightGBMBaseline
 
 FEW = ["logistic regression", "kernel"]
@@ -79,7 +79,7 @@ def expected_logits(model, X):
 def test_scores_are_logits_of_ranks_by_all_rows_or_of_many_rows_by_the_folds(
     monkeypatch, most_rows, n_models
 ):
-    monkeypatch.setattr(plan, "_MOST_ROWS_FOR_ALL_FOLDS", most_rows)
+    monkeypatch.setattr(folds, "_MAX_ROWS_FOR_ALL_FOLDS", most_rows)
     X, y = rows()
     model = auto(models=[("mine", GaussianNB())], folds=2).fit(X, y)
     assert len(model.encoders_) == len(model.members_[0]["models"]) == n_models

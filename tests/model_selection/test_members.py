@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
+from aucmax._core.folds import plan_folds
 from aucmax.exceptions import IncompatibleError
 from aucmax.model_selection.candidates import Candidate
 from aucmax.model_selection.clock import Clock
 from aucmax.model_selection.members import choose_members
 from aucmax.model_selection.out_of_fold import TrainingTable
-from aucmax.model_selection.plan import plan_folds
 from aucmax.model_selection.rank_scale import learn_scale
 from aucmax.model_selection.search import search
 from model_selection.test_out_of_fold import N_ROWS, SETTING, Recorder, training_table
@@ -56,7 +56,7 @@ def test_models_with_a_weight_are_fitted_to_all_rows():
 
 def test_by_time_the_scale_is_that_of_the_last_rows():
     given = training_table().given
-    plan = plan_folds(given.labels, 3, 0, moments=np.arange(float(N_ROWS)))
+    plan = plan_folds(given.labels, 3, 0, times=np.arange(float(N_ROWS)))
     found, chosen = members(TrainingTable(given, plan))
     last = plan.fold_of_row == plan.fold_of_row.max()
     one = found.fitted[2]

@@ -3,6 +3,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
+from aucmax._core.folds import plan_folds
 from aucmax.model_selection import out_of_fold
 from aucmax.model_selection.candidates import Candidate, Setting
 from aucmax.model_selection.estimate import WHOLE
@@ -12,7 +13,6 @@ from aucmax.model_selection.out_of_fold import (
     TrainingTable,
     fit_out_of_fold,
 )
-from aucmax.model_selection.plan import plan_folds
 from aucmax.model_selection.rank_scale import Spread, scaled
 from aucmax.tables import TableEncoder, as_table
 

@@ -9,10 +9,10 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import KNeighborsClassifier
 
+from aucmax._core.folds import split_rows
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.model_selection import choose_folds, compare_models
-from aucmax.model_selection.folds import split_folds
 from aucmax.model_selection.splits import Splits
 from aucmax.tables import describe_rows, encode_target
 
@@ -43,7 +43,7 @@ class Column(BaseEstimator):
 
 
 def test_no_group_is_in_two_folds_and_every_row_is_tested_once():
-    folds = split_folds(described(groups=PATIENTS), 4, 0)
+    folds = split_rows(described(groups=PATIENTS), 4, 0)
     assert len(folds) == 4
     for train, test in folds:
         assert not set(PATIENTS[train]) & set(PATIENTS[test])
@@ -82,10 +82,10 @@ def test_groups_of_queries_are_kept_together():
     queries = np.arange(ROWS) // 10
     users = queries // 3
     target = described(qid=queries, groups=users)
-    for train, test in split_folds(target, 3, 0):
+    for train, test in split_rows(target, 3, 0):
         assert not set(users[train]) & set(users[test])
     with pytest.raises(ValueError, match="rows of one query belong to several groups"):
-        split_folds(described(qid=queries, groups=PATIENTS), 3, 0)
+        split_rows(described(qid=queries, groups=PATIENTS), 3, 0)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_groups_that_make_no_sense(groups, message):
 
 
 def test_folds_are_later_than_what_models_learn_from():
-    folds = split_folds(described(times=DAYS), 4, 0)
+    folds = split_rows(described(times=DAYS), 4, 0)
     assert len(folds) == 4
     tested: set[int] = set()
     for train, test in folds:
@@ -122,7 +122,7 @@ def test_only_later_rows_are_tested_by_time():
     assert comparison.scheme == "times"
     assert comparison.target.labels.size == comparison.positions["Column"].size < ROWS
     assert "3 folds, each later than what its models learned from" in str(comparison)
-    folds = split_folds(described(times=DAYS), 3, 0)
+    folds = split_rows(described(times=DAYS), 3, 0)
     aucs = [roc_auc_score(LABELS[test], X[test, 0]) for _, test in folds]
     assert comparison.results[0].folds == pytest.approx(aucs)
 
@@ -207,7 +207,7 @@ def test_weights_count_in_measures_intervals_and_tests():
     comparison = compare_models(
         X, LABELS, models, sample_weight=WEIGHTS, n_folds=2, baselines=["second"]
     )
-    folds = [test for _, test in split_folds(encode_target(LABELS), 2, 0)]
+    folds = [test for _, test in split_rows(encode_target(LABELS), 2, 0)]
     pairs = [WEIGHTS[f][LABELS[f]].sum() * WEIGHTS[f][~LABELS[f]].sum() for f in folds]
     shares = np.array(pairs) / np.sum(pairs)
     known = [

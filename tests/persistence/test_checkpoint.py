@@ -90,26 +90,6 @@ def test_forged_checkpoints_are_refused(value, tmp_path):
         Checkpoint(tmp_path / "a.part", FIT)
 
 
-def test_writing_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
-    now = 100.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
-    file = Checkpoint(tmp_path / "a.part", FIT)
-    assert file.is_due
-    real = module.pack_value
-
-    def slow(*args):
-        nonlocal now
-        now += 2.0
-        return real(*args)
-
-    monkeypatch.setattr(module, "pack_value", slow)
-    file.write({"n": 1})
-    now += 39.0
-    assert not file.is_due
-    now += 2.0
-    assert file.is_due
-
-
 def test_too_large_a_state_is_left_out_with_a_warning(tmp_path, monkeypatch):
     file = Checkpoint(tmp_path / "a.part", FIT)
     monkeypatch.setattr(module, "MAX_FILE_BYTES", 2000)

@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning
-from aucmax.metrics import roc_auc_score
 from aucmax.regularizers import L1, L2, ElasticNet, L1Ball, L2Ball
 from aucmax.solvers import Start, SubgradientSolver, choice
 

@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 from scipy import sparse
 
+from aucmax._core.folds import split_rows
 from aucmax.datasets import load_demo
-from aucmax.model_selection.folds import split_folds
 from aucmax.tables import check_table, encode_target
 
 ROWS = 400
 RNG = np.random.default_rng(0)
 LABELS = RNG.random(ROWS) < 0.3
-FOLDS = list(split_folds(encode_target(LABELS), 4, 0))
+FOLDS = list(split_rows(encode_target(LABELS), 4, 0))
 
 
 def clean(**columns: object) -> pl.DataFrame:
@@ -40,7 +40,7 @@ def test_a_clean_table_raises_no_alarm():
     assert kinds(clean()) == {}
     machines = load_demo()
     target = encode_target(machines["failed"])
-    folds = list(split_folds(target, 5, 0))
+    folds = list(split_rows(target, 5, 0))
     assert check_table(machines.drop("failed"), target.relevant, folds) == []
     # values that all differ, but are measured and do not name rows
     assert kinds(pl.DataFrame(RNG.normal(size=(ROWS, 5)))) == {}
@@ -154,7 +154,7 @@ def test_a_column_that_is_constant_in_training_is_named():
 def test_few_positives_are_told():
     labels = np.zeros(ROWS, dtype=bool)
     labels[:20] = True
-    folds = list(split_folds(encode_target(labels), 4, 0))
+    folds = list(split_rows(encode_target(labels), 4, 0))
     (notice,) = check_table(RNG.normal(size=(ROWS, 2)), labels, folds)
     assert notice.kind == "few positives"
     assert "20 positive rows are few for 4 folds: one of them has 5" in notice.text

@@ -20,26 +20,22 @@ import sklearn.linear_model, sklearn.model_selection
 import aucmax
 from aucmax.persistence import load, save
 
-folder, kind, n_kills = sys.argv[1], sys.argv[2], int(sys.argv[3])
+folder, n_kills = sys.argv[1], int(sys.argv[2])
 rng = np.random.default_rng(0)
 X = rng.normal(size=(400, 4))
 y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=400) > 0.5
-new, most_news = {
-    "LambdaMART": (lambda: aucmax.LambdaMART(n_estimators=150, subsample=0.8), 80),
-    "AutoRanker": (
-        lambda: aucmax.AutoRanker(
-            models=[
-                "logistic regression",
-                aucmax.LambdaMART(n_estimators=5),
-                "kernel",
-                ("auc", aucmax.LambdaMART("auc", n_estimators=5)),
-            ],
-            time_limit=None,
-            folds=2,
-        ),
-        4,
-    ),
-}[kind]
+def new():
+    return aucmax.AutoRanker(
+        models=[
+            "logistic regression",
+            aucmax.LambdaMART(n_estimators=5),
+            "kernel",
+            ("auc", aucmax.LambdaMART("auc", n_estimators=5)),
+        ],
+        time_limit=None,
+        folds=2,
+    )
+
 aucmax.LambdaMART(n_estimators=2).fit(X, y)
 
 def start(name):
@@ -62,11 +58,11 @@ def wait(child):
 
 assert wait(start("whole")[0]) == 0
 scores = lambda name: load(f"{folder}/{name}.aucmax").decision_function(X)
-expected, draw, n_killed, n_finished = None, random.Random(7), 0, 0
+draw, n_killed, n_finished = random.Random(7), 0, 0
 while n_killed < n_kills or n_finished == 0:
     child, news = start("part")
     if n_killed < n_kills:
-        for _ in range(draw.randint(1, most_news)):
+        for _ in range(draw.randint(1, 4)):
             if not os.read(news, 1):
                 break
         time.sleep(draw.uniform(0.0, 0.01))
@@ -81,19 +77,14 @@ while n_killed < n_kills or n_finished == 0:
     assert status == 0, status
     n_finished += 1
     os.remove(f"{folder}/part.part")
-    # a process that forks must not use polars before
-    if kind == "LambdaMART":
-        assert (scores("part") == scores("whole")).all()
 print(n_killed, (scores("part") == scores("whole")).all())
 """
 
 
-@pytest.mark.sampled(2)
-@pytest.mark.parametrize("kind", ["LambdaMART", "AutoRanker"])
-def test_a_killed_fit_goes_on_to_the_same_model(kind, tmp_path):
+def test_a_killed_fit_resumes_to_the_same_model(tmp_path):
     n_kills = times(1, 100)
     ran = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path), kind, str(n_kills)],
+        [sys.executable, "-c", SCRIPT, str(tmp_path), str(n_kills)],
         capture_output=True,
         text=True,
         timeout=3000,

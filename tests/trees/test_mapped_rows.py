@@ -83,14 +83,13 @@ def test_infinity_is_refused_with_its_place():
         LambdaMART().fit(mapped(X), y)
 
 
-def test_a_checkpoint_knows_rows_on_disk_as_those_in_memory(tmp_path):
+def test_rows_of_a_memory_map_give_the_model_of_those_in_memory(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 4))
     mapped = np.memmap(tmp_path / "X", dtype=np.float64, mode="w+", shape=X.shape)
     mapped[:] = X
     y = X[:, 0] + rng.normal(size=500) > 0
-    path = tmp_path / "fit.part"
-    on_disk = LambdaMART(n_estimators=3).fit(mapped, y, checkpoint=path)
-    in_memory = LambdaMART(n_estimators=3).fit(X, y, checkpoint=path)
+    on_disk = LambdaMART(n_estimators=3).fit(mapped, y)
+    in_memory = LambdaMART(n_estimators=3).fit(X, y)
     scores = on_disk.decision_function(X)
     np.testing.assert_array_equal(in_memory.decision_function(X), scores)

@@ -1,56 +1,71 @@
-"""Dask's collections, told apart without loading Dask.
+"""Dask's collections: recognised without loading Dask, and sent to `aucmax.dask`.
 
-Whoever has such a collection has loaded Dask before; the room ``aucmax.dask`` is
-entered then, and only then.
+Nothing here imports `aucmax.dask`. That package registers its functions in
+`IMPLEMENTATIONS`, and `aucmax/__init__.py`, which is above all packages, says how to
+import it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = ["dask_room", "is_dask", "maps_dask", "serves_dask"]
+__all__ = [
+    "IMPLEMENTATIONS",
+    "dask_version",
+    "dispatch_to_dask",
+    "is_dask",
+    "map_over_partitions",
+    "set_dask_loader",
+]
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
+#: functions for Dask's collections, by the name of what they replace
+IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
+_LOADERS: list[Callable[[], None]] = []
+
+
+def set_dask_loader(load: Callable[[], None]) -> None:
+    """Set the function that imports `aucmax.dask`, called for the first collection."""
+    _LOADERS[:] = [load]
+
 
 def is_dask(values: Any) -> bool:
-    """Tell an array, series or frame of Dask by the method that all of them have."""
+    """Recognise an array, series or frame of Dask by the method that all have."""
     return hasattr(type(values), "__dask_graph__")
 
 
-def dask_room(module: str) -> Any:
-    """Return a module of ``aucmax.dask``."""
-    return import_module(f"aucmax.dask.{module}")
+def dask_version(name: str) -> Callable[..., Any]:
+    """Return what replaces a function where rows are a collection of Dask."""
+    if not IMPLEMENTATIONS:
+        for load in _LOADERS:
+            load()
+    return IMPLEMENTATIONS[name]
 
 
-def serves_dask(metric: Callable[P, T]) -> Callable[P, T]:
-    """Let a metric of arrays take Dask's collections, by its namesake over there."""
+def dispatch_to_dask(metric: Callable[P, T]) -> Callable[P, T]:
+    """Let a metric of arrays take Dask's collections, by its version for them."""
 
     @wraps(metric)
     def either(*args: P.args, **kwargs: P.kwargs) -> T:
         if any(map(is_dask, args)) or any(map(is_dask, kwargs.values())):
-            namesake = getattr(dask_room("metrics"), metric.__name__)
-            found: T = namesake(*args, **kwargs)
+            found: T = dask_version(metric.__name__)(*args, **kwargs)
             return found
         return metric(*args, **kwargs)
 
     return either
 
 
-def maps_dask(method: Callable[..., T]) -> Callable[..., T]:
-    """Let a method that says something of each row take rows in parts.
-
-    What it then returns is an array of Dask, computed when it is asked for.
-    """
+def map_over_partitions(method: Callable[..., T]) -> Callable[..., T]:
+    """Let a method with one result per row take a collection, and return a lazy one."""
 
     @wraps(method)
     def either(self: Any, X: Any) -> T:
         if is_dask(X):
-            found: T = dask_room("scoring").map_rows(self, method.__name__, X)
+            found: T = dask_version("map_rows")(self, method.__name__, X)
             return found
         return method(self, X)
 

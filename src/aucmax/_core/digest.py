@@ -16,9 +16,8 @@ _BLOCK = 2**24  # bytes that are brought into order at a time
 def digest_rows(table: Any, vectors: Iterable[Any]) -> str:
     """Digest a table and what belongs to its rows, but for vectors that are None.
 
-    The table is a polars frame, of which names, kinds and cells count, a sparse matrix,
-    an array, or rows on disk that are read by slices. Rows that are equal have the same
-    digest in any order of memory.
+    The table is a polars frame, of which names, kinds and cells count, a sparse matrix
+    or an array. Equal rows have the same digest in any order of memory.
     """
     digest = hashlib.sha256(repr(table.shape).encode())
     if sparse.issparse(table):
@@ -27,11 +26,6 @@ def digest_rows(table: Any, vectors: Iterable[Any]) -> str:
             _add_array(digest, array.astype(array.dtype.newbyteorder("<"), copy=False))
     elif isinstance(table, np.ndarray):
         _add_array(digest, table)
-    elif hasattr(table, "read"):
-        n_rows = max(_BLOCK // (8 * max(table.shape[1], 1)), 1)
-        for start in range(0, table.shape[0], n_rows):
-            end = min(start + n_rows, table.shape[0])
-            _add_array(digest, table.read(slice(start, end)))
     else:
         for column in table.iter_columns():
             _add_column(digest, column)

@@ -18,8 +18,8 @@ y : array-like of shape (n_rows,)
 y_true : array-like of shape (n_rows,)
     Labels of two classes: booleans, numbers or strings.
 y_score : array-like of shape (n_rows,)
-    Finite scores, higher for rows more likely to be positive. Only their order
-    matters. They are compared as float64.
+    Finite scores: the higher, the more likely positive or the more relevant. Only
+    their order matters; they are compared as float64.
 fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
     The part of the ROC curve that counts: ``fpr_range=(0, 0.1)`` looks at the
     highest-ranked tenth of the negatives, ``tpr_range=(0.9, 1)`` at the
@@ -29,7 +29,7 @@ sample_weight : array-like of shape (n_rows,), default=None
     are left out.
 qid : array-like of shape (n_rows,), default=None
     The query of each row. Pairs are then within queries, and the value is the plain
-    mean over the queries that have rows of both classes.
+    mean over the queries whose rows are not all of one class.
 groups : array-like of shape (n_rows,), default=None
     Rows of one group are in one fold.
 pos_label : label, default=None
@@ -119,5 +119,5 @@ def _entries(section: str) -> dict[str, str]:
     return {
         name.strip(" *\\"): entry
         for entry in entries
-        for name in entry.partition(":")[0].split(",")
+        for name in entry.partition("\n")[0].partition(" :")[0].split(",")
     }

@@ -53,13 +53,6 @@ class RoundsWatch:
             reporter(estimator),
         )
 
-    def resume(
-        self, n_iter: int, n_kept: int, validation: list[float], seconds: float
-    ) -> None:
-        """Go on after rounds, and the time that they took, of an earlier process."""
-        self.n_iter, self.n_kept, self.validation = n_iter, n_kept, validation
-        self._start -= seconds
-
     @property
     def seconds(self) -> float:
         """Time since the start."""

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import validate_data
 
-from aucmax._core.dask_dispatch import dask_room, is_dask
+from aucmax._core.dask_dispatch import dask_version, is_dask
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax._core.validation import (
@@ -83,7 +83,7 @@ def _check_parted_features(estimator: Any, X: Any) -> Any:
             "rows in parts. Use AUCSVC, LinearRankerCV or MarginRanker on features, or "
             "compute() X first."
         )
-    return dask_room("features").check_parted_features(estimator, X)
+    return dask_version("check_features")(estimator, X)
 
 
 def check_training_data(
@@ -196,7 +196,7 @@ def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
         )
     reject_unreadable(y, "y")
     if is_dask(y):
-        y = dask_room("parts").collect("y", y)
+        y = dask_version("collect")("y", y)
     try:
         return np.asarray(column_or_1d(y, warn=True))
     except (TypeError, ValueError) as error:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aucmax._core.dask_dispatch import dask_room, is_dask
+from aucmax._core.dask_dispatch import dask_version, is_dask
 from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
 
 __all__ = [
@@ -371,7 +371,7 @@ def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
     if values is None:
         raise TypeError(f"{name} is None; an array with one value per row is needed.")
     if is_dask(values):
-        values = dask_room("parts").collect(name, values)
+        values = dask_version("collect")(name, values)
     try:
         array = np.asarray(values)
     except ValueError as error:

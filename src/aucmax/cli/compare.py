@@ -247,7 +247,7 @@ def compare(
 
 def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
-    from aucmax._core.compiled import load_compiler
+    from aucmax._core.compiled import Loop
     from aucmax.model_selection import choose_aim, choose_folds, compare_models
     from aucmax.tables import TableEncoder
 
@@ -266,7 +266,7 @@ def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
     encoder = TableEncoder().fit(data.rows, target.relevant)
     console.say(f"{data.describe(target)}, {where}")
     describe_columns(encoder, console)
-    load_compiler()
+    Loop(lambda: None).dispatcher()  # loads numba before the time of a fit is taken
     with console.progress(title, n_folds * len(models)) as step:
         comparison = compare_models(
             data.rows,

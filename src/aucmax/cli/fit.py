@@ -77,8 +77,8 @@ _ON_WORKERS = ("linear", "lambdamart", "svm")
     "--checkpoint",
     type=output_path,
     metavar="FILE",
-    help="Keep what auto or lambdamart have done in FILE: if the program is killed, "
-    "the same command goes on from there. FILE is removed when the model is saved.",
+    help="Keep the candidates that auto has fitted in FILE: if the program is killed, "
+    "the same command resumes from there. FILE is removed when the model is saved.",
 )
 @click.option(
     "--output", "-o", type=output_path, required=True, help="Where to save the model."
@@ -146,8 +146,8 @@ def fit(
     parameters |= limit_parameters([model], time_limit)
     if checkpoint is not None and not has_fit_parameter(estimator, "checkpoint"):
         raise click.UsageError(
-            f"{model} keeps no checkpoint; auto and lambdamart do. Leave out "
-            "--checkpoint."
+            f"{model} cannot resume from a checkpoint; leave out --checkpoint, or fit "
+            "the model auto."
         )
     training = split_target(
         data.read(on_disk=in_parts, on_workers=on_workers),

@@ -1,8 +1,10 @@
 """Data past one machine: the same numbers from Dask's collections.
 
-Needs the extra ``aucmax[dask]``. Metrics and estimators enter this room by themselves
-when they are handed an array, a series or a frame of Dask; nothing else loads it.
+Needs the extra ``aucmax[dask]``. Metrics and estimators call the functions below when
+they are given an array, a series or a frame of Dask; nothing else loads this package.
 """
+
+from typing import Any
 
 try:
     import dask as _dask  # noqa: F401
@@ -10,3 +12,28 @@ except ModuleNotFoundError as error:
     raise ImportError(
         "collections of Dask need the extra: pip install 'aucmax[dask]'."
     ) from error
+
+from aucmax._core.dask_dispatch import IMPLEMENTATIONS
+from aucmax.dask import distributed_metrics
+from aucmax.dask.features import check_parted_features
+from aucmax.dask.parts import collect
+from aucmax.dask.scoring import map_rows
+from aucmax.dask.standardization import standardized
+
+
+def _fit_trees(*args: Any) -> dict[str, Any]:
+    from aucmax.dask.tree_training import fit_trees  # needs XGBoost
+
+    return fit_trees(*args)
+
+
+IMPLEMENTATIONS |= {
+    **{
+        name: getattr(distributed_metrics, name) for name in distributed_metrics.__all__
+    },
+    "check_features": check_parted_features,
+    "collect": collect,
+    "map_rows": map_rows,
+    "standardized": standardized,
+    "fit_trees": _fit_trees,
+}

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.blas import in_memory_order, one_blas_thread, product
+from aucmax._core.products import in_memory_order, product
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.held_parts import HeldParts
 from aucmax.dask.tasks import Tasks

@@ -33,7 +33,7 @@ from aucmax.dask.parts import (
 )
 from aucmax.dask.tasks import Key, Tasks
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import _kernels
+from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._influence import influences_of_steps
 from aucmax.metrics._steps import RankingTask, Steps
 
@@ -192,7 +192,7 @@ class Grid:
     def places(self, rows: Rows, name: str, rarer: bool) -> IntArray:
         """Return the step of each row of one class."""
         keys = self.classes.keys(rows, name, rarer)
-        steps: IntArray = _kernels.locate(keys, self.keys)
+        steps: IntArray = _ranking_kernels.locate(keys, self.keys)
         return steps
 
     def shares_below(self) -> FloatArray:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.forks import require_polars_threads
 from aucmax._core.mapped import MapWriter, explaining_full_disk
+from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.names import near_names
 from aucmax.datasets.opening import require_file

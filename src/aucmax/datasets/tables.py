@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from aucmax._core.forks import require_polars_threads
 from aucmax._core.parameters import check_names
+from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.cells import type_columns, usual_integers
 from aucmax.datasets.dialects import Decimals
 from aucmax.datasets.encodings import check_encoding

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aucmax._core.atomic import atomic_output
-from aucmax._core.forks import require_polars_threads
+from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.opening import FORMATS
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
@@ -64,7 +64,7 @@ class HypothesisRanker(BinaryRanker):
         ),
     )
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         X = self._scored_table(X)

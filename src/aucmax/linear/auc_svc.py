@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.blas import product
-from aucmax._core.dask_dispatch import maps_dask
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_features,
@@ -27,6 +26,7 @@ from aucmax._core.parameters import (
     check_max_time,
     check_positive,
 )
+from aucmax._core.products import product
 from aucmax._core.progress import reporter
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
 from aucmax.base import BinaryRanker
@@ -374,7 +374,7 @@ class AUCSVC(BinaryRanker):
             start = Start(solution.point, solution.cuts)
         return models
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive."""
         check_is_fitted(self, "coef_")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.dask_dispatch import dask_room
+from aucmax._core.dask_dispatch import dask_version
 from aucmax._core.features import explain_non_finite
 from aucmax._core.mapped import is_mapped, map_blocks, row_blocks
 from aucmax._core.validation import FloatArray
@@ -107,9 +107,9 @@ def standardized(
     category, scaling would make a large number.
     """
     if hasattr(X, "of_parts"):
-        scaled: tuple[Any, FloatArray, FloatArray] = dask_room(
-            "standardization"
-        ).standardized(X, weight, names, wanted=wanted)
+        scaled: tuple[Any, FloatArray, FloatArray] = dask_version("standardized")(
+            X, weight, names, wanted=wanted
+        )
         return scaled
     matrix: Any = X
     values = matrix.data if sparse.issparse(X) else matrix

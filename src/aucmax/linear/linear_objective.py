@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from aucmax._core.blas import product
+from aucmax._core.products import product
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.risks import PerQuery

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.blas import one_blas_thread
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.hypotheses import (
     BestStumps,

@@ -24,7 +24,7 @@ from aucmax._core.validation import (
     check_sample_weight,
     check_scores,
 )
-from aucmax.metrics import _kernels
+from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._queries import (
     QueryRows,
     check_queries,
@@ -58,7 +58,7 @@ class Steps:
         is_small = self.offsets.size == 2 and self.negative.size < _MANY
         if is_small and tuple(box) == WHOLE_SQUARE:
             return np.array([_whole_area(self.negative, self.positive)])
-        areas: FloatArray = _kernels.box_areas(
+        areas: FloatArray = _ranking_kernels.box_areas(
             self.negative, self.positive, self.offsets, tuple(map(float, box))
         )
         return areas
@@ -148,7 +148,7 @@ class RankingTask:
         weights = np.ones(ranked.size)
         if self.sample_weight is not None:
             weights = self.sample_weight[order]
-        negative, positive, starts, offsets = _kernels.tied_masses(
+        negative, positive, starts, offsets = _ranking_kernels.tied_masses(
             ranked, self.is_positive[order], weights, queries.offsets
         )
         return Steps(negative, positive, offsets), ranked[starts]
@@ -156,12 +156,12 @@ class RankingTask:
     def _share_of_pairs(self) -> float:
         """Return the whole area: sort both classes, and merge them."""
         split = np.empty_like(self.scores)
-        _kernels.split_classes(self.scores, self.is_positive, split)
+        _ranking_kernels.split_classes(self.scores, self.is_positive, split)
         positive, negative = np.split(split, [self.n_positive])
         positive.sort()
         negative.sort()
         n_pairs = positive.size * negative.size
-        return float(_kernels.count_ordered(positive, negative) / (2 * n_pairs))
+        return float(_ranking_kernels.count_ordered(positive, negative) / (2 * n_pairs))
 
     def _counts(self) -> tuple[FloatArray, FloatArray]:
         smaller = 2 * self.n_positive <= self.is_positive.size
@@ -175,7 +175,7 @@ class RankingTask:
         else:
             keys = self.keys(not smaller)
             keys.sort()
-            many = _kernels.count_sorted(keys, grid)
+            many = _ranking_kernels.count_sorted(keys, grid)
         return (few, many) if smaller else (many, few)
 
     def keys(self, of_positives: bool) -> IntArray:
@@ -185,7 +185,7 @@ class RankingTask:
             keys: IntArray = np.where(bits >= 0, bits, -(bits & _ALL_BUT_SIGN))
             return keys
         n_negative = self.is_positive.size - self.n_positive
-        keys = _kernels.class_keys(
+        keys = _ranking_kernels.class_keys(
             self.scores.view(np.int64),
             self.is_positive,
             of_positives,
@@ -240,7 +240,7 @@ def _locate(keys: IntArray, grid: IntArray) -> IntArray:
     """Return for each key 2k if it lies just below grid[k], 2k + 1 if it equals it."""
     if keys.size < _MANY:
         return np.searchsorted(grid, keys) + np.searchsorted(grid, keys, "right")
-    steps: IntArray = _kernels.locate(keys, grid)
+    steps: IntArray = _ranking_kernels.locate(keys, grid)
     return steps
 
 

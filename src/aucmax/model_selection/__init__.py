@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from aucmax.model_selection.auto_ranker import AutoRanker
     from aucmax.model_selection.candidates import CANDIDATES
     from aucmax.model_selection.cross_validation import compare_models
-    from aucmax.model_selection.folds import choose_folds
     from aucmax.model_selection.judges import Summary, summarise_scores
     from aucmax.model_selection.parameters import parse_parameters
     from aucmax.model_selection.reporting import report_model
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
         VersusBaseline,
     )
     from aucmax.model_selection.search import AutoProgress
-    from aucmax.model_selection.splits import find_notices
+    from aucmax.model_selection.splits import choose_folds, find_notices
 
 _HOME = {
     "AutoProgress": "search",
@@ -47,7 +46,7 @@ _HOME = {
     "Summary": "judges",
     "VersusBaseline": "results",
     "choose_aim": "aim",
-    "choose_folds": "folds",
+    "choose_folds": "splits",
     "compare_models": "cross_validation",
     "find_notices": "splits",
     "parse_parameters": "parameters",

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.folds import plan_folds
 from aucmax._core.parameters import check_choice, check_integer, check_range
 from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
@@ -34,7 +35,6 @@ from aucmax.model_selection.input_table import read_rows, read_table
 from aucmax.model_selection.leaderboard import board, summarise
 from aucmax.model_selection.members import choose_members
 from aucmax.model_selection.out_of_fold import TrainingTable
-from aucmax.model_selection.plan import plan_folds
 from aucmax.model_selection.pooling import ignore_few_rows
 from aucmax.model_selection.rank_scale import to_logits
 from aucmax.model_selection.resuming import SearchCheckpoint
@@ -237,7 +237,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                 self.random_state,
                 queries=given.queries,
                 groups=given.groups,
-                moments=given.times,
+                times=given.times,
             )
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = TrainingTable(given, plan)

@@ -10,12 +10,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
+from aucmax._core.folds import FoldPlan
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import UnknownCategoriesWarning
 from aucmax.model_selection.candidates import Candidate, Setting
 from aucmax.model_selection.combiners import Ranked
 from aucmax.model_selection.input_table import GivenRows
-from aucmax.model_selection.plan import Plan
 from aucmax.model_selection.rank_scale import Spread, learn_scale, scaled
 from aucmax.tables import TableEncoder
 from aucmax.tables.table_model import (
@@ -110,7 +110,7 @@ class TrainingTable:
     """
 
     given: GivenRows
-    plan: Plan
+    plan: FoldPlan
     encoders: list[TableEncoder] = field(default_factory=list)
     _matrices: dict[tuple[int, str], tuple[Any, Any]] = field(default_factory=dict)
     _seconds: list[float] = field(default_factory=list)

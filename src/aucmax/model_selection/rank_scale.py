@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import logit
 from scipy.stats import rankdata
 
-from aucmax._core.knots import along_knots
 from aucmax._core.validation import FloatArray
+from aucmax.decisions.calibration import along_knots
 
 __all__ = ["Spread", "learn_scale", "scaled", "to_logits"]
 

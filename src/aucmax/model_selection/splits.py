@@ -8,8 +8,8 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._core.folds import Folds, split_rows
 from aucmax._core.mapped import is_on_disk
-from aucmax.model_selection.folds import Folds, split_folds
 from aucmax.tables import (
     TableNotice,
     Target,
@@ -19,7 +19,7 @@ from aucmax.tables import (
 )
 from aucmax.tables._sparse import fit_width
 
-__all__ = ["Splits", "find_notices"]
+__all__ = ["Splits", "choose_folds", "find_notices"]
 
 # rows that are looked at where not all are in memory
 _MOST_OF_A_CLASS = 20_000
@@ -51,7 +51,7 @@ class Splits:
         cls, table: Any, target: Target, n_folds: int | None, random_state: int
     ) -> Self:
         """Divide the rows of one table."""
-        folds = split_folds(target, n_folds, random_state)
+        folds = split_rows(target, n_folds, random_state)
         by = {"times": target.times, "groups": target.groups}
         scheme = next((n for n, v in by.items() if v is not None), "folds")
         return cls(table, target, folds, scheme)
@@ -79,6 +79,13 @@ class Splits:
     def check(self) -> list[TableNotice]:
         """Look for leaks, identifiers and the like."""
         return check_table(self.table, self.target.relevant, self.folds)
+
+
+def choose_folds(
+    target: Target, n_folds: int | None = None, random_state: int = 0
+) -> int:
+    """Return a number of folds that the target allows."""
+    return len(split_rows(target, n_folds, random_state))
 
 
 def find_notices(X: Any, target: Target) -> list[TableNotice]:

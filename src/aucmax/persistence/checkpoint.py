@@ -1,7 +1,6 @@
 """How far a fit has come, in one file, so that it can go on if its process dies."""
 
 import os
-import time
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,8 +14,6 @@ __all__ = ["Checkpoint"]
 
 _NAME = "checkpoint"
 _KEYS = ["fit", "is_done", "state"]
-# Writing takes at most about one part in so many of the time.
-_SHARE_OF_TIME = 20.0
 
 
 class Checkpoint:
@@ -46,19 +43,12 @@ class Checkpoint:
         self.state: dict[str, Any] = self._read()
         if not self.state:
             self._replace({}, is_done=False)
-        self._next = 0.0  # so that the first rounds are kept, however few
-
-    @property
-    def is_due(self) -> bool:
-        """Whether enough time has passed since the last writing."""
-        return time.monotonic() >= self._next
 
     def write(self, state: Mapping[str, Any], *, is_done: bool = False) -> None:
         """Replace the file by one with this state, or warn once that it is not.
 
         Raises TypeError if a value is of a kind that files do not hold.
         """
-        start = time.monotonic()
         try:
             self._replace(state, is_done)
         except (OSError, ValueError, MemoryError) as error:
@@ -66,8 +56,6 @@ class Checkpoint:
                 self._has_warned = True
                 what = f"the fit continues without its checkpoint {self._path!r}"
                 warnings.warn(f"{what}: {error}", RuntimeWarning, stacklevel=2)
-        end = time.monotonic()
-        self._next = end + _SHARE_OF_TIME * (end - start)
 
     def _replace(self, state: Mapping[str, Any], is_done: bool) -> None:
         values = [self._fit, is_done, dict(state)]

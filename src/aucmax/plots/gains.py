@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.parameters import check_choice
-from aucmax.metrics._alerts import AlertCurve, alert_curve
+from aucmax.metrics.roc import AlertCurve, alert_curve
 from aucmax.plots._axes import GREY, counted, dress, line_style, plain
 from aucmax.plots._scored import ScoredDisplay, named_scores, telling_which
 
@@ -32,7 +32,7 @@ class GainsCurve:
     ----------
     name : str or None
         What the legend calls it.
-    ranked : aucmax.metrics._alerts.AlertCurve
+    ranked : aucmax.metrics.roc.AlertCurve
         Positives found by the number of rows opened.
     """
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import mean_average_precision
-from aucmax.metrics._alerts import AlertCurve, alert_curve
+from aucmax.metrics.roc import AlertCurve, alert_curve
 from aucmax.plots._axes import GREY, counted, dress, line_style, plain
 from aucmax.plots._scored import ScoredDisplay, named_scores, telling_which
 

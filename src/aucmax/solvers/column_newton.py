@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
-from aucmax._core.blas import one_blas_thread
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import PricedWeights, SparseRegularizer

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from aucmax._core.forks import require_polars_threads
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import reject_unreadable
 from aucmax.datasets import near_names
 from aucmax.datasets.cells import usual_integers

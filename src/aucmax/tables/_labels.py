@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from aucmax._core.forks import require_polars_threads
+from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import reject_unreadable
 from aucmax.datasets.cells import usual_integers
 

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax._core.folds import divide_rows
 from aucmax.tables import _cells
-from aucmax.tables.cross_fit import divide_rows
 
 __all__ = ["TargetMean"]
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.folds import Folds, divide_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_integer
 from aucmax.exceptions import ModelFileError
@@ -31,11 +32,10 @@ from aucmax.tables._frames import as_table, pick_columns
 from aucmax.tables._kinds import has_many_words, learn_column
 from aucmax.tables._pieces import matrix_on_disk, matrix_on_workers, of_pieces
 from aucmax.tables._target_mean import TargetMean
-from aucmax.tables.cross_fit import Rows, divide_rows
 
 __all__ = ["TableEncoder"]
 
-LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], list[tuple[Rows, Rows]]]
+LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], Folds]
 
 # one-hot columns are stored sparse when at least this many columns are this empty
 _WIDE = 100

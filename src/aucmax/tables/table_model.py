@@ -14,6 +14,7 @@ from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.fitted_state import replace_state
+from aucmax._core.folds import divide_rows, unit_of_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_choice
 from aucmax._core.threshold import balanced_threshold
@@ -28,7 +29,7 @@ from aucmax.exceptions import (
     ModelFileError,
 )
 from aucmax.tables._frames import as_table
-from aucmax.tables.cross_fit import divide_rows, out_of_fold_scores, unit_of_rows
+from aucmax.tables.cross_fit import out_of_fold_scores
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.grading import Grading
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
@@ -480,7 +481,8 @@ def fit_estimator(
     if checkpoint is not None:
         if not has_fit_parameter(estimator, "checkpoint"):
             raise IncompatibleError(
-                f"{type(estimator).__name__} keeps no checkpoint; leave it out."
+                f"{type(estimator).__name__} cannot resume from a checkpoint; leave it "
+                "out, or fit an AutoRanker."
             )
         taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant

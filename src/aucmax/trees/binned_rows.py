@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.validation import FloatArray
 from aucmax.trees.booster import new_dataset, readable_by_lightgbm
 from aucmax.trees.evaluation import Evaluation
 
@@ -36,36 +35,13 @@ class BinnedRows:
 
     def booster(self) -> Any:
         """Return a booster without trees."""
-        return self._start(self._parameters)
-
-    def continuing_booster(
-        self, number: int, scores: FloatArray, apart_scores: FloatArray | None
-    ) -> Any:
-        """Return a booster that goes on from the scores of earlier trees.
-
-        What it draws depends on its number, and on nothing else.
-        """
-        self._rows.set_init_score(scores)
-        if self._apart is not None:
-            self._apart.set_init_score(apart_scores)
-        seeds = {
-            name: int(np.random.SeedSequence([seed, number]).generate_state(1)[0] >> 1)
-            for name, seed in self._parameters.items()
-            if name == "seed" or (name.endswith("_seed") and name not in _OF_BINS)
-        }
-        return self._start({**self._parameters, **seeds})
-
-    def _start(self, parameters: Mapping[str, Any]) -> Any:
         import lightgbm
 
         with lightgbm_errors_explained():
-            booster = lightgbm.Booster(params=dict(parameters), train_set=self._rows)
+            booster = lightgbm.Booster(params=self._parameters, train_set=self._rows)
             if self._apart is not None:
                 booster.add_valid(self._apart, "validation")
         return booster
-
-
-_OF_BINS = ("data_random_seed",)
 
 
 def _no_labels(X: Any) -> Any:

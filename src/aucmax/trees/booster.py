@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from aucmax._core.forks import has_lost_threads, note_threads
+from aucmax._core.threads import has_lost_threads, note_threads
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import ModelFileError
 from aucmax.trees.mapped_rows import MappedRows

@@ -27,7 +27,6 @@ class Evaluation:
 
     X: Any  # the features as LightGBM shall see them
     measure: Callable[[FloatArray], float]  # of the rows' scores; the higher the better
-    vectors: tuple[Any, ...]  # the rows' labels, weights and queries, or None
 
 
 def rows_apart(
@@ -57,9 +56,8 @@ def rows_apart(
         rows, apart = rows.part(train), rows.part(held)
     else:
         return rows, None
-    vectors = (apart.labels, apart.weight, apart.qid)
     if not isinstance(metric, PairMetric):
-        return rows, Evaluation(apart.X, _custom(metric, known, apart), vectors)
+        return rows, Evaluation(apart.X, _custom(metric, known, apart))
     try:
         measure = metric.prepare(
             apart.labels, apart.qid, apart.weight, estimator.fpr_range
@@ -68,7 +66,7 @@ def rows_apart(
         raise NotEnoughClassesError(
             f"the validation rows cannot be measured: {error}"
         ) from error
-    return rows, Evaluation(apart.X, measure, vectors)
+    return rows, Evaluation(apart.X, measure)
 
 
 def _check_eval_metric(

@@ -19,7 +19,9 @@ def fitted_attributes(
     rounds: TreeRounds, rows: TreeRows, known: TrainingLabels, columns: TreeColumns
 ) -> dict[str, Any]:
     """Return what the rounds have found, as attributes."""
-    watch, (booster, n_kept) = rounds.watch, rounds.kept_booster()
+    watch, booster = rounds.watch, rounds.booster
+    # LightGBM takes 0 for all; what it has then is at most a tree without a split
+    n_kept = watch.n_kept or None
     gains = np.asarray(booster.feature_importance("gain", iteration=n_kept), float)
     total = gains.sum()
     fitted: dict[str, Any] = {

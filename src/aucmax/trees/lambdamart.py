@@ -1,6 +1,5 @@
 """Gradient-boosted trees for the AUC and its kin: all pairs, at the price of a sort."""
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -12,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.dask_dispatch import dask_room, is_dask, maps_dask
+from aucmax._core.dask_dispatch import dask_version, is_dask, map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.fitted_state import replace_state, unchanged_on_failure
@@ -22,7 +21,6 @@ from aucmax.base import BinaryRanker
 from aucmax.exceptions import (
     ConstantScoresWarning,
     DivergedWarning,
-    IncompatibleError,
     OneClassQueryWarning,
 )
 from aucmax.trees.binned_rows import BinnedRows
@@ -39,7 +37,6 @@ from aucmax.trees.pair_objectives import (
     find_objective,
 )
 from aucmax.trees.params import booster_parameters
-from aucmax.trees.resuming import open_checkpoint
 from aucmax.trees.rounds import TreeProgress, TreeRounds
 
 __all__ = ["LambdaMART"]
@@ -309,7 +306,6 @@ class LambdaMART(BinaryRanker):
         *,
         qid: ArrayLike | None = None,
         eval_set: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Grow the trees.
 
@@ -330,22 +326,10 @@ class LambdaMART(BinaryRanker):
             Rows apart from the training rows. The model keeps the rounds up to the
             first one of the best `eval_metric` on them. A dict has the keys "X", "y",
             and if need be "sample_weight" and "qid".
-        checkpoint : path, default=None
-            A file that keeps what is done, every 20 rounds, so that a fit whose process
-            was killed goes on from there when it is called again with the same rows and
-            parameters; the model is the same, bit for bit, as if nothing had happened.
-            Another fit is refused until this one is finished. Draws of rows and columns
-            begin anew every 20 rounds, with all columns for the tree that follows, so
-            the model may differ from one without a checkpoint.
         """
         with unchanged_on_failure(self):
             if is_dask(X):
-                if checkpoint is not None:
-                    raise IncompatibleError(
-                        "a fit on Dask's workers keeps its own checkpoints in their "
-                        "scheduler; leave out checkpoint."
-                    )
-                grow = dask_room("trees").fit_trees
+                grow = dask_version("fit_trees")
                 replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
                 return self
             check_stopping(self, eval_set)
@@ -361,16 +345,15 @@ class LambdaMART(BinaryRanker):
                 self.fpr_range, self.outside_weight, parameters["num_threads"]
             )
             pairs = risk.prepare(rows.labels, rows.qid, rows.weight)
-            done = open_checkpoint(checkpoint, self, parameters, rows, evaluation)
             binned = BinnedRows(parameters, rows.X, columns.categorical, evaluation)
-            rounds = TreeRounds(watch, binned, pairs, evaluation, done)
+            rounds = TreeRounds(watch, binned, pairs, evaluation)
             rounds.run()
             for complaint in self._complaints(rounds):
                 warnings.warn(*complaint, stacklevel=2)
             replace_state(self, fitted_attributes(rounds, rows, known, columns))
         return self
 
-    @maps_dask
+    @map_over_partitions
     def decision_function(self, X: Any) -> FloatArray:
         """Score rows: the higher, the more likely positive or the more relevant.
 

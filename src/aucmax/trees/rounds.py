@@ -1,6 +1,6 @@
 """The rounds of LambdaMART: one tree each, grown by LightGBM for the risk of pairs."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -8,12 +8,10 @@ import numpy as np
 
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.validation import FloatArray
-from aucmax.persistence.checkpoint import Checkpoint
 from aucmax.risks import PreparedPairs
 from aucmax.trees.binned_rows import BinnedRows, lightgbm_errors_explained
 from aucmax.trees.booster_text import column_ranges
 from aucmax.trees.evaluation import Evaluation
-from aucmax.trees.segments import ROUNDS_PER_SEGMENT, DoneRounds, joined_booster
 
 __all__ = ["TreeProgress", "TreeRounds"]
 
@@ -52,10 +50,6 @@ class TreeRounds:
     Each round that the `watch` counts adds a tree and leaves scores in bounds.
     `kept_scores` are the training rows' scores after the rounds that are kept, and
     `reason` says why it stopped.
-
-    With a `checkpoint`, the rounds go on from those that it has, and every few rounds a
-    new booster goes on from the scores: its draws begin anew, so that they are the same
-    whether or not the process was another one before.
     """
 
     def __init__(
@@ -64,103 +58,37 @@ class TreeRounds:
         rows: BinnedRows,
         pairs: PreparedPairs,
         evaluation: Evaluation | None = None,
-        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.watch = watch
         self.pairs = pairs
         self.evaluation = evaluation
         self.kept_scores = np.zeros(pairs.n_rows)
         self.reason = ""
-        self._rows, self._checkpoint = rows, checkpoint
+        self.booster = rows.booster()
         # of the type that LightGBM has, and copies at each call
         empty = partial(np.empty, pairs.n_rows, dtype=np.float32)
         self._room = empty(), empty()
-        self._texts: list[str] = []  # of the boosters before this one
-        self._n_before = 0  # rounds of these
-        self._booster = rows.booster()
-        if checkpoint is not None and checkpoint.state:
-            self._resume(checkpoint.state)
 
     def run(self) -> None:
         """Add trees until there is a reason to stop."""
-        if not _has_columns(self._booster):
+        if not _has_columns(self.booster):
             self.reason = "no split"
         with lightgbm_errors_explained():
             while not self.reason:
                 self.reason = self._round()
-                if self._checkpoint is not None and not self.reason:
-                    self._end_segment(self._checkpoint)
-        if self._checkpoint is not None:
-            self._checkpoint.write(self._done().to_dict(), is_done=True)
-
-    def kept_booster(self) -> tuple[Any, int | None]:
-        """Return a booster, and how many of its rounds are kept; None for all."""
-        done = self._done_texts()
-        booster = joined_booster(done) if self._texts else self._booster
-        # LightGBM takes 0 for all; what it has then is at most a tree without a split
-        return booster, self.watch.n_kept or None
-
-    def _resume(self, state: Mapping[str, Any]) -> None:
-        apart = self.evaluation
-        n_apart = None if apart is None else apart.X.shape[0]
-        done = DoneRounds.from_dict(state, self.pairs.n_rows, n_apart)
-        self.watch.resume(done.n_iter, done.n_kept, done.validation, done.seconds)
-        self.reason, self._texts = done.reason, done.texts
-        np.copyto(self.kept_scores, done.kept_scores)
-        self._go_on_from(done.scores, done.apart_scores)
-
-    def _end_segment(self, checkpoint: Checkpoint) -> None:
-        """Change the booster after a number of rounds; write the checkpoint if due."""
-        if self.watch.n_iter - self._n_before < ROUNDS_PER_SEGMENT:
-            return
-        done = self._done()
-        self._texts = done.texts
-        self._go_on_from(done.scores, done.apart_scores)
-        if checkpoint.is_due:
-            checkpoint.write(done.to_dict())
-
-    def _go_on_from(self, scores: FloatArray, apart_scores: FloatArray | None) -> None:
-        self._n_before = self.watch.n_iter
-        self._booster = None  # frees its memory for the next one
-        self._booster = self._rows.continuing_booster(
-            len(self._texts), scores, apart_scores
-        )
-
-    def _done(self) -> DoneRounds:
-        apart_scores = None
-        if self.evaluation is not None:
-            apart_scores = _scores(self._booster.eval_valid).copy()
-        return DoneRounds(
-            self._done_texts(),
-            self.watch.n_iter,
-            self.watch.n_kept,
-            list(self.watch.validation),
-            self.watch.seconds,
-            self.reason,
-            _scores(self._booster.eval_train).copy(),
-            self.kept_scores,
-            apart_scores,
-        )
-
-    def _done_texts(self) -> list[str]:
-        """Return the trees of all boosters; a last one without a split is left out."""
-        n_rounds = self.watch.n_iter - self._n_before
-        if n_rounds == 0:
-            return self._texts
-        return [*self._texts, self._booster.model_to_string(num_iteration=n_rounds)]
 
     def _round(self) -> str:
         """Add a tree; return a reason to stop, if there is one."""
         if not self._grow():
             return "no split"
-        scores = _scores(self._booster.eval_train)
+        scores = _scores(self.booster.eval_train)
         # two numbers need no array as long as the rows; either is NaN if a score is
         if not max(scores.max(), -scores.min()) <= _LARGEST_SCORE:
-            self._booster.rollback_one_iter()
+            self.booster.rollback_one_iter()
             return "diverged"
         value = None
         if self.evaluation is not None:
-            value = self.evaluation.measure(_scores(self._booster.eval_valid))
+            value = self.evaluation.measure(_scores(self.booster.eval_valid))
         if self.watch.count(value):
             np.copyto(self.kept_scores, scores)
         progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
@@ -172,15 +100,15 @@ class TreeRounds:
         A share of the columns may have none although others do: then all are tried. All
         take part in a booster's first tree, which LightGBM keeps even without splits.
         """
-        update = partial(self._booster.update, fobj=self._derivatives)
-        share = self._booster.params.get(_SHARE, 1.0)
-        if share >= 1.0 or self.watch.n_iter > self._n_before:
+        update = partial(self.booster.update, fobj=self._derivatives)
+        share = self.booster.params.get(_SHARE, 1.0)
+        if share >= 1.0 or self.watch.n_iter > 0:
             found_no_split = update()
             if share >= 1.0 or not found_no_split:
                 return not found_no_split
-        self._booster.reset_parameter({_SHARE: 1.0})
+        self.booster.reset_parameter({_SHARE: 1.0})
         found_no_split = update()
-        self._booster.reset_parameter({_SHARE: share})
+        self.booster.reset_parameter({_SHARE: share})
         return not found_no_split
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg  # brings a BLAS of its own
 from threadpoolctl import threadpool_info
 from aucmax import MarginRanker
-from aucmax._core.blas import one_blas_thread
+from aucmax._core.threads import one_blas_thread
 
 def blas_threads():
     libraries = [one for one in threadpool_info() if one["user_api"] == "blas"]

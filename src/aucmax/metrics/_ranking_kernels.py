@@ -13,17 +13,21 @@ _ALL_BUT_SIGN = np.int64(2**63 - 1)
 _CELL_BITS = 12  # at most 2**12 cells: their table stays in the fastest cache
 _BUCKETS_PER_KEY = 8  # most buckets stay empty, so most look-ups end at once
 _OFFSET_BITS = 28  # of a key's place in its cell; more could overflow a product
-_MOST_COUNTED = 2**61  # in an integer, to which a row may still add twice its partners
+_MAX_COUNTED = 2**61  # in an integer, to which a row may still add twice its partners
 
 
 @njit(cache=True, nogil=True)
 def class_keys(bits, is_positive, wanted, size):
     """Return the keys of the rows of one class, of which there are size.
 
-    bits are the float64 scores seen as int64.
+    bits are the float64 scores seen as int64. Every key is written and the cursor moves
+    on only for the wanted class: no branch for the processor to guess wrong.
     """
     keys = np.empty(size + 1, np.int64)
-    _gather_keys(bits, is_positive, wanted, keys)
+    place = 0
+    for i in range(bits.size):
+        keys[place] = bits[i] if bits[i] >= 0 else -(bits[i] & _ALL_BUT_SIGN)
+        place += is_positive[i] == wanted
     return keys[:size]
 
 
@@ -71,7 +75,7 @@ def count_ordered(positive, negative):
         while up_to < negative.size and negative[up_to] == score:
             up_to += 1
         total += below + up_to
-        if total > _MOST_COUNTED:
+        if total > _MAX_COUNTED:
             counted += total
             total = 0
     return counted + total
@@ -93,20 +97,6 @@ def count_sorted(keys, grid):
         counts[2 * k + 1] = i - start
     counts[2 * grid.size] = keys.size - i
     return counts
-
-
-@njit(cache=True, nogil=True)
-def _gather_keys(bits, is_positive, wanted, keys):
-    """Write the keys of one class, return how many; keys has room for one more.
-
-    Every key is written and the cursor moves on only for the wanted class: no branch
-    for the processor to guess wrong.
-    """
-    size = 0
-    for i in range(bits.size):
-        keys[size] = bits[i] if bits[i] >= 0 else -(bits[i] & _ALL_BUT_SIGN)
-        size += is_positive[i] == wanted
-    return size
 
 
 @njit(cache=True, nogil=True)
@@ -270,6 +260,37 @@ def add_discounted(order, offsets, scores, gains, discounts, sums):
                 place += 1
             total += gain * (discount / (place - start))
         sums[q] = total
+
+
+@njit(cache=True, nogil=True)
+def average_precision(order, offsets, scores, relevant, weights, values):
+    """Fill in the average precision of each query, NaN without a relevant row.
+
+    order has the rows by query and descending score, query q those from offsets[q] on.
+    relevant has the weight of a row that is relevant, 0 otherwise; weights that of any
+    row, or nothing where all weigh 1. For ties see ``mean_average_precision``.
+    """
+    for q in range(offsets.size - 1):
+        place, stop = offsets[q], offsets[q + 1]
+        total = 0.0
+        found = passed = 0.0  # the relevant and the whole weight of the rows before
+        while place < stop:
+            score, start = scores[order[place]], place
+            gain = weight = 0.0
+            while place < stop and scores[order[place]] == score:
+                gain += relevant[order[place]]
+                weight += weights[order[place]] if weights.size else 1.0
+                place += 1
+            size = place - start
+            part = weight / size
+            if gain > 0.0:
+                others = (size * gain / weight - 1.0) / max(size - 1, 1)
+                for i in range(size):
+                    precision = found + part * (1.0 + i * others)
+                    total += gain / size * precision / (passed + part * (i + 1))
+            found += gain
+            passed += weight
+        values[q] = total / found if found > 0.0 else np.nan
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,415 @@
+"""Which rows are held out: folds by class, unit (group or query), or time.
+
+`class_folds`, `unit_folds` and `time_folds` deal out rows. Three policies use them:
+`split_rows` has the number of folds that is asked for, or raises; `divide_rows` has as
+many as the rows allow; `plan_folds` also plans where the weights of an ensemble are
+learned. No unit is ever divided, and with times each fold is later than the rows that
+its model learns from.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
+
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.exceptions import NotEnoughClassesError
+
+__all__ = [
+    "FoldPlan",
+    "Folds",
+    "class_folds",
+    "divide_rows",
+    "has_both_classes",
+    "plan_folds",
+    "split_rows",
+    "time_folds",
+    "unit_folds",
+    "unit_of_rows",
+]
+
+RowNumbers: TypeAlias = NDArray[np.intp]
+#: Training and test rows of each fold.
+Folds: TypeAlias = list[tuple[RowNumbers, RowNumbers]]
+
+_DEFAULT_FOLDS = 5
+# Beyond this number of units chance balances the classes, and counting takes seconds.
+_MAX_BALANCED_UNITS = 1_000
+# `plan_folds` uses all folds up to the first number of rows, and two up to the second.
+_MAX_ROWS_FOR_ALL_FOLDS = 20_000
+_MAX_ROWS_FOR_TWO_FOLDS = 100_000
+
+
+class RowsToDivide(Protocol):
+    """What folds depend on, such as :class:`aucmax.tables.Target`."""
+
+    @property
+    def labels(self) -> IntArray:
+        """Level of each row."""
+
+    @property
+    def relevant(self) -> IntArray:
+        """1 for positive rows."""
+
+    @property
+    def queries(self) -> IntArray | None:
+        """Query of each row."""
+
+    @property
+    def groups(self) -> IntArray | None:
+        """Group of each row."""
+
+    @property
+    def times(self) -> FloatArray | None:
+        """Time of each row."""
+
+
+def unit_of_rows(queries: Any, groups: Any, times: Any) -> Any:
+    """Return what no fold divides: groups, else queries, else None."""
+    if times is not None and (groups is not None or queries is not None):
+        raise ValueError(
+            "times cannot be combined with groups or queries: folds go by one of them."
+        )
+    if groups is None or queries is None:
+        return queries if groups is None else groups
+    pairs = np.unique(np.column_stack([queries, groups]), axis=0)
+    if len(pairs) > np.unique(queries).size:
+        raise ValueError(
+            "rows of one query belong to several groups, so one of the two would be "
+            "divided between folds. Choose groups of whole queries, or leave them out."
+        )
+    return groups
+
+
+def class_folds(
+    labels: NDArray[Any], n_folds: int, random_state: Any, n_repeats: int = 1
+) -> Folds:
+    """Deal out rows class by class; again with other random numbers in each repeat."""
+    splitter = RepeatedStratifiedKFold(
+        n_splits=n_folds, n_repeats=n_repeats, random_state=random_state
+    )
+    with warnings.catch_warnings():
+        # a class with fewer rows than folds is in some of them only
+        warnings.simplefilter("ignore", UserWarning)
+        return list(splitter.split(labels, labels))
+
+
+def unit_folds(
+    labels: NDArray[Any],
+    unit: NDArray[Any],
+    n_folds: int,
+    random_state: Any,
+    *,
+    is_balanced: bool | None = None,
+) -> Folds:
+    """Deal out whole units; by default up to 1,000 by class and more at random."""
+    known, codes = np.unique(unit, return_inverse=True)
+    if is_balanced is None:
+        is_balanced = known.size <= _MAX_BALANCED_UNITS
+    if not is_balanced:
+        draw = np.random.default_rng(random_state)
+        return _folds_of(draw.permutation(known.size)[codes] % n_folds, n_folds)
+    splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():
+        # a class with fewer rows than folds is in some of them only
+        warnings.simplefilter("ignore", UserWarning)
+        return list(splitter.split(labels, labels, codes))
+
+
+def time_folds(times: FloatArray, n_folds: int) -> Folds:
+    """Cut rows by time into N + 1 parts, each tested by a model of all before it.
+
+    Rows of one time stay together, so that there may be fewer folds.
+    """
+    parts = np.array_split(np.sort(times), n_folds + 1)
+    starts = np.unique([part[0] for part in parts if part.size])[1:]
+    ends = np.append(starts, np.inf)[1:]
+    return [
+        (
+            np.flatnonzero(times < start),
+            np.flatnonzero((times >= start) & (times < end)),
+        )
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def has_both_classes(labels: NDArray[Any]) -> bool:
+    """Return whether some rows are positive and some are not."""
+    return bool(0 < np.count_nonzero(labels) < labels.size)
+
+
+def divide_rows(
+    labels: NDArray[Any],
+    n_folds: int,
+    *,
+    unit: NDArray[np.int64] | None = None,
+    times: FloatArray | None = None,
+    random_state: int = 0,
+) -> Folds:
+    """Return at most N folds with both classes to learn from; none if none has."""
+    n_positive = int(np.count_nonzero(labels))
+    rarer = min(n_positive, labels.size - n_positive)
+    folds: Folds = []
+    if times is not None:
+        folds = time_folds(times, n_folds)
+    elif unit is not None:
+        if (n_folds := min(n_folds, rarer, np.unique(unit).size)) > 1:
+            folds = unit_folds(labels, unit, n_folds, random_state)
+    elif (n_folds := min(n_folds, rarer)) > 1:
+        folds = class_folds(labels, n_folds, random_state)
+    return [fold for fold in folds if has_both_classes(labels[fold[0]] > 0)]
+
+
+def split_rows(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Folds:
+    """Return N folds, each with enough rows to test on, or raise ValueError.
+
+    Rows are dealt out level by level. Queries with two levels are dealt out first, so
+    that their numbers in two folds differ by one at most. The default is 5 folds, or as
+    many as a small class, few queries or groups, or the times allow.
+    """
+    unit = unit_of_rows(rows.queries, rows.groups, rows.times)
+    if (times := rows.times) is not None:
+        return _first_sound(rows, n_folds, 1, lambda n: time_folds(times, n))
+    if rows.groups is not None:
+        return _first_sound(
+            rows, n_folds, 2, lambda n: _group_folds(rows, n, random_state)
+        )
+    n_folds = _check_number(rows, n_folds)
+    if rows.queries is not None:
+        return _query_folds(rows, unit, n_folds, random_state)
+    return class_folds(rows.labels, n_folds, random_state)
+
+
+def _is_usable(rows: RowsToDivide) -> BoolArray:
+    """Return for each row whether its query has rows of two levels."""
+    queries, labels = rows.queries, rows.labels
+    assert queries is not None
+    low = np.full(int(queries.max()) + 1, np.iinfo(np.int64).max)
+    high = np.full(low.size, np.iinfo(np.int64).min)
+    np.minimum.at(low, queries, labels)
+    np.maximum.at(high, queries, labels)
+    return np.asarray((low < high)[queries])
+
+
+def _check_number(rows: RowsToDivide, n_folds: int | None) -> int:
+    """Return a number of folds that the classes, or the queries, allow."""
+    n_positive = int(np.count_nonzero(rows.relevant))
+    smaller = min(n_positive, rows.labels.size - n_positive)
+    n_usable = 0
+    if rows.queries is not None:
+        n_usable = np.unique(rows.queries[_is_usable(rows)]).size
+    most = smaller // 2 if rows.queries is None else n_usable
+    n_folds = max(2, min(_DEFAULT_FOLDS, most)) if n_folds is None else n_folds
+    if n_folds < 2:
+        raise ValueError(f"at least 2 folds are needed, got {n_folds}.")
+    if n_folds <= most:
+        return n_folds
+    advice = (
+        f"use {most} folds or fewer"
+        if most >= 2
+        else "more of them are needed to compare models"
+    )
+    if rows.queries is not None:
+        raise ValueError(
+            f"{n_usable} of the {np.unique(rows.queries).size} queries have rows of "
+            f"two classes, but {n_folds} folds need {n_folds}, one in each; {advice}."
+        )
+    which = "positive" if smaller == n_positive else "negative"
+    raise ValueError(
+        f"{smaller} row{'s are' if smaller > 1 else ' is'} {which}, but {n_folds} "
+        f"folds need {2 * n_folds}, two in each; {advice}."
+    )
+
+
+def _first_sound(
+    rows: RowsToDivide, n_folds: int | None, fewest: int, split: Callable[[int], Folds]
+) -> Folds:
+    """Return the number of folds asked for, or the largest possible number."""
+    if n_folds is not None and n_folds < fewest:
+        raise ValueError(
+            f"at least {fewest} fold{'s are' if fewest > 1 else ' is'} needed, got "
+            f"{n_folds}."
+        )
+    by = "times" if rows.times is not None else "groups"
+    most = n_folds or _DEFAULT_FOLDS
+    tried = range(most, (fewest if n_folds is None else most) - 1, -1)
+    for number in tried:
+        folds = split(number)
+        if len(folds) == number and all(_is_sound(rows, *fold) for fold in folds):
+            return folds
+    advice = "Use other" if n_folds in (None, fewest) else "Use fewer folds, or other"
+    number_of_folds = f"{tried[-1]} fold{'s' if tried[-1] > 1 else ''}"
+    raise ValueError(
+        f"these {by} cannot be divided into {number_of_folds}: each needs two rows of "
+        "either class, or a query with both, to test on, and rows of both classes to "
+        f"learn from. {advice} {by}, or none."
+    )
+
+
+def _is_sound(rows: RowsToDivide, train: RowNumbers, test: RowNumbers) -> bool:
+    if rows.queries is not None:
+        is_usable = _is_usable(rows)
+        return bool(is_usable[train].any() and is_usable[test].any())
+    n_positive = np.count_nonzero(rows.relevant[test])
+    enough = min(n_positive, test.size - n_positive) >= 2
+    return bool(enough and has_both_classes(rows.relevant[train]))
+
+
+def _group_folds(rows: RowsToDivide, n_folds: int, random_state: int) -> Folds:
+    assert rows.groups is not None
+    if np.unique(rows.groups).size < n_folds:
+        return []
+    if rows.queries is not None:
+        return _query_folds(rows, rows.groups, n_folds, random_state)
+    return unit_folds(rows.labels, rows.groups, n_folds, random_state)
+
+
+def _query_folds(
+    rows: RowsToDivide, unit: IntArray, n_folds: int, random_state: int
+) -> Folds:
+    """Deal out queries, or groups of them, those with a usable query first."""
+    rng = np.random.default_rng(random_state)
+    usable = np.unique(unit[_is_usable(rows)])
+    others = np.setdiff1d(unit, usable)
+    dealt = np.concatenate([rng.permutation(usable), rng.permutation(others)])
+    fold_of_unit = np.empty(int(unit.max()) + 1, dtype=np.intp)
+    fold_of_unit[dealt] = np.arange(dealt.size) % n_folds
+    return _folds_of(fold_of_unit[unit], n_folds)
+
+
+def _folds_of(fold_of_row: IntArray, n_folds: int) -> Folds:
+    return [
+        (np.flatnonzero(fold_of_row != k), np.flatnonzero(fold_of_row == k))
+        for k in range(n_folds)
+    ]
+
+
+@dataclass(frozen=True)
+class FoldPlan:
+    """Folds whose held-out scores choose the weights of an ensemble.
+
+    `rows` are all test rows in the order of the folds, `fold_of_row` their folds.
+    `blocks` are positions within `rows`: the weights that score a block are learned on
+    the others. `scoring` names the folds whose models score new rows: by time the last
+    one alone, since the others have seen less. `refits` states whether a model fitted
+    to all rows is worth its time: of a large table the folds have seen enough.
+    """
+
+    folds: Folds
+    rows: RowNumbers
+    fold_of_row: RowNumbers
+    blocks: list[RowNumbers]
+    scoring: list[int]
+    refits: bool
+    notices: list[str]
+
+
+def plan_folds(
+    labels: BoolArray,
+    n_folds: int,
+    random_state: int,
+    *,
+    queries: IntArray | None = None,
+    groups: IntArray | None = None,
+    times: FloatArray | None = None,
+) -> FoldPlan:
+    """Return at most N folds with both classes on either side, and their blocks.
+
+    Past 20,000 rows two folds are used, past 100,000 one: their test rows suffice to
+    compare models, and the time goes further.
+    """
+    notices: list[str] = []
+    unit = unit_of_rows(queries, groups, times)
+    if times is not None:
+        folds = time_folds(times, n_folds)
+        problem = (
+            "there is no time before and after which both classes occur, so that a "
+            "model of the past could be checked. Leave out times to divide rows."
+        )
+    else:
+        n_folds = _fewer_folds(labels, n_folds, notices)
+        name = "queries" if groups is None else "groups"
+        n_units = labels.size if unit is None else int(np.unique(unit).size)
+        if n_units < 2:
+            raise ValueError(
+                f"all rows belong to one of the {name}: at least two are needed, so "
+                "that some can be held out. Leave it out to divide rows."
+            )
+        if n_units == labels.size:
+            folds = class_folds(labels, n_folds, random_state)
+        else:
+            folds = unit_folds(labels, unit, min(n_folds, n_units), random_state)
+        problem = (
+            f"no division of the {n_units} {name} leaves both classes on either side. "
+            "Use other groups, or leave them out."
+        )
+    folds = [fold for fold in folds if all(has_both_classes(labels[p]) for p in fold)]
+    if not folds:
+        raise NotEnoughClassesError(problem)
+    n_used = len(folds)
+    if labels.size > _MAX_ROWS_FOR_TWO_FOLDS:
+        n_used = 1
+    elif labels.size > _MAX_ROWS_FOR_ALL_FOLDS:
+        n_used = 2
+    # the last ones: by time they have seen the most
+    folds = folds[-n_used:]
+    tests = [test for _, test in folds]
+    fold_of_row = np.repeat(np.arange(len(folds)), [test.size for test in tests])
+    rows = np.concatenate(tests)
+    if times is not None and len(folds) < 3:
+        parts = time_folds(times[rows], n_folds - 1)
+        blocks = [parts[0][0], *(part for _, part in parts)] if parts else []
+    else:
+        unit_of_row = None if unit is None else unit[rows]
+        blocks = _blocks(labels[rows], fold_of_row, unit_of_row, n_folds, random_state)
+    scoring = list(range(len(folds)))[0 if times is None else -1 :]
+    refits = labels.size <= _MAX_ROWS_FOR_ALL_FOLDS
+    return FoldPlan(folds, rows, fold_of_row, blocks, scoring, refits, notices)
+
+
+def _fewer_folds(labels: BoolArray, n_folds: int, notices: list[str]) -> int:
+    n_positive = int(np.count_nonzero(labels))
+    smaller = min(n_positive, labels.size - n_positive)
+    which = "positive" if smaller == n_positive else "negative"
+    if smaller < 2:
+        raise NotEnoughClassesError(
+            f"{smaller} row is {which}; at least two of each class are needed, one to "
+            "learn from and one to check with. Add rows of that class."
+        )
+    possible = max(2, min(n_folds, smaller // 2))
+    if possible < n_folds:
+        notices.append(
+            f"{smaller} {which} rows are few: {possible} folds in place of {n_folds}, "
+            "and the estimate is vague"
+        )
+    return possible
+
+
+def _blocks(
+    labels: BoolArray,
+    folds: IntArray,
+    unit: IntArray | None,
+    n_blocks: int,
+    random_state: int,
+) -> list[RowNumbers]:
+    """Return the rows of each fold; fewer than three folds are divided."""
+    n_folds = int(folds.max()) + 1
+    if n_folds >= 3:
+        return [np.flatnonzero(folds == k) for k in range(n_folds)]
+    n_positive = int(np.count_nonzero(labels))
+    n_blocks = max(2, min(n_blocks, n_positive, labels.size - n_positive))
+    draw = np.random.default_rng(random_state)
+    if unit is not None:
+        # whole units, in any order
+        block = draw.permutation(int(unit.max()) + 1)[unit] % n_blocks
+    else:
+        # rows of one fold and class in turn
+        order = np.lexsort((draw.random(labels.size), labels, folds))
+        block = np.empty(labels.size, dtype=np.int64)
+        block[order] = np.arange(labels.size) % n_blocks
+    blocks = [np.flatnonzero(block == k) for k in range(n_blocks)]
+    return [rows for rows in blocks if rows.size]
