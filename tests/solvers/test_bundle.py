@@ -170,5 +170,5 @@ def test_level_method_minimises_the_l1_penalty():
 
 
 def test_a_set_without_a_proximal_operator_is_refused():
-    with pytest.raises(IncompatibleError, match="Simplex has neither a curvature"):
+    with pytest.raises(IncompatibleError, match="Simplex has no prox"):
         BundleSolver(StoppingRule()).minimize(problem(), Simplex())
