@@ -131,17 +131,27 @@ def test_cutting_planes_take_over_from_steps_over_columns(penalty, monkeypatch):
     assert machine.objective_ == pytest.approx(alone, rel=2e-3)
 
 
-def test_cutting_planes_take_over_from_newton_steps(monkeypatch):
+def test_cutting_planes_take_over_from_newton_steps_and_keep_counting(monkeypatch):
     X, y = rare_class(300)
-    alone = AUCSVC(1e4).fit(X, y).objective_
-    rules = with_stages("Newton steps", 2, None)
+    rules = with_stages("Newton steps", 3, None)
     monkeypatch.setitem(
         choice.SOLVERS, "auto", partial(choice.ChosenSolver, rules=rules)
     )
-    model = AUCSVC(1e4).fit(X, y)
-    assert model.n_iter_ > 2
-    assert model.dual_gap_ <= 1e-3 * model.objective_
-    assert model.objective_ == pytest.approx(alone, rel=2e-3)
+    seen = []
+    model = AUCSVC(100.0, tol=1e-5, callback=seen.append).fit(X, y)
+    assert model.n_iter_ > 3
+    assert [progress.n_iter for progress in seen] == list(range(1, model.n_iter_ + 1))
+    assert np.diff([progress.seconds for progress in seen]).min() >= 0.0
+    assert model.dual_gap_ <= 1e-5 * model.objective_
+    bundle = AUCSVC(100.0, tol=1e-5, solver="bundle").fit(X, y)
+    assert model.objective_ == pytest.approx(bundle.objective_, rel=1e-5)
+
+
+def test_no_second_solver_takes_over_where_the_first_was_stopped_on_purpose():
+    X, y = rare_class(300)
+    with pytest.warns(ConvergenceWarning):
+        model = AUCSVC(100.0, tol=1e-6, callback=lambda p: p.n_iter == 2).fit(X, y)
+    assert model.n_iter_ == 2
 
 
 class Shape:

@@ -133,7 +133,7 @@ def test_mismatches_are_refused():
     X, labels = bits()
     solver = ColumnNewtonSolver(StoppingRule())
     hinge = LinearObjective(X, labels, PairHinge(), 1.0)
-    with pytest.raises(IncompatibleError, match="L2 has no price per weight"):
+    with pytest.raises(IncompatibleError, match="L2 has no priced_weights"):
         solver.minimize(hinge, L2())
     with pytest.raises(IncompatibleError, match="may be more than a risk needs"):
         solver.minimize(hinge, L1Ball())

@@ -116,7 +116,7 @@ def test_what_a_descent_cannot_do_is_refused_with_advice():
     hinge = LinearObjective(X, labels, PairHinge(), 1.0)
     with pytest.raises(IncompatibleError, match="a gradient everywhere"):
         DescentSolver(StoppingRule()).minimize(hinge, L2())
-    with pytest.raises(IncompatibleError, match="L1 is not quadratic"):
+    with pytest.raises(IncompatibleError, match="L1 has no curvature"):
         DescentSolver(StoppingRule()).minimize(objective_of(PairLogistic()), L1())
-    with pytest.raises(IncompatibleError, match="object has neither a curvature"):
+    with pytest.raises(IncompatibleError, match="object has no prox"):
         Descent(hinge, object(), hinge.at(np.zeros(6)))

@@ -167,5 +167,5 @@ def test_a_regularizer_without_a_master_is_refused():
         def gradient(self, parameters):
             return parameters
 
-    with pytest.raises(IncompatibleError, match="Bare has neither a curvature"):
+    with pytest.raises(IncompatibleError, match="Bare has no prox"):
         master_for(Bare(), random_cuts(0), C)

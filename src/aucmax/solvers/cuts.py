@@ -11,10 +11,10 @@ from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
 __all__ = ["Cuts"]
 
-_SMALLEST_SHARE_IN_USE = 0.05  # share of the mean; an interior point has no zeros
-_MOST_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
-_LONGEST_IDLE_STREAK = 10  # cuts added since a cut has served
-_FEWEST_ENTRIES_PER_USED = 4  # of vectors out of which those in use are picked
+_MIN_SHARE_IN_USE = 0.05  # share of the mean; an interior point has no zeros
+_MAX_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
+_MAX_IDLE_STREAK = 10  # cuts added since a cut has served
+_MIN_ENTRIES_PER_USED = 4  # of vectors out of which those in use are picked
 
 
 class Cuts:
@@ -72,9 +72,9 @@ class Cuts:
         if not np.isfinite(square):
             raise FloatingPointError("the square of a cut's slope overflows")
         self._clock += 1
-        if len(self) >= min(_MOST_CUTS_WITH_IDLE_ONES, self.capacity):
+        if len(self) >= min(_MAX_CUTS_WITH_IDLE_ONES, self.capacity):
             oldest = int(np.argmin(self._last_used))
-            is_idle = self._last_used[oldest] < self._clock - _LONGEST_IDLE_STREAK
+            is_idle = self._last_used[oldest] < self._clock - _MAX_IDLE_STREAK
             if is_idle or len(self) >= self.capacity:
                 self._drop(oldest)
         k = len(self)
@@ -106,7 +106,7 @@ class Cuts:
     def heights(self, parameters: FloatArray) -> FloatArray:
         """Return each cut's height at these parameters, which may be sparse."""
         used = np.flatnonzero(parameters)
-        if _FEWEST_ENTRIES_PER_USED * used.size > parameters.size:
+        if _MIN_ENTRIES_PER_USED * used.size > parameters.size:
             return self.offsets + self.gradients @ parameters
         return self.offsets + self.gradients[:, used] @ parameters[used]
 
@@ -114,7 +114,7 @@ class Cuts:
         """Return the slope that shares of the cuts mix."""
         used = np.flatnonzero(multipliers)
         mixed: FloatArray
-        if _FEWEST_ENTRIES_PER_USED * used.size > len(self):
+        if _MIN_ENTRIES_PER_USED * used.size > len(self):
             mixed = multipliers @ self.gradients
         else:
             mixed = multipliers[used] @ self.gradients[used]
@@ -178,7 +178,7 @@ class Cuts:
             fraction,
         )
         self.multipliers = solution.multipliers
-        is_used = self.multipliers > _SMALLEST_SHARE_IN_USE / len(self)
+        is_used = self.multipliers > _MIN_SHARE_IN_USE / len(self)
         self._last_used[is_used] = self._clock
         return solution
 
