@@ -1,7 +1,5 @@
 """Shared descriptions of parameters reach every docstring that leaves them out."""
 
-from typing import Self
-
 from aucmax import AUCSVC, AutoRanker
 from aucmax._core.docstrings import documented
 
@@ -57,7 +55,7 @@ class Model(Base):
     def __init__(self, verbose=0):
         self.verbose = verbose
 
-    def fit(self, X) -> Self:
+    def fit(self, X):
         """Fit.
 
         Parameters

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from aucmax import AUCSVC
 from aucmax.dask import matrix
-from aucmax.dask.features import check_parted_features
+from aucmax.dask.parted_features import check_parted_features
 from aucmax.linear.cell_objective import CellObjective
 from aucmax.linear.linear_objective import LinearObjective
 from aucmax.risks import PairHinge

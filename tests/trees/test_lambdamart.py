@@ -14,8 +14,8 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
 from aucmax.metrics import make_query_scorer, ordinal_auc_score, roc_auc_score
+from aucmax.trees.booster_parameters import booster_parameters, leaves_for
 from aucmax.trees.pair_objectives import METRICS, OBJECTIVES, find_objective
-from aucmax.trees.params import booster_parameters, leaves_for
 from trees.tree_samples import LEVELS, TWO, measure, sample
 
 few = partial(LambdaMART, n_estimators=30)

@@ -12,7 +12,7 @@ import numpy as np
 from onnx import numpy_helper
 
 from aucmax.onnx.graph import TREES, Graph
-from aucmax.trees.booster_tree import parse_fields
+from aucmax.trees.booster_text import parse_fields
 
 __all__ = ["add_trees"]
 

@@ -23,21 +23,23 @@ from aucmax.exceptions import (
     DivergedWarning,
     OneClassQueryWarning,
 )
-from aucmax.trees.binned_rows import BinnedRows
 from aucmax.trees.booster import contributions, predict
-from aucmax.trees.columns import TreeColumns
-from aucmax.trees.data import TrainingLabels, check_rows
-from aucmax.trees.evaluation import rows_apart
-from aucmax.trees.fitted_state import check_fitted_state, fitted_attributes
-from aucmax.trees.frames import framed_like
+from aucmax.trees.booster_parameters import booster_parameters
 from aucmax.trees.pair_objectives import (
     METRICS,
     OBJECTIVES,
     OUTSIDE_WEIGHT,
     find_objective,
 )
-from aucmax.trees.params import booster_parameters
-from aucmax.trees.rounds import TreeProgress, TreeRounds
+from aucmax.trees.tree_columns import TreeColumns, framed_like
+from aucmax.trees.tree_rounds import (
+    BinnedRows,
+    TreeProgress,
+    TreeRounds,
+    check_fitted_state,
+    fitted_attributes,
+)
+from aucmax.trees.tree_rows import TrainingLabels, check_rows, split_validation_rows
 
 __all__ = ["LambdaMART"]
 
@@ -337,7 +339,7 @@ class LambdaMART(BinaryRanker):
             objective = find_objective(self.objective)
             columns, X = TreeColumns.learn(self, X)
             known, rows = check_rows(self, objective, X, y, sample_weight, qid)
-            rows, evaluation = rows_apart(
+            rows, evaluation = split_validation_rows(
                 self, objective, rows, known, columns, eval_set
             )
             parameters = booster_parameters(self, rows.labels.size)

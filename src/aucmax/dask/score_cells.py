@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from aucmax._core.products import in_memory_order, product
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.dask.held_parts import HeldParts
+from aucmax.dask.cluster import HeldParts
 from aucmax.dask.tasks import Tasks
 
 __all__ = ["CellCounts", "RowsInCells"]
 
-_MOST_EMPTY_CELLS = 2**20  # of an array of counts; if there are more, cells are sorted
+_MAX_EMPTY_CELLS = 2**20  # of an array of counts; if there are more, cells are sorted
 
 
 class CellCounts(NamedTuple):
@@ -34,7 +34,7 @@ class CellCounts(NamedTuple):
     sums: FloatArray  # of scores
 
 
-class Labels(NamedTuple):
+class PartLabels(NamedTuple):
     """What is known of the rows of a part."""
 
     is_positive: BoolArray
@@ -60,7 +60,7 @@ class RowsInCells:
         source = Tasks()
         keys = [
             source.add(
-                Labels,
+                PartLabels,
                 is_positive=is_positive[start:end],
                 weight=None if weight is None else weight[start:end],
             )
@@ -110,7 +110,7 @@ def _scores(part: Any, weights: NDArray[Any]) -> FloatArray:
         return product(part, weights)
 
 
-def _count(part: Any, labels: Labels, shared: dict[str, Any]) -> Any:
+def _count(part: Any, labels: PartLabels, shared: dict[str, Any]) -> Any:
     scores = _scores(in_memory_order(part), shared["weights"])
     if not np.isfinite(scores).all():
         return None
@@ -127,7 +127,7 @@ def _merged(found: Sequence[Any]) -> Any:
 def _added(keys: IntArray, masses: FloatArray | None, sums: FloatArray) -> Any:
     """Add up what is in the same cell; leave out cells without weight."""
     low = int(keys.min(initial=0))
-    if int(keys.max(initial=0)) - low < keys.size + _MOST_EMPTY_CELLS:
+    if int(keys.max(initial=0)) - low < keys.size + _MAX_EMPTY_CELLS:
         where, cells = keys - low, None
     else:
         cells, where = np.unique(keys, return_inverse=True)
@@ -138,7 +138,7 @@ def _added(keys: IntArray, masses: FloatArray | None, sums: FloatArray) -> Any:
     return chosen, mass[present], total[present]
 
 
-def _pull_back(part: Any, labels: Labels, shared: dict[str, Any]) -> FloatArray:
+def _pull_back(part: Any, labels: PartLabels, shared: dict[str, Any]) -> FloatArray:
     part = in_memory_order(part)
     cells = labels.cells(_scores(part, shared["weights"]), shared["width"])
     slopes = _slopes_of_rows(cells, shared["keys"], shared["slopes"])
@@ -151,7 +151,7 @@ def _pull_back(part: Any, labels: Labels, shared: dict[str, Any]) -> FloatArray:
 def _slopes_of_rows(cells: IntArray, keys: IntArray, slopes: FloatArray) -> FloatArray:
     """Look up the slope of each row's cell; rows without weight may be in none."""
     span = int(keys[-1] - keys[0]) + 1
-    if span > _MOST_EMPTY_CELLS:
+    if span > _MAX_EMPTY_CELLS:
         return slopes[np.minimum(np.searchsorted(keys, cells), keys.size - 1)]
     table = np.zeros(span)
     table[keys - keys[0]] = slopes

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax.metrics import compare_auc
-from aucmax.plots._axes import BLUE, GREY, Display, plain
-from aucmax.plots._scored import name_of
+from aucmax.plots._display import BLUE, GREY, ScoredDisplay, name_of, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["ImportanceDisplay"]
 
 
-class ImportanceDisplay(Display):
+@documented
+@dataclass(eq=False, repr=False)
+class ImportanceDisplay(ScoredDisplay):
     """Drops of the AUC by column, with intervals, the largest on top.
 
     Use :meth:`from_estimator` or :meth:`from_predictions` to make one, or draw what
@@ -40,25 +43,21 @@ class ImportanceDisplay(Display):
 
     Attributes
     ----------
-    figure_, ax_
-        The figure and the axes drawn on.
     bars_ : matplotlib.container.BarContainer
         The bars, from top to bottom.
     """
 
-    bars_: BarContainer
+    importances: Importances
+    _: KW_ONLY
+    max_columns: int = 20
+    name: str | None = None
 
-    def __init__(
-        self,
-        importances: Importances,
-        *,
-        max_columns: int = 20,
-        name: str | None = None,
-    ) -> None:
-        check_integer("max_columns", max_columns)
-        self.importances = importances
-        self.max_columns = max_columns
-        self.name = name
+    def __post_init__(self) -> None:
+        check_integer("max_columns", self.max_columns)
+        self._n_shown = min(len(self.importances.column), self.max_columns)
+
+    def _figure_size(self) -> tuple[float, float]:
+        return 6.2, 1.4 + 0.28 * self._n_shown
 
     @classmethod
     def from_estimator(
@@ -76,26 +75,9 @@ class ImportanceDisplay(Display):
 
         Parameters
         ----------
-        estimator : object
-            A fitted model that scores rows.
-        X : DataFrame, array or sparse matrix of shape (n_rows, n_columns)
-            Rows that it was not fitted to.
-        y : array-like of shape (n_rows,)
-            Their labels.
-        max_columns : int
-            The most columns to draw.
-        name : str, optional
-            What the title calls the model; its class by default.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
         **options
             Options of :func:`aucmax.inspection.permutation_importance`, such as
             ``fpr_range``.
-
-        Returns
-        -------
-        ImportanceDisplay
-            The drawing.
         """
         # loads tables and models, which other pictures do without
         from aucmax.inspection import permutation_importance
@@ -123,32 +105,9 @@ class ImportanceDisplay(Display):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_rows,)
-            Labels of two classes.
-        y_score : array-like of shape (n_rows,)
-            The scores of a model.
         shuffled : mapping from str to array-like of shape (n_rows,)
             For each column the scores of the same rows with its cells shuffled, or
             those of a model that was fitted without it.
-        fpr_range : pair of float
-            The part of the ROC curve that counts.
-        confidence : float
-            Coverage of the intervals, those of DeLong's paired test.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-        pos_label : label, optional
-            The positive class; by default, the second of the two labels.
-        max_columns : int
-            The most columns to draw.
-        name : str, optional
-            What the title calls the model.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ImportanceDisplay
-            The drawing.
 
         Examples
         --------
@@ -166,16 +125,14 @@ class ImportanceDisplay(Display):
 
         if not shuffled:
             raise ValueError("There is nothing to draw: shuffled is an empty mapping.")
+        options: dict[str, Any] = {
+            "fpr_range": fpr_range,
+            "confidence": confidence,
+            "sample_weight": sample_weight,
+            "pos_label": pos_label,
+        }
         tests = [
-            compare_auc(
-                y_true,
-                y_score,
-                values,
-                fpr_range=fpr_range,
-                confidence=confidence,
-                sample_weight=sample_weight,
-                pos_label=pos_label,
-            )
+            compare_auc(y_true, y_score, values, **options)
             for values in shuffled.values()
         ]
         drops = np.array([(test.difference, test.low, test.high) for test in tests])
@@ -193,16 +150,12 @@ class ImportanceDisplay(Display):
         )
         return cls(found, max_columns=max_columns, name=name).plot(ax)
 
-    def _size(self) -> tuple[float, float]:
-        n_shown = min(len(self.importances.column), self.max_columns)
-        return 6.2, 1.4 + 0.28 * n_shown
-
     def _draw(self, ax: Axes) -> None:
         found = self.importances
-        n_shown = min(len(found.column), self.max_columns)
+        n_shown = self._n_shown
         drops = found.drop[:n_shown]
         ends = np.stack([found.low, found.high])[:, :n_shown]
-        self.bars_ = ax.barh(
+        self.bars_: BarContainer = ax.barh(
             range(n_shown),
             drops,
             xerr=np.abs(ends - drops),

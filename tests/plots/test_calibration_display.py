@@ -13,7 +13,7 @@ def test_points_are_the_groups_with_their_intervals(sample, ax):
     chances = expit(2 * good - 3)
     display = CalibrationDisplay.from_predictions(labels, chances, ax=ax)
     expected = reliability(labels, chances)
-    line, _, (bars,) = display.points_[0]
+    line, (_, _, (bars,)) = display.line_[0], display.intervals_[0]
     assert_allclose(line.get_xdata(), expected.probability)
     assert_allclose(line.get_ydata(), expected.share)
     ends = np.array([segment[:, 1] for segment in bars.get_segments()])
@@ -25,9 +25,9 @@ def test_several_models_have_their_errors_in_the_legend(sample, ax):
     labels, good, _ = sample
     chances = {"sure": expit(4 * good - 4), "unsure": expit(good - 2)}
     display = CalibrationDisplay.from_predictions(labels, chances, ax=ax)
-    for (name, values), points in zip(chances.items(), display.points_, strict=True):
+    for (name, values), line in zip(chances.items(), display.line_, strict=True):
         score = np.mean((values - labels) ** 2)
-        assert points.get_label().startswith(f"{name}\nBrier score {score:.4f}")
+        assert line.get_label().startswith(f"{name}\nBrier score {score:.4f}")
 
 
 def test_an_estimator_is_asked_for_probabilities_of_the_positive_class(sample, ax):

@@ -1,6 +1,10 @@
-"""What trees must know about the columns: categories, signs, and odd magnitudes."""
+"""Columns of trees: categories, signs, extreme magnitudes, and data frames.
 
-from collections.abc import Iterable, Mapping, Sequence
+Neither pandas nor polars is imported unless such a frame is there.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,18 +14,20 @@ from scipy import sparse
 from aucmax._core.features import check_features, explain_non_finite
 from aucmax._core.mapped import is_mapped
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.trees.frames import (
-    MOST_CATEGORIES,
-    Categories,
-    encode_categories,
-    find_categories,
-)
-from aucmax.trees.mapped_rows import MappedRows
+from aucmax.trees.booster import MappedRows
 
-__all__ = ["TreeColumns", "monotone_signs"]
+__all__ = ["TreeColumns", "framed_like", "monotone_signs"]
 
+#: the categories of each categorical column, by its place; a code is a place in there
+Categories = dict[int, list[Any]]
+
+# a split by categories is stored as bits from 0 to the largest code
+_MAX_CATEGORIES = 1_000_000
+_PANDAS_TYPES = ("CategoricalDtype", "StringDtype")
+_POLARS_TYPES = ("Categorical", "Enum", "String")
+_EXPECTED = "expected"
 # LightGBM takes what is below 1e-35 for 0, and what is above 1e300 for 1e300.
-_SMALLEST_SEEN, _LARGEST_SEEN = 2.0**-100, 2.0**900
+_MIN_SEEN, _MAX_SEEN = 2.0**-100, 2.0**900
 
 
 @dataclass(frozen=True)
@@ -42,8 +48,8 @@ class TreeColumns:
                     "categorical_features must be None, a list of columns, or "
                     f"'from_dtype', got {wanted!r}."
                 )
-            categories = find_categories(X)
-            X, wanted = encode_categories(X, categories), list(categories)
+            categories = _find_categories(X)
+            X, wanted = _encode_categories(X, categories), list(categories)
         X = _tidy(check_features(estimator, X, fitting=True))
         names = _names(estimator)
         largest = _reject_infinity(X, names)
@@ -79,7 +85,7 @@ class TreeColumns:
 
     def read(self, estimator: Any, X: Any) -> Any:
         """Check new rows, and bring them into the form of the training rows."""
-        X = encode_categories(X, self.categories)
+        X = _encode_categories(X, self.categories)
         X = _tidy(check_features(estimator, X, fitting=False, finite=False))
         names = _names(estimator)
         _reject_infinity(X, names)
@@ -182,20 +188,20 @@ def _check_codes(X: Any, columns: Sequence[int], names: Any) -> None:
         is_sparse = sparse.issparse(part)
         values = part.toarray()[:, 0] if is_sparse else part[:, 0]
         codes = np.nan_to_num(values, nan=0.0)
-        bad = (codes < 0) | (codes != np.floor(codes)) | (codes >= MOST_CATEGORIES)
+        bad = (codes < 0) | (codes != np.floor(codes)) | (codes >= _MAX_CATEGORIES)
         if bad.any():
             row = int(np.argmax(bad))
             name = "" if names is None else f" ({names[column]!r})"
             raise ValueError(
                 f"column {column}{name} is categorical, but row {row} is "
                 f"{values[row]:g}; codes must be whole numbers from 0, below "
-                f"{MOST_CATEGORIES}, or NaN. Number the categories 0, 1, 2 and so on."
+                f"{_MAX_CATEGORIES}, or NaN. Number the categories 0, 1, 2 and so on."
             )
 
 
 def _exponents(largest: FloatArray, categorical: Sequence[int]) -> IntArray | None:
     """Return powers of two to divide columns by, where LightGBM needs it, or None."""
-    odd = (largest > 0.0) & ((largest < _SMALLEST_SEEN) | (largest > _LARGEST_SEEN))
+    odd = (largest > 0.0) & ((largest < _MIN_SEEN) | (largest > _MAX_SEEN))
     odd[list(categorical)] = False
     if not odd.any():
         return None
@@ -219,3 +225,101 @@ def _columns_of_entries(X: Any) -> Any:
     if X.format == "csr":
         return X.indices
     return np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
+
+
+def _find_categories(X: Any) -> Categories:
+    """Return the categories in columns of a data frame that are categorical or text.
+
+    These are the types `category`, `str` and `string` of pandas, its `object` columns
+    that hold any text, and `Categorical`, `Enum` and `String` of polars. The most
+    frequent category comes first, so that few bits tell the ones that matter. What is
+    no data frame has no such columns.
+    """
+    found: Categories = {}
+    for place, dtype in enumerate(X.dtypes if _is_frame(X) else ()):
+        is_known = type(dtype).__name__ in _PANDAS_TYPES + _POLARS_TYPES
+        if not is_known and getattr(dtype, "kind", "") not in ("O", "U"):
+            continue
+        values = [value for value in _values(X, place) if _is_value(value)]
+        if is_known or any(isinstance(value, str) for value in values):
+            found[place] = _by_frequency(values)
+    return found
+
+
+def _encode_categories(X: Any, categories: Categories) -> Any:
+    """Replace categories by their codes, and those that are not known by NaN."""
+    if not categories:
+        return X
+    if not _is_frame(X):
+        raise TypeError(
+            "the model was trained on a data frame with columns of categories or text; "
+            f"got {type(X).__name__}, without column types."
+        )
+    changed = X.copy(deep=False) if hasattr(X, "iloc") else X.clone()
+    for place, known in categories.items():
+        if place >= len(X.columns):
+            break  # the check of the columns will say so
+        codes = {category: float(code) for code, category in enumerate(known)}
+        column = np.array(
+            [
+                codes.get(v, np.nan) if _is_value(v) else np.nan
+                for v in _values(X, place)
+            ]
+        )
+        _replace(changed, place, column)
+    return changed
+
+
+def framed_like(X: Any, parts: FloatArray) -> Any:
+    """Return one number per column of X and one more, in a frame if X is one.
+
+    Columns have the names of those of X; the last is called "expected", with further
+    underscores if X has a column of that name.
+    """
+    if not _is_frame(X):
+        return parts
+    names = list(X.columns)
+    last = _EXPECTED
+    while last in names:
+        last += "_"
+    names.append(last)
+    if hasattr(X, "iloc"):
+        return type(X)(parts, index=X.index, columns=names)
+    return type(X)(parts, schema=names)
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _values(X: Any, place: int) -> list[Any]:
+    if hasattr(X, "iloc"):
+        values: list[Any] = X.iloc[:, place].astype(object).tolist()
+    else:
+        values = X.to_series(place).to_list()
+    return values
+
+
+def _is_value(value: Any) -> bool:
+    same = value == value  # not so for NaN and NaT, and neither true nor false for NA
+    is_same = isinstance(same, bool) and same
+    return value is not None and is_same and isinstance(value, Hashable)
+
+
+def _by_frequency(values: Iterable[Any]) -> list[Any]:
+    counts = Counter(values)
+    order = sorted(counts, key=lambda value: (-counts[value], *_by_type(value)))
+    return order[:_MAX_CATEGORIES]
+
+
+def _by_type(value: Any) -> tuple[str, Any]:
+    return type(value).__name__, value
+
+
+def _replace(X: Any, place: int, column: FloatArray) -> None:
+    if hasattr(X, "iloc"):
+        X.isetitem(place, column)
+        return
+    import polars
+
+    X.replace_column(place, polars.Series(X.columns[place], column))

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from aucmax._core.parameters import check_interval, check_positive
 from aucmax.trees.booster import REPEATABLE, n_threads
-from aucmax.trees.columns import monotone_signs
+from aucmax.trees.tree_columns import monotone_signs
 
 __all__ = ["booster_parameters", "leaves_for", "merge_parameters"]
 
@@ -29,44 +29,21 @@ _OURS = {
     "linear_tree": "models of linear trees cannot be saved safely",
 }
 #: what concerns files or other machines, which a fit must not open by itself
-_OUTSIDE = frozenset(
-    [
-        "config",
-        "convert_model",
-        "convert_model_language",
-        "data",
-        "forcedbins_filename",
-        "forcedsplits_filename",
-        "input_model",
-        "local_listen_port",
-        "machine_list_filename",
-        "machines",
-        "num_machines",
-        "output_model",
-        "output_result",
-        "parser_config_file",
-        "pre_partition",
-        "save_binary",
-        "snapshot_freq",
-        "task",
-        "time_out",
-        "tree_learner",
-        "two_round",
-        "valid",
-    ]
-)
+_OUTSIDE = {
+    "config", "convert_model", "convert_model_language", "data", "forcedbins_filename",
+    "forcedsplits_filename", "input_model", "local_listen_port",
+    "machine_list_filename", "machines", "num_machines", "output_model",
+    "output_result", "parser_config_file", "pre_partition", "save_binary",
+    "snapshot_freq", "task", "time_out", "tree_learner", "two_round", "valid",
+}  # fmt: skip
 _WORD = re.compile(r"[A-Za-z0-9_.+-]*")
 _BOOSTING = ("gbdt", "gbrt", "goss")
-# the most rows for which trees have so many leaves, and how many
+# the largest number of rows for which trees have this many leaves
 _LEAVES = ((50_000, 15), (500_000, 31), (np.inf, 63))
 
 
 def booster_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
-    """Check the parameters of LambdaMART that are LightGBM's; return all by its names.
-
-    Among them are those that must be so for a model that can be repeated. The number
-    of training rows decides `num_leaves="auto"`.
-    """
+    """Check the parameters of LambdaMART; return LightGBM's, by its names."""
     own = _own_parameters(estimator, n_rows)
     if estimator.monotone_constraints is not None:
         own["monotone_constraints"] = monotone_signs(estimator)
@@ -74,19 +51,14 @@ def booster_parameters(estimator: Any, n_rows: int) -> dict[str, Any]:
 
 
 def leaves_for(n_rows: int) -> int:
-    """Return how many leaves suit so many training rows."""
+    """Return the number of leaves that suits a number of training rows."""
     return next(leaves for most, leaves in _LEAVES if n_rows <= most)
 
 
 def merge_parameters(
     own: Mapping[str, Any], extra: Mapping[str, Any] | None
 ) -> dict[str, Any]:
-    """Return `own` parameters, changed and extended by the `extra` ones.
-
-    Other names of a parameter (``eta`` for ``learning_rate``) count as that parameter;
-    own ones have their main names. Raises ValueError if a name is unknown to LightGBM,
-    or is one that the model settles itself.
-    """
+    """Return `own` parameters, by their main names, overridden by the `extra` ones."""
     if extra is None:
         return dict(own)
     if not isinstance(extra, Mapping):
@@ -127,7 +99,7 @@ def merge_parameters(
 
 
 def _is_plain(value: Any) -> bool:
-    """Tell values that cannot hold a second parameter: LightGBM reads one text."""
+    """Return whether a value cannot hold a second parameter in LightGBM's string."""
     if isinstance(value, str):
         return _WORD.fullmatch(value) is not None
     if isinstance(value, list | tuple):
@@ -191,10 +163,7 @@ def _unknown(name: Any, known: list[str]) -> str:
 
 
 def _main_names() -> dict[str, str]:
-    """Return the main name of each name of a parameter; nothing if it cannot be told.
-
-    LightGBM knows them, but has no public function that lists them.
-    """
+    """Return the main name of each alias; LightGBM has no public function for it."""
     try:
         from lightgbm.basic import _ConfigAliases
 

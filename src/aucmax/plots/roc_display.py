@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.validation import check_binary_labels
+from aucmax._core.docstrings import documented
+from aucmax._core.validation import FloatArray, check_binary_labels
 from aucmax.metrics import (
     AUCInterval,
     ROCBand,
@@ -20,9 +21,16 @@ from aucmax.metrics import (
     roc_band,
     roc_points,
 )
-from aucmax.plots._axes import GREY, axes_or_new, counted, dress, line_style, plain
-from aucmax.plots._roc_zoom import draw_inset, zoom_window
-from aucmax.plots._scored import ScoredDisplay, named_scores, telling_which
+from aucmax.plots._display import (
+    REFERENCE,
+    ScoredDisplay,
+    axes_or_new,
+    counted,
+    dress,
+    line_style,
+    measure_each,
+    plain,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,12 +40,22 @@ if TYPE_CHECKING:
 
 __all__ = ["ROCCurve", "ROCCurveDisplay", "roc_curve"]
 
-_MOST_POINTS = 1000  # of a curve; a screen shows no more
+_MAX_POINTS = 1000  # of a curve; a screen shows no more
 # finer on the left, where curves are steep
 _BAND_GRID = np.linspace(0.0, 1.0, 201) ** 2
 _OURS = "aucmax.roc_curve"  # marks our lines, so that the next takes the next colour
 
+Window = tuple[float, float, float, float]
 
+_WIDEST_RANGE = 0.25  # of false positive rates that is worth an inset
+_CLOSE = 0.05  # curves that are nowhere farther apart hide each other
+_STEEP = 0.9  # a curve that is up here by the widest range hides in the corner
+_ZOOM_GRID = np.linspace(0.0, 1.0, 501)
+# where the lower right half is free, in parts of the axes
+_INSET = (0.46, 0.1, 0.5, 0.46)
+
+
+@documented
 def roc_curve(
     y_true: ArrayLike,
     y_scores: ArrayLike | Mapping[str, ArrayLike],
@@ -59,22 +77,12 @@ def roc_curve(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
-        Labels of two classes: booleans, numbers or strings.
-    y_scores : array-like of shape (n_rows,), or a mapping from names to such
-        Scores of one model, or of several by name, for the same rows.
     fpr_range : pair of float, optional
         Range of false positive rates to shade and to take the partial AUC over.
     confidence : float or None
         Coverage of interval and band; None draws neither.
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows, for the curve, its AUC, interval and band.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
     zoom : bool, optional
         Whether to draw the inset; by default where it shows what else is hidden.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure by default.
 
     Returns
     -------
@@ -145,6 +153,8 @@ class ROCCurve:
         return area if self.name is None else f"{self.name}\n{area}"
 
 
+@documented
+@dataclass(eq=False, repr=False)
 class ROCCurveDisplay(ScoredDisplay):
     """ROC curves, drawn in the manner of scikit-learn's displays.
 
@@ -162,12 +172,6 @@ class ROCCurveDisplay(ScoredDisplay):
 
     Attributes
     ----------
-    curves : list of ROCCurve
-        The numbers behind the picture.
-    fpr_range : pair of float or None
-        The range shaded.
-    figure_, ax_
-        The figure and the axes drawn on.
     line_ : matplotlib.lines.Line2D or list of them
         The curve, or the curves if there are several.
     band_ : list of matplotlib collections
@@ -180,22 +184,10 @@ class ROCCurveDisplay(ScoredDisplay):
         The enlarged part.
     """
 
-    line_: Line2D | list[Line2D]
-    band_: list[FillBetweenPolyCollection]
-    shade_: Rectangle | None
-    chance_level_: Line2D | None
-    inset_: Axes | None
-
-    def __init__(
-        self,
-        curves: Sequence[ROCCurve],
-        *,
-        fpr_range: Sequence[float] | None = None,
-        title: str | None = None,
-    ) -> None:
-        self.curves = list(curves)
-        self.fpr_range = fpr_range
-        self.title = title
+    curves: Sequence[ROCCurve]
+    _: KW_ONLY
+    fpr_range: Sequence[float] | None = None
+    title: str | None = None
 
     @classmethod
     def from_predictions(
@@ -216,23 +208,19 @@ class ROCCurveDisplay(ScoredDisplay):
 
         Parameters
         ----------
-        y_true, y_scores, fpr_range, confidence, sample_weight, pos_label, zoom, ax
+        confidence, zoom
             As in :func:`roc_curve`.
-        name : str, optional
-            What the legend calls a single curve.
         curve_kwargs : mapping, optional
             Passed on to matplotlib's ``plot``.
-
-        Returns
-        -------
-        ROCCurveDisplay
-            The drawing.
         """
         rows = {"sample_weight": sample_weight, "pos_label": pos_label}
-        curves = [
-            _measure(key, y_true, scores, fpr_range, confidence, rows)
-            for key, scores in named_scores(y_scores, name).items()
-        ]
+        curves = measure_each(
+            lambda key, scores: _measure(
+                key, y_true, scores, fpr_range, confidence, rows
+            ),
+            y_scores,
+            name,
+        )
         _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive
@@ -258,30 +246,26 @@ class ROCCurveDisplay(ScoredDisplay):
             Passed on to matplotlib's ``plot``, over our choice of colour and style.
         zoom : bool, optional
             Whether to draw the inset; by default where it shows what else is hidden.
-
-        Returns
-        -------
-        ROCCurveDisplay
-            This display.
         """
         self.ax_ = ax = axes_or_new(ax, 5.8, 5.4)
         n_drawn = sum(line.get_gid() == _OURS for line in ax.get_lines())
-        self.chance_level_ = None if n_drawn else _draw_chance_level(ax)
-        self.band_ = []
+        self.chance_level_: Line2D | None = None
+        if not n_drawn:
+            (self.chance_level_,) = ax.plot((0, 1), (0, 1), **REFERENCE)
+        self.band_: list[FillBetweenPolyCollection] = []
         lines = [
             self._draw_curve(curve, n_drawn + k, curve_kwargs or {})
             for k, curve in enumerate(self.curves)
         ]
-        self.line_ = lines[0] if len(lines) == 1 else lines
-        self.shade_ = self._shade()
+        self.line_: Line2D | list[Line2D] = lines[0] if len(lines) == 1 else lines
+        self.shade_: Rectangle | None = self._shade()
         window = None
         if zoom is not False:
-            window = zoom_window(
-                [curve.points for curve in self.curves], self.fpr_range
-            )
+            points = [curve.points for curve in self.curves]
+            window = _zoom_window(points, self.fpr_range)
         if zoom and window is None:
             window = (0.0, 0.25, 0.0, 1.01)
-        self.inset_ = None if window is None else draw_inset(ax, window)
+        self.inset_: Axes | None = None if window is None else _draw_inset(ax, window)
         _dress(ax, self.title, legend_below=window is not None)
         return self
 
@@ -322,28 +306,16 @@ def _measure(
     confidence: float | None,
     rows: Mapping[str, Any],
 ) -> ROCCurve:
-    """Compute what one curve needs; an error says which curve it was."""
-    with telling_which(name):
-        points = roc_points(y_true, y_score, max_points=_MOST_POINTS, **rows)
-        interval = band = partial_auc = None
-        if confidence is not None:
-            interval = auc_interval(y_true, y_score, confidence=confidence, **rows)
-            band = roc_band(
-                y_true, y_score, fpr=_BAND_GRID, confidence=confidence, **rows
-            )
-        if fpr_range is not None:
-            partial_auc = partial_auc_score(
-                y_true, y_score, fpr_range=fpr_range, **rows
-            )
-        auc = roc_auc_score(y_true, y_score, **rows)
+    """Compute the numbers of one curve."""
+    points = roc_points(y_true, y_score, max_points=_MAX_POINTS, **rows)
+    interval = band = partial_auc = None
+    if confidence is not None:
+        interval = auc_interval(y_true, y_score, confidence=confidence, **rows)
+        band = roc_band(y_true, y_score, fpr=_BAND_GRID, confidence=confidence, **rows)
+    if fpr_range is not None:
+        partial_auc = partial_auc_score(y_true, y_score, fpr_range=fpr_range, **rows)
+    auc = roc_auc_score(y_true, y_score, **rows)
     return ROCCurve(name, points, auc, interval, band, partial_auc)
-
-
-def _draw_chance_level(ax: Axes) -> Line2D:
-    (line,) = ax.plot(
-        (0, 1), (0, 1), color=GREY, linewidth=1, linestyle=(0, (4, 4)), zorder=1
-    )
-    return line
 
 
 def _dress(ax: Axes, title: str | None, legend_below: bool) -> None:
@@ -357,3 +329,55 @@ def _dress(ax: Axes, title: str | None, legend_below: bool) -> None:
     if title is not None:
         ax.set_title(title)
     dress(ax, "below" if legend_below else "lower right")
+
+
+def _zoom_window(
+    curves: Sequence[ROCPoints], fpr_range: Sequence[float] | None
+) -> Window | None:
+    """Return the box to look at closely, or None where the whole picture will do.
+
+    It is the range that was asked for, where that is narrow; else the left end, where
+    all curves hide in the corner; else where curves that hide each other are farthest
+    apart.
+    """
+    heights = np.array(
+        [np.interp(_ZOOM_GRID, curve.fpr, curve.tpr) for curve in curves]
+    )
+    if fpr_range is not None and fpr_range[1] - fpr_range[0] < 1.0:
+        low, high = fpr_range
+        return _around(curves, low, high) if high - low <= _WIDEST_RANGE else None
+    at_end = heights[:, _ZOOM_GRID <= _WIDEST_RANGE][:, -1]
+    if at_end.min() >= _STEEP:
+        reached = _ZOOM_GRID[np.argmax(heights.min(axis=0) >= 0.98)]
+        return _around(curves, 0.0, float(np.clip(1.2 * reached, 0.02, _WIDEST_RANGE)))
+    spread: FloatArray = np.ptp(heights, axis=0)
+    if len(curves) > 1 and 0 < spread.max() <= _CLOSE:
+        centre = float(_ZOOM_GRID[np.argmax(spread)])
+        return _around(curves, max(0.0, centre - 0.1), min(1.0, centre + 0.1))
+    return None
+
+
+def _around(curves: Sequence[ROCPoints], low: float, high: float) -> Window:
+    """Return the box between two false positive rates that holds all curves."""
+    ends = [np.interp((low, high), curve.fpr, curve.tpr) for curve in curves]
+    bottom, top = np.min(ends), np.max(ends)
+    margin = max(0.06 * (top - bottom), 0.01)
+    return low, high, max(bottom - margin, 0.0), min(top + margin, 1.01)
+
+
+def _draw_inset(ax: Axes, window: Window) -> Axes:
+    """Draw the lines of the axes once more, within a window, in the free half."""
+    left, right, bottom, top = window
+    inset = ax.inset_axes(_INSET, xlim=(left, right), ylim=(bottom, top), zorder=5)
+    for line in ax.get_lines():
+        inset.plot(
+            line.get_xdata(),
+            line.get_ydata(),
+            color=line.get_color(),
+            linestyle=line.get_linestyle(),
+            linewidth=line.get_linewidth(),
+            zorder=line.get_zorder(),
+        )
+    inset.tick_params(labelsize="x-small")
+    ax.indicate_inset_zoom(inset, edgecolor="#767676")
+    return inset
