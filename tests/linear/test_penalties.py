@@ -267,7 +267,7 @@ def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message
     [
         (
             {"penalty": "l1"},
-            "L1 has no curvature, .* In AUCSVC that is penalty='l2' without a radius",
+            "L1 has no curvature, .* AUCSVC that is penalty='l2' without",
         ),
         (
             {"radius": 2.0},
