@@ -394,8 +394,8 @@ def test_the_tables_of_objectives_and_metrics_fit_together():
     for name, objective in OBJECTIVES.items():
         assert find_objective(name) is objective is OBJECTIVES[objective.name]
         assert METRICS[objective.metric].name == objective.metric
-        value, gradient, _ = objective.risk((0.0, 0.5)).value_gradient_hessian(
-            scores, y
+        value, gradient, _ = (
+            objective.risk((0.0, 0.5)).bind(y).value_gradient_hessian(scores)
         )
         assert value > 0
         assert gradient[0] < 0 < gradient[2]

@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
         "trees on Dask need XGBoost and a cluster: pip install 'aucmax[dask]'."
     ) from error
 
-from aucmax._core.progress import reporter
+from aucmax._core.fitting import reporter
 from aucmax.dask.cluster import Cluster, HeldParts
 from aucmax.dask.parted_features import check_columns
 from aucmax.dask.partitions import rows_in_parts

@@ -15,7 +15,7 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 from aucmax.metrics._influence import influences
-from aucmax.metrics._steps import RankingTask, TwoClasses, check_two_classes
+from aucmax.metrics._steps import BinaryRows, RankingTask, check_two_classes
 from aucmax.metrics.uncertainty import (
     area_in_box,
     check_box,
@@ -181,7 +181,7 @@ def permutation_importance(
     )
 
 
-def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> TwoClasses:
+def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
     """Check labels, as the model was fitted to them, with weights and queries."""
     grading = getattr(model, "grading_", None)
     if grading is not None:
@@ -206,7 +206,7 @@ class _Reading:
 
 @dataclass(frozen=True)
 class _OneRanking:
-    classes: TwoClasses
+    classes: BinaryRows
     box: Any
     confidence: float
 
@@ -240,7 +240,7 @@ class _OneRanking:
 
 @dataclass(frozen=True)
 class _PerQuery:
-    classes: TwoClasses
+    classes: BinaryRows
     box: Any
     confidence: float
 

@@ -21,7 +21,7 @@ from aucmax._core.features import (
     check_features,
     check_training_data,
 )
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import Folds, class_folds, unit_folds
 from aucmax._core.parameters import (
     check_choice,
@@ -31,11 +31,10 @@ from aucmax._core.parameters import (
     check_positive,
     check_range,
 )
-from aucmax._core.progress import reporter
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.column_scales import standardized
 from aucmax.linear.loss_search import (

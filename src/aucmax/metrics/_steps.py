@@ -26,7 +26,7 @@ from aucmax._core.validation import (
 )
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._queries import (
-    QueryRows,
+    QueryOrder,
     check_queries,
     mean_over_queries,
     tie_starts,
@@ -91,7 +91,7 @@ class RankingTask:
     scores: FloatArray
     is_positive: BoolArray
     sample_weight: FloatArray | None = None
-    queries: QueryRows | None = None
+    queries: QueryOrder | None = None
 
     @property
     def n_positive(self) -> int:
@@ -195,12 +195,12 @@ class RankingTask:
 
 
 @dataclass(frozen=True)
-class TwoClasses:
+class BinaryRows:
     """Checked labels, weights and queries, for any number of rankings."""
 
     is_positive: BoolArray
     sample_weight: FloatArray | None
-    queries: QueryRows
+    queries: QueryOrder
 
     def task(self, y_score: ArrayLike, name: str = "y_score") -> RankingTask:
         """Check scores of these rows."""
@@ -213,12 +213,12 @@ def check_two_classes(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
-) -> TwoClasses:
+) -> BinaryRows:
     """Check what all metrics of two classes need besides the scores."""
     classes, is_positive = check_binary_labels(y_true, pos_label=pos_label)
     weights = check_sample_weight(sample_weight, is_positive.size)
     check_class_weights(classes, is_positive, weights)
-    return TwoClasses(is_positive, weights, check_queries(qid, is_positive.size))
+    return BinaryRows(is_positive, weights, check_queries(qid, is_positive.size))
 
 
 def check_task(

@@ -22,7 +22,7 @@ from aucmax._core.validation import (
 )
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
-from aucmax.metrics._queries import QueryRows, check_queries, mean_over_queries
+from aucmax.metrics._queries import QueryOrder, check_queries, mean_over_queries
 
 __all__ = ["multiclass_auc_score", "ordinal_auc_score"]
 
@@ -173,7 +173,7 @@ class LevelRows:
     names: NDArray[Any]
     levels: IntArray  # places among the names
     sample_weight: FloatArray | None
-    queries: QueryRows
+    queries: QueryOrder
 
     def class_reference_aucs(self, y_score: ArrayLike, first: int) -> FloatArray:
         """Return the value of each query, over the levels from `first` on."""

@@ -28,7 +28,7 @@ from aucmax._core.validation import (
 )
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._queries import (
-    QueryRows,
+    QueryOrder,
     check_queries,
     mean_over_queries,
     tie_starts,
@@ -317,7 +317,7 @@ class _Rows:
     """Checked rows that have some weight."""
 
     scores: FloatArray
-    queries: QueryRows
+    queries: QueryOrder
     weights: FloatArray | None
     values: FloatArray  # times the weights
 
@@ -361,7 +361,7 @@ def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:
 
 
 def _discounted(
-    scores: FloatArray, gain: FloatArray, queries: QueryRows, k: int | None
+    scores: FloatArray, gain: FloatArray, queries: QueryOrder, k: int | None
 ) -> FloatArray:
     """Return the expected DCG of each query."""
     order, offsets = queries.sort(-scores), queries.offsets

@@ -2,7 +2,10 @@
 
 from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
-from aucmax.solvers.contract import (
+from aucmax.solvers.descent import DescentSolver
+from aucmax.solvers.level_bundle import LevelBundleSolver
+from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Progress,
@@ -11,9 +14,6 @@ from aucmax.solvers.contract import (
     Start,
     StoppingRule,
 )
-from aucmax.solvers.descent import DescentSolver
-from aucmax.solvers.level_bundle import LevelBundleSolver
-from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.subgradient import SubgradientSolver
 
 __all__ = [

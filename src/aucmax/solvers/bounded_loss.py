@@ -8,11 +8,11 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers import ProximalRegularizer
-from aucmax.risks import Risk
+from aucmax.risks import BoundRisk
 from aucmax.solvers.choice import SOLVERS
-from aucmax.solvers.contract import Point, Solution, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.descent import BatchObjective, Descent, descend, pull_back
+from aucmax.solvers.solver import Point, Solution, Start, StoppingRule
 
 __all__ = ["BoundedLossSolver"]
 
@@ -27,7 +27,7 @@ class MultiRiskObjective(BatchObjective, Protocol):
 
     n_passes: float
 
-    def with_risk(self, risk: Risk) -> "MultiRiskObjective":
+    def with_risk(self, risk: BoundRisk) -> "MultiRiskObjective":
         """Return the same data under another risk; passes are counted on."""
 
 
@@ -55,7 +55,7 @@ class BoundedLossSolver:
     def __init__(
         self,
         stopping: StoppingRule,
-        convex_risks: Mapping[str, Risk],
+        convex_risks: Mapping[str, BoundRisk],
         measure: Callable[[FloatArray], float],
     ) -> None:
         self.stopping = stopping

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax.regularizers.regularizer import Regularizer
-from aucmax.risks.base import Support
-from aucmax.solvers.contract import (
+from aucmax.risks.contract import Support
+from aucmax.solvers.line_search import LineSearch
+from aucmax.solvers.masters import master_for
+from aucmax.solvers.smoothing import lost_by_smoothing, narrowed
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
@@ -16,9 +19,6 @@ from aucmax.solvers.contract import (
     slope_along,
     value_at,
 )
-from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.masters import master_for
-from aucmax.solvers.smoothing import lost_by_smoothing, narrowed
 from aucmax.solvers.sparsity import without_dust
 
 __all__ = ["BundleSolver"]

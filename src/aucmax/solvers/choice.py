@@ -12,10 +12,10 @@ from aucmax.regularizers.regularizer import (
 )
 from aucmax.solvers.bundle import BundleSolver
 from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
-from aucmax.solvers.contract import Solution, Solver, Start, StoppingRule
 from aucmax.solvers.descent import DescentSolver
 from aucmax.solvers.level_bundle import LevelBundleSolver
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
+from aucmax.solvers.solver import Solution, Solver, Start, StoppingRule
 from aucmax.solvers.sparsity import without_dust
 from aucmax.solvers.subgradient import SubgradientSolver
 

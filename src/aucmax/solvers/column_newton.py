@@ -9,12 +9,16 @@ from scipy import sparse
 from scipy.linalg import LinAlgError
 
 from aucmax._core.threads import one_blas_thread
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import PricedWeights, SparseRegularizer
 from aucmax.risks._forms import beside
-from aucmax.risks.base import Support
-from aucmax.solvers.contract import (
+from aucmax.risks.contract import BoundRisk, Support
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
+from aucmax.solvers.line_search import LineSearch
+from aucmax.solvers.smoothing import lost_by_smoothing
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
@@ -24,10 +28,6 @@ from aucmax.solvers.contract import (
     require,
     value_at,
 )
-from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
-from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.smoothing import lost_by_smoothing
 
 __all__ = ["ColumnNewtonSolver", "ColumnObjective", "suits_column_steps"]
 
@@ -73,8 +73,7 @@ def suits_column_steps(X: Any, tol: float) -> bool:
 class ColumnObjective(Objective, Protocol):
     """An objective that hands out single columns, and curvature over scores."""
 
-    labels: BoolArray
-    risk: Any
+    risk: BoundRisk
     n_passes: float
 
     def columns(self, which: IntArray) -> Any:
@@ -252,8 +251,8 @@ class _Model:
         self._prices = prices
         self._damping = _FIRST_DAMPING
         # where the hinge of a pair has its kink
-        margin = getattr(objective.risk, "line_margin", None) or 0.0
-        self._lift = margin * (~objective.labels).astype(np.float64)
+        margin = objective.risk.line_margin or 0.0
+        self._lift = margin * (~objective.risk.labels).astype(np.float64)
 
     def first_width(self, point: Point) -> float:
         """Return how wide kinks are rounded off at first."""

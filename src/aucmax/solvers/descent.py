@@ -15,8 +15,9 @@ import numpy as np
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
-from aucmax.risks.base import Support
-from aucmax.solvers.contract import (
+from aucmax.risks.contract import Support
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
@@ -25,7 +26,6 @@ from aucmax.solvers.contract import (
     require,
     slope_along,
 )
-from aucmax.solvers.cuts import Cuts
 
 __all__ = ["BatchObjective", "Descent", "DescentSolver", "descend", "pull_back"]
 

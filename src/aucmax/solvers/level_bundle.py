@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from aucmax.regularizers.regularizer import HullRegularizer
-from aucmax.solvers.contract import Objective, Solution, Start, StoppingRule, require
 from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.solver import Objective, Solution, Start, StoppingRule, require
 
 __all__ = ["LevelBundleSolver"]
 

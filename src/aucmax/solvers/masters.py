@@ -25,10 +25,10 @@ from aucmax.regularizers.regularizer import (
     ProximalRegularizer,
     QuadraticRegularizer,
 )
-from aucmax.solvers.contract import require
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 from aucmax.solvers.line_search import LineSearch
+from aucmax.solvers.solver import require
 
 __all__ = ["CutCertificate", "Master", "NearModel", "Proposal", "master_for"]
 

@@ -10,8 +10,10 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
-from aucmax.risks.base import Support
-from aucmax.solvers.contract import (
+from aucmax.risks.contract import Support
+from aucmax.solvers.line_search import LineSearch
+from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
@@ -21,8 +23,6 @@ from aucmax.solvers.contract import (
     require,
     slope_along,
 )
-from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
 
 __all__ = ["CurvedObjective", "SmoothedNewtonSolver"]
 

@@ -2,8 +2,8 @@
 
 from math import sqrt
 
-from aucmax.risks.base import Support
-from aucmax.solvers.contract import Objective, Point, Start, inner
+from aucmax.risks.contract import Support
+from aucmax.solvers.solver import Objective, Point, Start, inner
 
 __all__ = ["WIDEST", "first_width", "height", "lost_by_smoothing", "narrowed"]
 

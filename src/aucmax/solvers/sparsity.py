@@ -3,7 +3,7 @@
 import numpy as np
 
 from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
-from aucmax.solvers.contract import Objective, Solution, StoppingRule, value_at
+from aucmax.solvers.solver import Objective, Solution, StoppingRule, value_at
 
 __all__ = ["without_dust"]
 

@@ -7,8 +7,15 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.regularizer import ProximalRegularizer
-from aucmax.risks.base import Support
-from aucmax.solvers.contract import (
+from aucmax.risks.contract import Support
+from aucmax.solvers.masters import CutCertificate
+from aucmax.solvers.smoothing import (
+    first_width,
+    height,
+    lost_by_smoothing,
+    narrowed,
+)
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
@@ -17,13 +24,6 @@ from aucmax.solvers.contract import (
     begin,
     require,
     value_at,
-)
-from aucmax.solvers.masters import CutCertificate
-from aucmax.solvers.smoothing import (
-    first_width,
-    height,
-    lost_by_smoothing,
-    narrowed,
 )
 from aucmax.solvers.sparsity import without_dust
 

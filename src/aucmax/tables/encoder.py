@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.fitting import unchanged_on_failure
 from aucmax._core.folds import Folds, divide_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_integer

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
-from aucmax._core.fitted_state import replace_state
+from aucmax._core.fitting import replace_state
 from aucmax._core.folds import divide_rows, unit_of_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_choice

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._core.features import check_relevance_levels
 from aucmax._core.parameters import check_interval, check_range
 from aucmax._core.validation import FloatArray, IntArray, check_binary_labels
-from aucmax.risks import PreparedPairs
+from aucmax.risks import BoundPairLogistic
 from aucmax.trees.pair_objectives import METRICS, OUTSIDE_WEIGHT, find_objective
 
 __all__ = ["LabelledRows", "PairPlug"]
@@ -72,7 +72,7 @@ class Recent(Generic[Prepared]):
 
 @dataclass(frozen=True)
 class _WeightedPairs:
-    pairs: PreparedPairs
+    pairs: BoundPairLogistic
     row_weights: FloatArray | None  # of the queries of the rows
 
     def derivatives(self, scores: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
@@ -128,7 +128,7 @@ class PairPlug:
 
     def _prepare_pairs(self, rows: LabelledRows) -> _WeightedPairs:
         self._check_labels(rows.labels)
-        pairs = self._risk.prepare(rows.labels, rows.qid, rows.weights)
+        pairs = self._risk.bind(rows.labels, rows.weights, rows.qid)
         if rows.sizes is None or rows.query_weights is None:
             return _WeightedPairs(pairs, None)
         by_row = np.repeat(rows.query_weights, rows.sizes)

@@ -16,7 +16,7 @@ from aucmax._core.features import (
     check_two_labels,
 )
 from aucmax._core.validation import FloatArray, check_qid, check_sample_weight
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.trees.booster import (
     REPEATABLE,
     contributions,

@@ -14,10 +14,10 @@ from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import dask_version, is_dask, map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.early_stopping import RoundsWatch
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_stopping
 from aucmax._core.validation import FloatArray
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import (
     ConstantScoresWarning,
     DivergedWarning,
@@ -346,7 +346,7 @@ class LambdaMART(BinaryRanker):
             risk = objective.risk(
                 self.fpr_range, self.outside_weight, parameters["num_threads"]
             )
-            pairs = risk.prepare(rows.labels, rows.qid, rows.weight)
+            pairs = risk.bind(rows.labels, rows.weight, rows.qid)
             binned = BinnedRows(parameters, rows.X, columns.categorical, evaluation)
             rounds = TreeRounds(watch, binned, pairs, evaluation)
             rounds.run()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.fitting import unchanged_on_failure
 
 
 class Model:

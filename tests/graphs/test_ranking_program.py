@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.graphs.program import solve_program
+from aucmax.graphs.ranking_program import solve_program
 from aucmax.metrics.top_sets import TopSets
 from graphs import reference_structured as reference
 from graphs.pairwise_samples import SETS, graph, labels_of
@@ -348,5 +348,5 @@ def test_a_program_too_large_is_refused_before_it_is_written():
 
 def test_the_time_limit_names_a_way_out():
     scores = graph(0, n=60, n_edges=200)
-    with pytest.raises(TimeoutError, match=r"15,600 variables.*structured\.inference"):
+    with pytest.raises(TimeoutError, match=r"15,600 variables.*graphs\.inference"):
         solve_program(*scores, time_limit=1e-4)

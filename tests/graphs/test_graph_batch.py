@@ -5,8 +5,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from aucmax.graphs.batch import GraphBatch
 from aucmax.graphs.graph import Graph, grid_edges
+from aucmax.graphs.graph_batch import GraphBatch
 
 
 def raises(message, kind=ValueError):

@@ -19,6 +19,7 @@ from aucmax._core.validation import (
     first_positive_level,
 )
 from aucmax.risks import _pair_kernels as kernels
+from aucmax.risks._exponential_sums import coefficients
 from aucmax.risks._few_pairs import FewPairs
 from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
 from aucmax.risks._level_pairs import (
@@ -30,11 +31,12 @@ from aucmax.risks._level_pairs import (
     split_levels,
 )
 from aucmax.risks._threads import run_all
+from aucmax.risks.contract import BoundRisk
 
 if TYPE_CHECKING:
     from aucmax.risks.pair_logistic import PairLogistic
 
-__all__ = ["PreparedPairs"]
+__all__ = ["BoundPairLogistic"]
 
 Share = TypeVar("Share", float, FloatArray)
 Derivatives: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
@@ -46,24 +48,21 @@ _UNUSED = np.ones(1)  # in place of weights or steps
 _EVEN = np.empty(0)  # in place of widths or steps that are all 1
 
 
-class PreparedPairs:
-    """The risk :class:`PairLogistic` of given labels, queries and weights.
+class BoundPairLogistic(BoundRisk):
+    """The risk :class:`PairLogistic` of given labels, weights and queries.
 
-    Made by :meth:`PairLogistic.prepare`, for loops in which only scores change.
-    Distances of scores are measured in units of `width`.
+    Made by :meth:`PairLogistic.bind`.
 
     Attributes
     ----------
-    accuracy : float
-        That of the risk.
     n_rows : int
         Number of rows.
     n_queries : int
-        Number of queries; 1 where none were named.
+        Number of queries; 1 if none were given.
     n_skipped : int
         Queries without rows of two levels, which contribute nothing.
     row_scale : ndarray of shape (n_rows,)
-        Factors that bring gradient and hessian to about one a row, whatever the sizes
+        Factors that bring gradient and hessian to about one per row, whatever the sizes
         of queries and classes: what tree learners with absolute limits expect. A query
         then counts by the weight of its rows.
 
@@ -71,13 +70,17 @@ class PreparedPairs:
     --------
     >>> import numpy as np
     >>> from aucmax.risks import PairLogistic
-    >>> pairs = PairLogistic().prepare([1, 0, 1, 1], qid=["a", "a", "b", "b"])
-    >>> pairs.n_queries, pairs.n_skipped
+    >>> risk = PairLogistic().bind([1, 0, 1, 1], queries=["a", "a", "b", "b"])
+    >>> risk.n_queries, risk.n_skipped
     (2, 1)
-    >>> gradient, hessian = pairs.gradient_hessian([0.0, 0.0, 1.0, 2.0])
-    >>> (gradient * pairs.row_scale).round(6)
+    >>> gradient, hessian = risk.gradient_hessian([0.0, 0.0, 1.0, 2.0])
+    >>> (gradient * risk.row_scale).round(6)
     array([-0.5,  0.5,  0. ,  0. ])
     """
+
+    risk: PairLogistic
+    least_value = 0.0
+    is_smooth = True
 
     def __init__(
         self,
@@ -88,13 +91,15 @@ class PreparedPairs:
         weights: FloatArray | None,
         width: float = 1.0,
     ) -> None:
+        self.risk, self.queries, self.sample_weight = risk, queries, weights
+        self.labels = codes > 0
         self.n_rows = codes.size
         self.n_queries = 1 if queries is None else queries.n_queries
         self._rooms = threading.local()
         self._is_ranked = bool(risk.rank_weighted)
         self._n_jobs = int(risk.n_jobs)
-        self._table = risk.table
-        self.accuracy = float(risk.accuracy)
+        self.relative_error = float(risk.accuracy)
+        self._table = coefficients(self.relative_error)
         self._width = width
         self._ranges = (
             check_range("fpr_range", risk.fpr_range),
@@ -146,25 +151,13 @@ class PreparedPairs:
         gradient, hessian : ndarray of shape (n_rows,)
             Derivatives by each score.
         """
+        scores = check_scores(scores, self.n_rows, "scores")
         found = np.empty(self.n_rows), np.empty(self.n_rows)
         value = self._sum_up(scores, self._factors, found, with_value=True)
         return (value, *found)
 
     def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
-        """Return the risk and its gradient.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,)
-            Finite numbers.
-
-        Returns
-        -------
-        value : float
-            The risk.
-        gradient : ndarray of shape (n_rows,)
-            Derivatives by each score.
-        """
+        """Return the risk and its gradient."""
         return self.value_gradient_hessian(scores)[:2]
 
     def gradient_hessian(
@@ -191,6 +184,7 @@ class PreparedPairs:
         gradient, hessian : ndarray of shape (n_rows,)
             Derivatives by each score.
         """
+        scores = check_scores(scores, self.n_rows, "scores")
         factors = self._factors * self._query_scale if scaled else self._factors
         out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
         self._sum_up(scores, factors, out, with_value=False)
@@ -199,41 +193,43 @@ class PreparedPairs:
     def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
         """Return the mean slope of the pairs, above 0, and the second derivatives.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,)
-            Finite numbers.
-
-        Returns
-        -------
-        slope : float
-            For two levels, minus the sum of the gradient over the upper one.
-        hessian : ndarray of shape (n_rows,)
-            Derivatives by each score.
+        For two levels, the slope is minus the sum of the gradient over the upper one.
         """
         scores = check_scores(scores, self.n_rows, "scores")
+        found = np.empty(self.n_rows), np.empty(self.n_rows)
         sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(self._factors)
-            return unit * sums.slope, sums.gradient_hessian(unit)[1]
-        gradient, hessian = self.gradient_hessian(scores)
-        return 0.5 * float(np.abs(gradient).sum()), hessian
+            sums.fill_in(unit, *found)
+            return unit * sums.slope, found[1]
+        self._sweep_down_and_up(scores, self._factors, found, with_value=False)
+        return 0.5 * float(np.abs(found[0]).sum()), found[1]
 
     def _sum_up(
         self,
-        scores: ArrayLike,
+        scores: FloatArray,
         factors: FloatArray,
         out: Derivatives,
         *,
         with_value: bool,
     ) -> float:
         """Fill in both derivatives; return the value if it is asked for."""
-        scores = check_scores(scores, self.n_rows, "scores")
         sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(factors)
             sums.fill_in(unit, *out)
             return unit * sums.loss
+        return self._sweep_down_and_up(scores, factors, out, with_value=with_value)
+
+    def _sweep_down_and_up(
+        self,
+        scores: FloatArray,
+        factors: FloatArray,
+        out: Derivatives,
+        *,
+        with_value: bool,
+    ) -> float:
+        """Fill in both derivatives without a grid; return the value if asked for."""
         is_done = self._pair_by_pair(scores, factors, out)
         if is_done and not with_value:
             return 0.0
@@ -296,7 +292,7 @@ class PreparedPairs:
         """Return the sums over all pairs of weight 1, if they need no sort."""
         if self._two_classes is None:
             return None
-        grid = Grid.cover(scores, self._width, self.accuracy)
+        grid = Grid.cover(scores, self._width, self.relative_error)
         if grid is None:
             return None
         rows = self._two_classes.at(scores)

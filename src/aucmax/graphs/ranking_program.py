@@ -12,7 +12,7 @@ memberships may be fractional: the local polytope of every set,
 Where :math:`J_e > 0` only :math:`m_{le} \le \min(z_{li}, z_{lj})` can bind, where
 :math:`J_e < 0` only :math:`m_{le} \ge \max(0, z_{li} + z_{lj} - 1)`. With the rest of
 the polytope left out, a program of L sets has L (n + E) variables. If no weight is
-negative, :func:`aucmax.graphs.inference.rank` finds the same optimum without it.
+negative, :func:`aucmax.graphs.rank` finds the same optimum without it.
 
 References
 ----------
@@ -20,6 +20,7 @@ References
    the AUC loss and its generalizations. AISTATS 2014. Equations (7) and (9).
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -28,20 +29,21 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.graphs._pairwise import PairwiseModel
+from aucmax.graphs.graph_batch import GraphBatch
+from aucmax.graphs.inference import PairwiseModel
 from aucmax.metrics.top_sets import TopSets
 from aucmax.solvers.linear_program import LinearModel, LinearProgram, Variables
 from aucmax.solvers.linear_program import solve_program as solve_with_highs
 
-__all__ = ["ProgramSolution", "solve_program"]
+__all__ = ["ProgramSolution", "solve_program", "solve_repelling"]
 
-_MOST_VARIABLES = 2_000_000
-_WAY_OUT = (
+_MAX_VARIABLES = 2_000_000
+_ADVICE = (
     "Use fewer top sets (TopSets.binned, TopSets.up_to) or, if no pair weight is "
     "negative, aucmax.graphs.inference, which needs no program."
 )
-_LARGEST_FRACTION = 1e-6  # away from 0 or 1, of a membership that counts as integral
-_LARGEST_COST = 1e4  # of a variable, where the median is 1, for the sake of HiGHS
+_MAX_FRACTION = 1e-6  # away from 0 or 1, of a membership that counts as integral
+_MAX_COST = 1e4  # of a variable, where the median is 1, for the sake of HiGHS
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,7 @@ def solve_program(
     --------
     Nodes 0 and 1 are the best by themselves, but they repel each other.
 
-    >>> from aucmax.graphs.program import solve_program
+    >>> from aucmax.graphs import solve_program
     >>> solution = solve_program([3.0, 2.5, 1.0], [[0, 1]], [-2.0])
     >>> solution.order
     array([0, 2, 1])
@@ -143,11 +145,18 @@ def solve_program(
     (11.5, True)
     """
     model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
-    _check_size(model)
+    n_sets, n, n_edges = model.top_sets.sizes.size, model.unary.size, len(model.edges)
+    n_variables = n_sets * (n + n_edges)
+    if n_variables > _MAX_VARIABLES:
+        raise ValueError(
+            f"{n_sets} top sets of {n} nodes and {n_edges} edges make a linear program "
+            f"of {n_variables:,} variables; at most {_MAX_VARIABLES:,} are tried. "
+            f"{_ADVICE}"
+        )
     model = model.for_task(task, labels)
     memberships = _optimum(model, nested, method, time_limit)
     distances = np.abs(memberships - np.rint(memberships))
-    is_integral = bool((distances <= _LARGEST_FRACTION).all())
+    is_integral = bool((distances <= _MAX_FRACTION).all())
     if is_integral:
         memberships = np.rint(memberships)
     node_counts = model.top_sets.weights @ memberships
@@ -164,17 +173,6 @@ def solve_program(
     )
 
 
-def _check_size(model: PairwiseModel) -> None:
-    n_sets, n, n_edges = model.top_sets.sizes.size, model.unary.size, len(model.edges)
-    n_variables = n_sets * (n + n_edges)
-    if n_variables > _MOST_VARIABLES:
-        raise ValueError(
-            f"{n_sets} top sets of {n} nodes and {n_edges} edges make a linear program "
-            f"of {n_variables:,} variables; at most {_MOST_VARIABLES:,} are tried. "
-            f"{_WAY_OUT}"
-        )
-
-
 def _optimum(
     model: PairwiseModel, nested: bool, method: str, time_limit: float | None
 ) -> FloatArray:
@@ -188,7 +186,7 @@ def _optimum(
     except TimeoutError:
         raise TimeoutError(
             f"HiGHS did not solve the linear program of {program.cost.size:,} "
-            f"variables within time_limit={time_limit:g} seconds. {_WAY_OUT}"
+            f"variables within time_limit={time_limit:g} seconds. {_ADVICE}"
         ) from None
     return np.clip(found.x[nodes], 0.0, 1.0).reshape(shape) + 0.0  # no minus 0
 
@@ -260,7 +258,7 @@ def _scaled(cost: FloatArray) -> FloatArray:
     sizes = np.abs(cost[cost != 0.0])
     if sizes.size == 0:
         return cost
-    return cost / max(float(np.median(sizes)), float(sizes.max()) / _LARGEST_COST)
+    return cost / max(float(np.median(sizes)), float(sizes.max()) / _MAX_COST)
 
 
 def _products(model: PairwiseModel, memberships: FloatArray) -> FloatArray:
@@ -287,3 +285,33 @@ def _value_of(model: PairwiseModel, order: IntArray) -> float:
     node_counts[order] = weight_up_to[-1] - weight_up_to[:-1]
     first, second = (node_counts[ends] for ends in model.edges.T)
     return model.value(node_counts, np.minimum(first, second))
+
+
+def solve_repelling(
+    batch: GraphBatch,
+    unary: FloatArray,
+    pair_weights: FloatArray,
+    top_sets: Sequence[TopSets],
+    *,
+    nested: bool,
+    positives_first: BoolArray | None = None,
+) -> Iterator[tuple[slice, slice, ProgramSolution]]:
+    """Solve the graphs with a negative pair weight; yield their nodes and edges, too.
+
+    With `positives_first`, only rankings count in which these nodes come first.
+    """
+    repels = np.flatnonzero(pair_weights < 0.0)
+    owners = np.searchsorted(batch.edge_offsets, repels, side="right") - 1
+    for m in np.unique(owners):
+        nodes = slice(*batch.node_offsets[m : m + 2].tolist())
+        edges = slice(*batch.edge_offsets[m : m + 2].tolist())
+        solution = solve_program(
+            unary[nodes],
+            batch.edges[edges] - nodes.start,
+            pair_weights[edges],
+            top_sets=top_sets[m],
+            nested=nested,
+            task="rank" if positives_first is None else "consistent",
+            labels=None if positives_first is None else positives_first[nodes],
+        )
+        yield nodes, edges, solution

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax.graphs import GraphBatch
-from aucmax.graphs.problem import GraphProblem
+from aucmax.graphs.graph_problem import GraphProblem
 from aucmax.metrics.top_sets import TopSets
 from graphs import reference_graph_risk as reference
 from graphs import reference_structured as literal
@@ -36,8 +36,9 @@ def weights_of(seed, scale=1.0, low=0.0):
 def risks(problem, weights, loss):
     """Risk of each graph, from the parts that training uses."""
     scores = problem.scores(weights)
-    losses, augmented = problem.augmented(scores)
-    second = {"consistent": problem.consistent, "ramp": problem.predicted}[loss](scores)
+    augmented = problem.chains(scores, "augmented")
+    losses = problem.losses(augmented)
+    second = problem.chains(scores, "predicted" if loss == "ramp" else loss)
     return losses + problem.worth(augmented, scores) - problem.worth(second, scores)
 
 
@@ -87,7 +88,7 @@ def test_risks_bound_the_loss_of_the_prediction_the_ramp_more_tightly(
     problem = problem_of(graphs, labels, SETS[kind])
     weights = weights_of(seed, scale)
     scores = problem.scores(weights)
-    counts = problem.batch.split(problem.predicted(scores).nodes)
+    counts = problem.batch.split(problem.chains(scores, "predicted").nodes)
     top_sets = [SETS[kind](graph.n_nodes) for graph in graphs]
     lost = []
     for own, part, y in zip(top_sets, counts, labels, strict=True):
@@ -106,8 +107,8 @@ def test_the_loss_is_that_of_the_auc(seed):
     graphs, labels = graphs_of(seed, sizes=(5, 9, 12))
     problem = problem_of(graphs, labels)
     scores = problem.scores(weights_of(seed))
-    chains = problem._finders[False].find(*scores)
-    counts = problem.predicted(scores).nodes
+    chains = problem._any_order.find(*scores)
+    counts = problem.chains(scores, "predicted").nodes
     for a, b, y in zip(*_bounds(problem), labels, strict=True):
         n_positive = int(y.sum())
         own = TopSets.every(b - a)
@@ -140,9 +141,9 @@ def test_features_add_up_to_what_chains_are_worth():
     weights = weights_of(1)
     scores = problem.scores(weights)
     for counts in (
-        problem.augmented(scores)[1],
-        problem.consistent(scores),
-        problem.predicted(scores),
+        problem.chains(scores, "augmented"),
+        problem.chains(scores, "consistent"),
+        problem.chains(scores, "predicted"),
     ):
         features = problem.features(counts)
         assert features.shape == (3, 4)
@@ -153,7 +154,7 @@ def test_features_are_those_of_the_program():
     graphs, labels = graphs_of(2)
     weights = weights_of(2)
     problem = problem_of(graphs, labels)
-    found = problem.features(problem.consistent(problem.scores(weights)))
+    found = problem.features(problem.chains(problem.scores(weights), "consistent"))
     for row, graph, y in zip(found, graphs, labels, strict=True):
         expected = reference.tangent(reference.labelled([graph], [y]), weights)
         np.testing.assert_allclose(row, expected, rtol=1e-8)
@@ -163,12 +164,14 @@ def test_the_augmented_chain_supports_the_risk_from_below():
     graphs, labels = graphs_of(4)
     problem = problem_of(graphs, labels)
     for seed in range(5):
-        losses, counts = problem.augmented(problem.scores(weights_of(seed)))
+        counts = problem.chains(problem.scores(weights_of(seed)), "augmented")
+        losses = problem.losses(counts)
         slopes = problem.features(counts)
         for other in range(5):
             there = weights_of(other, 2.0)
             scores = problem.scores(there)
-            own_losses, own = problem.augmented(scores)
+            own = problem.chains(scores, "augmented")
+            own_losses = problem.losses(own)
             highest = own_losses + problem.worth(own, scores)
             assert (losses + slopes @ there <= highest + 1e-12).all()
 
@@ -177,6 +180,6 @@ def test_passes_are_counted():
     graphs, labels = graphs_of(0)
     problem = problem_of(graphs, labels)
     scores = problem.scores(weights_of(0))
-    problem.augmented(scores)
-    problem.consistent(scores)
+    problem.chains(scores, "augmented")
+    problem.chains(scores, "consistent")
     assert problem.n_passes == 2.0

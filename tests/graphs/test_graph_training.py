@@ -5,23 +5,29 @@ import itertools
 import numpy as np
 import pytest
 
-from aucmax.graphs.bundle_rounds import Bundle
-from aucmax.graphs.frank_wolfe import FrankWolfe
-from aucmax.graphs.rounds import best_start, minimize_in_rounds, tangent_at
+from aucmax.graphs.graph_training import (
+    BundleRounds,
+    FrankWolfe,
+    best_start,
+    minimize_in_rounds,
+    tangent_at,
+)
 from aucmax.solvers import StoppingRule
 from graphs import reference_graph_risk as reference
 from graphs.optimum_by_cvxpy import convex_minimum
 from graphs.ranker_samples import graphs_of, repelling
-from graphs.test_problem import SETS, problem_of, weights_of
+from graphs.test_graph_problem import SETS, problem_of, weights_of
 
 pytestmark = pytest.mark.sampled(2)
 
-SOLVERS = {"frank-wolfe": FrankWolfe, "bundle": Bundle}
+SOLVERS = {"frank-wolfe": FrankWolfe, "bundle": BundleRounds}
 TIGHT = StoppingRule(1e-6, 3000, floor=1e-2)
 
 
 def solved(name, problem, C, first_bounded, start, rule=TIGHT):
-    linear = problem.features(problem.consistent(problem.scores(start))).mean(axis=0)
+    linear = problem.features(problem.chains(problem.scores(start), "consistent")).mean(
+        axis=0
+    )
     solver = SOLVERS[name](problem, C, first_bounded)
     return solver.minimize(linear, start, rule, [])
 

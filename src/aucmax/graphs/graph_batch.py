@@ -18,7 +18,7 @@ __all__ = ["GraphBatch"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphBatch:
-    """Graphs with equal features, laid one after the other in one large graph.
+    """Graphs with equal features, one after the other in one large graph.
 
     Graph m has the nodes from ``node_offsets[m]`` up to ``node_offsets[m + 1]`` and
     the edges from ``edge_offsets[m]`` up to ``edge_offsets[m + 1]``. The arrays are new
@@ -32,10 +32,8 @@ class GraphBatch:
         Nodes are numbered through: those of graph m start at ``node_offsets[m]``.
     edge_features : ndarray of float64 of shape (n_edges, n_edge_features)
         Of all edges.
-    node_offsets : ndarray of int64 of shape (n_graphs + 1,)
-        Where the nodes of each graph start, and the number of all.
-    edge_offsets : ndarray of int64 of shape (n_graphs + 1,)
-        Where the edges of each graph start, and the number of all.
+    node_offsets, edge_offsets : ndarray of int64 of shape (n_graphs + 1,)
+        Where the nodes and edges of each graph start, and the number of all.
     """
 
     node_features: FloatArray
@@ -74,27 +72,26 @@ class GraphBatch:
     def of(
         cls,
         X: Iterable[Any],
-        *,
         n_node_features: int | None = None,
         n_edge_features: int | None = None,
     ) -> GraphBatch:
-        """Check that the graphs belong together and lay them one after the other.
+        """Check that the graphs belong together and join them.
 
         Parameters
         ----------
         X : sequence of Graph, tuple or networkx.Graph
-            At least one; see :func:`~aucmax.graphs.as_graph`.
+            At least one; see :func:`~aucmax.graphs.as_graph`. A graph without edges
+            fits edge features of any number.
         n_node_features, n_edge_features : int, optional
-            How many features there must be, as a model has learned. By default as
-            many as the first graph has.
+            The number of features that a model has learned. By default that of the
+            first graph.
 
         Returns
         -------
-        batch : GraphBatch
-            A graph without edges fits edge features of any number.
+        GraphBatch
         """
         graphs = _as_graphs(X)
-        _check_node_widths(graphs, n_node_features)
+        _check_widths(list(enumerate(graphs)), "node", n_node_features)
         width = _edge_width(graphs, n_edge_features)
         node_offsets = _offsets([graph.n_nodes for graph in graphs])
         edge_offsets = _offsets([graph.n_edges for graph in graphs])
@@ -102,61 +99,35 @@ class GraphBatch:
         edge_features = [np.empty((0, width))]
         edge_features += [graph.edge_features for graph in graphs if graph.n_edges]
         return cls(
-            node_features=np.concatenate([graph.node_features for graph in graphs]),
-            edges=np.concatenate([g.edges for g in graphs]) + starts[:, np.newaxis],
-            edge_features=np.concatenate(edge_features),
-            node_offsets=node_offsets,
-            edge_offsets=edge_offsets,
+            np.concatenate([graph.node_features for graph in graphs]),
+            np.concatenate([graph.edges for graph in graphs]) + starts[:, np.newaxis],
+            np.concatenate(edge_features),
+            node_offsets,
+            edge_offsets,
         )
 
     def take(self, chosen: IntArray) -> GraphBatch:
-        """Return some of the graphs, as a batch of their own.
-
-        Parameters
-        ----------
-        chosen : ndarray of int64
-            Numbers of graphs, each at most once.
-
-        Returns
-        -------
-        batch : GraphBatch
-            Those graphs, in this order.
-        """
+        """Return some of the graphs, by number, in this order, as a batch."""
         nodes = _ranges(self.node_offsets, chosen)
         edges = _ranges(self.edge_offsets, chosen)
         new_number = np.full(self.n_nodes, -1, dtype=np.int64)
         new_number[nodes] = np.arange(nodes.size)
         return GraphBatch(
-            node_features=self.node_features[nodes],
-            edges=new_number[self.edges[edges]],
-            edge_features=self.edge_features[edges],
-            node_offsets=_offsets(np.diff(self.node_offsets)[chosen].tolist()),
-            edge_offsets=_offsets(np.diff(self.edge_offsets)[chosen].tolist()),
+            self.node_features[nodes],
+            new_number[self.edges[edges]],
+            self.edge_features[edges],
+            _offsets(np.diff(self.node_offsets)[chosen]),
+            _offsets(np.diff(self.edge_offsets)[chosen]),
         )
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """Return the values of all nodes graph by graph.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_nodes, ...)
-            One value for each node.
-
-        Returns
-        -------
-        parts : list of ndarray
-            Views, one for each graph.
-        """
+        """Return values of all nodes graph by graph, as views."""
         return np.split(values, self.node_offsets[1:-1])
 
 
 def _as_graphs(X: Any) -> list[Graph]:
-    looks_like_one = (
-        isinstance(X, Graph)
-        or is_networkx(X)
-        or (isinstance(X, tuple | list) and len(X) in (2, 3) and hasattr(X[0], "shape"))
-    )
-    if looks_like_one:
+    is_pair = isinstance(X, tuple | list) and len(X) in (2, 3)
+    if isinstance(X, Graph) or is_networkx(X) or (is_pair and hasattr(X[0], "shape")):
         raise TypeError(
             "X must be a list of graphs, got a single one; wrap it in a list: [graph]."
         )
@@ -170,48 +141,36 @@ def _as_graphs(X: Any) -> list[Graph]:
 
 def _ranges(offsets: IntArray, chosen: IntArray) -> IntArray:
     """Return the places from offsets[m] up to offsets[m + 1] for each m, in turn."""
-    parts = [np.arange(offsets[m], offsets[m + 1]) for m in chosen]
-    return np.concatenate(parts)
+    return np.concatenate([np.arange(offsets[m], offsets[m + 1]) for m in chosen])
 
 
-def _offsets(sizes: list[int]) -> IntArray:
+def _offsets(sizes: Any) -> IntArray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _check_node_widths(graphs: Sequence[Graph], expected: int | None) -> None:
+def _check_widths(
+    graphs: Sequence[tuple[int, Graph]], kind: str, expected: int | None
+) -> int:
+    """Return the number of features of a kind, which is the same in all graphs."""
+    widths = [getattr(graph, f"{kind}_features").shape[1] for _, graph in graphs]
     whose = "the model has learned"
     if expected is None:
-        expected, whose = graphs[0].node_features.shape[1], "X[0] has"
-    for position, graph in enumerate(graphs):
-        width = graph.node_features.shape[1]
+        expected, whose = widths[0], f"X[{graphs[0][0]}] has"
+    which = "graphs" if kind == "node" else "graphs with edges"
+    for (position, _), width in zip(graphs, widths, strict=True):
         if width != expected:
             raise ValueError(
-                f"X[{position}] has {width} node features, but {whose} "
-                f"{expected}; all graphs need the same."
-            )
-
-
-def _edge_width(graphs: Sequence[Graph], expected: int | None) -> int:
-    """Return the number of edge features, the same in all graphs that have edges."""
-    linked = [(p, graph) for p, graph in enumerate(graphs) if graph.n_edges]
-    if not linked:
-        return graphs[0].edge_features.shape[1] if expected is None else expected
-    _check_edge_features_present(linked)
-    whose = "the model has learned"
-    if expected is None:
-        first, graph = linked[0]
-        expected, whose = graph.edge_features.shape[1], f"X[{first}] has"
-    for position, graph in linked:
-        width = graph.edge_features.shape[1]
-        if width != expected:
-            raise ValueError(
-                f"X[{position}] has {width} edge features, but {whose} "
-                f"{expected}; all graphs with edges need the same."
+                f"X[{position}] has {width} {kind} features, but {whose} "
+                f"{expected}; all {which} need the same."
             )
     return expected
 
 
-def _check_edge_features_present(linked: list[tuple[int, Graph]]) -> None:
+def _edge_width(graphs: list[Graph], expected: int | None) -> int:
+    """Return the number of edge features, the same in all graphs that have edges."""
+    linked = [(p, graph) for p, graph in enumerate(graphs) if graph.n_edges]
+    if not linked:
+        return graphs[0].edge_features.shape[1] if expected is None else expected
     with_features = [p for p, graph in linked if graph.has_edge_features]
     without = [p for p, graph in linked if not graph.has_edge_features]
     if with_features and without:
@@ -220,3 +179,4 @@ def _check_edge_features_present(linked: list[tuple[int, Graph]]) -> None:
             f"X[{with_features[0]}] has them. Give them for every graph that has "
             "edges, or for none."
         )
+    return _check_widths(linked, "edge", expected)
