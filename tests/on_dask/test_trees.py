@@ -18,7 +18,7 @@ from scipy import sparse
 
 import aucmax
 from aucmax import LambdaMART
-from aucmax.cli.workers import LOOPBACK
+from aucmax.cli.row_storage import LOOPBACK
 from aucmax.dask import tree_training as trees
 from aucmax.dask.tree_pairs import AllScores, CellMoments, LocalRows
 from aucmax.metrics import ordinal_auc_score

@@ -5,7 +5,7 @@ import pytest
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.tables import Grading, Target
-from aucmax.tables.cross_fit import out_of_fold_scores
+from aucmax.tables.table_model import out_of_fold_scores
 
 GRADING = Grading((0, 1), (0, 1))
 

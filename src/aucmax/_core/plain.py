@@ -11,7 +11,7 @@ __all__ = ["PlainRecord", "to_plain"]
 def to_plain(value: Any) -> Any:
     """Turn a record, array or number into what JSON can hold.
 
-    Numbers that are not finite become None; what JSON lacks, such as a date, a text.
+    Numbers that are not finite become None; what JSON lacks, such as a date, a string.
     """
     if isinstance(value, np.ndarray | np.generic):
         return to_plain(value.tolist())

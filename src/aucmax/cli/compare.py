@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, QueryChoice, RowColumns, Source, split_target
+from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
 from aucmax.cli.figures import draw_curves
 from aucmax.cli.options import (
     data_argument,
@@ -25,15 +24,24 @@ from aucmax.cli.options import (
     target_options,
     time_limit_option,
 )
-from aucmax.cli.outputs import (
+from aucmax.cli.output import (
     PICTURES,
     REPORTS,
+    Console,
     check_ending,
     check_outputs,
     make_folder,
     save_figure,
+    with_console,
 )
-from aucmax.cli.program import Command, NothingRankedError, typed_command
+from aucmax.cli.reading import (
+    Data,
+    QueryChoice,
+    RowColumns,
+    Source,
+    drop_unknown,
+    split_target,
+)
 from aucmax.cli.training import describe_columns, fit_model, target_record
 from aucmax.model_selection import MODELS, compared_models
 
@@ -222,10 +230,8 @@ def compare(
         source = data._replace(path=test)
         rows = source.read(known.known_columns)
         other = split_target(rows, source, target, drop, queries, row_columns)
-    if missing_target == "drop":
-        known, other = known.without_gaps(), other and other.without_gaps()
-        for part in filter(None, [known, other]):
-            console.note_rows_left_out(part)
+    known = drop_unknown(known, missing_target, console)
+    other = other and drop_unknown(other, missing_target, console)
     plan = Plan(
         models,
         folds,

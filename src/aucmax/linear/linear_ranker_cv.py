@@ -31,12 +31,12 @@ from aucmax._core.parameters import (
     check_positive,
     check_range,
 )
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.linear.column_scales import standardized
 from aucmax.linear.loss_search import (
     Candidate,
     Rows,
@@ -46,6 +46,7 @@ from aucmax.linear.loss_search import (
     measure_fold,
 )
 from aucmax.linear.row_space import RowSpace
+from aucmax.linear.standardization import standardized
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
 
@@ -250,7 +251,7 @@ class LinearRankerCV(BinaryRanker):
                 search = self._search(rows, candidates, groups)
                 best = choose(search.scores, candidates, search.share)
                 (final,) = fit_candidates(rows, [candidates[best]])
-            scores = np.asarray(rows.X @ final.weights)
+            scores = as_row_matrix(rows.X).matvec(final.weights)
             coef = space.weights_of(final.weights) / scale
             threshold = balanced_threshold(scores, labels, weight)
             replace_state(
@@ -336,7 +337,7 @@ class LinearRankerCV(BinaryRanker):
         measure = partial(measure_fold, rows, candidates, self._part_of_the_curve())
         search = SearchScores()
         # rows in parts have workers of their own
-        n_jobs = 1 if hasattr(rows.X, "of_parts") else self.n_jobs
+        n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
         for fold in Parallel(n_jobs, return_as="generator")(
             delayed(measure)(*fold) for fold in folds
         ):

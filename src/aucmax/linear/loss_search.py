@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from aucmax._core.mapped import take_rows
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.linear_objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
@@ -162,7 +163,7 @@ def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
 def _regressions(
     rows: Rows, candidates: Sequence[Candidate]
 ) -> dict[Candidate, Fitted]:
-    if hasattr(rows.X, "of_parts"):
+    if as_row_matrix(rows.X).on_workers:
         return _regressions_in_parts(rows, candidates)
     model = LogisticRegression(warm_start=True, max_iter=_MOST_ITERATIONS)
     found = {}
@@ -255,7 +256,7 @@ def regression_path(
 
     with y of -1 and 1, and the sum W of the row weights v.
     """
-    target = labels.astype(np.float64)
+    rows, target = as_row_matrix(X), labels.astype(np.float64)
     total = float(labels.size if sample_weight is None else sample_weight.sum())
     point = np.zeros(X.shape[1] + 1)
     for C in C_values:
@@ -263,14 +264,14 @@ def regression_path(
 
         def loss(point: FloatArray, price: float = price) -> tuple[float, FloatArray]:
             weights = point[:-1]
-            scores = np.asarray(X @ weights) + point[-1]
+            scores = rows.matvec(weights) + point[-1]
             losses = np.logaddexp(0.0, scores) - target * scores
             slopes = expit(scores) - target
             if sample_weight is not None:
                 losses, slopes = losses * sample_weight, slopes * sample_weight
             slopes /= total
             value = losses.sum() / total + 0.5 * price * (weights @ weights)
-            gradient = np.append(X.T @ slopes + price * weights, slopes.sum())
+            gradient = np.append(rows.rmatvec(slopes) + price * weights, slopes.sum())
             return float(value), gradient
 
         found = minimize(
@@ -347,7 +348,7 @@ def measure_fold(
     fitted = fit_candidates(rows.take(train), candidates)
     held = rows.take(test)
     weights = np.array([one.weights for one in fitted])
-    scores = np.ascontiguousarray(np.asarray(held.X @ weights.T).T)
+    scores = np.ascontiguousarray(as_row_matrix(held.X).matvec(weights.T).T)
     values = [
         partial_auc_score(
             held.labels, s, sample_weight=held.sample_weight, qid=held.queries, **part

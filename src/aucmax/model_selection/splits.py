@@ -17,7 +17,7 @@ from aucmax.tables import (
     check_table,
     match_target,
 )
-from aucmax.tables._sparse import fit_width
+from aucmax.tables._scaling import fit_width
 
 __all__ = ["Splits", "choose_folds", "find_notices"]
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax.regularizers.regularizer import Regularizer
+from aucmax.regularizers.regularizer import QuadraticRegularizer, Regularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.masters import master_for
-from aucmax.solvers.smoothing import lost_by_smoothing, narrowed
+from aucmax.solvers.smoothing import first_width, lost_by_smoothing, narrowed
 from aucmax.solvers.solver import (
     Objective,
     Point,
@@ -29,7 +29,7 @@ _SMOOTHED_REACH_BEYOND_CENTER = 0.03  # the same while smoothed
 _MAX_SMOOTHING_LOSS = 0.4  # share of the decrease that the model promises
 _MIN_LOSS_PER_WIDTH = 0.01  # what smoothing is assumed to cost at least
 _HIGHEST_CENTER = 1.5  # times the best value, while smoothed
-_FIRST_WIDTH = 0.1  # measured: on wide data, wider ones take more passes
+_FIRST_WIDTH_WITH_L2 = 0.1  # measured: on wide data, wider ones take more passes
 _NARROWING_AT_STALL = 0.3  # factor of the width where the bound stalls
 _MIN_WIDTH = 1e-7  # a width below it that stalls becomes 0
 
@@ -69,15 +69,18 @@ class BundleSolver:
     ) -> Solution:
         """See :meth:`Solver.minimize`; the regularizer is quadratic, or has a prox."""
         C = objective.C
-        width = _FIRST_WIDTH if self.smoothing and objective.is_smoothable else 0.0
+        least = objective.least_risk
+        width = first_width(objective, start) if self.smoothing else 0.0
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         master = master_for(regularizer, cuts, C)
-        if width > 0.0 and not len(cuts) and np.isfinite(objective.least_risk):
-            # on separable data the other cuts then need not share all of C
-            flat = np.zeros(objective.n_parameters)
-            cuts.add(flat, Support(objective.least_risk, flat, objective.least_risk))
+        if width > 0.0 and isinstance(regularizer, QuadraticRegularizer):
+            width = _FIRST_WIDTH_WITH_L2
+            if not len(cuts) and np.isfinite(least):
+                # on separable data the other cuts then need not share all of C
+                flat = np.zeros(objective.n_parameters)
+                cuts.add(flat, Support(least, flat, least))
         center = best = touched = first
-        known, bound = C * objective.least_risk, -np.inf
+        known, bound = C * least, -np.inf
         support = objective.support(center, width)
         value = regularizer.value(best.parameters) + C * support.value
         while True:

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state
-from aucmax._core.folds import divide_rows, unit_of_rows
+from aucmax._core.folds import RowNumbers, divide_rows, unit_of_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_choice
 from aucmax._core.threshold import balanced_threshold
@@ -27,13 +26,12 @@ from aucmax.exceptions import (
     ConstantScoresWarning,
     IncompatibleError,
     ModelFileError,
+    NotEnoughClassesError,
 )
-from aucmax.tables._frames import as_table
-from aucmax.tables.cross_fit import out_of_fold_scores
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.grading import Grading
+from aucmax.tables.frames import as_table
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
-from aucmax.tables.target import Target, has_constant_scores
+from aucmax.tables.target import Grading, Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
 
 __all__ = [
@@ -42,6 +40,7 @@ __all__ = [
     "fit_estimator",
     "fit_with_folds",
     "learn_encoder",
+    "out_of_fold_scores",
     "score_rows",
     "view_rows",
     "view_training_rows",
@@ -56,6 +55,10 @@ _VIEWS = {
 }
 
 _LEVELS = (None, "learn", "relevant")
+
+# of the fits for `calibrate`: fewer folds suffice for many rows, and a fit takes long
+_MAX_FOLDS = 5
+_MANY_ROWS = 20_000
 
 
 @documented
@@ -72,20 +75,20 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Parameters of the estimator that are multiplied by the number of training rows.
     view : {"linear", "trees", "raw"}, default="linear"
         Which matrix of the encoder the estimator learns from. One that has a parameter
-        ``categorical_features`` is told which columns of "trees" hold categories;
+        ``categorical_features`` gets the columns of "trees" that hold categories;
         "raw" is the table itself, for one that learns columns by itself.
     positive : optional
         The target value to rank on top; :func:`aucmax.tables.encode_target` says which
         one it is without a choice.
     levels : {None, "learn", "relevant"}, default=None
-        What becomes of a target with more than two levels of relevance: it is refused;
-        or the estimator learns them; or it learns which rows are above the lowest.
+        How to treat a target with more than two levels of relevance: raise an error,
+        learn them, or learn which rows are above the lowest.
     name : str, optional
         Name of the model, for reports.
     target : str, optional
         Name of the target column, for reports and for ``aucmax evaluate``.
     query_column : str, optional
-        Name of the column that names the query of each row, likewise.
+        Name of the column of queries, also for these.
     calibrate : {None, "auto", "sigmoid", "isotonic"}, default=None
         How scores become probabilities; without it there is no `predict_proba`. They
         are learned from scores of rows that a model has not seen: by the estimator, if
@@ -112,7 +115,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Rising scores and their log-odds, between which probabilities are found; only
         with `calibrate`.
     base_rate_ : float
-        Share of positives among the rows that they were learned from, likewise.
+        Share of positives among the rows that they were learned from, with `calibrate`.
     row_sketch_ : ndarray of uint64
         By which :meth:`share_of_known_rows` knows the training rows.
 
@@ -178,7 +181,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             The query of each row, for an estimator that can learn within queries.
             A :class:`~aucmax.tables.Target` has its own.
         checkpoint : path, optional
-            A file from which a killed fit goes on, for an estimator whose `fit` takes
+            A file from which a killed fit resumes, for an estimator whose `fit` takes
             it. Further fits for `calibrate` have none.
         """
         if self.levels not in _LEVELS:
@@ -255,7 +258,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def grading_(self) -> Grading:
-        """What the values of the target meant at training."""
+        """The meaning of the values of the target at training."""
         check_is_fitted(self)
         return Grading(tuple(self.values_.tolist()), tuple(self.levels_.tolist()))
 
@@ -366,7 +369,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
 
 def warn_of_constant_scores(estimator: Any) -> None:
-    """Warn that a model is of no use."""
+    """Warn that a model ranks nothing."""
     warnings.warn(
         f"{type(estimator).__name__} gives all rows the same score"
         ", or all rows of each query, so it ranks nothing. Try another model, more rows"
@@ -377,7 +380,7 @@ def warn_of_constant_scores(estimator: Any) -> None:
 
 
 def check_rows(table: Any, target: Target) -> None:
-    """Refuse a table and a target of different lengths."""
+    """Reject a table and a target of different lengths."""
     if table.shape[0] != target.labels.size:
         raise ValueError(
             f"the table has {table.shape[0]} rows, but the target has "
@@ -486,16 +489,11 @@ def fit_estimator(
             )
         taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant
-    if is_dask(matrix):
-        import dask.array as da
-
-        cut = partial(da.from_array, chunks=(matrix.chunks[0],))
-        labels, taken = cut(labels), {n: cut(values) for n, values in taken.items()}
     return fit_with_folds(estimator, matrix, labels, taken, target)
 
 
 def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
-    """Refuse a loaded estimator that takes columns of numbers for categories."""
+    """Reject a loaded estimator that takes columns of numbers for categories."""
     taken = {*getattr(estimator, "categorical_features_", [])}
     if view == "trees" and not taken <= {*encoder.categorical_features_}:
         raise ModelFileError("the model and its table differ in what is a category")
@@ -522,6 +520,38 @@ def _ranking_parts(
         "n_rows_": target.labels.size,
         "n_positive_": target.n_positive,
     }
+
+
+def out_of_fold_scores(
+    fit_and_score: Callable[[RowNumbers, RowNumbers], NDArray[np.float64]],
+    target: Target,
+) -> tuple[RowNumbers, NDArray[np.float64]]:
+    """Score rows by models of other folds; return which rows, and their scores.
+
+    Groups and queries are never divided, and with times each row is scored by a model
+    of earlier rows, so that the earliest have no score.
+    """
+    rows, scores = [], []
+    n_folds = _MAX_FOLDS if target.labels.size <= _MANY_ROWS else 3
+    folds = divide_rows(
+        target.relevant,
+        n_folds,
+        unit=unit_of_rows(target.queries, target.groups, target.times),
+        times=target.times,
+    )
+    for train, test in folds:
+        with warnings.catch_warnings():
+            # the fit to all rows has said what there is to say
+            warnings.simplefilter("ignore")
+            scores.append(fit_and_score(train, test))
+        rows.append(test)
+    if not rows or np.ptp(target.relevant[np.concatenate(rows)]) == 0:
+        raise NotEnoughClassesError(
+            "probabilities are learned from rows that a model has not seen, but no "
+            "division of the rows leaves both classes to learn from and to check with; "
+            "use more rows, groups or times, or calibrate=None."
+        )
+    return np.concatenate(rows), np.concatenate(scores)
 
 
 def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:

@@ -1,0 +1,210 @@
+"""What a fitted margin guarantees, and the curve of margins over nu+."""
+
+import math
+from dataclasses import dataclass, fields
+from typing import Any
+
+from aucmax._core import saved_state as saved
+from aucmax._core.validation import BoolArray, FloatArray
+from aucmax.margin.margin_request import ROUNDING_OF_SUMS, ClassSizes
+from aucmax.risks import (
+    InstanceMargin,
+    InstanceMargins,
+    PairMargin,
+    pairs_with_margin,
+)
+
+__all__ = ["Certificate", "MarginCurve", "certify"]
+
+
+class _Record:
+    """Base of dataclasses that a model file can hold."""
+
+    def get_params(self, deep: bool = False) -> dict[str, Any]:
+        """Return the fields by name; `deep` is scikit-learn's, and has no effect."""
+        record: Any = self
+        return {field.name: getattr(self, field.name) for field in fields(record)}
+
+
+@dataclass(frozen=True)
+class Certificate(_Record):
+    r"""What the margin of a fitted model guarantees on its training rows.
+
+    Attributes
+    ----------
+    gamma_star : float or None
+        The soft margin over pairs reached, within `gap` of the largest possible;
+        None if the formulation does not optimise pairs.
+    gamma_hat : float or None
+        The margin of the reduction to instances reached, which is at least the largest
+        possible `gamma_star` less the gap; None if the formulation is over pairs.
+    rho_hat : float
+        The margin that the pairs counted below have.
+    nu_pos, nu_neg : float or None
+        How many positives and negatives, by weight, may miss it.
+    pairs_guaranteed : int or float
+        The least weight of pairs that must have margin `rho_hat`, by Theorem 3, or for
+        pairs by the definition of the soft margin.
+    pairs_achieved : int or float
+        The weight of pairs that have it.
+    n_pairs : int or float
+        The weight of all pairs.
+    gap : float
+        How much larger the optimum can be, relative to the margin reached.
+
+    References
+    ----------
+    .. [1] D. Suehiro, K. Hatano, E. Takimoto. Approximate reduction from AUC
+       maximization to 1-norm soft margin optimization. ALT 2011, section 2.1,
+       Theorem 3 and Corollary 4.
+    """
+
+    gamma_star: float | None
+    gamma_hat: float | None
+    rho_hat: float
+    nu_pos: float | None
+    nu_neg: float | None
+    pairs_guaranteed: float
+    pairs_achieved: float
+    n_pairs: float
+    gap: float
+
+    _saved_state = saved.fields(
+        **dict.fromkeys(
+            ("gamma_star", "gamma_hat", "nu_pos", "nu_neg"),
+            saved.or_none(saved.number),
+        ),
+        **dict.fromkeys(
+            ("rho_hat", "pairs_guaranteed", "pairs_achieved", "n_pairs", "gap"),
+            saved.number,
+        ),
+    )
+
+    def __repr__(self) -> str:
+        lines = ["Margin certificate"]
+        if self.gamma_star is not None:
+            lines.append(f"  gamma*     {self.gamma_star:.6g}  soft margin over pairs")
+        if self.gamma_hat is not None:
+            lines.append(
+                f"  gamma_hat  {self.gamma_hat:.6g}  margin of the reduction, "
+                "at least the soft margin over pairs"
+            )
+        lines.append(
+            f"  gap        {self.gap:.2g}  relative: how much more is possible"
+        )
+        lines.append(f"  rho_hat    {self.rho_hat:.6g}  margin of the pairs below")
+        if self.nu_pos is not None and self.nu_neg is not None:
+            lines.append(
+                f"  nu+, nu-   {self.nu_pos:.6g}, {self.nu_neg:.6g}  "
+                "positives and negatives that may miss it"
+            )
+        for name, count in (
+            ("guaranteed", self.pairs_guaranteed),
+            ("achieved", self.pairs_achieved),
+        ):
+            share = count / self.n_pairs
+            lines.append(
+                f"  {name:<10} {_count(count)} of {_count(self.n_pairs)} pairs "
+                f"({share:.2%})"
+            )
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class MarginCurve(_Record):
+    r"""The curve :math:`\hat\gamma(\nu^+)`, where it was solved and bounded.
+
+    Attributes
+    ----------
+    nu_pos : ndarray of shape (n_points,)
+        Where the reduction was solved, ascending.
+    gamma_hat : ndarray of shape (n_points,)
+        Its margin there.
+    lower_nu_pos : ndarray of shape (n_grid,)
+        A finer grid.
+    lower_bound : ndarray of shape (n_grid,)
+        The curve is nowhere below this.
+    best : int
+        Index of the lowest point.
+    nu : float
+        The product of nu+ and nu-.
+    """
+
+    nu_pos: FloatArray
+    gamma_hat: FloatArray
+    lower_nu_pos: FloatArray
+    lower_bound: FloatArray
+    best: int
+    nu: float
+
+    _saved_state = saved.fields(
+        nu_pos=saved.array("f", None),
+        gamma_hat=saved.array("f", "nu_pos"),
+        lower_nu_pos=saved.array("f", None),
+        lower_bound=saved.array("f", "lower_nu_pos"),
+        best=saved.count,
+        nu=saved.between(0, math.inf),
+    )
+
+    def _check_state(self) -> None:
+        """Reject a loaded curve whose lowest point is not among its points."""
+        if self.best >= self.nu_pos.size:
+            raise ValueError("best is not among the points of the curve")
+
+
+def certify(
+    risk: PairMargin | InstanceMargin,
+    scores: FloatArray,
+    labels: BoolArray,
+    sample_weight: FloatArray | None,
+    gap: float,
+) -> Certificate:
+    """Count the pairs that the margin of these scores guarantees, and those it reaches.
+
+    Over pairs, those below the threshold of the soft margin weigh less than nu; over
+    instances, positives below theirs weigh less than nu_pos and negatives above theirs
+    less than nu_neg, whatever the scores: so both hold before the optimum is reached.
+    """
+    sizes = ClassSizes.of(labels, sample_weight)
+    gamma_star = gamma_hat = nu_pos = nu_neg = None
+    if isinstance(risk, PairMargin):
+        bound = risk.bind(labels, sample_weight)
+        gamma_star = -bound.value(scores)
+        rho = bound.threshold(scores)
+        guaranteed = sizes.n_pairs - risk.nu
+    else:
+        nu_pos, nu_neg = risk.nu_pos, risk.nu_neg
+        margins = InstanceMargins(scores, labels, sample_weight)
+        lowest = float(margins.smallest_positive_threshold(nu_pos))
+        highest = float(margins.largest_negative_threshold(nu_neg))
+        mean_lowest = float(margins.mean_smallest_positive(nu_pos))
+        mean_highest = float(margins.mean_largest_negative(nu_neg))
+        gamma_hat = (mean_lowest - mean_highest) / 2.0
+        rho = (lowest - highest) / 2.0
+        guaranteed = (sizes.positive - nu_pos) * (sizes.negative - nu_neg)
+    achieved = pairs_with_margin(scores, labels, rho, sample_weight)
+    n_pairs = sizes.n_pairs
+    if sample_weight is None:
+        n_pairs = round(n_pairs)
+    return Certificate(
+        gamma_star=gamma_star,
+        gamma_hat=gamma_hat,
+        rho_hat=rho,
+        nu_pos=nu_pos,
+        nu_neg=nu_neg,
+        pairs_guaranteed=_at_least(guaranteed, sample_weight),
+        pairs_achieved=achieved,
+        n_pairs=n_pairs,
+        gap=gap,
+    )
+
+
+def _at_least(weight: float, sample_weight: FloatArray | None) -> float:
+    """Round a number of pairs up: without weights it is whole."""
+    if sample_weight is not None:
+        return max(weight * (1.0 - ROUNDING_OF_SUMS), 0.0)
+    return max(math.ceil(weight * (1.0 - ROUNDING_OF_SUMS) - ROUNDING_OF_SUMS), 0)
+
+
+def _count(number: float) -> str:
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.6g}"

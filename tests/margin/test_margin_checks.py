@@ -1,0 +1,25 @@
+"""What every estimator owes: scikit-learn's own checks, all of them."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from aucmax.margin import MarginRanker
+
+pytestmark = pytest.mark.sampled(5)
+
+
+# scikit-learn also fits labels drawn at random, where no margin is above 0
+@pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning")
+@parametrize_with_checks(
+    [
+        MarginRanker(),
+        MarginRanker("features", epsilon=0.5),
+        MarginRanker("stumps", epsilon=0.5, tol=0.1),
+        MarginRanker(formulation="hard", tol=0.1),
+        MarginRanker(formulation="instances", epsilon=0.5, tol=1e-2),
+        MarginRanker("features", "adaptive", 0.5, tol=0.1),
+        MarginRanker(formulation="global", epsilon=0.5, tol=0.1),
+    ]
+)
+def test_estimator_passes_every_check_of_scikit_learn(estimator, check):
+    check(estimator)
