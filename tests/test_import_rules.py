@@ -34,10 +34,10 @@ MAY_IMPORT = {
     "decisions": {"metrics"},
     "tables": {"metrics", "datasets", "decisions"},
     "inspection": {"metrics", "tables"},
-    "report": {"metrics", "decisions", "inspection"},
+    "report": {"metrics", "tables", "decisions", "inspection"},
     "model_selection": {
         *("base", "metrics", "tables", "datasets", "decisions", "inspection", "report"),
-        *("linear", "trees", "persistence"),
+        *("linear", "margin", "boosting", "trees", "persistence"),
     },
     "torch": {"base", "risks", "metrics"},
     "onnx": {"hypotheses", "linear", "trees", "tables"},

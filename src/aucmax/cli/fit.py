@@ -23,7 +23,13 @@ from aucmax.cli.options import (
 from aucmax.cli.outputs import check_outputs
 from aucmax.cli.program import Command, echo
 from aucmax.cli.room import disk_option, stays_on_disk
-from aucmax.cli.training import auto_record, fit_model, note_findings, target_record
+from aucmax.cli.training import (
+    auto_record,
+    describe_columns,
+    fit_model,
+    note_findings,
+    target_record,
+)
 from aucmax.cli.workers import worker_options
 from aucmax.model_selection import MODELS
 
@@ -176,6 +182,7 @@ def fit(
     fitted = fit_model(
         model, training, goal, aim, console, parameters, calibrate, checkpoint
     )
+    describe_columns(fitted.encoder_, console)
     place = console.write(output, partial(aucmax.save, fitted, overwrite=force))
     if checkpoint is not None and console.exit_code:
         echo(f"The checkpoint {checkpoint} is kept for another try.", err=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aucmax._core.atomic import atomic_output
-from aucmax.report.contents import Contents
+from aucmax.report.contents import ReportContents
 from aucmax.report.view import page_view, read_template, table_view
 
 if TYPE_CHECKING:
@@ -31,11 +31,11 @@ class Report:
 
     Parameters
     ----------
-    contents : Contents
+    contents : ReportContents
         What it says.
     """
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: ReportContents) -> None:
         self.contents = contents
 
     def __repr__(self) -> str:
@@ -103,7 +103,7 @@ def check_report_path(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def table_as_html(contents: Contents) -> str:
+def table_as_html(contents: ReportContents) -> str:
     """Return the verdict and the table of the models, for notebooks."""
     template = _environment().get_template("fragment.html.j2")
     return template.render(view=table_view(contents))
