@@ -12,7 +12,7 @@ from aucmax.model_selection.input_table import GivenRows
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.model_selection.stacking import Spread, learn_scale, scaled
-from aucmax.tables import TableEncoder, TableModel, as_table
+from aucmax.tables import Grading, TableEncoder, TableModel, Target, as_table
 
 N_ROWS = 90
 SETTING = SearchSetting(2, False, WHOLE_CURVE, 1, 0)
@@ -22,7 +22,8 @@ def training_table(**more):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(N_ROWS, 2))
     labels = X[:, 0] + generator.normal(size=N_ROWS) > 0.5
-    given = GivenRows(as_table(X), np.array([0, 1]), labels, **more)
+    target = Target(labels.astype(int), Grading((0, 1), (0, 1)), **more)
+    given = GivenRows(as_table(X), np.array([0, 1]), target)
     return SearchRows(given, plan_folds(labels, 3, 0))
 
 
@@ -68,7 +69,7 @@ def test_rows_are_scored_by_the_model_that_has_not_seen_them():
 
 def test_weights_and_queries_reach_the_model_and_the_callback_is_taken_back():
     weight, queries = np.arange(1.0, 91.0), np.arange(90) // 10
-    rows = training_table(weight=weight, queries=queries)
+    rows = training_table(weights=weight, queries=queries)
     calls = []
     found = fit_out_of_fold(
         candidate(), rows, SETTING, lambda *news, **_: calls.append(news)
@@ -83,7 +84,7 @@ def test_weights_and_queries_reach_the_model_and_the_callback_is_taken_back():
 
 
 def test_a_candidate_may_learn_from_some_of_the_rows():
-    rows = training_table(weight=np.arange(1.0, 91.0))
+    rows = training_table(weights=np.arange(1.0, 91.0))
     found = fit_out_of_fold(candidate(max_rows=20), rows, SETTING, nothing)
     X, y, weight, _ = found.models[0].given_
     assert X.shape[0] == y.size == weight.size == 20
@@ -138,7 +139,7 @@ def members(rows, make=Recorder, time_limit=None, report=None):
 
 def test_models_with_a_weight_are_fitted_to_all_rows():
     weight = np.arange(1.0, N_ROWS + 1)
-    rows = training_table(weight=weight)
+    rows = training_table(weights=weight)
     found, chosen = members(rows)
     assert [(one["name"], one["weight"]) for one in chosen.records] == [
         ("c", 0.7),

@@ -242,21 +242,20 @@ def run_comparison(
 ) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
     from aucmax._core.compiled import load_compiler
-    from aucmax.model_selection import plan_comparison
+    from aucmax.model_selection import PlannedComparison, choose_aim
 
     models = task.models_for(data)
     target = data.encode(models, task.positive)
     test = None
     if task.test is not None:
         test = (task.test.rows, task.test.match_values(target.grading))
-    planned = plan_comparison(
+    planned = PlannedComparison.of(
         data.rows,
         target,
         models,
+        choose_aim(target, task.metric, **task.ranges),
         test=test,
         n_folds=task.n_folds,
-        metric=task.metric,
-        **task.ranges,
         random_state=task.seed,
         parameters={"auto": task.auto},
     )

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         VersusBaseline,
     )
     from aucmax.model_selection.cross_validation import (
+        PlannedComparison,
         compare_models,
         find_notices,
-        plan_comparison,
     )
     from aucmax.model_selection.fold_estimates import Summary, summarise_scores
     from aucmax.model_selection.model_report import report_model
@@ -46,13 +46,13 @@ _HOME = {
     "Comparison": "comparison",
     "FittedFold": "comparison",
     "ModelResult": "comparison",
+    "PlannedComparison": "cross_validation",
     "Summary": "fold_estimates",
     "VersusBaseline": "comparison",
     "choose_aim": "aim",
     "compare_models": "cross_validation",
     "find_notices": "cross_validation",
     "parse_parameters": "typed_parameters",
-    "plan_comparison": "cross_validation",
     "report_model": "model_report",
     "summarise_scores": "fold_estimates",
 }
@@ -70,6 +70,7 @@ __all__ = [
     "FittedFold",
     "ModelResult",
     "NamedModel",
+    "PlannedComparison",
     "Summary",
     "VersusBaseline",
     "choose_aim",
@@ -78,7 +79,6 @@ __all__ = [
     "find_model",
     "find_notices",
     "parse_parameters",
-    "plan_comparison",
     "report_model",
     "summarise_scores",
     "table_model",

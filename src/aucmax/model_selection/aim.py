@@ -19,7 +19,7 @@ from aucmax.metrics import (
 )
 from aucmax.tables import Target
 
-__all__ = ["MEASURES", "Aim", "choose_aim", "measure", "measures_of"]
+__all__ = ["MEASURES", "Aim", "choose_aim", "measure", "measure_titles", "measures_of"]
 
 Range: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]
@@ -70,11 +70,6 @@ class Aim:
         """What the metric is called."""
         return MEASURES[self.metric]
 
-    def titles(self, names: Iterable[str]) -> list[str]:
-        """Return what measures are called in a table."""
-        titles = {**MEASURES, "partial_auc": f"pAUC {self.part}"}
-        return [titles[name] for name in names]
-
     @property
     def part(self) -> str:
         """The part of the curve in a few characters."""
@@ -90,6 +85,12 @@ class Aim:
         if self.tpr_range == WHOLE:
             return text
         return text + ", true-positive rates {:g} to {:g}".format(*self.tpr_range)
+
+
+def measure_titles(aim: Aim, names: Iterable[str]) -> list[str]:
+    """Return what measures are called in a table."""
+    titles = {**MEASURES, "partial_auc": f"pAUC {aim.part}"}
+    return [titles[name] for name in names]
 
 
 def measures_of(target: Target) -> list[str]:

@@ -79,8 +79,14 @@ def _fit(
     import lightgbm
     import sklearn
 
-    given = rows.given
-    vectors = (given.labels, given.weight, given.queries, given.groups, given.times)
+    given, target = rows.given, rows.given.target
+    vectors = (
+        given.labels,
+        target.weights,
+        target.queries,
+        target.groups,
+        target.times,
+    )
     folds = [test for _, test in rows.plan.folds]
     return {
         "the model": "AutoRanker",

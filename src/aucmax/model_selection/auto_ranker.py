@@ -232,9 +232,9 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                 given.labels,
                 self.folds,
                 self.random_state,
-                queries=given.queries,
-                groups=given.groups,
-                times=given.times,
+                queries=given.target.queries,
+                groups=given.target.groups,
+                times=given.target.times,
             )
             hidden = check_table(given.table, given.labels, plan.folds)
             rows = SearchRows(given, plan)
@@ -248,7 +248,9 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in search.fitted]), setting.part
             )
-            ensemble = combine(ranked, plan.blocks, is_forward=given.times is not None)
+            ensemble = combine(
+                ranked, plan.blocks, is_forward=given.target.times is not None
+            )
             members = search.choose_members(ensemble.weights)
             if done is not None and not search.is_stopped:
                 done.finish()

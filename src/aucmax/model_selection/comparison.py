@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.model_selection.aim import Aim
+from aucmax.model_selection.aim import Aim, measure_titles
 from aucmax.tables import TableModel, TableNotice, Target
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Comparison:
     @property
     def measure_titles(self) -> list[str]:
         """What the measures are called in a table, the main one first."""
-        return self.aim.titles(self.results[0].measures)
+        return measure_titles(self.aim, self.results[0].measures)
 
     def _repr_html_(self) -> str:
         from aucmax.report.pages import comparison_table

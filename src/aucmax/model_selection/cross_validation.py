@@ -95,7 +95,7 @@ from aucmax.tables._sparse import fit_width
 from aucmax.tables.cross_fit import FoldedTable
 from aucmax.tables.table_model import assemble_model, check_rows
 
-__all__ = ["PlannedComparison", "compare_models", "find_notices", "plan_comparison"]
+__all__ = ["PlannedComparison", "compare_models", "find_notices"]
 
 # rows of each class that are checked where not all are in memory
 _MAX_ROWS_OF_A_CLASS = 20_000
@@ -197,48 +197,6 @@ def compare_models(
     >>> comparison
     Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8568
     """
-    planned = plan_comparison(
-        X,
-        y,
-        models,
-        qid=qid,
-        sample_weight=sample_weight,
-        groups=groups,
-        times=times,
-        test=test,
-        baselines=baselines,
-        n_folds=n_folds,
-        metric=metric,
-        fpr_range=fpr_range,
-        tpr_range=tpr_range,
-        random_state=random_state,
-    )
-    return planned.run(progress)
-
-
-def plan_comparison(
-    X: Any,
-    y: Any,
-    models: Sequence[Any] | None = None,
-    *,
-    qid: Any = None,
-    sample_weight: Any = None,
-    groups: Any = None,
-    times: Any = None,
-    test: tuple[Any, Any] | None = None,
-    baselines: Sequence[str] | None = None,
-    n_folds: int | None = None,
-    metric: str | None = None,
-    fpr_range: Sequence[float] | None = None,
-    tpr_range: Sequence[float] | None = None,
-    random_state: int = 0,
-    parameters: Mapping[str, Mapping[str, Any]] | None = None,
-) -> "PlannedComparison":
-    """Check everything and divide the rows, without fitting a model yet.
-
-    Parameters are those of :func:`compare_models`; `parameters` has those to set of
-    models of the list, by the name of the model.
-    """
     if models is None:
         has_range = fpr_range is not None or tpr_range is not None
         has_queries = qid is not None or getattr(y, "queries", None) is not None
@@ -248,25 +206,36 @@ def plan_comparison(
         target, sample_weight=sample_weight, groups=groups, times=times
     )
     aim = choose_aim(target, metric, fpr_range, tpr_range)
-    chosen = parameters or {}
-    named = name_models(
+    planned = PlannedComparison.of(
+        X,
+        target,
         models,
-        lambda name: table_model(name, ranges=aim.ranges, parameters=chosen.get(name)),
+        aim,
+        test=test,
+        baselines=baselines,
+        n_folds=n_folds,
+        random_state=random_state,
     )
-    table = as_table(X)
-    check_rows(table, target)
-    if test is None:
-        splits = Splits.of_folds(table, target, n_folds, random_state)
-    else:
-        splits = Splits.of_two_tables(table, target, *test)
-    return PlannedComparison(
-        named, _choose_baselines(baselines, named), splits, aim, random_state
-    )
+    return planned.run(progress)
 
 
 @dataclass(frozen=True)
 class PlannedComparison:
-    """Models, rows and folds of a comparison that is yet to run."""
+    """Models, rows and folds of a comparison that is yet to run; `of` makes one.
+
+    Attributes
+    ----------
+    models : dict of str to TableModel
+        Unfitted, by their names.
+    baselines : list of str
+        Those that the others are tested against.
+    splits : Splits
+        The rows of training and test.
+    aim : Aim
+        What decides.
+    random_state : int
+        What decides how rows are dealt to the folds.
+    """
 
     models: Models
     baselines: list[str]
@@ -274,13 +243,70 @@ class PlannedComparison:
     aim: Aim
     random_state: int
 
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        target: Target,
+        models: Sequence[Any],
+        aim: Aim,
+        *,
+        test: tuple[Any, Any] | None = None,
+        baselines: Sequence[str] | None = None,
+        n_folds: int | None = None,
+        random_state: int = 0,
+        parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Self:
+        """Divide the rows, and make the models.
+
+        Parameters
+        ----------
+        X, models, test, baselines, n_folds, random_state : optional
+            As in :func:`compare_models`.
+        target : Target
+            What is ranked.
+        aim : Aim
+            What decides.
+        parameters : mapping, optional
+            Parameters to set of models of the list, by the name of the model.
+
+        Returns
+        -------
+        PlannedComparison
+        """
+        chosen = parameters or {}
+        named = name_models(
+            models,
+            lambda name: table_model(
+                name, ranges=aim.ranges, parameters=chosen.get(name)
+            ),
+        )
+        table = as_table(X)
+        check_rows(table, target)
+        if test is None:
+            splits = Splits.of_folds(table, target, n_folds, random_state)
+        else:
+            splits = Splits.of_two_tables(table, target, *test)
+        baselines = _choose_baselines(baselines, named)
+        return cls(named, baselines, splits, aim, random_state)
+
     @property
     def n_folds(self) -> int:
         """Number of folds; 1 if there are test rows."""
         return len(self.splits.folds)
 
     def run(self, progress: Callable[[str], None] | None = None) -> Comparison:
-        """Fit all models to all folds; `progress` gets a line after each fit."""
+        """Fit all models to all folds.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with a line of news after each fit.
+
+        Returns
+        -------
+        Comparison
+        """
         splits = self.splits
         notices = dict.fromkeys(splits.check())
         folded = FoldedTable(splits.table, splits.target, splits.folds)

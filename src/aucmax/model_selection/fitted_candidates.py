@@ -96,8 +96,8 @@ class SearchRows:
             logits,
             given.labels[rows],
             self.plan.fold_of_row,
-            None if given.weight is None else given.weight[rows],
-            None if given.queries is None else given.queries[rows],
+            given.target.weights_of(rows),
+            None if given.target.queries is None else given.target.queries[rows],
             part,
         )
 

@@ -69,9 +69,7 @@ def pool_aucs(
     """
     values = np.array([fold.auc for fold in folds])
     auc = float(weights @ values)
-    error = _pooled_error(folds, weights)
-    if of_models:
-        error = _with_fitting_error(error, values, weights)
+    error = _pooled_error(folds, values, weights, of_models)
     return Estimate(auc, *area_interval(auc, error, CONFIDENCE, _pooled_rows(folds)))
 
 
@@ -88,9 +86,7 @@ def pool_differences(
     """
     values = np.array([fold.difference for fold in folds])
     difference = float(weights @ values)
-    error = _pooled_error(folds, weights)
-    if of_models:
-        error = _with_fitting_error(error, values, weights)
+    error = _pooled_error(folds, values, weights, of_models)
     both = np.array([(fold.auc_a, fold.auc_b) for fold in folds])
     auc_a, auc_b = (weights @ both).tolist()
     rows = _pooled_rows(folds)
@@ -103,29 +99,29 @@ def ignore_few_rows() -> "warnings.catch_warnings[None]":
 
 
 def _pooled_error(
-    folds: Sequence[AUCInterval] | Sequence[AUCComparison], weights: Floats
+    folds: Sequence[AUCInterval] | Sequence[AUCComparison],
+    values: Floats,
+    weights: Floats,
+    of_models: bool,
 ) -> float:
-    return float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
+    """Return the error of the test rows, with `of_models` widened for the fits.
+
+    See :mod:`aucmax.model_selection.cross_validation`.
+    """
+    error = float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
+    k = values.size
+    if not of_models or k == 1 or error == 0.0:
+        return error
+    spread = k / (k - 1) * float(weights @ (values - weights @ values) ** 2)
+    by_rows = (1.0 + 1.0 / (k - 1)) * error**2
+    by_folds = (1.0 / k + 1.0 / (k - 1)) * spread
+    return float(np.sqrt(max(by_rows, by_folds)))
 
 
 def _pooled_rows(folds: Sequence[AUCInterval] | Sequence[AUCComparison]) -> Rows:
     positive, negative = np.sum([fold.rows for fold in folds], axis=0).tolist()
     warn_of_few_rows((positive, negative))
     return positive, negative
-
-
-def _with_fitting_error(error: float, values: Floats, weights: Floats) -> float:
-    """Widen the error of the test rows by what the fits of the folds' models add.
-
-    See :mod:`aucmax.model_selection.cross_validation`.
-    """
-    k = values.size
-    if k == 1 or error == 0.0:
-        return error
-    spread = k / (k - 1) * float(weights @ (values - weights @ values) ** 2)
-    by_rows = (1.0 + 1.0 / (k - 1)) * error**2
-    by_folds = (1.0 / k + 1.0 / (k - 1)) * spread
-    return float(np.sqrt(max(by_rows, by_folds)))
 
 
 def mean_interval(values: Floats) -> Estimate:

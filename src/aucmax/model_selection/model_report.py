@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aucmax.model_selection.aim import choose_aim
+from aucmax.model_selection.aim import choose_aim, measure_titles
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.models import trained_ranges
@@ -95,6 +95,7 @@ def report_model(
         scores,
         aim=aim,
         summary=summary,
+        titles=measure_titles(aim, summary.measures),
         title=title,
         notices=notices,
         found=[str(one) for one in find_notices(table, target)],

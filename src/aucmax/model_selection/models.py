@@ -26,6 +26,8 @@ __all__ = [
 Ranges = Mapping[str, tuple[float, float]]
 
 _ALL_ROWS = 10**9
+# beyond, trees take long: AutoRanker tries one model of them, with fewer trees
+_MAX_COLUMNS_OF_TREES = 20_000
 _WHOLE = (0.0, 1.0)
 
 
@@ -38,16 +40,6 @@ class SearchSetting(NamedTuple):
     n_jobs: int
     random_state: int
     is_limited: bool = False  # whether there is a time limit
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether each column can have a curve of its own."""
-        return not self.is_sparse and self.n_columns <= 300
-
-    @property
-    def is_very_wide(self) -> bool:
-        """Whether trees take long."""
-        return self.n_columns > 20_000
 
     @property
     def is_partial(self) -> bool:
@@ -92,8 +84,8 @@ class NamedModel:
         Parameters that differ within AutoRanker, where models share the time.
     search_rows : int
         AutoRanker draws at most this number of rows to learn from.
-    suits : callable
-        Whether AutoRanker tries it by default, given the setting.
+    suits : callable or None
+        Whether AutoRanker tries it by default, given the setting; None for always.
     """
 
     home: str
@@ -106,7 +98,7 @@ class NamedModel:
     learns_levels: bool = False
     search_settings: dict[str, Any] = field(default_factory=dict)
     search_rows: int = _ALL_ROWS
-    suits: Suits = lambda setting: True
+    suits: Suits | None = None
 
 
 _RANGES = ("fpr_range", "tpr_range")
@@ -122,7 +114,7 @@ _AUCSVC = partial(NamedModel, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
 def _lightgbm(
     n_estimators: int,
     search_rows: int = _ALL_ROWS,
-    suits: Suits = lambda setting: not setting.is_very_wide,
+    suits: Suits | None = lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_TREES,
     **params: Any,
 ) -> NamedModel:
     return NamedModel(
@@ -198,7 +190,9 @@ MODELS: dict[str, NamedModel] = {
         {"objective": "logistic"},
         compared="always",
         suits=lambda setting: (
-            setting.is_partial and not setting.is_early and not setting.is_very_wide
+            setting.is_partial
+            and not setting.is_early
+            and setting.n_columns <= _MAX_COLUMNS_OF_TREES
         ),
     ),
     "lambdamart-auc": _LAMBDAMART({"objective": "auc"}),
@@ -206,7 +200,9 @@ MODELS: dict[str, NamedModel] = {
         {"objective": "pauc", "fpr_range": (0.0, 0.1)},
         compared="ranges",
         ranges=("fpr_range",),
-        suits=lambda setting: setting.is_early and not setting.is_very_wide,
+        suits=lambda setting: (
+            setting.is_early and setting.n_columns <= _MAX_COLUMNS_OF_TREES
+        ),
     ),
     "lambdamart-mauc": _LAMBDAMART({"objective": "mauc"}, learns_levels=True),
     "lambdamart-ordinal": _LAMBDAMART({"objective": "ordinal"}, learns_levels=True),
@@ -217,7 +213,7 @@ MODELS: dict[str, NamedModel] = {
     "lightgbm-small": _lightgbm(
         300,
         200_000,
-        suits=lambda setting: True,
+        suits=None,
         learning_rate=0.04,
         num_leaves=15,
         min_data_in_leaf=5,
@@ -261,7 +257,7 @@ MODELS: dict[str, NamedModel] = {
     "additive": NamedModel(
         "aucmax.model_selection.additive_logistic:AdditiveLogistic",
         search_rows=50_000,
-        suits=lambda setting: setting.is_narrow,
+        suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
     ),
 }
 
@@ -312,7 +308,24 @@ def compared_models(
 
 
 def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
-    """Return a model of the list, or raise ValueError with the names that come near."""
+    """Return a model of the list.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`MODELS`.
+    names : sequence of str, optional
+        Those to choose from.
+
+    Returns
+    -------
+    NamedModel
+
+    Raises
+    ------
+    ValueError
+        There is no such name; the message has those that come near.
+    """
     if name not in names:
         from aucmax.datasets import near_names
 
@@ -458,7 +471,7 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
                 f"models must be 'default' or a list of names and estimators, got "
                 f"{models!r}; put one model into a list, too."
             )
-        models = [name for name in CANDIDATES if MODELS[name].suits(setting)]
+        models = [name for name in CANDIDATES if _suits(MODELS[name], setting)]
     from aucmax.tables import TableModel
 
     named = name_models(models, partial(_search_model, setting))
@@ -476,12 +489,16 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
     ]
 
 
+def _suits(choice: NamedModel, setting: SearchSetting) -> bool:
+    return choice.suits is None or choice.suits(setting)
+
+
 def _search_model(setting: SearchSetting, name: str) -> Any:
     """Make a model of the list as AutoRanker tries it."""
     one_model = [name for name, choice in MODELS.items() if choice.view != "raw"]
     choice = find_model(name, one_model)
     parameters = dict(choice.search_settings)
-    if setting.is_very_wide and "n_estimators" in choice.settings:
+    if setting.n_columns > _MAX_COLUMNS_OF_TREES and "n_estimators" in choice.settings:
         parameters["n_estimators"] = choice.settings["n_estimators"] // 3
     ranges = setting.part
     if name == "lambdamart-pauc" and not setting.is_early:

@@ -97,45 +97,12 @@ class Importance:
 
 @dataclass(frozen=True)
 class ReportContents:
-    """Everything that a report says.
+    """Everything that a report says, in plain values.
 
-    Attributes
-    ----------
-    title, verdict : str
-        The heading, and the sentence below it.
-    facts : sequence of str
-        What was ranked, and how it was tested.
-    measures : sequence of str
-        Titles of the measures, the main one first.
-    baselines : sequence of str
-        Names of the models that others are tested against.
-    models : sequence of ModelRow
-        The table, the best first.
-    explanation : sequence of str
-        What the numbers of the table are.
-    labels : ndarray of bool of shape (n_rows,)
-        Which rows are positive.
-    rankings : sequence of NamedRanking
-        The best model first, those without a problem alone; empty where rows of
-        different queries cannot be compared, which `no_rankings` then says.
-    scale : str
-        What the scores of `rankings` are.
-    fpr_range : pair of float or None
-        The part of the ROC curve that counts.
-    probabilities : sequence of Probabilities
-        Of models that give some.
-    origin_of_probabilities : str
-        Where they come from, if not from the model itself.
-    importance : Importance or None
-        What the best model looks at.
-    notices : sequence of str
-        What to look at before the numbers are believed.
-    certificates : sequence of (str, str)
-        Models, and how close to their optimum they are.
-    reproduction : mapping from str to str
-        Command, versions, fingerprint of the data, seed.
-    no_rankings : str
-        Why there are no curves.
+    Models and rankings have the best first. `rankings` is empty where rows of different
+    queries cannot be compared, which `no_rankings` then says; `scale` is what their
+    scores are, `fpr_range` the part of the ROC curve that counts, and `certificates`
+    how close to their optimum models are.
     """
 
     title: str

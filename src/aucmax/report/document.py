@@ -16,10 +16,9 @@ from aucmax.report.view import page_view, read_template, table_view
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["ENDINGS", "Report", "check_report_path", "table_as_html"]
+__all__ = ["Report", "check_report_path", "table_as_html"]
 
-#: Endings of the files that a report can be.
-ENDINGS = (".html", ".htm", ".md")
+_ENDINGS = (".html", ".htm", ".md")
 
 
 class Report:
@@ -89,9 +88,9 @@ class Report:
 
 
 def check_report_path(path: str | os.PathLike[str]) -> Path:
-    """Refuse a path that no report can be written to, before anything is computed."""
+    """Reject a path that no report can be written to, before anything is computed."""
     target = Path(path)
-    if target.suffix.lower() not in ENDINGS:
+    if target.suffix.lower() not in _ENDINGS:
         raise ValueError(
             f"{target}: the name of a report ends in .html or .md, got "
             f"{target.suffix or 'no ending'!r}."

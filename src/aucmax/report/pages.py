@@ -223,6 +223,7 @@ def report_scores(
     *,
     aim: Any,
     summary: Any,
+    titles: Sequence[str],
     title: str | None = None,
     notices: Sequence[str] = (),
     found: Sequence[str] = (),
@@ -230,8 +231,9 @@ def report_scores(
 ) -> Report:
     """Make a report of one fitted model by its scores of other rows.
 
-    `rows` are what the model takes, `table` the same as a table; `summary` has the
-    measures of the scores, and `found` is what checks of the table have found.
+    `rows` are what the model takes, `table` the same as a table. `summary` has the
+    measures of the scores, `titles` what they are called, and `found` is what checks of
+    the table have found.
     """
     labels = target.relevant == 1
     rankings = [NamedRanking(name, scores)] if target.queries is None else []
@@ -245,7 +247,7 @@ def report_scores(
         title=title or f"How well does {name} rank these rows?",
         verdict=verdict,
         facts=[_counts(target)],
-        measures=aim.titles(summary.measures),
+        measures=titles,
         baselines=[],
         models=[
             ModelRow(
