@@ -13,7 +13,7 @@ from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableEncoder, TableModel
 from aucmax.trees import LambdaMART, LambdaRankBaseline
-from aucmax.trees.lightgbm_baseline import LightGBMBaseline
+from aucmax.trees.baselines import LightGBMBaseline
 from graphs.ranker_samples import graphs_of
 
 N = 40

@@ -40,7 +40,8 @@ def data(seed=0, n_rows=50, n_features=6, scale=1.0):
 
 
 def problem(risk="pair", C=10.0, weight=None, **options):
-    return LinearObjective(*data(**options), RISKS[risk], C, weight)
+    X, labels = data(**options)
+    return LinearObjective(X, RISKS[risk].bind(labels, weight), C)
 
 
 def optimum(objective, name, risk):

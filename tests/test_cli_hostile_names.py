@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 import aucmax
 from aucmax.cli import main
-from aucmax.cli.console import Console
-from aucmax.cli.program import printable
+from aucmax.cli.entry_point import printable
+from aucmax.cli.output import Console
 from aucmax.cli.score import _print_scores
 from aucmax.model_selection import table_model
 

@@ -16,8 +16,8 @@ import aucmax
 from aucmax import LambdaMART
 from aucmax._core import atomic as _atomic
 from aucmax.cli import main
-from aucmax.cli.console import Console
-from aucmax.cli.streams import lenient_streams
+from aucmax.cli.entry_point import lenient_streams
+from aucmax.cli.output import Console
 from aucmax.persistence.checkpoint import Checkpoint
 
 FIT = ["fit", "a.csv", "--target", "y", "--model", "logistic", "-o", "out/m.aucmax"]

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 import aucmax
 from aucmax.cli import main
-from aucmax.cli.program import _explain
+from aucmax.cli.entry_point import _explain
 from aucmax.model_selection import table_model
 from torture.amount import times
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from aucmax.cli import main
-from aucmax.cli.console import Console
+from aucmax.cli.output import Console
 
 PROGRAM = [sys.executable, "-m", "aucmax"]
 PIPE = subprocess.PIPE

@@ -24,7 +24,7 @@ from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableModel
 from aucmax.trees import LambdaRankBaseline
-from aucmax.trees.lightgbm_baseline import LightGBMBaseline
+from aucmax.trees.baselines import LightGBMBaseline
 from graphs.ranker_samples import graphs_of
 
 FEW, MANY = 60, 20_000
@@ -90,21 +90,20 @@ def call_metrics(n):
 
 def call_risks(n):
     r = Rows(n)
-    rows = r.score, r.y, r.weight
-    sigmoid = risks.PairSigmoid((0.0, 0.3))
+    per_query = risks.PartialHinge().bind(r.y, r.weight, list(r.qid))
     return {
-        "PairSigmoid": sigmoid.prepare(r.y).value_and_gradient(r.score),
+        "per query": per_query.value_and_gradient(r.score),
     } | {
         f"{k}: {type(risk).__name__}": [
-            risk.value_and_subgradient(r.score, r.y),
-            risk.value_and_subgradient(*rows),
+            risk.bind(r.y).value_and_gradient(r.score),
+            risk.bind(r.y, r.weight).value_and_gradient(r.score),
         ]
         for k, risk in enumerate(
             (
                 risks.PairHinge(),
                 risks.PartialHinge((0.1, 0.3)),
                 risks.PartialHinge((0.0, 0.3), bound="loose"),
-                risks.PerQuery(risks.PartialHinge(), list(r.qid)),
+                risks.PairSigmoid((0.0, 0.3)),
                 risks.InstanceMargin(0.2, 0.3),
                 risks.PairMargin(0.2),
                 risks.TangentMargin(0.2, 0.1),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aucmax import AUCSVC, LambdaMART
-from aucmax.cli.workers import LOOPBACK
+from aucmax.cli.row_storage import LOOPBACK
 from benchmarks.gates import gate, ratio
 
 

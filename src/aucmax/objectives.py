@@ -4,8 +4,6 @@ There is none for CatBoost: it hands an objective written in Python pieces of at
 1,000 rows (version 1.2), without their queries, so that no pairs can be formed.
 """
 
-from aucmax.trees.lightgbm_plugin import lightgbm
-from aucmax.trees.plugin import Plugin
-from aucmax.trees.xgboost_plugin import xgboost
+from aucmax.trees.plugins import Plugin, lightgbm, xgboost
 
 __all__ = ["Plugin", "lightgbm", "xgboost"]

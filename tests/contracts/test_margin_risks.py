@@ -46,18 +46,18 @@ def risk_of(kind, share, labels=LABELS, weight=None):
 @given(here=any_scores, there=any_scores, weight=weights, share=shares)
 def test_subgradient_supports_the_risk_from_below(kind, here, there, weight, share):
     risk = risk_of(kind, share, weight=weight)
-    value, subgradient = risk.value_and_subgradient(here, LABELS, weight)
+    value, subgradient = risk.bind(LABELS, weight).value_and_gradient(here)
     bound = value + subgradient @ (there - here)
     slack = 1e-12 * (1.0 + np.abs(here).max() + np.abs(there).max())
-    assert risk.value(there, LABELS, weight) >= bound - slack
-    assert risk.value(here, LABELS, weight) == value
+    assert risk.bind(LABELS, weight).value(there) >= bound - slack
+    assert risk.bind(LABELS, weight).value(here) == value
 
 
 @pytest.mark.parametrize("kind", RISKS)
 @given(scores=any_scores, weight=weights, share=shares)
 def test_shares_are_a_distribution_over_each_class(kind, scores, weight, share):
     risk = risk_of(kind, share, weight=weight)
-    value, subgradient = risk.value_and_subgradient(scores, LABELS, weight)
+    value, subgradient = risk.bind(LABELS, weight).value_and_gradient(scores)
     assert (subgradient[LABELS] <= 0.0).all()
     assert (subgradient[~LABELS] >= 0.0).all()
     assert subgradient[LABELS].sum() == pytest.approx(-0.5, rel=1e-12)
@@ -81,8 +81,8 @@ def test_shares_are_a_distribution_over_each_class(kind, scores, weight, share):
 )
 def test_risk_grows_with_the_scores(kind, scores, weight, share, factor):
     risk = risk_of(kind, share, weight=weight)
-    value, _ = risk.value_and_subgradient(scores, LABELS, weight)
-    scaled, subgradient = risk.value_and_subgradient(factor * scores, LABELS, weight)
+    value, _ = risk.bind(LABELS, weight).value_and_gradient(scores)
+    scaled, subgradient = risk.bind(LABELS, weight).value_and_gradient(factor * scores)
     assert scaled / factor == pytest.approx(value, rel=1e-12, abs=1e-12)
     assert np.isfinite(subgradient).all()
 
@@ -94,8 +94,8 @@ def test_a_constant_added_to_every_score_changes_nothing(
     kind, scores, weight, share, constant
 ):
     risk = risk_of(kind, share, weight=weight)
-    value, subgradient = risk.value_and_subgradient(scores, LABELS, weight)
-    moved, slope = risk.value_and_subgradient(scores + 1e8 * constant, LABELS, weight)
+    value, subgradient = risk.bind(LABELS, weight).value_and_gradient(scores)
+    moved, slope = risk.bind(LABELS, weight).value_and_gradient(scores + 1e8 * constant)
     assert moved == pytest.approx(value, rel=1e-13, abs=1e-13)
     np.testing.assert_allclose(slope, subgradient, atol=1e-14)
 
@@ -107,9 +107,9 @@ def test_a_weight_of_two_is_a_row_repeated(kind, scores, share):
     weight = np.where(np.arange(SIZE) % 3 == 0, 2.0, 1.0)
     repeat = weight.astype(int)
     risk = risk_of(kind, share, weight=weight)
-    once, slope = risk.value_and_subgradient(scores, LABELS, weight)
-    twice, slopes = risk.value_and_subgradient(
-        np.repeat(scores, repeat), np.repeat(LABELS, repeat)
+    once, slope = risk.bind(LABELS, weight).value_and_gradient(scores)
+    twice, slopes = risk.bind(np.repeat(LABELS, repeat)).value_and_gradient(
+        np.repeat(scores, repeat)
     )
     assert once == pytest.approx(twice, rel=1e-13, abs=1e-13)
     np.testing.assert_allclose(np.repeat(slope / repeat, repeat), slopes, atol=1e-13)
@@ -121,9 +121,9 @@ def test_a_weight_of_two_is_a_row_repeated(kind, scores, share):
 def test_the_order_of_the_rows_does_not_matter(kind, scores, weight, share, seed):
     order = np.random.default_rng(seed).permutation(SIZE)
     risk = risk_of(kind, share, weight=weight)
-    _, slope = risk.value_and_subgradient(scores, LABELS, weight)
+    _, slope = risk.bind(LABELS, weight).value_and_gradient(scores)
     shuffled = None if weight is None else weight[order]
-    _, moved = risk.value_and_subgradient(scores[order], LABELS[order], shuffled)
+    _, moved = risk.bind(LABELS[order], shuffled).value_and_gradient(scores[order])
     np.testing.assert_allclose(moved, slope[order], atol=1e-14)
 
 
@@ -132,10 +132,10 @@ def test_large_equal_weights_change_nothing(kind):
     # pairs by the weights: 1.6e19, more than int64 holds
     generator = np.random.default_rng(0)
     scores, labels = generator.integers(-4, 4, 80) / 4.0, np.arange(80) % 2 == 0
-    value, slope = risk_of(kind, 0.3, labels).value_and_subgradient(scores, labels)
+    value, slope = risk_of(kind, 0.3, labels).bind(labels).value_and_gradient(scores)
     weight = np.full(80, 1e8)
     heavy = risk_of(kind, 0.3, labels, weight)
-    same, same_slope = heavy.value_and_subgradient(scores, labels, weight)
+    same, same_slope = heavy.bind(labels, weight).value_and_gradient(scores)
     assert same == pytest.approx(value, rel=1e-13)
     np.testing.assert_allclose(same_slope, slope, rtol=1e-12, atol=1e-16)
 
@@ -148,7 +148,7 @@ def test_inputs_may_be_read_only_and_stay_as_they_are(kind):
     for array in (scores, weight):
         array.flags.writeable = False
     risk = clone(risk_of(kind, 0.4, weight=weight))
-    risk.value_and_subgradient(scores, LABELS, weight)
+    risk.bind(LABELS, weight).value_and_gradient(scores)
     for array, copy in zip((scores, LABELS, weight), before, strict=True):
         np.testing.assert_array_equal(array, copy)
 
@@ -160,11 +160,11 @@ def test_inputs_may_be_read_only_and_stay_as_they_are(kind):
 def test_a_smoothed_line_stays_below_the_risk(kind, here, there, weight, share, width):
     risk = risk_of(kind, share, weight=weight)
     width = width * (np.ptp(here) + 1e-9)
-    line = risk.smoothed(here, LABELS, weight, width=width)
+    line = risk.bind(LABELS, weight).smoothed(here, width=width)
     slack = 1e-9 * (1.0 + np.abs(here).max() + np.abs(there).max())
     assert line.offset == 0.0
-    assert line.value == risk.value(here, LABELS, weight)
-    assert risk.value(there, LABELS, weight) >= line.subgradient @ there - slack
+    assert line.value == risk.bind(LABELS, weight).value(here)
+    assert risk.bind(LABELS, weight).value(there) >= line.subgradient @ there - slack
     # a wide ramp loses no more than its width
     assert line.value - line.subgradient @ here <= width + slack
     assert line.subgradient[LABELS].sum() == pytest.approx(-0.5, rel=1e-9)
@@ -182,9 +182,9 @@ def test_curvature_is_how_the_smoothed_slope_turns(kind, weighted, share):
     risk = risk_of(kind, share, labels, weight)
 
     def slope(scores):
-        return risk.smoothed(scores, labels, weight, width=0.7).subgradient
+        return risk.bind(labels, weight).smoothed(scores, width=0.7).subgradient
 
-    form = risk.curvature(scores, labels, weight, width=0.7)
+    form = risk.bind(labels, weight).curvature(scores, width=0.7)
     step = 1e-6
     turned = [
         slope(scores + step * column) - slope(scores - step * column) for column in V.T

@@ -63,7 +63,7 @@ class Case(NamedTuple):
         return PairMargin(self.share * weight[labels].sum() * weight[~labels].sum())
 
     def objective(self, X, labels, C, weight=None):
-        return LinearObjective(X, labels, self.risk(labels, weight), C, weight)
+        return LinearObjective(X, self.risk(labels, weight).bind(labels, weight), C)
 
     def minimize(self, objective, start=None, **rule):
         # the optimum of a margin may be 0, next to which no gap is small
@@ -177,7 +177,7 @@ def test_reported_value_is_the_objective_at_the_reported_point(case):
     solution = case.minimize(case.objective(X, labels, 5.0))
     w = solution.point.parameters
     np.testing.assert_allclose(solution.point.scores, X @ w, atol=1e-10)
-    risk, _ = case.risk(labels).value_and_subgradient(X @ w, labels)
+    risk, _ = case.risk(labels).bind(labels).value_and_gradient(X @ w)
     price = case.regularizer.value(w)
     assert solution.value == pytest.approx(price + 5.0 * risk, rel=1e-10)
 
@@ -230,7 +230,7 @@ def test_features_that_say_nothing_have_the_value_of_no_scores(case):
     labels = np.arange(20) % 3 == 0
     objective = case.objective(np.ones((20, 4)), labels, 1.0)
     solution = case.minimize(objective)
-    nothing = case.risk(labels).value(np.zeros(20), labels)
+    nothing = case.risk(labels).bind(labels).value(np.zeros(20))
     assert solution.value == pytest.approx(nothing)
     if isinstance(case.regularizer, L2):
         np.testing.assert_allclose(solution.point.parameters, 0.0, atol=1e-12)

@@ -145,7 +145,7 @@ def test_insertion_gives_up_after_too_many_moves():
 
 def test_risk_of_crowded_scores_is_the_definition():
     labels = np.arange(CROWDED.size) % 2 == 0
-    value, _ = PairHinge().value_and_subgradient(CROWDED, labels)
+    value, _ = PairHinge().bind(labels).value_and_gradient(CROWDED)
     assert value == pytest.approx(reference.pair_hinge(CROWDED, labels)[0], rel=1e-12)
 
 

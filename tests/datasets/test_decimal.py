@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aucmax.datasets import _kernels
+from aucmax.datasets import _svmlight_kernels as _kernels
 
 pytestmark = pytest.mark.kernel
 

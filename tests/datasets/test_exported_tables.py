@@ -350,7 +350,7 @@ def test_a_sheet_can_be_named(tmp_path):
     assert load_table(path, sheet="second").rows() == [(3,)]
     with pytest.raises(DataFileError, match="no sheet 'third'; there are 'first', 'se"):
         load_table(path, sheet="third")
-    with pytest.raises(ValueError, match="is no spreadsheet"):
+    with pytest.raises(ValueError, match="is not a spreadsheet"):
         load_table(__file__, format="csv", sheet="first")
 
 

@@ -79,7 +79,7 @@ def test_where_chunks_and_segments_end_makes_no_difference(write, size):
     whole = load_svmlight(path)
     with (
         patch.object(opening, "CHUNK", size),
-        patch("aucmax.datasets._assembly.SEGMENT_BYTES", size * 8),
+        patch("aucmax.datasets._svmlight_parser.SEGMENT_BYTES", size * 8),
     ):
         parts = load_svmlight(path)
         dense = load_letor(path)
@@ -307,7 +307,7 @@ def test_a_line_without_end_is_refused(write):
     path = write("1 " * 100)
     with (
         patch.object(opening, "CHUNK", 16),
-        patch("aucmax.datasets._svmlight_parser.LONGEST_LINE", 64),
+        patch("aucmax.datasets._svmlight_parser.MAX_LINE_BYTES", 64),
         pytest.raises(DataFileError, match="a line is longer"),
     ):
         load_svmlight(path)

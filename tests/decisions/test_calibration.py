@@ -6,10 +6,10 @@ from scipy.special import expit, logit
 from sklearn.base import BaseEstimator
 from sklearn.isotonic import IsotonicRegression
 
-from aucmax._core.knots import along_knots
 from aucmax.decisions import reliability
 from aucmax.decisions.calibration import (
     CalibratedMixin,
+    along_knots,
     check_calibrate,
     learn_calibration,
 )
@@ -161,3 +161,16 @@ def test_probabilities_exist_exactly_with_a_calibration():
     check_calibrate(None)
     with pytest.raises(ValueError, match="calibrate must be one of 'auto', 'sigmoid'"):
         check_calibrate("platt")
+
+
+KNOTS = np.array([[0.0, 1.0, 3.0], [-1.0, 1.0, 2.0]])
+
+
+def test_a_line_is_linear_between_knots_and_continues_with_the_mean_slope():
+    found = along_knots(np.array([-1.0, 0.0, 0.5, 3.0, 5.0]), KNOTS)
+    np.testing.assert_allclose(found, [-2.0, -1.0, 0.0, 2.0, 4.0])
+
+
+def test_one_knot_has_one_height():
+    found = along_knots(np.array([-5.0, 5.0]), np.array([[1.0], [0.25]]))
+    assert found.tolist() == [0.25, 0.25]

@@ -166,7 +166,7 @@ def test_a_graph_is_frozen_and_can_be_copied():
         (np.empty((2, 0)), "node_features has no columns"),
         ([1.0, 2.0], "shape (2,). Use reshape(-1, 1)"),
         (3.0, "two-dimensional, got an array of shape ()"),
-        ([[1.0, 2.0], [3.0]], "node_features is no table of numbers"),
+        ([[1.0, 2.0], [3.0]], "node_features is not a table of numbers"),
         ([[1.0, 2.0], [3.0, np.nan]], "row 1, column 1 is nan"),
         ([[1.0, 2.0], [-np.inf, 4.0]], "row 1, column 0 is -inf"),
         (np.array([[1, 2], [3, None]], dtype=object), "node_features[:, 1] must hold"),

@@ -5,7 +5,7 @@ import pytest
 
 from aucmax import AUCSVC, GraphRanker
 from aucmax.graphs import Graph
-from aucmax.graphs.rounds import tangent_at
+from aucmax.graphs.graph_training import tangent_at
 from aucmax.metrics.top_sets import TopSets
 from graphs import reference_graph_risk as reference
 from graphs.optimum_by_cvxpy import convex_minimum

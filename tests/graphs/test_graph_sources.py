@@ -18,7 +18,7 @@ def raises(message, kind=ValueError):
 
 def test_neither_polars_nor_networkx_is_imported():
     code = (
-        "import sys, aucmax.graphs.graph, aucmax.graphs.batch; "
+        "import sys, aucmax.graphs.graph, aucmax.graphs.graph_batch; "
         "print(*{'polars', 'networkx'} & set(sys.modules))"
     )
     ran = subprocess.run(

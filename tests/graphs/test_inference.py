@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.graphs.inference import rank
-from aucmax.graphs.program import solve_program
+from aucmax.graphs.ranking_program import solve_program
 from aucmax.metrics.top_sets import TopSets
 from graphs import reference_structured as reference
 from graphs.pairwise_samples import SETS, graph, labels_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aucmax import GraphRanker
-from aucmax.graphs.problem import GraphProblem
+from aucmax.graphs.graph_problem import GraphProblem
 from graphs.ranker_samples import graphs_of
 
 LISTS = graphs_of(0, sizes=(12,) * 8, n_node_features=6, noise=3.0)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from aucmax.graphs._plane_kernels import ascend
-from aucmax.graphs.frank_wolfe import insert_planes, weights_at
+from aucmax.graphs.graph_training import insert_planes, weights_at
 
 pytestmark = pytest.mark.kernel
 

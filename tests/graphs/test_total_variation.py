@@ -400,7 +400,7 @@ def test_few_trees_beside_cycles_need_no_loop_of_their_own(monkeypatch):
     edges = side_by_side((4, tree), (30, ring), (2, np.empty((0, 2), dtype=int)))
     values, weights = rng.normal(size=36), rng.random(33)
     expected = prox(values[:4], tree, weights[:3])
-    monkeypatch.delattr("aucmax.graphs.network.forest_prox")
+    monkeypatch.delattr("aucmax.graphs.total_variation.forest_prox")
     x = prox(values, edges, weights)
     assert_allclose(x[:4], expected, rtol=1e-15)
     assert_array_equal(x[34:], values[34:])

@@ -31,7 +31,7 @@ def data():
 
 
 def mean_over_queries(risk, scores, y, qid):
-    values = [risk.value(scores[qid == q], y[qid == q]) for q in np.unique(qid)]
+    values = [risk.bind(y[qid == q]).value(scores[qid == q]) for q in np.unique(qid)]
     return np.mean(values)
 
 

@@ -50,7 +50,7 @@ def test_objective_is_that_of_the_partial_hinge(data, ranges, bound):
     model = AUCSVC(5.0, bound=bound, **ranges).fit(X, y)
     w = model.coef_[0]
     assert w.any()
-    risk = PartialHinge(bound=bound, **ranges).value(X @ w, y)
+    risk = PartialHinge(bound=bound, **ranges).bind(y).value(X @ w)
     assert model.objective_ == pytest.approx(w @ w / 2.0 + 5.0 * risk)
     assert 0.0 <= model.dual_gap_ <= 1e-3 * model.objective_
     assert 1.0 - area(model, X, y, **ranges) <= risk

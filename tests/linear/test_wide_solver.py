@@ -22,7 +22,7 @@ def test_fits_agree_and_the_certificate_holds_on_the_data(make, C):
     ours = AUCSVC(C).fit(make(X), y)
     theirs = AUCSVC(C, solver="bundle", tol=1e-3).fit(make(X), y)
     w = ours.coef_[0]
-    value = 0.5 * w @ w + C * PairHinge().value(X @ w, y)
+    value = 0.5 * w @ w + C * PairHinge().bind(y).value(X @ w)
     rel = 1e-5 if make is np.float32 else 1e-9
     assert ours.objective_ == pytest.approx(value, rel=rel)
     assert ours.dual_gap_ <= 1e-3 * ours.objective_

@@ -51,7 +51,7 @@ def test_pairs_above_the_soft_margin_are_as_many_as_promised(scores, weight, sha
     assert certificate.pairs_achieved >= certificate.pairs_guaranteed
     assert certificate.pairs_guaranteed >= (pairs.sum() - nu) * (1.0 - 1e-6) - 1e-9
     assert certificate.rho_hat >= certificate.gamma_star - 1e-12
-    assert certificate.gamma_star == -risk.value(scores, LABELS, weight)
+    assert certificate.gamma_star == -risk.bind(LABELS, weight).value(scores)
     assert certificate.n_pairs == pytest.approx(pairs.sum())
 
 

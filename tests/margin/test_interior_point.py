@@ -27,7 +27,7 @@ def solved(X, labels, weight, risk):
     found = follow_central_path(
         grid,
         masses,
-        lambda scores: -risk.value(scores, labels, weight),
+        lambda scores: -risk.bind(labels, weight).value(scores),
         lambda found: found.largest_edge - found.value < 1e-6,
     )
     return grid, found
@@ -50,7 +50,7 @@ def test_both_programs_reach_the_optimum_of_highs(epsilon, is_weighted):
         optimum = program(H, labels, *nu, weights_set="l1", sample_weight=weight).value
         assert found.value == pytest.approx(optimum, rel=2e-5)
         assert found.largest_edge == pytest.approx(optimum, rel=2e-5)
-        margin = -risk.value(H @ found.weights, labels, weight)
+        margin = -risk.bind(labels, weight).value(H @ found.weights)
         assert margin == pytest.approx(found.value, abs=1e-12)
         assert margin <= optimum + 1e-7
         # row weights that the risk allows: no scores have a margin above theirs
@@ -58,7 +58,7 @@ def test_both_programs_reach_the_optimum_of_highs(epsilon, is_weighted):
         assert sums == pytest.approx([0.5, 0.5], abs=1e-12)
         for scores in np.random.default_rng(2).normal(size=(20, 40)):
             bound = found.row_weights @ scores
-            assert -risk.value(scores, labels, weight) <= bound + 1e-10
+            assert -risk.bind(labels, weight).value(scores) <= bound + 1e-10
 
 
 @pytest.mark.sampled(2)

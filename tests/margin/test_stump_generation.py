@@ -31,7 +31,7 @@ def test_it_reaches_the_optimum_over_all_stumps(epsilon, is_weighted, decimals):
     found = generate_on_central_path(
         grid,
         masses_of(risk, labels, weight),
-        lambda scores: -risk.value(scores, labels, weight),
+        lambda scores: -risk.bind(labels, weight).value(scores),
         lambda found: found.largest_edge - found.value < 1e-6,
     )
     H = stump_values(X, grid.column, grid.threshold, np.ones(grid.n_stumps))
@@ -43,12 +43,12 @@ def test_it_reaches_the_optimum_over_all_stumps(epsilon, is_weighted, decimals):
     # without a margin above 0, no weights are as good as any
     total_weight = 1.0 if found.value > 0.0 else 0.0
     assert np.abs(found.weights).sum() == pytest.approx(total_weight)
-    margin = -risk.value(H @ found.weights, labels, weight)
+    margin = -risk.bind(labels, weight).value(H @ found.weights)
     assert margin == pytest.approx(found.value, abs=1e-12)
     assert np.abs(H.T @ found.row_weights).max() <= found.largest_edge + 1e-12
     for scores in rng.normal(size=(20, 60)):
         bound = found.row_weights @ scores
-        assert -risk.value(scores, labels, weight) <= bound + 1e-10
+        assert -risk.bind(labels, weight).value(scores) <= bound + 1e-10
 
 
 @pytest.fixture

@@ -9,7 +9,12 @@ from sklearn.metrics import roc_curve
 
 import reference
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import _kernels, partial_auc_score, roc_auc_score, roc_points
+from aucmax.metrics import (
+    _ranking_kernels,
+    partial_auc_score,
+    roc_auc_score,
+    roc_points,
+)
 from aucmax.metrics._steps import Steps
 from drawing import fewer_examples
 from metrics.samples import samples, tied
@@ -178,19 +183,19 @@ def test_locate_is_a_sorted_search(wide, narrow):
         grid = np.unique(np.array(grid, dtype=np.int64))
         keys = np.array(keys, dtype=np.int64)
         left, right = (np.searchsorted(grid, keys, side) for side in ("left", "right"))
-        assert (_kernels.locate(keys, grid) == left + right).all()
+        assert (_ranking_kernels.locate(keys, grid) == left + right).all()
         counts = np.bincount(left + right, minlength=2 * grid.size + 1)
-        assert (_kernels.count_sorted(np.sort(keys), grid) == counts).all()
+        assert (_ranking_kernels.count_sorted(np.sort(keys), grid) == counts).all()
 
 
 def test_more_pairs_than_an_integer_holds_are_counted(monkeypatch):
     rng = np.random.default_rng(0)
     positive, negative = np.sort(rng.integers(0, 20, size=(2, 50)).astype(float))
-    expected = _kernels.count_ordered(positive, negative)
+    expected = _ranking_kernels.count_ordered(positive, negative)
     larger = (positive[:, None] > negative).sum() * 2
     assert expected == larger + (positive[:, None] == negative).sum()
-    monkeypatch.setattr(_kernels, "_MOST_COUNTED", 70)
-    assert _kernels.count_ordered.__wrapped__(positive, negative) == expected
+    monkeypatch.setattr(_ranking_kernels, "_MAX_COUNTED", 70)
+    assert _ranking_kernels.count_ordered.__wrapped__(positive, negative) == expected
 
 
 @fewer_examples

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from aucmax import AUCSVC
 from aucmax.dask import matrix
-from aucmax.dask.features import check_parted_features
+from aucmax.dask.parted_features import check_parted_features
 from aucmax.linear.cell_objective import CellObjective
 from aucmax.linear.objective import LinearObjective
 from aucmax.risks import PairHinge
@@ -39,8 +39,8 @@ def cut(array, size=250):
 def both(X, y, weights, tol):
     """Return the objective in cells, and that of all scores."""
     parted = check_parted_features(AUCSVC(), cut(X))
-    cells = CellObjective(parted, y, PairHinge(), 2.0, weights, None, tol)
-    return cells, LinearObjective(X, y, PairHinge(), 2.0, weights)
+    cells = CellObjective(parted, PairHinge().bind(y, weights), 2.0, None, tol)
+    return cells, LinearObjective(X, PairHinge().bind(y, weights), 2.0)
 
 
 @pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
@@ -90,7 +90,7 @@ def test_a_fit_in_cells_is_certified_for_the_scores_themselves(kind, options):
     assert model.dual_gap_ <= model.tol * model.objective_
     lowest = best.objective_ - best.dual_gap_
     assert model.objective_ - model.dual_gap_ <= best.objective_
-    exact = PairHinge().value(X @ model.coef_[0], y, weight)
+    exact = PairHinge().bind(y, weight).value(X @ model.coef_[0])
     norm = model.coef_[0] @ model.coef_[0] / 2.0
     if model.penalty == "l1":
         norm = np.abs(model.coef_).sum()

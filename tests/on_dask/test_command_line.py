@@ -19,7 +19,7 @@ from distributed import Client, LocalCluster
 
 import aucmax
 from aucmax.cli import main
-from aucmax.cli.workers import LOOPBACK, News
+from aucmax.cli.row_storage import LOOPBACK, ProgressLine
 
 ROWS = 600
 
@@ -138,7 +138,7 @@ def test_no_workers_are_started_for_rows_that_fit_in_memory(folder, monkeypatch)
     for command in ("evaluate", "score"):
         said = run(command, "m.aucmax", "parts", "--workers", "2")
         assert "no workers are started" in said.stderr
-    monkeypatch.setattr("aucmax.cli.room.free_memory", lambda: 1000)
+    monkeypatch.setattr("aucmax.cli.row_storage.free_memory", lambda: 1000)
     assert "aucmax[dask]" in run(*FIT, "m.aucmax", *model, exit_code=2).stderr
 
 
@@ -151,8 +151,8 @@ def test_without_dask_it_says_what_to_install(folder, monkeypatch):
 def test_news_are_shown_every_few_seconds(monkeypatch):
     seen = []
     clock = iter([0.0, 1.0, 5.0, 5.0, 6.0])
-    monkeypatch.setattr("aucmax.cli.workers.monotonic", lambda: next(clock))
-    news = News(lambda text, n: seen.append(text))
+    monkeypatch.setattr("aucmax.cli.row_storage.monotonic", lambda: next(clock))
+    news = ProgressLine(lambda text, n: seen.append(text))
     news("round 1")
     news("round 2")
     news("round 3")

@@ -19,7 +19,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV, MarginRanker, RankBoost
-from aucmax.cli.workers import LOOPBACK
+from aucmax.cli.row_storage import LOOPBACK
 from aucmax.dask import matrix
 from aucmax.dask.tasks import Tasks
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError

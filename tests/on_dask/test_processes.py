@@ -16,7 +16,7 @@ import dask.array as da
 from distributed import Client, LocalCluster
 
 from aucmax import AUCSVC
-from aucmax.cli.workers import LOOPBACK
+from aucmax.cli.row_storage import LOOPBACK
 from aucmax.dask.cluster import Cluster
 from aucmax.metrics import roc_auc_score
 

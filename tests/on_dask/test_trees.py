@@ -18,7 +18,7 @@ from scipy import sparse
 
 import aucmax
 from aucmax import LambdaMART
-from aucmax.cli.workers import LOOPBACK
+from aucmax.cli.row_storage import LOOPBACK
 from aucmax.dask import tree_training as trees
 from aucmax.dask.tree_pairs import AllScores, CellMoments, LocalRows
 from aucmax.metrics import ordinal_auc_score
@@ -129,7 +129,7 @@ def test_workers_that_know_all_scores_have_the_gradient_of_all_pairs(
     found = gradients_of_workers(
         monkeypatch, AllScores, risk, (labels, weights, queries), scores, [1, 0, 0, 1]
     )
-    pairs = risk.prepare(labels, queries, weights)
+    pairs = risk.bind(labels, weights, queries)
     expected = pairs.gradient_hessian(scores, scaled=True)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
 
@@ -145,7 +145,7 @@ def test_moments_in_cells_are_as_accurate_as_they_say(weighted, accuracy, monkey
     found = gradients_of_workers(
         monkeypatch, CellMoments, risk, (labels, weights, None), scores, [0, 1, 2, 1, 0]
     )
-    exact = PairLogistic(accuracy=1e-12).prepare(labels, None, weights)
+    exact = PairLogistic(accuracy=1e-12).bind(labels, weights)
     expected = exact.gradient_hessian(scores, scaled=True)
     np.testing.assert_allclose(found, expected, rtol=accuracy, atol=1e-14)
 

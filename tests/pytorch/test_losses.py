@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import reference
-from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, PerQuery
+from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge
 from aucmax.torch import (
     LambdaLoss,
     PairHingeLoss,
@@ -75,21 +75,20 @@ def by_the_risk(name, scores, labels, weights=None, qid=None):
     if name.startswith("lambda"):
         kind = "mauc" if name.endswith("mauc") else "equal"
         risk = PairLogistic(True, pair_weights=kind, **finest)
-        return risk.value_gradient_hessian(scores, labels, qid, weights)[:2]
+        return risk.bind(labels, weights, qid).value_gradient_hessian(scores)[:2]
     if name.endswith("logistic"):
         part = PART if name.startswith("part") else {}
         risk = PairLogistic(**part, **finest)
-        return risk.value_gradient_hessian(scores, labels, qid, weights)[:2]
+        return risk.bind(labels, weights, qid).value_gradient_hessian(scores)[:2]
     if name.endswith("sigmoid"):
         part = PART if name.startswith("part") else {}
         tau = 0.3 if name.startswith("narrow") else 1.0
         risk = PairSigmoid(**part, tau=tau, **finest)
-        return risk.value_and_gradient(scores, labels, weights, qid=qid)
-    part = PartialHinge(**PART) if name.startswith("part") else PartialHinge()
-    if qid is None and not name.startswith("part"):
-        part = PairHinge(2.5 if name.startswith("wide") else 1.0)
-    risk = part if qid is None else PerQuery(part, qid)
-    return risk.value_and_subgradient(scores, labels, weights)
+        return risk.bind(labels, weights, qid).value_and_gradient(scores)
+    risk = PairHinge(2.5 if name.startswith("wide") else 1.0)
+    if name.startswith("part"):
+        risk = PartialHinge(**PART)
+    return risk.bind(labels, weights, qid).value_and_gradient(scores)
 
 
 @pytest.mark.parametrize("name", LOSSES)

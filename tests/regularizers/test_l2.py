@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from aucmax.regularizers import L2
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 

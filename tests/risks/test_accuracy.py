@@ -92,7 +92,7 @@ def test_value_gradient_and_hessian_of_the_logistic_loss_are_as_accurate_as_stat
     rows, accuracy
 ):
     scores, labels, qid, weight = rows
-    pairs = PairLogistic(accuracy=accuracy).prepare(labels, qid, weight)
+    pairs = PairLogistic(accuracy=accuracy).bind(labels, weight, qid)
     expected = pair_logistic(scores, labels, qid, weight)
     found = pairs.value_gradient_hessian(scores)
     for ours, literal in zip(found, expected[:3], strict=True):
@@ -106,7 +106,7 @@ def test_value_and_gradient_of_the_sigmoid_are_as_accurate_as_stated(
     rows, accuracy, tau
 ):
     scores, labels, qid, weight = rows
-    pairs = PairSigmoid(tau=tau, accuracy=accuracy).prepare(labels, qid, weight)
+    pairs = PairSigmoid(tau=tau, accuracy=accuracy).bind(labels, weight, qid)
     expected = pair_sigmoid(scores, labels, qid, weight, tau=tau)
     for ours, literal in zip(pairs.value_and_gradient(scores), expected, strict=True):
         assert largest_error(ours, literal) <= accuracy + rounding(scores.size)
@@ -116,7 +116,7 @@ def test_value_and_gradient_of_the_sigmoid_are_as_accurate_as_stated(
 def test_ties_have_the_slope_and_the_curvature_of_the_definition(size):
     """So four rows of a round that starts at one score weigh 1, as limits expect."""
     labels = np.arange(size) % 2
-    pairs = find_objective("logistic").risk().prepare(labels)
+    pairs = find_objective("logistic").risk().bind(labels)
     out = np.empty(size, dtype=np.float32), np.empty(size, dtype=np.float32)
     for score in (0.0, 0.3, -1e9):
         gradient, hessian = pairs.gradient_hessian(

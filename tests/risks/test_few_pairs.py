@@ -21,7 +21,7 @@ def sample():
 
 
 def derivatives(risk, scores, labels, qid, weight=None):
-    pairs = risk.prepare(labels, qid, weight)
+    pairs = risk.bind(labels, weight, qid)
     return [np.array(pairs.gradient_hessian(one, scaled=True)) for one in scores]
 
 
@@ -64,7 +64,7 @@ def test_scores_far_apart_keep_their_digits(distance, sample):
     assert np.isfinite(found).all()
     for query in range(3):
         own = qid == query
-        alone = risk.value_gradient_hessian(far[own], levels[own])
+        alone = risk.bind(levels[own]).value_gradient_hessian(far[own])
         share = np.abs(alone[1]).max() / np.abs(found[0][own]).max()
         floor = 1e-12 * np.abs(alone[1]).max()
         np.testing.assert_allclose(share * found[0][own], alone[1], 1e-10, floor)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reference_pair_logistic
-from aucmax.risks import PairLogistic, PairSigmoid, _grid_sums, prepared_pairs
+from aucmax.risks import PairLogistic, PairSigmoid, _grid_sums, bound_pair_logistic
 from aucmax.risks._grid_sums import Grid
 from reference_pair_sigmoid import pair_sigmoid
 
@@ -44,7 +44,7 @@ def n_grids(monkeypatch):
         made.append(1)
         return grid_sums(*given)
 
-    monkeypatch.setattr(prepared_pairs, "GridSums", count)
+    monkeypatch.setattr(bound_pair_logistic, "GridSums", count)
     return lambda: len(made)
 
 
@@ -70,7 +70,7 @@ def test_the_sigmoid_is_the_definition(kind, weights, n_grids):
             for tau in (1.0, 0.3):
                 ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range, "tau": tau}
                 risk = PairSigmoid(**ranges)
-                value, gradient = risk.value_and_gradient(scores, labels, weight)
+                value, gradient = risk.bind(labels, weight).value_and_gradient(scores)
                 expected, slopes = pair_sigmoid(scores, labels, None, weight, **ranges)
                 floor = 1e-11 * np.abs(slopes).max()
                 assert value == pytest.approx(expected, rel=1e-7, abs=1e-12)
@@ -93,7 +93,7 @@ def test_the_logistic_loss_is_the_definition(kind, accuracy, n_grids):
     ]
     for setting in settings:
         risk = PairLogistic(**setting, accuracy=accuracy)
-        found = risk.value_gradient_hessian(scores, labels, None, weight)
+        found = risk.bind(labels, weight).value_gradient_hessian(scores)
         parts = reference_pair_logistic.pair_logistic(
             scores, labels, None, weight, **setting
         )
@@ -112,7 +112,7 @@ def test_threads_change_no_bit(monkeypatch):
     generator = np.random.default_rng(0)
     labels, scores = generator.random(N_ROWS) < 0.3, generator.normal(size=N_ROWS)
     one, three = (
-        PairSigmoid((0.0, 0.3), n_jobs=n).value_and_gradient(scores, labels)
+        PairSigmoid((0.0, 0.3), n_jobs=n).bind(labels).value_and_gradient(scores)
         for n in (1, 3)
     )
     assert one[0] == three[0]
@@ -127,7 +127,7 @@ def test_numpy_gives_the_same_bits_as_loops(kind, weights, fpr_range, monkeypatc
     labels, scores = generator.random(N_ROWS) < 0.3, draw(kind, generator)
     ranges = {"fpr_range": fpr_range, "tpr_range": (0.2, 0.9), "outside_weight": 0.3}
     risk = PairLogistic(**ranges)
-    pairs = risk.prepare(labels, sample_weight=some_weights(weights, generator))
+    pairs = risk.bind(labels, some_weights(weights, generator))
     found = []
     for most_rows in (2**14, 0):
         monkeypatch.setattr(_grid_sums, "_COMPILED_ROWS", most_rows)
@@ -146,9 +146,9 @@ def test_many_rows_within_few_widths_take_the_grid_and_others_the_sort(monkeypat
     assert Grid.cover(np.r_[scores, 1e300, -1e300], 1.0, 1e-7) is None
     labels = generator.random(20_000) < 0.1
     risk = PairSigmoid((0, 0.1))
-    value, gradient = risk.value_and_gradient(scores, labels)
+    value, gradient = risk.bind(labels).value_and_gradient(scores)
     monkeypatch.setattr(_grid_sums, "_FEWEST_ROWS", 10**9)
-    expected, slopes = risk.value_and_gradient(scores, labels)
+    expected, slopes = risk.bind(labels).value_and_gradient(scores)
     assert value == pytest.approx(expected, rel=1e-7)
     np.testing.assert_allclose(gradient, slopes, rtol=2e-7, atol=1e-13)
 
@@ -157,7 +157,7 @@ def test_rows_of_queries_and_levels_are_sorted(n_grids):
     generator = np.random.default_rng(2)
     scores = generator.normal(size=N_ROWS)
     levels, qid = np.arange(N_ROWS) % 3, np.arange(N_ROWS) % 5
-    PairLogistic().value(scores, levels)
-    PairLogistic(rank_weighted=True).value(scores, levels > 0)
-    PairSigmoid().value(scores, levels > 0, qid=qid)
+    PairLogistic().bind(levels).value(scores)
+    PairLogistic(rank_weighted=True).bind(levels > 0).value(scores)
+    PairSigmoid().bind(levels > 0, queries=qid).value(scores)
     assert n_grids() == 0

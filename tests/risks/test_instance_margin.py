@@ -40,8 +40,8 @@ def draw_nus(data, weight):
 @given(any_scores, weights, st.data())
 def test_value_and_subgradient_are_the_definition(scores, weight, data):
     nus = draw_nus(data, weight)
-    value, subgradient = InstanceMargin(*nus).value_and_subgradient(
-        scores, LABELS, weight
+    value, subgradient = (
+        InstanceMargin(*nus).bind(LABELS, weight).value_and_gradient(scores)
     )
     expected, slope = reference.instance_margin(scores, LABELS, *nus, weight)
     assert value == pytest.approx(expected, rel=1e-13, abs=rounding(scores))
@@ -56,7 +56,7 @@ def test_sorting_once_answers_for_every_size(scores, weight, data):
     negative = margins.mean_largest_negative([[nu_neg]])
     assert positive.shape == (2,)
     assert negative.shape == (1, 1)
-    value = InstanceMargin(nu_pos, nu_neg).value(scores, LABELS, weight)
+    value = InstanceMargin(nu_pos, nu_neg).bind(LABELS, weight).value(scores)
     margin = positive[1] / 2.0 - negative[0, 0] / 2.0
     assert margin == pytest.approx(-value, rel=1e-13, abs=rounding(scores))
 
@@ -78,8 +78,8 @@ def test_many_rows_with_and_without_ties(weighted):
         scores = 1e6 + np.round(generator.normal(size=3000), decimals)
         for share in (1e-5, 0.1, 0.45, 1.0):
             nus = share * totals[0], share**0.5 * totals[1]
-            value, subgradient = InstanceMargin(*nus).value_and_subgradient(
-                scores, labels, weight
+            value, subgradient = (
+                InstanceMargin(*nus).bind(labels, weight).value_and_gradient(scores)
             )
             _, slope = reference.instance_margin(scores, labels, *nus, weight)
             np.testing.assert_allclose(subgradient, slope, rtol=1e-9, atol=1e-14)
@@ -103,11 +103,11 @@ def test_a_size_beyond_the_class_is_refused():
     scores = np.zeros(SIZE)
     message = r"nu_pos, the weight of the positives .* all positives, 4, got 4.5"
     with pytest.raises(ValueError, match=message):
-        InstanceMargin(4.5, 1.0).value(scores, LABELS)
+        InstanceMargin(4.5, 1.0).bind(LABELS).value(scores)
     with pytest.raises(ValueError, match=message):
         InstanceMargins(scores, LABELS).mean_smallest_positive([1.0, 4.5])
     for nu in (0.0, -1.0, 5.1, np.nan):
         with pytest.raises(ValueError, match=r"nu_neg, .* all negatives, 5, got"):
-            InstanceMargin(1.0, nu).value(scores, LABELS)
+            InstanceMargin(1.0, nu).bind(LABELS).value(scores)
         with pytest.raises(ValueError, match=r"nu_neg, .* all negatives, 5, got"):
             InstanceMargins(scores, LABELS).largest_negative_threshold([1.0, nu])

@@ -27,23 +27,25 @@ widths = st.sampled_from([0.25, 1.0, 4.0])
 
 @given(any_scores, weights, margins)
 def test_value_and_subgradient_are_the_definition(scores, weight, margin):
-    value, subgradient = PairHinge(margin).value_and_subgradient(scores, LABELS, weight)
+    value, subgradient = (
+        PairHinge(margin).bind(LABELS, weight).value_and_gradient(scores)
+    )
     expected, slope = reference.pair_hinge(scores, LABELS, weight, margin)
     assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert PairHinge(margin).value(scores, LABELS, weight) == value
+    assert PairHinge(margin).bind(LABELS, weight).value(scores) == value
     np.testing.assert_allclose(subgradient, slope, rtol=1e-12, atol=1e-14)
 
 
 @given(tied_scores, tied_scores, weights)
 def test_subgradient_supports_the_risk_from_below(here, there, weight):
-    value, subgradient = PairHinge().value_and_subgradient(here, LABELS, weight)
+    value, subgradient = PairHinge().bind(LABELS, weight).value_and_gradient(here)
     bound = value + subgradient @ (there - here)
     assert reference.pair_hinge(there, LABELS, weight)[0] >= bound - 1e-12
 
 
 @given(any_scores, any_scores, weights, widths)
 def test_smoothed_line_is_the_definition_and_below_the_risk(here, there, weight, width):
-    support = PairHinge()._smoothed_by_sorting(here, LABELS, weight, width)
+    support = PairHinge().bind(LABELS, weight)._smoothed_by_sorting(here, width)
     slope, offset = reference.pair_ramp(here, LABELS, weight, 1.0, width)
     np.testing.assert_allclose(support.subgradient, slope, rtol=1e-9, atol=1e-12)
     assert support.offset == pytest.approx(offset, rel=1e-9, abs=1e-12)
@@ -51,7 +53,7 @@ def test_smoothed_line_is_the_definition_and_below_the_risk(here, there, weight,
         reference.pair_hinge(here, LABELS, weight)[0], rel=1e-12, abs=1e-12
     )
     risk = reference.pair_hinge(there, LABELS, weight)[0]
-    counted = PairHinge().smoothed(here, LABELS, weight, width=width)
+    counted = PairHinge().bind(LABELS, weight).smoothed(here, width=width)
     for below in (support, counted):
         line = below.offset + below.subgradient @ there
         assert line <= risk + 1e-9 * (1.0 + np.abs(there).max())
@@ -59,14 +61,14 @@ def test_smoothed_line_is_the_definition_and_below_the_risk(here, there, weight,
 
 @given(tied_scores, widths)
 def test_smoothing_loses_at_most_a_sixteenth_of_the_width(scores, width):
-    support = PairHinge()._smoothed_by_sorting(scores, LABELS, None, width)
+    support = PairHinge().bind(LABELS)._smoothed_by_sorting(scores, width)
     line = support.offset + support.subgradient @ scores
     assert -1e-12 <= support.value - line <= width / 16.0 + 1e-12
 
 
 @given(any_scores, weights)
 def test_risk_is_at_least_one_minus_auc(scores, weight):
-    value, _ = PairHinge().value_and_subgradient(scores, LABELS, weight)
+    value, _ = PairHinge().bind(LABELS, weight).value_and_gradient(scores)
     positive, negative = scores[LABELS], scores[~LABELS]
     wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
     if weight is None:
@@ -77,8 +79,8 @@ def test_risk_is_at_least_one_minus_auc(scores, weight):
 
 @given(tied_scores, st.integers(-1000, 1000))
 def test_a_constant_added_to_every_score_changes_nothing(scores, constant):
-    value, subgradient = PairHinge().value_and_subgradient(scores, LABELS)
-    moved, moved_slope = PairHinge().value_and_subgradient(scores + constant, LABELS)
+    value, subgradient = PairHinge().bind(LABELS).value_and_gradient(scores)
+    moved, moved_slope = PairHinge().bind(LABELS).value_and_gradient(scores + constant)
     assert moved == pytest.approx(value, rel=1e-12, abs=1e-12)
     np.testing.assert_allclose(moved_slope, subgradient, atol=1e-13)
 
@@ -86,7 +88,7 @@ def test_a_constant_added_to_every_score_changes_nothing(scores, constant):
 def test_large_equal_scores_keep_their_digits():
     scores = 1e8 + np.array([0.25, 0.5, 0.0, 2.0])
     labels = np.array([True, False, False, True])
-    value, _ = PairHinge().value_and_subgradient(scores, labels)
+    value, _ = PairHinge().bind(labels).value_and_gradient(scores)
     assert value == pytest.approx((1.25 + 0.75) / 4.0, rel=1e-7)
 
 
@@ -94,16 +96,18 @@ def test_large_equal_scores_keep_their_digits():
 def test_a_weight_of_two_is_a_row_repeated(scores):
     weight = np.where(np.arange(SIZE) % 3 == 0, 2.0, 1.0)
     repeat = weight.astype(int)
-    once, _ = PairHinge().value_and_subgradient(scores, LABELS, weight)
-    twice, _ = PairHinge().value_and_subgradient(
-        np.repeat(scores, repeat), np.repeat(LABELS, repeat)
+    once, _ = PairHinge().bind(LABELS, weight).value_and_gradient(scores)
+    twice, _ = (
+        PairHinge()
+        .bind(np.repeat(LABELS, repeat))
+        .value_and_gradient(np.repeat(scores, repeat))
     )
     assert once == pytest.approx(twice, rel=1e-12, abs=1e-12)
 
 
 @given(st.one_of(tied_scores, spread(SIZE, st.floats(-3.0, 3.0))), widths)
 def test_curvature_is_the_laplacian_of_the_pairs_in_the_window(scores, width):
-    form = PairHinge().curvature(scores, LABELS, width=width)
+    form = PairHinge().bind(LABELS).curvature(scores, width=width)
     positive, negative = np.flatnonzero(LABELS), np.flatnonzero(~LABELS)
     laplacian = np.zeros((SIZE, SIZE))
     for i in positive:
@@ -125,32 +129,28 @@ def test_curvature_is_the_derivative_of_the_smoothed_gradient():
     scores, labels = generator.normal(size=60), generator.random(60) < 0.3
     step = 1e-6 * generator.normal(size=60)
     risk = PairHinge()
-    after = risk.smoothed(scores + step, labels, width=2.0).subgradient
-    before = risk.smoothed(scores - step, labels, width=2.0).subgradient
-    expected = risk.curvature(scores, labels, width=2.0)(np.eye(60)) @ (2.0 * step)
+    after = risk.bind(labels).smoothed(scores + step, width=2.0).subgradient
+    before = risk.bind(labels).smoothed(scores - step, width=2.0).subgradient
+    expected = risk.bind(labels).curvature(scores, width=2.0)(np.eye(60)) @ (2.0 * step)
     np.testing.assert_allclose(after - before, expected, atol=1e-5 * np.abs(step).max())
 
 
 @pytest.mark.parametrize("margin", [0.0, -1.0, np.inf, np.nan, "1"])
 def test_a_margin_that_is_none_is_refused_where_it_is_used(margin):
     risk = clone(PairHinge(margin))
-    scores, labels = np.array([1.0, 0.0]), np.array([True, False])
-    for method in (risk.value, risk.value_and_subgradient):
+    for queries in (None, [1, 1]):
         with pytest.raises(ValueError, match="margin must be positive and finite, got"):
-            method(scores, labels)
-    for method in (risk.smoothed, risk.curvature):
-        with pytest.raises(ValueError, match="margin must be positive and finite, got"):
-            method(scores, labels, width=1.0)
+            risk.bind([True, False], queries=queries)
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e300])
 def test_the_unit_of_the_weights_of_a_class_does_not_matter(unit):
     scores = np.array([0.5, 0.0, -1.0, 2.0, 1.5, 0.0, -2.0, 0.0, 1.0])
     weight = np.array([2.0, 0.0, 0.5, 0.0, 1.0, 7.0, 1.0, 3.0, 0.5])
-    value, slope = PairHinge().value_and_subgradient(scores, LABELS, weight)
+    value, slope = PairHinge().bind(LABELS, weight).value_and_gradient(scores)
     assert not slope[weight == 0.0].any()
     scaled = np.where(LABELS, unit, 1.0 / unit) * weight
-    same, same_slope = PairHinge().value_and_subgradient(scores, LABELS, scaled)
+    same, same_slope = PairHinge().bind(LABELS, scaled).value_and_gradient(scores)
     assert same == pytest.approx(value, rel=1e-14)
     np.testing.assert_allclose(same_slope, slope, rtol=1e-13)
 
@@ -158,7 +158,7 @@ def test_the_unit_of_the_weights_of_a_class_does_not_matter(unit):
 def test_inputs_may_be_read_only():
     scores, labels = np.array([1.0, 0.0, 0.5]), np.array([True, False, False])
     scores.flags.writeable = labels.flags.writeable = False
-    value, _ = PairHinge().value_and_subgradient(scores, labels)
+    value, _ = PairHinge().bind(labels).value_and_gradient(scores)
     assert value == pytest.approx(0.25)
 
 
@@ -183,8 +183,8 @@ def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, seed,
     scores, labels, weight = many_rows(kind, seed)
     risk = PairHinge()
     assert Grid.cover(scores, risk.margin, width) is not None
-    exact = risk._smoothed_by_sorting(scores, labels, weight, width)
-    support = risk.smoothed(scores, labels, weight, width=width)
+    exact = risk.bind(labels, weight)._smoothed_by_sorting(scores, width)
+    support = risk.bind(labels, weight).smoothed(scores, width=width)
 
     assert exact.value - 1e-9 <= support.value <= exact.value + width / 64.0
     assert support.offset == pytest.approx(exact.offset, abs=0.04)
@@ -196,7 +196,7 @@ def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, seed,
     generator = np.random.default_rng(seed)
     for there in (np.zeros_like(scores), scores, generator.normal(size=scores.size)):
         line = support.offset + support.subgradient @ there
-        value, _ = risk.value_and_subgradient(there, labels, weight)
+        value, _ = risk.bind(labels, weight).value_and_gradient(there)
         assert line <= value + 1e-8
 
 
@@ -204,7 +204,7 @@ def test_scores_too_far_spread_for_cells_are_sorted():
     scores = np.r_[np.zeros(50), 1e9]
     assert Grid.cover(scores, 1.0, 1.0) is None
     labels = np.arange(51) % 2 == 0
-    support = PairHinge().smoothed(scores, labels, width=1.0)
+    support = PairHinge().bind(labels).smoothed(scores, width=1.0)
     assert support.value == pytest.approx(reference.pair_hinge(scores, labels)[0])
 
 
@@ -217,7 +217,7 @@ def test_a_smoothed_line_is_one_of_shares_to_the_last_digits(width, weighted):
     scores = np.where(labels, 1.0, 0.0) + rng.integers(-3, 4, 60) / 4
     scores += width * rng.uniform(-0.3, 0.3, 60)
     weight = rng.uniform(0.1, 5.0, 60) if weighted else None
-    line = PairHinge().smoothed(scores, labels, weight, width=width)
+    line = PairHinge().bind(labels, weight).smoothed(scores, width=width)
     slopes = np.longdouble(line.subgradient)
     assert abs(slopes.sum()) <= 1e-15
     assert abs(slopes[~labels].sum() - np.longdouble(line.offset)) <= 1e-15

@@ -9,7 +9,7 @@ from sklearn.base import clone
 import reference_pair_logistic as reference
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.metrics import roc_auc_score
-from aucmax.risks import PairLogistic, PreparedPairs, Risk
+from aucmax.risks import BoundPairLogistic, PairLogistic, Risk
 from drawing import distinct, fewer_examples, picked, places, spread
 
 pytestmark = pytest.mark.kernel
@@ -131,7 +131,9 @@ def assert_is_the_definition(
     by which pairs of levels count for MAUC.
     """
     risk = PairLogistic(**parameters)
-    value, gradient, hessian = risk.value_gradient_hessian(scores, labels, qid, weight)
+    value, gradient, hessian = risk.bind(labels, weight, qid).value_gradient_hessian(
+        scores
+    )
     known = {key: parameters[key] for key in parameters if key != "accuracy"}
     expected = reference.pair_logistic(scores, labels, qid, weight, **known)
     rounding = TINY + floor * np.ptp(scores)
@@ -283,8 +285,8 @@ def test_all_negatives_count_alike_if_those_outside_weigh_as_much(ranked):
     scores = np.random.default_rng(0).normal(size=SIZE)
     exact = {"accuracy": 1e-12}  # a range is swept, whichever way the whole goes
     part = PairLogistic(ranked, fpr_range=(0.1, 0.3), outside_weight=1.0, **exact)
-    found = part.value_gradient_hessian(scores, LABELS)
-    whole = PairLogistic(ranked, **exact).value_gradient_hessian(scores, LABELS)
+    found = part.bind(LABELS).value_gradient_hessian(scores)
+    whole = PairLogistic(ranked, **exact).bind(LABELS).value_gradient_hessian(scores)
     for one, other in zip(found, whole, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
 
@@ -424,9 +426,11 @@ def test_a_constant_added_to_one_query_changes_nothing(
     scores, parameters, weight, constant
 ):
     risk = PairLogistic(**parameters)
-    value, gradient, hessian = risk.value_gradient_hessian(scores, LABELS, QID, weight)
-    moved, *slopes = risk.value_gradient_hessian(
-        scores + constant * (QID == 7), LABELS, QID, weight
+    value, gradient, hessian = risk.bind(LABELS, weight, QID).value_gradient_hessian(
+        scores
+    )
+    moved, *slopes = risk.bind(LABELS, weight, QID).value_gradient_hessian(
+        scores + constant * (QID == 7)
     )
     assert moved == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(slopes[0], gradient, rtol=1e-12, atol=1e-15)
@@ -439,7 +443,9 @@ def test_a_constant_added_to_one_query_changes_nothing(
 @fewer_examples
 @given(moderate_scores(SIZE), some_levels(SIZE), level_parameters)
 def test_gradient_sums_to_zero_over_levels(scores, levels, parameters):
-    _, gradient, _ = PairLogistic(**parameters).value_gradient_hessian(scores, levels)
+    _, gradient, _ = (
+        PairLogistic(**parameters).bind(levels).value_gradient_hessian(scores)
+    )
     assert abs(gradient.sum()) <= 1e-13 * np.abs(gradient).sum() + TINY
 
 
@@ -450,7 +456,7 @@ def test_gradient_and_hessian_are_derivatives_of_the_value(n_levels, pair_weight
     qid = np.arange(24) // 22
     weight = np.random.default_rng(2).uniform(0.5, 2.0, 24)
     risk = PairLogistic(pair_weights=pair_weights, accuracy=1e-11)
-    pairs = risk.prepare(labels, qid, weight)
+    pairs = risk.bind(labels, weight, qid)
     _, gradient, hessian = pairs.value_gradient_hessian(scores)
     for row, step in enumerate(1e-4 * np.eye(24)):
         after, slope_after, _ = pairs.value_gradient_hessian(scores + step)
@@ -464,9 +470,7 @@ def test_gradient_and_hessian_are_derivatives_of_the_value(n_levels, pair_weight
 @fewer_examples
 @given(moderate_scores(SIZE), some_weights(SIZE))
 def test_value_bounds_the_share_of_wrong_pairs(scores, weight):
-    value, _, _ = PairLogistic().value_gradient_hessian(
-        scores, LABELS, sample_weight=weight
-    )
+    value, _, _ = PairLogistic().bind(LABELS, weight).value_gradient_hessian(scores)
     area = roc_auc_score(LABELS, scores, sample_weight=weight)
     assert value >= np.log(2.0) * (1.0 - area) * (1.0 - TOLERANCE)
 
@@ -477,10 +481,8 @@ def test_value_bounds_the_share_of_wrong_pairs(scores, weight):
 )
 def test_plain_risk_is_above_its_tangents(here, there, levels, weight):
     risk = PairLogistic(accuracy=1e-11)
-    value, gradient, hessian = risk.value_gradient_hessian(
-        here, levels, sample_weight=weight
-    )
-    other, _, _ = risk.value_gradient_hessian(there, levels, sample_weight=weight)
+    value, gradient, hessian = risk.bind(levels, weight).value_gradient_hessian(here)
+    other, _, _ = risk.bind(levels, weight).value_gradient_hessian(there)
     size = 1.0 + np.abs(here).max() + np.abs(there).max()
     assert other >= value + gradient @ (there - here) - 1e-10 * size
     assert (hessian >= 0.0).all()
@@ -494,10 +496,10 @@ def test_plain_risk_is_above_its_tangents(here, there, levels, weight):
 )
 def test_a_weight_is_a_number_of_equal_neighbours(scores, parameters, weight):
     risk = PairLogistic(**parameters)
-    value, *slopes = risk.value_gradient_hessian(scores, LABELS, QID, weight)
-    repeated, *repeated_slopes = risk.value_gradient_hessian(
-        np.repeat(scores, weight), np.repeat(LABELS, weight), np.repeat(QID, weight)
-    )
+    value, *slopes = risk.bind(LABELS, weight, QID).value_gradient_hessian(scores)
+    repeated, *repeated_slopes = risk.bind(
+        np.repeat(LABELS, weight), queries=np.repeat(QID, weight)
+    ).value_gradient_hessian(np.repeat(scores, weight))
     assert value == pytest.approx(repeated, rel=1e-7, abs=TINY)
     rows = np.repeat(np.arange(SIZE), weight)
     for slope, repeated_slope in zip(slopes, repeated_slopes, strict=True):
@@ -512,10 +514,10 @@ def test_rows_without_weight_do_not_count(scores, levels, parameters):
     weight = np.ones(SIZE)
     weight[2::3] = 0.0
     kept = weight > 0.0
-    value, *slopes = risk.value_gradient_hessian(scores, levels, QID, weight)
-    smaller, *smaller_slopes = risk.value_gradient_hessian(
-        scores[kept], levels[kept], QID[kept]
-    )
+    value, *slopes = risk.bind(levels, weight, QID).value_gradient_hessian(scores)
+    smaller, *smaller_slopes = risk.bind(
+        levels[kept], queries=QID[kept]
+    ).value_gradient_hessian(scores[kept])
     assert value == pytest.approx(smaller, rel=1e-12)
     for slope, smaller_slope in zip(slopes, smaller_slopes, strict=True):
         assert (slope[~kept] == 0.0).all()
@@ -528,10 +530,10 @@ def test_weights_have_no_unit_but_that_of_ranks(scale, parameters):
     generator = np.random.default_rng(0)
     scores, weight = generator.normal(size=SIZE), generator.uniform(0.5, 3.0, SIZE)
     risk = PairLogistic(**parameters)
-    value, *slopes = risk.value_gradient_hessian(scores, LABELS, QID, weight)
-    scaled, *scaled_slopes = risk.value_gradient_hessian(
-        scores, LABELS, QID, scale * weight
-    )
+    value, *slopes = risk.bind(LABELS, weight, QID).value_gradient_hessian(scores)
+    scaled, *scaled_slopes = risk.bind(
+        LABELS, scale * weight, QID
+    ).value_gradient_hessian(scores)
     unit = 1.0
     if parameters.get("rank_weighted"):
         # extreme weights count by their proportions alone
@@ -550,10 +552,10 @@ def test_weights_have_no_unit_but_that_of_ranks(scale, parameters):
 )
 def test_the_order_of_rows_has_no_say_without_ties(scores, levels, parameters, order):
     risk = PairLogistic(**parameters)
-    value, *slopes = risk.value_gradient_hessian(scores, levels, QID)
-    other, *other_slopes = risk.value_gradient_hessian(
-        scores[order], levels[order], QID[order]
-    )
+    value, *slopes = risk.bind(levels, queries=QID).value_gradient_hessian(scores)
+    other, *other_slopes = risk.bind(
+        levels[order], queries=QID[order]
+    ).value_gradient_hessian(scores[order])
     assert other == pytest.approx(value, rel=1e-12)
     for slope, other_slope in zip(slopes, other_slopes, strict=True):
         np.testing.assert_allclose(other_slope, slope[order], rtol=1e-7, atol=1e-12)
@@ -567,9 +569,9 @@ def test_the_order_of_rows_has_no_say_without_ties(scores, levels, parameters, o
 )
 def test_turning_levels_and_scores_around_turns_the_gradient(scores, levels, ranked):
     risk = PairLogistic(rank_weighted=ranked)
-    value, gradient, hessian = risk.value_gradient_hessian(scores, levels)
-    turned, turned_gradient, turned_hessian = risk.value_gradient_hessian(
-        -scores, -levels
+    value, gradient, hessian = risk.bind(levels).value_gradient_hessian(scores)
+    turned, turned_gradient, turned_hessian = risk.bind(-levels).value_gradient_hessian(
+        -scores
     )
     assert turned == pytest.approx(value, rel=1e-12)
     np.testing.assert_allclose(turned_gradient, -gradient, rtol=1e-7, atol=1e-9)
@@ -579,9 +581,13 @@ def test_turning_levels_and_scores_around_turns_the_gradient(scores, levels, ran
 @fewer_examples
 @given(any_scores(SIZE), st.booleans(), some_weights(SIZE))
 def test_two_levels_weigh_the_same_in_both_ways(scores, ranked, weight):
-    equal = PairLogistic(ranked).value_gradient_hessian(scores, LABELS, QID, weight)
-    levels = PairLogistic(ranked, pair_weights="mauc").value_gradient_hessian(
-        scores, LABELS, QID, weight
+    equal = (
+        PairLogistic(ranked).bind(LABELS, weight, QID).value_gradient_hessian(scores)
+    )
+    levels = (
+        PairLogistic(ranked, pair_weights="mauc")
+        .bind(LABELS, weight, QID)
+        .value_gradient_hessian(scores)
     )
     assert levels[0] == pytest.approx(equal[0], rel=1e-12, abs=TINY)
     for ours, theirs in zip(levels[1:], equal[1:], strict=True):
@@ -591,9 +597,11 @@ def test_two_levels_weigh_the_same_in_both_ways(scores, ranked, weight):
 @fewer_examples
 @given(any_scores(SIZE), st.booleans())
 def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
-    whole = PairLogistic(ranked).value_gradient_hessian(scores, LABELS)
-    nearly = PairLogistic(ranked, fpr_range=(1e-13, 1.0)).value_gradient_hessian(
-        scores, LABELS
+    whole = PairLogistic(ranked).bind(LABELS).value_gradient_hessian(scores)
+    nearly = (
+        PairLogistic(ranked, fpr_range=(1e-13, 1.0))
+        .bind(LABELS)
+        .value_gradient_hessian(scores)
     )
     for ours, theirs in zip(nearly, whole, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-12)
@@ -606,7 +614,7 @@ def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
 def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
     # threads share stretches of so many rows
     monkeypatch.setattr("aucmax.risks._level_pairs._BLOCK", 32)
-    for home in ("prepared_pairs", "_few_pairs"):
+    for home in ("bound_pair_logistic", "_few_pairs"):
         monkeypatch.setattr(f"aucmax.risks.{home}._MANY_ROWS", 32)
     generator = np.random.default_rng(0)
     labels = generator.integers(0, 2 if "fpr_range" in parameters else 4, 200)
@@ -618,9 +626,9 @@ def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
         np.r_[np.zeros(190), np.arange(10)],
     ):
         one, *others = (
-            PairLogistic(**parameters, n_jobs=n_jobs).value_gradient_hessian(
-                scores, labels, qid, weight
-            )
+            PairLogistic(**parameters, n_jobs=n_jobs)
+            .bind(labels, weight, qid)
+            .value_gradient_hessian(scores)
             for n_jobs in (1, 2, 3)
         )
         for other in others:
@@ -631,9 +639,13 @@ def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
 
 def test_queries_may_be_of_any_hashable_kind():
     scores = np.linspace(-1.0, 2.0, SIZE)
-    expected = PairLogistic(True).value_gradient_hessian(scores, LABELS, QID)
+    expected = (
+        PairLogistic(True).bind(LABELS, queries=QID).value_gradient_hessian(scores)
+    )
     for qid in (QID.astype(str), [f"query {q}" for q in QID], [("q", q) for q in QID]):
-        result = PairLogistic(True).value_gradient_hessian(scores, LABELS, qid)
+        result = (
+            PairLogistic(True).bind(LABELS, queries=qid).value_gradient_hessian(scores)
+        )
         assert result[0] == pytest.approx(expected[0], rel=1e-14)
         np.testing.assert_array_equal(result[1], expected[1])
         np.testing.assert_array_equal(result[2], expected[2])
@@ -645,14 +657,14 @@ def test_labels_may_be_of_any_ordered_kind():
     kinds = [np.array(["bad", "fair", "good"])[levels], levels / 2.0, list(levels)]
     for pair_weights in ("equal", "mauc"):
         risk = PairLogistic(pair_weights=pair_weights)
-        expected = risk.value_gradient_hessian(scores, levels)
+        expected = risk.bind(levels).value_gradient_hessian(scores)
         for labels in kinds:
-            result = risk.value_gradient_hessian(scores, labels)
+            result = risk.bind(labels).value_gradient_hessian(scores)
             assert result[0] == expected[0]
             np.testing.assert_array_equal(result[1], expected[1])
-    two = PairLogistic().value_gradient_hessian(scores, LABELS)
+    two = PairLogistic().bind(LABELS).value_gradient_hessian(scores)
     for labels in (LABELS.astype(bool), np.where(LABELS == 1, "yes", "no"), LABELS - 7):
-        assert PairLogistic().value_gradient_hessian(scores, labels)[0] == two[0]
+        assert PairLogistic().bind(labels).value_gradient_hessian(scores)[0] == two[0]
 
 
 def test_levels_need_not_be_whole_or_above_zero():
@@ -667,14 +679,16 @@ def test_multiclass_weights_skip_queries_without_a_level_above_zero():
     scores, levels = np.linspace(-1.0, 2.0, SIZE) ** 2, LABELS - (QID == 1)
     for classes, n_skipped in (("positive", 3), ("all", 2)):
         parameters = {"pair_weights": "mauc", "classes": classes}
-        assert PairLogistic(**parameters).prepare(levels, QID).n_skipped == n_skipped
+        assert (
+            PairLogistic(**parameters).bind(levels, queries=QID).n_skipped == n_skipped
+        )
         assert_is_the_definition(parameters, scores, levels, QID)
 
 
 def test_queries_without_pairs_are_counted_and_contribute_nothing():
     scores = np.linspace(-1.0, 2.0, SIZE)
-    pairs = PairLogistic(True).prepare(LABELS, QID)
-    assert isinstance(pairs, PreparedPairs)
+    pairs = PairLogistic(True).bind(LABELS, queries=QID)
+    assert isinstance(pairs, BoundPairLogistic)
     assert (pairs.n_rows, pairs.n_queries, pairs.n_skipped) == (SIZE, 4, 2)
     _, gradient, hessian = pairs.value_gradient_hessian(scores)
     idle = np.isin(QID, [3, 5])
@@ -683,21 +697,21 @@ def test_queries_without_pairs_are_counted_and_contribute_nothing():
     assert (gradient[~idle] != 0.0).all()
     # without weight, query 1 has no positives any more
     weight = np.where((QID == 1) & (LABELS == 1), 0.0, 1.0)
-    pairs = PairLogistic(True).prepare(LABELS, QID, weight)
+    pairs = PairLogistic(True).bind(LABELS, weight, QID)
     assert pairs.n_skipped == 3
     value, gradient, _ = pairs.value_gradient_hessian(scores)
     assert (gradient[QID != 7] == 0.0).all()
     rows = QID == 7
-    alone = PairLogistic(True).value_gradient_hessian(scores[rows], LABELS[rows])
+    alone = PairLogistic(True).bind(LABELS[rows]).value_gradient_hessian(scores[rows])
     assert value == pytest.approx(alone[0], rel=1e-14)
 
 
 @fewer_examples
 @given(any_scores(SIZE), two_level_parameters, some_weights(SIZE))
-def test_prepared_pairs_give_the_same(scores, parameters, weight):
+def test_bound_pair_logistic_give_the_same(scores, parameters, weight):
     risk = PairLogistic(**parameters)
-    expected = risk.value_gradient_hessian(scores, LABELS, QID, weight)
-    pairs = risk.prepare(LABELS, QID, weight)
+    expected = risk.bind(LABELS, weight, QID).value_gradient_hessian(scores)
+    pairs = risk.bind(LABELS, weight, QID)
     for _ in range(2):  # nothing is left over from the first call
         value, gradient, hessian = pairs.value_gradient_hessian(scores)
         assert value == expected[0]
@@ -715,7 +729,7 @@ def test_prepared_pairs_give_the_same(scores, parameters, weight):
 def test_results_are_written_where_one_asks_for_them(n_levels, n_rows, ranked):
     generator = np.random.default_rng(0)
     labels = generator.integers(0, n_levels, n_rows)
-    pairs = PairLogistic(ranked).prepare(labels)
+    pairs = PairLogistic(ranked).bind(labels)
     for scores in generator.normal(size=(2, n_rows)):
         expected = pairs.gradient_hessian(scores, scaled=True)
         for dtype in (np.float64, np.float32):
@@ -727,8 +741,8 @@ def test_results_are_written_where_one_asks_for_them(n_levels, n_rows, ranked):
                 np.testing.assert_array_equal(ours, exact.astype(dtype))
 
 
-def test_prepared_pairs_do_not_reuse_the_arrays_they_returned():
-    pairs = PairLogistic().prepare(LABELS)
+def test_bound_pair_logistic_do_not_reuse_the_arrays_they_returned():
+    pairs = PairLogistic().bind(LABELS)
     first = pairs.value_gradient_hessian(np.zeros(SIZE))
     kept = [first[1].copy(), first[2].copy()]
     pairs.value_gradient_hessian(np.arange(SIZE, dtype=float))
@@ -742,20 +756,20 @@ def test_prepared_pairs_do_not_reuse_the_arrays_they_returned():
 def test_the_protocol_of_risks_is_kept(scores, parameters, weight):
     risk: Risk = PairLogistic(**parameters)
     labels = LABELS.astype(bool)
-    expected = PairLogistic(**parameters).value_gradient_hessian(
-        scores, labels, sample_weight=weight
+    expected = (
+        PairLogistic(**parameters).bind(labels, weight).value_gradient_hessian(scores)
     )
-    value, subgradient = risk.value_and_subgradient(scores, labels, weight)
+    value, subgradient = risk.bind(labels, weight).value_and_gradient(scores)
     assert value == expected[0]
-    assert risk.value(scores, labels, weight) == pytest.approx(value, rel=1e-14)
+    assert risk.bind(labels, weight).value(scores) == pytest.approx(value, rel=1e-14)
     np.testing.assert_array_equal(subgradient, expected[1])
-    assert PairLogistic.least_value == 0.0
+    assert risk.bind(labels).least_value == 0.0
     assert value >= 0.0
 
 
 @pytest.mark.parametrize("rank_weighted", [False, True])
 def test_row_scale_brings_gradients_to_about_one_a_row(rank_weighted):
-    pairs = PairLogistic(rank_weighted).prepare(LABELS, QID)
+    pairs = PairLogistic(rank_weighted).bind(LABELS, queries=QID)
     rows = np.array([(query == QID).sum() for query in QID])
     expected = 2 * rows / 2.0
     if rank_weighted:
@@ -779,7 +793,7 @@ def test_scaled_gradients_do_not_know_the_unit_of_weights(rank_weighted):
     scores = np.linspace(-1.0, 1.0, SIZE)
     scaled = []
     for unit in (1.0, 1000.0):
-        pairs = PairLogistic(rank_weighted).prepare(LABELS, QID, unit * weight)
+        pairs = PairLogistic(rank_weighted).bind(LABELS, unit * weight, QID)
         scaled.append(pairs.gradient_hessian(scores)[0] * pairs.row_scale)
     np.testing.assert_allclose(scaled[1], scaled[0], rtol=1e-9)
 
@@ -787,12 +801,13 @@ def test_scaled_gradients_do_not_know_the_unit_of_weights(rank_weighted):
 @pytest.mark.parametrize("parameters", EVERY_KIND)
 def test_inputs_may_be_read_only_and_stay_as_they_were(parameters):
     generator = np.random.default_rng(0)
-    inputs = [generator.normal(size=SIZE), LABELS.copy(), QID.copy(), np.ones(SIZE)]
+    inputs = [generator.normal(size=SIZE), LABELS.copy(), np.ones(SIZE), QID.copy()]
     copies = [array.copy() for array in inputs]
-    expected = PairLogistic(**parameters).value_gradient_hessian(*copies)
+    risk = PairLogistic(**parameters)
+    expected = risk.bind(*copies[1:]).value_gradient_hessian(copies[0])
     for array in inputs:
         array.flags.writeable = False
-    result = PairLogistic(**parameters).value_gradient_hessian(*inputs)
+    result = risk.bind(*inputs[1:]).value_gradient_hessian(inputs[0])
     assert result[0] == expected[0]
     np.testing.assert_array_equal(result[1], expected[1])
     for array, copy in zip(inputs, copies, strict=True):
@@ -801,14 +816,16 @@ def test_inputs_may_be_read_only_and_stay_as_they_were(parameters):
 
 def test_scores_of_other_types_and_strides_are_accepted():
     scores = np.arange(SIZE) % 5
-    expected = PairLogistic(True).value_gradient_hessian(scores.astype(float), LABELS)
+    expected = (
+        PairLogistic(True).bind(LABELS).value_gradient_hessian(scores.astype(float))
+    )
     wide = np.repeat(scores.astype(float), 2)[::2]
     for other in (scores, scores.astype(np.float32), list(scores), wide):
-        result = PairLogistic(True).value_gradient_hessian(other, LABELS)
+        result = PairLogistic(True).bind(LABELS).value_gradient_hessian(other)
         assert result[0] == expected[0]
         np.testing.assert_array_equal(result[1], expected[1])
         assert result[1].dtype == result[2].dtype == np.float64
-    pairs = PairLogistic(True).prepare(LABELS)
+    pairs = PairLogistic(True).bind(LABELS)
     np.testing.assert_array_equal(
         pairs.gradient_hessian(scores.astype(np.float32))[0], expected[1]
     )
@@ -839,33 +856,33 @@ def test_scores_of_other_types_and_strides_are_accepted():
 )
 def test_bad_parameters_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
-        PairLogistic(**parameters).value_gradient_hessian(np.zeros(SIZE), LABELS)
+        PairLogistic(**parameters).bind(LABELS).value_gradient_hessian(np.zeros(SIZE))
     with pytest.raises(ValueError, match=message):
-        PairLogistic().set_params(**parameters).prepare(LABELS)
+        PairLogistic().set_params(**parameters).bind(LABELS)
 
 
 def test_a_range_needs_two_levels():
     with pytest.raises(IncompatibleError, match=r"fpr_range=.* two levels, got 3"):
-        PairLogistic(fpr_range=(0.0, 0.5)).prepare(np.arange(SIZE) % 3)
-    PairLogistic(fpr_range=[0, 1]).prepare(np.arange(SIZE) % 3)
+        PairLogistic(fpr_range=(0.0, 0.5)).bind(np.arange(SIZE) % 3)
+    PairLogistic(fpr_range=[0, 1]).bind(np.arange(SIZE) % 3)
     with pytest.raises(IncompatibleError, match="fpr_range"):
-        PairLogistic(fpr_range=(0.0, 0.5), pair_weights="mauc").prepare(LABELS)
+        PairLogistic(fpr_range=(0.0, 0.5), pair_weights="mauc").bind(LABELS)
 
 
 def test_thousands_of_levels_are_refused_where_each_costs_a_sweep():
     levels = np.arange(1001)
     with pytest.raises(ValueError, match="1001 levels, more than 1000"):
-        PairLogistic(pair_weights="mauc").prepare(levels)
-    PairLogistic().prepare(levels)
+        PairLogistic(pair_weights="mauc").bind(levels)
+    PairLogistic().bind(levels)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_scores_that_are_not_finite_are_named_by_row(bad):
     scores = np.zeros(SIZE)
     scores[11] = bad
-    pairs = PairLogistic().prepare(LABELS, QID)
+    pairs = PairLogistic().bind(LABELS, queries=QID)
     for call in (
-        lambda: PairLogistic().value_gradient_hessian(scores, LABELS),
+        lambda: PairLogistic().bind(LABELS).value_gradient_hessian(scores),
         lambda: pairs.value_gradient_hessian(scores),
         lambda: pairs.gradient_hessian(scores),
     ):
@@ -875,52 +892,52 @@ def test_scores_that_are_not_finite_are_named_by_row(bad):
 
 def test_lengths_that_differ_are_refused():
     for call in (
-        lambda: PairLogistic().value_gradient_hessian(np.zeros(3), LABELS),
-        lambda: PairLogistic().prepare(LABELS).gradient_hessian(np.zeros(3)),
-        lambda: PairLogistic().prepare(LABELS).value_gradient_hessian(np.zeros(3)),
-        lambda: PairLogistic().prepare(LABELS, QID[:3]),
-        lambda: PairLogistic().prepare(LABELS, QID, np.ones(3)),
+        lambda: PairLogistic().bind(LABELS).value_gradient_hessian(np.zeros(3)),
+        lambda: PairLogistic().bind(LABELS).gradient_hessian(np.zeros(3)),
+        lambda: PairLogistic().bind(LABELS).value_gradient_hessian(np.zeros(3)),
+        lambda: PairLogistic().bind(LABELS, queries=QID[:3]),
+        lambda: PairLogistic().bind(LABELS, np.ones(3), QID),
     ):
         with pytest.raises(ValueError, match="3 rows, but the labels have 16"):
             call()
     with pytest.raises(ValueError, match="one-dimensional"):
-        PairLogistic().value_gradient_hessian(np.zeros((SIZE, 1)), LABELS)
+        PairLogistic().bind(LABELS).value_gradient_hessian(np.zeros((SIZE, 1)))
 
 
 def test_negative_weights_are_refused():
     weight = np.ones(SIZE)
     weight[4] = -1.0
     with pytest.raises(ValueError, match="row 4 weighs -1"):
-        PairLogistic().prepare(LABELS, QID, weight)
+        PairLogistic().bind(LABELS, weight, QID)
 
 
 def test_one_level_only_is_refused():
     with pytest.raises(NotEnoughClassesError, match="one"):
-        PairLogistic().prepare(np.ones(SIZE))
+        PairLogistic().bind(np.ones(SIZE))
     with pytest.raises(NotEnoughClassesError):
-        PairLogistic().prepare(LABELS, sample_weight=LABELS.astype(float))
+        PairLogistic().bind(LABELS, LABELS.astype(float))
 
 
 def test_queries_that_all_have_one_level_are_refused_with_their_number():
     with pytest.raises(NotEnoughClassesError, match="16 queries"):
-        PairLogistic().prepare(LABELS, np.arange(SIZE))
+        PairLogistic().bind(LABELS, queries=np.arange(SIZE))
     with pytest.raises(NotEnoughClassesError, match="4 queries"):
-        PairLogistic().prepare(LABELS, QID, LABELS.astype(float))
+        PairLogistic().bind(LABELS, LABELS.astype(float), QID)
 
 
 def test_weights_for_levels_need_a_level_above_zero():
     labels = np.arange(SIZE) % 3 - 2
     with pytest.raises(ValueError, match="above 0"):
-        PairLogistic(pair_weights="mauc").prepare(labels)
-    PairLogistic(pair_weights="mauc", classes="all").prepare(labels)
-    PairLogistic().prepare(labels)
+        PairLogistic(pair_weights="mauc").bind(labels)
+    PairLogistic(pair_weights="mauc", classes="all").bind(labels)
+    PairLogistic().bind(labels)
 
 
 def test_missing_labels_are_named_by_row():
     labels = LABELS.astype(float)
     labels[6] = np.nan
     with pytest.raises(ValueError, match="row 6"):
-        PairLogistic().prepare(labels)
+        PairLogistic().bind(labels)
 
 
 def test_parameters_survive_a_clone():

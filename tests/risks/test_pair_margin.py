@@ -33,9 +33,9 @@ def weight_of_pairs(labels, weight=None):
 
 def assert_is_the_definition(scores, labels, nu, weight=None):
     expected, slope, last = reference.pair_margin(scores, labels, nu, weight)
-    value, subgradient = PairMargin(nu).value_and_subgradient(scores, labels, weight)
+    value, subgradient = PairMargin(nu).bind(labels, weight).value_and_gradient(scores)
     scale = scores.max() - scores.min()
-    assert PairMargin(nu).threshold(scores, labels, weight) == last
+    assert PairMargin(nu).bind(labels, weight).threshold(scores) == last
     assert value == pytest.approx(expected, rel=1e-12, abs=1e-13 * scale)
     np.testing.assert_allclose(subgradient, slope, rtol=1e-9, atol=1e-13)
 
@@ -52,8 +52,8 @@ def test_smallest_nu_is_the_hard_margin_to_the_last_digit(scores, weight):
     seen = np.ones(SIZE, bool) if weight is None else weight > 0.0
     hardest = scores[LABELS & seen].min() - scores[~LABELS & seen].max()
     for nu in (1e-9, 0.25):
-        assert PairMargin(nu).value(scores, LABELS, weight) == -hardest / 2.0
-        assert PairMargin(nu).threshold(scores, LABELS, weight) == hardest / 2.0
+        assert PairMargin(nu).bind(LABELS, weight).value(scores) == -hardest / 2.0
+        assert PairMargin(nu).bind(LABELS, weight).threshold(scores) == hardest / 2.0
 
 
 @given(tied_scores, weights)
@@ -61,7 +61,7 @@ def test_largest_nu_is_the_mean_over_all_pairs(scores, weight):
     nu = weight_of_pairs(LABELS, weight)
     row = np.ones(SIZE) if weight is None else weight
     means = [np.average(scores[side], weights=row[side]) for side in (LABELS, ~LABELS)]
-    value, subgradient = PairMargin(nu).value_and_subgradient(scores, LABELS, weight)
+    value, subgradient = PairMargin(nu).bind(LABELS, weight).value_and_gradient(scores)
     assert value == pytest.approx((means[1] - means[0]) / 2.0, rel=1e-13, abs=1e-14)
     totals = np.where(LABELS, -row[LABELS].sum(), row[~LABELS].sum())
     np.testing.assert_allclose(subgradient, row / totals / 2.0, rtol=1e-13)
@@ -71,8 +71,8 @@ def test_largest_nu_is_the_mean_over_all_pairs(scores, weight):
 def test_reduction_to_instances_has_a_larger_margin(scores, weight, share, other):
     row = np.ones(SIZE) if weight is None else weight
     nu_pos, nu_neg = share * row[LABELS].sum(), other * row[~LABELS].sum()
-    reduced = InstanceMargin(nu_pos, nu_neg).value(scores, LABELS, weight)
-    exact = PairMargin(nu_pos * nu_neg).value(scores, LABELS, weight)
+    reduced = InstanceMargin(nu_pos, nu_neg).bind(LABELS, weight).value(scores)
+    exact = PairMargin(nu_pos * nu_neg).bind(LABELS, weight).value(scores)
     assert reduced <= exact + 1e-13
 
 
@@ -183,8 +183,8 @@ def test_weights_that_round_leave_all_pairs_reachable():
     weight = generator.uniform(0.1, 1.0, 200) / 3.0
     total = weight_of_pairs(labels, weight)
     for nu in (total * (1.0 - 1e-15), total, total * (1.0 + 1e-15)):
-        value, subgradient = PairMargin(nu).value_and_subgradient(
-            scores, labels, weight
+        value, subgradient = (
+            PairMargin(nu).bind(labels, weight).value_and_gradient(scores)
         )
         expected = reference.pair_margin(scores, labels, total, weight)[0]
         assert value == pytest.approx(expected, rel=1e-12)
@@ -200,7 +200,7 @@ def test_weights_lost_in_rounding_do_no_harm():
         total = weight_of_pairs(labels, weight)
         for share in (1e-9, 0.03, 0.6, 1.0):
             risk = PairMargin(share * total)
-            value, subgradient = risk.value_and_subgradient(scores, labels, weight)
+            value, subgradient = risk.bind(labels, weight).value_and_gradient(scores)
             expected = reference.pair_margin(scores, labels, risk.nu, weight)[0]
             scale = scores.max() - scores.min()
             assert value == pytest.approx(expected, rel=1e-9, abs=1e-12 * scale)
@@ -210,9 +210,9 @@ def test_weights_lost_in_rounding_do_no_harm():
 @pytest.mark.parametrize("nu", [0.0, -1.0, 20.5, np.inf, np.nan])
 def test_nu_beyond_the_pairs_is_refused(nu):
     with pytest.raises(ValueError, match=r"at most that of all pairs, 20, got"):
-        PairMargin(nu).value(np.zeros(SIZE), LABELS)
+        PairMargin(nu).bind(LABELS).value(np.zeros(SIZE))
 
 
 def test_differences_beyond_float64_are_refused():
     with pytest.raises(ValueError, match=r"from -1e\+308 to 1e\+308"):
-        PairMargin(1.0).value(np.where(LABELS, 1e308, -1e308), LABELS)
+        PairMargin(1.0).bind(LABELS).value(np.where(LABELS, 1e308, -1e308))

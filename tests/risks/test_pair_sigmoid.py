@@ -7,7 +7,7 @@ from sklearn.base import clone
 
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import partial_auc_score
-from aucmax.risks import PairSigmoid, prepared_pairs
+from aucmax.risks import PairSigmoid, bound_pair_logistic
 from reference_pair_sigmoid import pair_sigmoid
 
 pytestmark = pytest.mark.kernel
@@ -47,8 +47,8 @@ parameters = st.fixed_dictionaries(
 
 def assert_is_the_definition(kind, scores, labels, qid=None, weight=None):
     """The value and each derivative to 1e-7 of themselves, of weighted rows to 2e-7."""
-    value, gradient = PairSigmoid(**kind).value_and_gradient(
-        scores, labels, weight, qid=qid
+    value, gradient = (
+        PairSigmoid(**kind).bind(labels, weight, qid).value_and_gradient(scores)
     )
     expected, slopes = pair_sigmoid(scores, labels, qid, weight, **kind)
     # rows at the ends of a range count in part, by sums that round
@@ -73,7 +73,7 @@ def test_queries_are_averaged_and_those_of_one_class_left_out(kind, scores, weig
 def test_the_risk_tends_to_one_less_the_partial_auc(scores, fpr_range, tpr_range):
     ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
     limit = 1.0 - partial_auc_score(LABELS, scores, **ranges)
-    value = PairSigmoid(**ranges, tau=1e-300).value(scores, LABELS)
+    value = PairSigmoid(**ranges, tau=1e-300).bind(LABELS).value(scores)
     assert value == pytest.approx(limit, abs=1e-6)
 
 
@@ -83,7 +83,7 @@ def test_it_falls_towards_the_limit_with_tau():
     scores = generator.normal(size=2000) + labels
     limit = 1.0 - partial_auc_score(labels, scores, fpr_range=(0, 0.1))
     distances = [
-        abs(PairSigmoid((0, 0.1), tau=tau).value(scores, labels) - limit)
+        abs(PairSigmoid((0, 0.1), tau=tau).bind(labels).value(scores) - limit)
         for tau in (1.0, 0.1, 0.01, 0.001)
     ]
     assert distances == sorted(distances, reverse=True)
@@ -95,20 +95,22 @@ def test_the_gradient_is_the_slope_of_the_value(kind):
     generator = np.random.default_rng(1)
     scores, labels = generator.normal(size=60), np.arange(60) % 3 == 0
     risk = PairSigmoid(**kind, accuracy=1e-12)
-    gradient = risk.value_and_gradient(scores, labels)[1]
+    gradient = risk.bind(labels).value_and_gradient(scores)[1]
     for row in range(0, 60, 7):
         step = 1e-6 * np.eye(60)[row]
-        rise = risk.value(scores + step, labels) - risk.value(scores - step, labels)
+        rise = risk.bind(labels).value(scores + step) - risk.bind(labels).value(
+            scores - step
+        )
         assert gradient[row] == pytest.approx(rise / 2e-6, rel=1e-5, abs=1e-9)
 
 
 def test_threads_and_preparation_change_nothing(monkeypatch):
-    monkeypatch.setattr(prepared_pairs, "_MANY_ROWS", 100)
+    monkeypatch.setattr(bound_pair_logistic, "_MANY_ROWS", 100)
     generator = np.random.default_rng(2)
     labels = generator.random(300) < 0.1
     scores = generator.normal(size=labels.size) + labels
-    expected = PairSigmoid((0, 0.3)).value_and_gradient(scores, labels)
-    prepared = PairSigmoid((0, 0.3), n_jobs=2).prepare(labels)
+    expected = PairSigmoid((0, 0.3)).bind(labels).value_and_gradient(scores)
+    prepared = PairSigmoid((0, 0.3), n_jobs=2).bind(labels)
     for _ in range(2):
         value, gradient = prepared.value_and_gradient(scores)
         assert value == expected[0]
@@ -119,11 +121,11 @@ def test_constants_and_weights_as_repetition():
     generator = np.random.default_rng(3)
     scores, weight = generator.normal(size=SIZE), generator.integers(1, 4, SIZE)
     risk = PairSigmoid((0.05, 0.4), tpr_range=(0.1, 0.9), tau=0.5)
-    value, gradient = risk.value_and_gradient(scores, LABELS, weight)
-    moved, _ = risk.value_and_gradient(scores + 3.0, LABELS, weight)
+    value, gradient = risk.bind(LABELS, weight).value_and_gradient(scores)
+    moved, _ = risk.bind(LABELS, weight).value_and_gradient(scores + 3.0)
     assert moved == pytest.approx(value, rel=1e-9)
     rows = np.repeat(np.arange(SIZE), weight)
-    repeated, slopes = risk.value_and_gradient(scores[rows], LABELS[rows])
+    repeated, slopes = risk.bind(LABELS[rows]).value_and_gradient(scores[rows])
     assert repeated == pytest.approx(value, rel=1e-9)
     summed = np.bincount(rows, slopes)
     np.testing.assert_allclose(summed, gradient, rtol=1e-6, atol=1e-12)
@@ -144,11 +146,11 @@ def test_constants_and_weights_as_repetition():
 def test_bad_parameters_are_named_in_use_and_not_before(kind, message):
     risk = clone(PairSigmoid(**kind))
     with pytest.raises(ValueError, match=message):
-        risk.value(np.arange(3.0), [0, 1, 1])
+        risk.bind([0, 1, 1]).value(np.arange(3.0))
 
 
 def test_one_class_is_refused():
     with pytest.raises(NotEnoughClassesError, match="one class only"):
-        PairSigmoid().value(np.arange(3.0), [1, 1, 1])
+        PairSigmoid().bind([1, 1, 1]).value(np.arange(3.0))
     with pytest.raises(NotEnoughClassesError, match="None of the 3 queries"):
-        PairSigmoid().value(np.arange(3.0), [0, 1, 1], qid=[1, 2, 3])
+        PairSigmoid().bind([0, 1, 1], queries=[1, 2, 3]).value(np.arange(3.0))

@@ -7,7 +7,7 @@ from sklearn.base import clone
 import reference_partial
 from aucmax.exceptions import IncompatibleError
 from aucmax.metrics import partial_auc_score
-from aucmax.risks import PairHinge, PartialHinge, SmoothableRisk
+from aucmax.risks import PairHinge, PartialHinge
 from aucmax.risks.partial_hinge import _CHOICE_WIDTH as CHOICE_WIDTH
 from drawing import picked, spread
 
@@ -78,7 +78,7 @@ def close(expected):
 
 @given(any_scores(FEW.size), st.sampled_from(ON_ROWS), bounds)
 def test_value_is_that_of_the_worst_order_of_all_rows(scores, ends, bound):
-    value = partial_hinge(ends, bound).value(scores, FEW)
+    value = partial_hinge(ends, bound).bind(FEW).value(scores)
     assert value == close(
         reference_partial.structural_by_orders(scores, FEW, *ends, bound)
     )
@@ -86,13 +86,13 @@ def test_value_is_that_of_the_worst_order_of_all_rows(scores, ends, bound):
 
 @given(any_scores(FEW.size), st.sampled_from(ON_ROWS))
 def test_tight_value_is_that_of_the_worst_subsets(scores, ends):
-    value = partial_hinge(ends).value(scores, FEW)
+    value = partial_hinge(ends).bind(FEW).value(scores)
     assert value == close(reference_partial.tight_by_subsets(scores, FEW, *ends))
 
 
 @given(any_scores(SIZE), ranges, bounds)
 def test_ends_within_a_row_split_it(scores, ends, bound):
-    value = partial_hinge(ends, bound).value(scores, LABELS)
+    value = partial_hinge(ends, bound).bind(LABELS).value(scores)
     expected = reference_partial.structural_by_counts(
         scores, LABELS, *ends, bound, copies=20
     )
@@ -103,9 +103,9 @@ def test_ends_within_a_row_split_it(scores, ends, bound):
 def test_a_weight_of_three_is_a_row_taken_three_times(scores, ends, bound):
     weight = np.array([1, 3, 1, 2, 1, 1, 2, 1, 3, 1])
     risk = partial_hinge(ends, bound)
-    value, slope = risk.value_and_subgradient(scores, LABELS, weight.astype(float))
-    repeated, slopes = risk.value_and_subgradient(
-        np.repeat(scores, weight), np.repeat(LABELS, weight)
+    value, slope = risk.bind(LABELS, weight.astype(float)).value_and_gradient(scores)
+    repeated, slopes = risk.bind(np.repeat(LABELS, weight)).value_and_gradient(
+        np.repeat(scores, weight)
     )
     assert value == close(repeated)
     rows = np.repeat(np.arange(SIZE), weight)
@@ -120,19 +120,21 @@ def test_a_weight_of_three_is_a_row_taken_three_times(scores, ends, bound):
 def test_a_choice_of_rows_is_the_definition(scores, ends, weight):
     b, c = ends
     risk = PartialHinge((0, b), tpr_range=(c, 1))
-    value, subgradient = risk.value_and_subgradient(scores, LABELS, weight)
+    value, subgradient = risk.bind(LABELS, weight).value_and_gradient(scores)
     expected, slope = reference_partial.choice_hinge(scores, LABELS, b, c, weight)
     assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    assert risk.value(scores, LABELS, weight) == value
+    assert risk.bind(LABELS, weight).value(scores) == value
     np.testing.assert_allclose(subgradient, slope, rtol=1e-12, atol=1e-14)
 
 
 @given(any_scores(SIZE), weights, bounds)
 def test_whole_ranges_are_the_hinge_over_all_pairs(scores, weight, bound):
-    value, slope = PartialHinge(bound=bound).value_and_subgradient(
-        scores, LABELS, weight
+    value, slope = (
+        PartialHinge(bound=bound).bind(LABELS, weight).value_and_gradient(scores)
     )
-    expected, expected_slope = PairHinge().value_and_subgradient(scores, LABELS, weight)
+    expected, expected_slope = (
+        PairHinge().bind(LABELS, weight).value_and_gradient(scores)
+    )
     assert value == pytest.approx(expected, rel=1e-12, abs=1e-12)
     np.testing.assert_allclose(slope, expected_slope, rtol=1e-12, atol=1e-14)
 
@@ -144,7 +146,8 @@ def test_bounds_are_in_their_order(scores, ends, weight):
         LABELS, scores, fpr_range=fpr_range, tpr_range=tpr_range, sample_weight=weight
     )
     tight, loose = (
-        partial_hinge(ends, bound).value(scores, LABELS, weight) for bound in BOUNDS
+        partial_hinge(ends, bound).bind(LABELS, weight).value(scores)
+        for bound in BOUNDS
     )
     assert 1.0 - area <= tight + 1e-10
     assert tight <= loose + 1e-10 * (1.0 + loose)
@@ -152,8 +155,10 @@ def test_bounds_are_in_their_order(scores, ends, weight):
 
 @given(ranges, bounds, weights, st.sampled_from([0.0, 3.7, -1e9]))
 def test_constant_scores_have_risk_one(ends, bound, weight, level):
-    value, _ = partial_hinge(ends, bound).value_and_subgradient(
-        np.full(SIZE, level), LABELS, weight
+    value, _ = (
+        partial_hinge(ends, bound)
+        .bind(LABELS, weight)
+        .value_and_gradient(np.full(SIZE, level))
     )
     assert value == pytest.approx(1.0, rel=1e-12)
 
@@ -164,17 +169,17 @@ def test_constant_scores_have_risk_one(ends, bound, weight, level):
 @given(any_scores(SIZE), any_scores(SIZE), ranges, bounds, weights)
 def test_subgradient_supports_the_risk_from_below(here, there, ends, bound, weight):
     risk = partial_hinge(ends, bound)
-    value, subgradient = risk.value_and_subgradient(here, LABELS, weight)
+    value, subgradient = risk.bind(LABELS, weight).value_and_gradient(here)
     line = value + subgradient @ (there - here)
     size = 1.0 + np.abs(here).max() + np.abs(there).max()
-    assert risk.value(there, LABELS, weight) >= line - 1e-11 * size
+    assert risk.bind(LABELS, weight).value(there) >= line - 1e-11 * size
 
 
 @given(tied(SIZE), ranges, bounds, st.integers(-1000, 1000))
 def test_a_constant_added_to_every_score_changes_nothing(scores, ends, bound, constant):
     risk = partial_hinge(ends, bound)
-    value, subgradient = risk.value_and_subgradient(scores, LABELS)
-    moved, moved_slope = risk.value_and_subgradient(scores + constant, LABELS)
+    value, subgradient = risk.bind(LABELS).value_and_gradient(scores)
+    moved, moved_slope = risk.bind(LABELS).value_and_gradient(scores + constant)
     assert moved == close(value)
     np.testing.assert_allclose(moved_slope, subgradient, atol=1e-12)
     assert subgradient.sum() == pytest.approx(0.0, abs=1e-12)
@@ -183,10 +188,10 @@ def test_a_constant_added_to_every_score_changes_nothing(scores, ends, bound, co
 @given(tied(SIZE), ranges, bounds, weights, st.permutations(range(SIZE)))
 def test_the_order_of_the_rows_has_no_say(scores, ends, bound, weight, order):
     risk = partial_hinge(ends, bound)
-    value, slope = risk.value_and_subgradient(scores, LABELS, weight)
+    value, slope = risk.bind(LABELS, weight).value_and_gradient(scores)
     weight = None if weight is None else weight[order]
-    other, other_slope = risk.value_and_subgradient(
-        scores[order], LABELS[order], weight
+    other, other_slope = risk.bind(LABELS[order], weight).value_and_gradient(
+        scores[order]
     )
     assert other == close(value)
     np.testing.assert_allclose(other_slope, slope[order], atol=1e-12)
@@ -196,8 +201,8 @@ def test_the_order_of_the_rows_has_no_say(scores, ends, bound, weight, order):
 def test_changing_classes_and_signs_changes_nothing(scores, ends, bound):
     (a, b), (c, d) = ends
     mirrored = PartialHinge((1 - d, 1 - c), tpr_range=(1 - b, 1 - a), bound=bound)
-    value, slope = partial_hinge(ends, bound).value_and_subgradient(scores, LABELS)
-    other, other_slope = mirrored.value_and_subgradient(-scores, ~LABELS)
+    value, slope = partial_hinge(ends, bound).bind(LABELS).value_and_gradient(scores)
+    other, other_slope = mirrored.bind(~LABELS).value_and_gradient(-scores)
     assert other == close(value)
     np.testing.assert_allclose(other_slope, -slope, atol=1e-9)
 
@@ -210,16 +215,16 @@ def test_changing_classes_and_signs_changes_nothing(scores, ends, bound):
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e300])
 def test_scores_may_be_tiny_or_huge(scale, ends, bound):
     units = np.array([0.5, -1.0, 1.5, 0.0, 1.0, 0.5, -2.0, 1.0, 2.0, 0.0])
-    value, slope = partial_hinge(ends, bound).value_and_subgradient(
-        scale * units, LABELS
+    value, slope = (
+        partial_hinge(ends, bound).bind(LABELS).value_and_gradient(scale * units)
     )
     assert np.isfinite(slope).all()
     if scale < 1.0:
         assert value == pytest.approx(1.0, rel=1e-12)
     else:
         # the margin is lost in such scores, and the risk grows with them
-        large, _ = partial_hinge(ends, bound).value_and_subgradient(
-            1e15 * units, LABELS
+        large, _ = (
+            partial_hinge(ends, bound).bind(LABELS).value_and_gradient(1e15 * units)
         )
         assert value / scale == pytest.approx(large / 1e15, rel=1e-9)
 
@@ -230,8 +235,8 @@ def test_only_ratios_of_weights_count(scale, ends):
     scores = np.array([0.5, -1.0, 1.5, 0.0, 1.0, 0.5, -2.0, 1.0, 2.0, 0.0])
     weight = np.array([1.0, 2.0, 0.5, 1.0, 3.0, 1.0, 1.0, 4.0, 1.0, 2.0])
     risk = partial_hinge(ends)
-    value, slope = risk.value_and_subgradient(scores, LABELS, weight)
-    scaled, scaled_slope = risk.value_and_subgradient(scores, LABELS, scale * weight)
+    value, slope = risk.bind(LABELS, weight).value_and_gradient(scores)
+    scaled, scaled_slope = risk.bind(LABELS, scale * weight).value_and_gradient(scores)
     assert scaled == close(value)
     np.testing.assert_allclose(scaled_slope, slope, rtol=1e-9, atol=1e-12)
 
@@ -242,10 +247,10 @@ def test_rows_without_weight_do_not_count(ends, bound):
     scores = np.array([0.5, -1.0, 1.5, 0.0, 1.0, 0.5, -2.0, 1.0, 2.0, 0.0])
     weight = np.ones(SIZE)
     risk = partial_hinge(ends, bound)
-    value, slope = risk.value_and_subgradient(scores, LABELS, weight)
-    extended, extended_slope = risk.value_and_subgradient(
-        np.r_[scores, 9.0, -9.0], np.r_[LABELS, False, True], np.r_[weight, 0.0, 0.0]
-    )
+    value, slope = risk.bind(LABELS, weight).value_and_gradient(scores)
+    extended, extended_slope = risk.bind(
+        np.r_[LABELS, False, True], np.r_[weight, 0.0, 0.0]
+    ).value_and_gradient(np.r_[scores, 9.0, -9.0])
     assert extended == close(value)
     np.testing.assert_allclose(extended_slope, np.r_[slope, 0.0, 0.0], atol=1e-12)
 
@@ -256,8 +261,10 @@ def test_large_equal_scores_keep_their_digits(ends):
     # far above the rest of the negatives
     far = np.where(units < 0.0, -1e9, 1e8 + units)
     near = np.where(units < 0.0, -1e9, units)
-    value = partial_hinge(ends).value(far, LABELS)
-    assert value == pytest.approx(partial_hinge(ends).value(near, LABELS), rel=1e-6)
+    value = partial_hinge(ends).bind(LABELS).value(far)
+    assert value == pytest.approx(
+        partial_hinge(ends).bind(LABELS).value(near), rel=1e-6
+    )
 
 
 def test_inputs_may_be_read_only():
@@ -270,8 +277,8 @@ def test_inputs_may_be_read_only():
         array.flags.writeable = False
     for ends in (((0, 0.5), (0, 1)), ((0.5, 1), (0, 1)), ((0, 1), (0, 0.5))):
         risk = partial_hinge(ends)
-        plain = risk.value(scores, labels)
-        assert risk.value(scores, labels, weight) == pytest.approx(plain)
+        plain = risk.bind(labels).value(scores)
+        assert risk.bind(labels, weight).value(scores) == pytest.approx(plain)
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -281,7 +288,7 @@ def test_many_rows_agree_with_the_definition(ends, bound):
     labels = np.arange(400) < 40
     scores = generator.normal(size=400) + labels
     expected = reference_partial.structural_by_counts(scores, labels, *ends, bound)
-    assert partial_hinge(ends, bound).value(scores, labels) == close(expected)
+    assert partial_hinge(ends, bound).bind(labels).value(scores) == close(expected)
 
 
 # ---- smoothing --------------------------------------------------------------------
@@ -290,20 +297,20 @@ def test_many_rows_agree_with_the_definition(ends, bound):
 @given(any_scores(SIZE), any_scores(SIZE), smoothable_ranges, weights, widths)
 def test_smoothed_line_is_below_the_risk(here, there, ends, weight, width):
     risk = PartialHinge((0, ends[0]), tpr_range=(ends[1], 1))
-    support = risk.smoothed(here, LABELS, weight, width=width)
-    value = risk.value(here, LABELS, weight)
+    support = risk.bind(LABELS, weight).smoothed(here, width=width)
+    value = risk.bind(LABELS, weight).value(here)
     size = 1.0 + np.abs(here).max() + np.abs(there).max()
     # sums over a grid may exceed the risk, and say nothing less
     assert -1e-9 - 1e-12 * value <= support.value - value <= 0.05 * width + 1e-9
     for point in (here, there):
         line = support.offset + support.subgradient @ point
-        assert line <= risk.value(point, LABELS, weight) + 1e-11 * size
+        assert line <= risk.bind(LABELS, weight).value(point) + 1e-11 * size
 
 
 @given(any_scores(SIZE), smoothable_ranges, weights, widths)
 def test_smoothing_loses_a_part_of_the_width(scores, ends, weight, width):
     risk = PartialHinge((0, ends[0]), tpr_range=(ends[1], 1))
-    support = risk.smoothed(scores, LABELS, weight, width=width)
+    support = risk.bind(LABELS, weight).smoothed(scores, width=width)
     line = support.offset + support.subgradient @ scores
     size = 1.0 + np.abs(scores).max()
     # a pair loses a sixteenth of the width at its kink, and a row near the end of a
@@ -313,7 +320,7 @@ def test_smoothing_loses_a_part_of_the_width(scores, ends, weight, width):
     for share in (ends[0], 1.0 - ends[1]):
         if share < 1.0:
             allowed += CHOICE_WIDTH / 16.0 / share
-    value = risk.value(scores, LABELS, weight)
+    value = risk.bind(LABELS, weight).value(scores)
     assert value - line <= width * allowed + 1e-11 * size
 
 
@@ -337,15 +344,15 @@ def many_rows(kind, seed, n_rows=800):
 def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, ends, width):
     scores, labels, weight = many_rows(kind, 0)
     risk = partial_hinge(ends)
-    support = risk.smoothed(scores, labels, weight, width=width)
+    support = risk.bind(labels, weight).smoothed(scores, width=width)
     # rows far off that weigh nothing spread the scores too far for cells
-    exact = risk.smoothed(
-        np.r_[scores, 1e9, -1e9],
+    exact = risk.bind(
         np.r_[labels, True, False],
         np.r_[np.ones(800) if weight is None else weight, 0.0, 0.0],
-        width=width,
+    ).smoothed(np.r_[scores, 1e9, -1e9], width=width)
+    assert exact.value == pytest.approx(
+        risk.bind(labels, weight).value(scores), rel=1e-8
     )
-    assert exact.value == pytest.approx(risk.value(scores, labels, weight), rel=1e-8)
     assert exact.value - 1e-9 <= support.value <= exact.value + width / 64.0
     assert support.offset == pytest.approx(exact.offset, abs=0.06)
     np.testing.assert_allclose(
@@ -357,7 +364,7 @@ def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, ends,
     generator = np.random.default_rng(1)
     for there in (np.zeros(800), scores, generator.normal(size=800)):
         line = support.offset + support.subgradient @ there
-        assert line <= risk.value(there, labels, weight) + 1e-8
+        assert line <= risk.bind(labels, weight).value(there) + 1e-8
 
 
 @pytest.mark.parametrize("ends", [((0, 0.3), (0, 1)), ((0, 0.5), (0.4, 1))])
@@ -367,11 +374,11 @@ def test_curvature_is_the_derivative_of_the_smoothed_gradient(ends, width):
     scores, labels = generator.normal(size=60), generator.random(60) < 0.3
     # no row near a threshold has a pair near its kink: widths are narrow enough
     risk = partial_hinge(ends)
-    hessian = risk.curvature(scores, labels, width=width)(np.eye(60))
+    hessian = risk.bind(labels).curvature(scores, width=width)(np.eye(60))
     columns = []
     for step in 1e-6 * np.eye(60):
-        after = risk.smoothed(scores + step, labels, width=width).subgradient
-        before = risk.smoothed(scores - step, labels, width=width).subgradient
+        after = risk.bind(labels).smoothed(scores + step, width=width).subgradient
+        before = risk.bind(labels).smoothed(scores - step, width=width).subgradient
         columns.append((after - before) / 2e-6)
     np.testing.assert_allclose(hessian, columns, atol=1e-6 * np.abs(hessian).max())
     assert np.linalg.eigvalsh(hessian).min() >= -1e-12
@@ -382,7 +389,7 @@ def test_curvature_is_positive_semidefinite_and_blind_to_levels(
     scores, ends, weight, width
 ):
     risk = PartialHinge((0, ends[0]), tpr_range=(ends[1], 1))
-    form = risk.curvature(scores, LABELS, weight, width=width)
+    form = risk.bind(LABELS, weight).curvature(scores, width=width)
     hessian = form(np.eye(SIZE))
     np.testing.assert_allclose(hessian, hessian.T, atol=1e-12)
     np.testing.assert_allclose(hessian @ np.ones(SIZE), 0.0, atol=1e-11)
@@ -396,17 +403,17 @@ def test_curvature_is_positive_semidefinite_and_blind_to_levels(
 
 def test_only_a_choice_of_rows_can_be_smoothed():
     scores = np.linspace(0.0, 1.0, SIZE)
-    assert PartialHinge((0, 0.3), tpr_range=(0.5, 1)).can_be_smoothed
-    assert isinstance(PartialHinge(), SmoothableRisk)
+    assert PartialHinge((0, 0.3), tpr_range=(0.5, 1)).bind(LABELS).can_be_smoothed
     for risk in (
         PartialHinge((0.1, 0.3)),
         PartialHinge(tpr_range=(0, 0.5)),
         PartialHinge(bound="loose"),
     ):
-        assert not risk.can_be_smoothed
-        for method in (risk.smoothed, risk.curvature):
+        bound = risk.bind(LABELS)
+        assert not bound.can_be_smoothed
+        for method in (bound.smoothed, bound.curvature):
             with pytest.raises(IncompatibleError, match="cannot be smoothed"):
-                method(scores, LABELS, width=1.0)
+                method(scores, width=1.0)
 
 
 @pytest.mark.parametrize(
@@ -424,11 +431,8 @@ def test_only_a_choice_of_rows_can_be_smoothed():
 )
 def test_bad_parameters_are_named_where_they_are_used(parameters, message):
     risk = clone(PartialHinge(**parameters))
-    for method in (risk.value, risk.value_and_subgradient):
-        with pytest.raises(ValueError, match=message):
-            method(np.zeros(SIZE), LABELS)
     with pytest.raises(ValueError, match=message):
-        risk.smoothed(np.zeros(SIZE), LABELS, width=1.0)
+        risk.bind(LABELS)
 
 
 def test_a_range_must_cover_a_row():

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import reference
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score
-from aucmax.risks import PartialHinge, PerQuery
+from aucmax.risks import PairHinge, PairMargin, PartialHinge
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
@@ -30,7 +30,9 @@ any_scores = st.one_of(tied_scores, spread(SIZE, st.floats(-1e3, 1e3)))
 weights = st.one_of(st.none(), picked(SIZE, [0.5, 1.0, 2.0, 7.0]))
 
 
-smoothable_risks = st.sampled_from([risk for risk in RISKS if risk.can_be_smoothed])
+smoothable_risks = st.sampled_from(
+    [risk for risk in RISKS if risk.rank_box().is_choice_of_rows]
+)
 widths = st.sampled_from([1e-9, 0.25, 1.0, 4.0])
 
 
@@ -42,9 +44,8 @@ def mean_of_queries(risk, scores, labels, qid, weight):
             rows &= weight > 0.0
         if len(set(labels[rows])) == 2:
             own = None if weight is None else weight[rows]
-            value, slope[rows] = risk.value_and_subgradient(
-                scores[rows], labels[rows], own
-            )
+            bound = risk.bind(labels[rows], own)
+            value, slope[rows] = bound.value_and_gradient(scores[rows])
             values.append(value)
             n_counted += 1
     return np.mean(values), slope / n_counted
@@ -52,28 +53,28 @@ def mean_of_queries(risk, scores, labels, qid, weight):
 
 @given(any_scores, risks, weights)
 def test_risk_is_the_mean_over_the_queries_with_both_classes(scores, risk, weight):
-    per_query = PerQuery(risk, QID)
-    value, _ = per_query.value_and_subgradient(scores, LABELS, weight)
+    per_query = risk.bind(LABELS, weight, QID)
+    value, _ = per_query.value_and_gradient(scores)
     expected, _ = mean_of_queries(risk, scores, LABELS, QID, weight)
     assert value == pytest.approx(expected, rel=1e-10, abs=1e-10)
-    assert per_query.value(scores, LABELS, weight) == value
+    assert per_query.value(scores) == value
 
 
 @given(any_scores, risks, weights)
 def test_slopes_are_the_mean_over_the_queries_with_both_classes(scores, risk, weight):
     # away from kinks, where there are many subgradients
     scores = scores + np.random.default_rng(0).normal(scale=1e-3, size=SIZE)
-    _, slope = PerQuery(risk, QID).value_and_subgradient(scores, LABELS, weight)
+    _, slope = risk.bind(LABELS, weight, QID).value_and_gradient(scores)
     _, expected = mean_of_queries(risk, scores, LABELS, QID, weight)
     np.testing.assert_allclose(slope, expected, atol=1e-10)
 
 
 @given(tied_scores, tied_scores, risks, weights)
 def test_subgradient_supports_the_risk_from_below(here, there, risk, weight):
-    per_query = PerQuery(risk, QID)
-    value, subgradient = per_query.value_and_subgradient(here, LABELS, weight)
+    per_query = risk.bind(LABELS, weight, QID)
+    value, subgradient = per_query.value_and_gradient(here)
     line = value + subgradient @ (there - here)
-    assert per_query.value(there, LABELS, weight) >= line - 1e-10
+    assert per_query.value(there) >= line - 1e-10
 
 
 def chosen_weights(scores, labels, weight, risk):
@@ -110,16 +111,16 @@ def smoothed_by_hand(risk, scores, weight, width):
 def test_smoothed_line_is_the_definition_and_below_the_risk(
     here, there, risk, weight, width
 ):
-    per_query = PerQuery(risk, QID)
-    line = per_query.smoothed(here, LABELS, weight, width=width)
-    assert line.value == per_query.value(here, LABELS, weight)
+    per_query = risk.bind(LABELS, weight, QID)
+    line = per_query.smoothed(here, width=width)
+    assert line.value == per_query.value(here)
     if width > 1e-3:  # else rounding decides on which side of a kink a pair is
         slope, offset = smoothed_by_hand(risk, here, weight, width)
         np.testing.assert_allclose(line.subgradient, slope, rtol=1e-9, atol=1e-10)
         assert line.offset == pytest.approx(offset, rel=1e-9, abs=1e-10)
     for scores in (here, there):
         height = line.offset + line.subgradient @ scores
-        above = per_query.value(scores, LABELS, weight)
+        above = per_query.value(scores)
         assert height <= above + 1e-9 * (1.0 + np.abs(scores).max())
 
 
@@ -128,32 +129,31 @@ def test_curvature_is_the_derivative_of_the_smoothed_slope(risk):
     generator = np.random.default_rng(0)
     scores, labels = generator.normal(size=90), generator.random(90) < 0.3
     weight, qid = generator.uniform(0.5, 2.0, size=90), generator.integers(5, size=90)
-    per_query = PerQuery(risk, qid)
+    per_query = risk.bind(labels, weight, qid)
     step = 1e-6 * generator.normal(size=90)
-    after = per_query.smoothed(scores + step, labels, weight, width=2.0).subgradient
-    before = per_query.smoothed(scores - step, labels, weight, width=2.0).subgradient
-    form = per_query.curvature(scores, labels, weight, width=2.0)
+    after = per_query.smoothed(scores + step, width=2.0).subgradient
+    before = per_query.smoothed(scores - step, width=2.0).subgradient
+    form = per_query.curvature(scores, width=2.0)
     expected = form(np.eye(90)) @ (2.0 * step)
     np.testing.assert_allclose(after - before, expected, atol=1e-5 * np.abs(step).max())
 
 
 def test_a_risk_that_depends_on_the_order_cannot_be_smoothed():
     for risk in RISKS:
-        per_query, scores = PerQuery(risk, QID), np.zeros(SIZE)
-        assert per_query.can_be_smoothed is risk.can_be_smoothed
-        if not risk.can_be_smoothed:
+        per_query, scores = risk.bind(LABELS, queries=QID), np.zeros(SIZE)
+        assert per_query.can_be_smoothed is risk.rank_box().is_choice_of_rows
+        if not per_query.can_be_smoothed:
             for method in (per_query.smoothed, per_query.curvature):
                 with pytest.raises(IncompatibleError, match="cannot be smoothed"):
-                    method(scores, LABELS, width=1.0)
+                    method(scores, width=1.0)
 
 
 def drawn(qid, labels, weight, rows_per_class):
     generator = np.random.default_rng(0)
-    per_query = PerQuery(PartialHinge(), qid)
-    rows = per_query.draw_rows(labels, weight, rows_per_class, generator)
+    per_query = PartialHinge().bind(labels, weight, qid)
+    rows = per_query.draw_rows(rows_per_class, generator)
     assert len(set(rows)) == rows.size
-    of_rows = per_query.of_rows(rows)
-    assert of_rows.n_skipped(labels[rows]) == 0
+    assert per_query.at_rows(rows).n_skipped == 0
     return rows
 
 
@@ -182,68 +182,92 @@ def test_a_sample_takes_all_where_there_is_no_more():
 
 @given(tied_scores, risks, st.integers(-1000, 1000))
 def test_a_constant_added_to_one_query_changes_nothing(scores, risk, constant):
-    per_query = PerQuery(risk, QID)
-    value, slope = per_query.value_and_subgradient(scores, LABELS)
-    moved, moved_slope = per_query.value_and_subgradient(
-        scores + constant * (QID == 7), LABELS
-    )
+    per_query = risk.bind(LABELS, queries=QID)
+    value, slope = per_query.value_and_gradient(scores)
+    moved, moved_slope = per_query.value_and_gradient(scores + constant * (QID == 7))
     assert moved == pytest.approx(value, rel=1e-10, abs=1e-10)
     np.testing.assert_allclose(moved_slope, slope, atol=1e-10)
 
 
 @given(any_scores, risks)
 def test_one_query_is_the_risk_itself(scores, risk):
-    value, slope = PerQuery(risk, np.zeros(SIZE)).value_and_subgradient(scores, LABELS)
-    expected, expected_slope = risk.value_and_subgradient(scores, LABELS)
+    value, slope = risk.bind(LABELS, None, np.zeros(SIZE)).value_and_gradient(scores)
+    expected, expected_slope = risk.bind(LABELS).value_and_gradient(scores)
     assert value == pytest.approx(expected, rel=1e-10, abs=1e-10)
     np.testing.assert_allclose(slope, expected_slope, atol=1e-10)
 
 
 @given(any_scores)
 def test_risk_is_at_least_one_minus_the_mean_auc_of_queries(scores):
-    value = PerQuery(PartialHinge((0, 0.5)), QID).value(scores, LABELS)
+    value = PartialHinge((0, 0.5)).bind(LABELS, queries=QID).value(scores)
     area = partial_auc_score(LABELS, scores, fpr_range=(0, 0.5), qid=QID)
     assert value >= 1.0 - area - 1e-10
 
 
 def test_queries_may_be_of_any_hashable_kind():
     scores = np.linspace(-1.0, 2.0, SIZE)
-    expected = PerQuery(PartialHinge(), QID).value(scores, LABELS)
+    expected = PartialHinge().bind(LABELS, queries=QID).value(scores)
     for qid in (QID.astype(str), [("query", q) for q in QID], list(QID)):
-        assert PerQuery(PartialHinge(), qid).value(scores, LABELS) == expected
+        per_query = PartialHinge().bind(LABELS, queries=qid)
+        assert per_query.value(scores) == expected
 
 
 def test_queries_with_one_class_are_counted_and_contribute_nothing():
-    per_query = PerQuery(PartialHinge(), QID)
-    assert per_query.n_queries == 4
-    assert per_query.n_skipped(LABELS) == 2
+    per_query = PartialHinge().bind(LABELS, queries=QID)
+    assert (per_query.n_queries, per_query.n_skipped) == (4, 2)
     # without weight, query 1 has no positives any more
     weight = np.where((QID == 1) & LABELS, 0.0, 1.0)
-    assert per_query.n_skipped(LABELS, weight) == 3
+    per_query = PartialHinge().bind(LABELS, weight, QID)
+    assert per_query.n_skipped == 3
     scores = np.linspace(-1.0, 2.0, SIZE)
-    value, slope = per_query.value_and_subgradient(scores, LABELS, weight)
+    value, slope = per_query.value_and_gradient(scores)
     assert (slope[QID != 7] == 0.0).all()
     rows = QID == 7
-    assert value == pytest.approx(PartialHinge().value(scores[rows], LABELS[rows]))
+    assert value == pytest.approx(PartialHinge().bind(LABELS[rows]).value(scores[rows]))
 
 
 def test_queries_without_any_pair_are_refused():
     with pytest.raises(NotEnoughClassesError, match="None of the 14 queries has rows"):
-        PerQuery(PartialHinge(), np.arange(SIZE)).value(np.zeros(SIZE), LABELS)
+        PartialHinge().bind(LABELS, queries=np.arange(SIZE))
     weight = LABELS.astype(float)
     with pytest.raises(NotEnoughClassesError, match="None of the 4 queries has rows"):
-        PerQuery(PartialHinge(), QID).value(np.zeros(SIZE), LABELS, weight)
+        PartialHinge().bind(LABELS, weight, QID)
 
 
 def test_a_number_of_rows_that_differs_is_refused():
-    with pytest.raises(ValueError, match="qid has 14 rows, scores have 3"):
-        PerQuery(PartialHinge(), QID).value(np.zeros(3), LABELS[:3])
+    with pytest.raises(ValueError, match="queries has 14 rows, but the labels have 3"):
+        PartialHinge().bind(LABELS[:3], queries=QID)
 
 
 def test_inputs_may_be_read_only():
     scores, labels, weight = np.linspace(-1.0, 2.0, SIZE), LABELS.copy(), np.ones(SIZE)
     for array in (scores, labels, weight):
         array.flags.writeable = False
-    per_query = PerQuery(PartialHinge((0, 0.5)), QID)
-    plain = per_query.value(scores, labels)
-    assert per_query.value(scores, labels, weight) == pytest.approx(plain)
+    risk = PartialHinge((0, 0.5))
+    plain = risk.bind(labels, queries=QID).value(scores)
+    weighted = risk.bind(labels, weight, QID).value(scores)
+    assert weighted == pytest.approx(plain)
+
+
+@given(any_scores, st.sampled_from([0.5, 3.0]))
+def test_a_margin_is_a_unit_of_the_scores(scores, margin):
+    unit, risk = (PairHinge(m).bind(LABELS, queries=QID) for m in (1.0, margin))
+    value, slope = unit.value_and_gradient(scores / margin)
+    found, own_slope = risk.value_and_gradient(scores)
+    assert found == pytest.approx(margin * value)
+    np.testing.assert_array_equal(own_slope, slope)
+    ours, theirs = (
+        risk.bind(1.0).smoothed(scores),
+        unit.bind(1.0 / margin).smoothed(scores / margin),
+    )
+    assert ours.offset == pytest.approx(margin * theirs.offset)
+    form, scaled = (
+        risk.bind(1.0).curvature(scores),
+        unit.bind(1.0 / margin).curvature(scores / margin),
+    )
+    np.testing.assert_allclose(form(np.eye(SIZE)), scaled(np.eye(SIZE)) / margin)
+
+
+def test_risks_of_all_rows_take_no_queries():
+    with pytest.raises(IncompatibleError, match=r"PairMargin .* takes no queries"):
+        PairMargin(1.0).bind(LABELS, queries=QID)

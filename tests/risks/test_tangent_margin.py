@@ -37,7 +37,7 @@ def parameters(weight, share, place, labels=LABELS):
 @given(any_scores, weights, shares, st.floats(0.0, 1.0))
 def test_value_is_the_optimum_of_the_linear_program(scores, weight, share, place):
     nu, center = parameters(weight, share, place)
-    value = TangentMargin(nu, center).value(scores, LABELS, weight)
+    value = TangentMargin(nu, center).bind(LABELS, weight).value(scores)
     expected = reference.tangent_margin(scores, LABELS, nu, center, weight)
     assert value == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
@@ -55,10 +55,10 @@ def test_inner_nu_pos_is_the_worst_in_its_interval(scores, weight, share, place)
         nus = spread, min(nu / nu_pos, negative)
         return -reference.instance_margin(scores, LABELS, *nus, weight)[0]
 
-    inner = risk.inner_nu_pos(scores, LABELS, weight)
+    inner = risk.bind(LABELS, weight).inner_nu_pos(scores)
     slack = 1e-12 * (1.0 + np.abs(scores).max())
     assert first * (1.0 - 1e-12) <= inner <= last * (1.0 + 1e-12)
-    assert -risk.value(scores, LABELS, weight) == pytest.approx(
+    assert -risk.bind(LABELS, weight).value(scores) == pytest.approx(
         margin(inner), abs=slack
     )
     for nu_pos in np.linspace(first, max(first, last), 50):
@@ -69,18 +69,18 @@ def test_inner_nu_pos_is_the_worst_in_its_interval(scores, weight, share, place)
 def test_risk_is_between_the_centre_and_the_worst_of_all(scores, weight, share, place):
     nu, center = parameters(weight, share, place)
     positive, negative = totals(weight)
-    value = TangentMargin(nu, center).value(scores, LABELS, weight)
+    value = TangentMargin(nu, center).bind(LABELS, weight).value(scores)
     slack = 1e-12 * (1.0 + np.abs(scores).max())
     at_center = InstanceMargin(center, min(nu / center, negative))
-    assert value >= at_center.value(scores, LABELS, weight) - slack
+    assert value >= at_center.bind(LABELS, weight).value(scores) - slack
     # where the tangent found its margin, the curve has at least that risk
-    nu_pos = TangentMargin(nu, center).inner_nu_pos(scores, LABELS, weight)
+    nu_pos = TangentMargin(nu, center).bind(LABELS, weight).inner_nu_pos(scores)
     curve = InstanceMargin(min(nu_pos, positive), min(nu / nu_pos, negative))
-    assert value <= curve.value(scores, LABELS, weight) + slack
+    assert value <= curve.bind(LABELS, weight).value(scores) + slack
 
 
 def test_of_equally_good_nu_pos_the_centre_is_kept():
-    assert TangentMargin(3.0, 1.25).inner_nu_pos(np.ones(SIZE), LABELS) == 1.25
+    assert TangentMargin(3.0, 1.25).bind(LABELS).inner_nu_pos(np.ones(SIZE)) == 1.25
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -93,7 +93,7 @@ def test_many_rows(decimals, weighted):
     for share in (0.01, 0.3, 0.9):
         for place in (0.0, 0.2, 0.9, 1.0):
             nu, center = parameters(weight, share, place, labels)
-            value = TangentMargin(nu, center).value(scores, labels, weight)
+            value = TangentMargin(nu, center).bind(labels, weight).value(scores)
             expected = reference.tangent_margin(
                 scores - 1e6, labels, nu, center, weight
             )
@@ -103,10 +103,10 @@ def test_many_rows(decimals, weighted):
 @pytest.mark.parametrize("nu", [0.0, -1.0, 20.5, np.nan])
 def test_nu_beyond_the_pairs_is_refused(nu):
     with pytest.raises(ValueError, match=r"at most that of all pairs, 20, got"):
-        TangentMargin(nu, 2.0).value(np.zeros(SIZE), LABELS)
+        TangentMargin(nu, 2.0).bind(LABELS).value(np.zeros(SIZE))
 
 
 @pytest.mark.parametrize("nu_center", [1.9, 4.1, np.nan])
 def test_a_centre_outside_is_refused(nu_center):
     with pytest.raises(ValueError, match=r"at least .* 2, and at most .* 4, got"):
-        TangentMargin(10.0, nu_center).inner_nu_pos(np.zeros(SIZE), LABELS)
+        TangentMargin(10.0, nu_center).bind(LABELS).inner_nu_pos(np.zeros(SIZE))

@@ -70,7 +70,8 @@ def test_cuts_of_smoothed_slopes_stay_below_the_risk(name, smoothing):
 @pytest.mark.parametrize("name", REGULARIZERS)
 def test_smoothing_is_left_out_where_the_risk_does_not_allow_it(name):
     def at():
-        return LinearObjective(*data(), PartialHinge((0.1, 0.5)), 10.0)
+        X, labels = data()
+        return LinearObjective(X, PartialHinge((0.1, 0.5)).bind(labels), 10.0)
 
     assert not at().is_smoothable
     one, other = (solved(at(), name, smoothing) for smoothing in (False, True))
@@ -84,7 +85,7 @@ def test_smoothing_saves_passes_on_wide_data():
     labels = X[:, :5].sum(axis=1) + generator.normal(size=60) > 0.5
     n_passes = []
     for smoothing in (False, True):
-        objective = LinearObjective(X, labels, PairHinge(), 100.0)
+        objective = LinearObjective(X, PairHinge().bind(labels), 100.0)
         solver = BundleSolver(StoppingRule(1e-3), smoothing)
         assert solver.minimize(objective, ElasticNet(0.1)).converged
         n_passes.append(objective.n_passes)
@@ -99,7 +100,7 @@ def test_solution_is_described_by_its_point(name, smoothing):
     w = solution.point.parameters
     np.testing.assert_allclose(solution.point.scores, objective.X @ w, atol=1e-12)
     regularizer = REGULARIZERS[name]
-    risk = RISKS["partial"].value(objective.X @ w, objective.labels)
+    risk = objective.risk.value(objective.X @ w)
     assert solution.value == pytest.approx(regularizer.value(w) + 10.0 * risk)
     if "ball" in name:
         assert regularizer.norm(w) <= regularizer.radius * (1.0 + 1e-12)
@@ -127,7 +128,9 @@ def test_no_weight_is_certified_where_none_is_worth_its_price(name):
 def test_dense_and_sparse_data_agree(name):
     X, labels = data(3)
     values = [
-        solved(LinearObjective(matrix, labels, PairHinge(), 10.0), name, tol=1e-6).value
+        solved(
+            LinearObjective(matrix, PairHinge().bind(labels), 10.0), name, tol=1e-6
+        ).value
         for matrix in (X, sparse.csr_array(X))
     ]
     assert values[0] == pytest.approx(values[1], rel=1e-6)
@@ -144,7 +147,7 @@ def test_group_lasso_needs_few_passes():
         (GroupLasso(groups), 30.0),
         (GroupLassoBall(5.0, groups), 1),
     ):
-        objective = LinearObjective(X, labels, PartialHinge((0.0, 0.1)), C)
+        objective = LinearObjective(X, PartialHinge((0.0, 0.1)).bind(labels), C)
         solution = BundleSolver(StoppingRule(1e-3)).minimize(objective, regularizer)
         assert solution.converged
         assert objective.n_passes <= 60

@@ -46,9 +46,9 @@ def test_both_solvers_of_l1_agree(data, C):
     rows = {"sparse": sparse.csr_array(X), "float32": X.astype(np.float32)}.get(data, X)
     rule = StoppingRule(tol=1e-4)
     exact = LevelBundleSolver(rule).minimize(
-        LinearObjective(X, labels, PairHinge(), C), L1()
+        LinearObjective(X, PairHinge().bind(labels), C), L1()
     )
-    objective = LinearObjective(rows, labels, PairHinge(), C)
+    objective = LinearObjective(rows, PairHinge().bind(labels), C)
     found = ColumnNewtonSolver(rule).minimize(objective, L1())
     assert found.converged
     assert found.value - found.gap <= exact.value + 1e-9 * C
@@ -64,9 +64,9 @@ def test_both_solvers_of_margins_agree(kind, data):
     risk = margin_risk(kind, labels)
     rule = StoppingRule(tol=1e-4, floor=1e-3)
     exact = LevelBundleSolver(rule).minimize(
-        MarginObjective(ScaledColumns.fit(X), labels, risk), L1Ball()
+        MarginObjective(ScaledColumns.fit(X), risk.bind(labels)), L1Ball()
     )
-    objective = MarginObjective(ScaledColumns.fit(rows), labels, risk)
+    objective = MarginObjective(ScaledColumns.fit(rows), risk.bind(labels))
     found = ColumnNewtonSolver(rule).minimize(objective, L1Ball())
     assert found.converged
     assert found.value - found.gap <= exact.value + 1e-9
@@ -78,7 +78,7 @@ def test_both_solvers_of_margins_agree(kind, data):
 def test_weights_of_rows_and_partial_ranges_are_served(regularizer):
     X, labels = bits()
     weight = np.random.default_rng(1).uniform(0.5, 2.0, labels.size)
-    objective = LinearObjective(X, labels, PartialHinge((0, 0.3)), 20.0, weight)
+    objective = LinearObjective(X, PartialHinge((0, 0.3)).bind(labels, weight), 20.0)
     rule = StoppingRule(tol=1e-3)
     exact = SubgradientSolver(rule).minimize(objective, regularizer)
     found = ColumnNewtonSolver(rule).minimize(objective, regularizer)
@@ -89,7 +89,7 @@ def test_weights_of_rows_and_partial_ranges_are_served(regularizer):
 def test_the_line_that_certifies_keeps_its_row_weights():
     X, labels = bits()
     objective = MarginObjective(
-        ScaledColumns.fit(X), labels, margin_risk("pairs", labels)
+        ScaledColumns.fit(X), margin_risk("pairs", labels).bind(labels)
     )
     rule = StoppingRule(floor=1e-3)
     found = ColumnNewtonSolver(rule, keep_sources=True).minimize(objective, L1Ball())
@@ -102,7 +102,7 @@ def test_the_line_that_certifies_keeps_its_row_weights():
 def test_no_signal_leaves_no_weights():
     generator = np.random.default_rng(0)
     X, labels = generator.normal(size=(300, 500)), np.arange(300) < 100
-    objective = LinearObjective(X, labels, PairHinge(), 0.5)
+    objective = LinearObjective(X, PairHinge().bind(labels), 0.5)
     found = ColumnNewtonSolver(StoppingRule()).minimize(objective, L1())
     assert found.converged
     assert not found.point.parameters.any()
@@ -110,7 +110,7 @@ def test_no_signal_leaves_no_weights():
 
 def test_too_many_columns_in_use_end_it():
     X, labels = bits()
-    objective = LinearObjective(X, labels, PairHinge(), 1000.0)
+    objective = LinearObjective(X, PairHinge().bind(labels), 1000.0)
     solver = ColumnNewtonSolver(StoppingRule(tol=1e-6), max_columns=3)
     found = solver.minimize(objective, L1())
     assert not found.converged
@@ -119,7 +119,7 @@ def test_too_many_columns_in_use_end_it():
 
 def test_a_start_is_not_left_behind():
     X, labels = bits()
-    objective = LinearObjective(X, labels, PairHinge(), 30.0)
+    objective = LinearObjective(X, PairHinge().bind(labels), 30.0)
     rule = StoppingRule(tol=1e-3)
     first = ColumnNewtonSolver(rule).minimize(objective, L1())
     closer = ColumnNewtonSolver(StoppingRule(tol=1e-5)).minimize(
@@ -132,12 +132,12 @@ def test_a_start_is_not_left_behind():
 def test_mismatches_are_refused():
     X, labels = bits()
     solver = ColumnNewtonSolver(StoppingRule())
-    hinge = LinearObjective(X, labels, PairHinge(), 1.0)
+    hinge = LinearObjective(X, PairHinge().bind(labels), 1.0)
     with pytest.raises(IncompatibleError, match="L2 has no price per weight"):
         solver.minimize(hinge, L2())
     with pytest.raises(IncompatibleError, match="may be more than a risk needs"):
         solver.minimize(hinge, L1Ball())
-    loose = LinearObjective(X, labels, PartialHinge((0, 0.3), bound="loose"), 1.0)
+    loose = LinearObjective(X, PartialHinge((0, 0.3), bound="loose").bind(labels), 1.0)
     with pytest.raises(IncompatibleError, match="a risk that can be smoothed"):
         solver.minimize(loose, L1())
 

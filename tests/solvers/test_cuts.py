@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from aucmax.regularizers import L2, L1Ball, Simplex
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 
 

@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 from aucmax.exceptions import IncompatibleError
 from aucmax.linear.objective import LinearObjective
 from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
-from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, RiskOfRows
+from aucmax.risks import PairHinge, PairLogistic, PairSigmoid
 from aucmax.solvers import DescentSolver, StoppingRule
 from aucmax.solvers.descent import Descent, descend, pull_back
 
@@ -19,8 +19,7 @@ def rows(n_rows=200, n_features=6, seed=0):
 
 def objective_of(risk, C=30.0, **options):
     X, labels = rows(**options)
-    prepared = RiskOfRows(risk.prepare(labels))
-    return LinearObjective(X, labels, prepared, C)
+    return LinearObjective(X, risk.bind(labels), C)
 
 
 def value_and_slope(objective, weights):
@@ -113,7 +112,7 @@ def test_the_scale_is_searched_without_a_pass():
 
 def test_what_a_descent_cannot_do_is_refused_with_advice():
     X, labels = rows()
-    hinge = LinearObjective(X, labels, PairHinge(), 1.0)
+    hinge = LinearObjective(X, PairHinge().bind(labels), 1.0)
     with pytest.raises(IncompatibleError, match="a gradient everywhere"):
         DescentSolver(StoppingRule()).minimize(hinge, L2())
     with pytest.raises(IncompatibleError, match="L1 is not quadratic"):

@@ -50,7 +50,7 @@ def pairs_share(labels, weight, share):
 def pair_objective(kind, share, seed=0):
     H, labels, weight = problem(kind, seed)
     risk = PairMargin(pairs_share(labels, weight, share))
-    return MarginObjective(PrecomputedColumns.fit(H), labels, risk, weight)
+    return MarginObjective(PrecomputedColumns.fit(H), risk.bind(labels, weight))
 
 
 def solved(objective, hull, tol=1e-8, start=None, floor=1e-3, **options):
@@ -67,7 +67,7 @@ def test_pair_margins_reach_the_optimum_of_the_linear_program(kind, share, hull)
     objective = pair_objective(kind, share)
     solution = solved(objective, hull)
     truth = solve_pairs(
-        H, labels, objective.risk.nu, weights_set=hull, sample_weight=weight
+        H, labels, objective.risk.risk.nu, weights_set=hull, sample_weight=weight
     )
     assert solution.converged
     assert -solution.value == pytest.approx(truth.value, abs=1e-7)
@@ -86,7 +86,7 @@ def test_instance_margins_reach_the_optimum_of_the_linear_program(kind, share, h
     row_weight = np.ones(labels.size) if weight is None else weight
     nus = share * row_weight[labels].sum(), share * row_weight[~labels].sum()
     objective = MarginObjective(
-        PrecomputedColumns.fit(H), labels, InstanceMargin(*nus), weight
+        PrecomputedColumns.fit(H), InstanceMargin(*nus).bind(labels, weight)
     )
     solution = solved(objective, hull)
     truth = solve_instances(H, labels, *nus, weights_set=hull, sample_weight=weight)
@@ -101,7 +101,7 @@ def test_identical_classes_have_no_positive_margin(share, hull):
     H = np.repeat(np.random.default_rng(0).uniform(-1.0, 1.0, (15, 4)), 2, axis=0)
     labels = np.arange(30) % 2 == 0
     risk = PairMargin(share * 15 * 15)
-    objective = MarginObjective(PrecomputedColumns.fit(H), labels, risk)
+    objective = MarginObjective(PrecomputedColumns.fit(H), risk.bind(labels))
     solution = solved(objective, hull, tol=1e-4)
     truth = solve_pairs(H, labels, risk.nu, weights_set=hull).value
     assert solution.converged  # with a floor: next to 0, no gap is relatively small
@@ -150,7 +150,7 @@ def test_few_cuts_still_certify_what_they_find(hull, max_cuts):
     H, labels, _ = problem("noisy")
     objective = pair_objective("noisy", 0.2)
     solution = solved(objective, hull, tol=1e-3, max_cuts=max_cuts)
-    truth = -solve_pairs(H, labels, objective.risk.nu, weights_set=hull).value
+    truth = -solve_pairs(H, labels, objective.risk.risk.nu, weights_set=hull).value
     assert len(solution.cuts) <= max_cuts
     assert solution.value - solution.gap <= truth + 1e-9 <= solution.value + 2e-9
     gaps = [progress.gap for progress in solution.history]
@@ -172,7 +172,7 @@ def test_mixed_sources_are_row_weights_that_prove_the_bound(kind, max_cuts, hull
     assert slope[~labels].sum() == pytest.approx(0.5)
     weight = np.ones(labels.size) if weight is None else weight
     cap = weight * np.where(labels, weight[~labels].sum(), weight[labels].sum())
-    assert (np.abs(slope) <= 0.5 * cap / objective.risk.nu + 1e-12).all()
+    assert (np.abs(slope) <= 0.5 * cap / objective.risk.risk.nu + 1e-12).all()
     edges = -slope @ H
     largest = edges.max() if hull == "simplex" else np.abs(edges).max()
     assert largest == pytest.approx(solution.gap - solution.value, abs=1e-9)
@@ -219,7 +219,7 @@ def test_solutions_are_sparse():
     H = generator.choice([-1.0, 1.0], (2000, 100))
     labels = H[:, :10].sum(axis=1) + generator.normal(size=2000) > 0.0
     risk = PairMargin(pairs_share(labels, None, 0.5))
-    objective = MarginObjective(PrecomputedColumns.fit(H), labels, risk)
+    objective = MarginObjective(PrecomputedColumns.fit(H), risk.bind(labels))
     solution = solved(objective, "simplex", tol=1e-4)
     assert solution.converged
     assert (solution.point.parameters > 1e-6).sum() <= 20

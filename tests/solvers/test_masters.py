@@ -4,7 +4,7 @@ import pytest
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers import L2
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.certificate import CutCertificate, NearModel, step_to_zero
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.masters import master_for

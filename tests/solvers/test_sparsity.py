@@ -4,7 +4,7 @@ import pytest
 from aucmax.linear.objective import LinearObjective
 from aucmax.regularizers import L1, L2, ElasticNet, GroupLasso, L1Ball, L2Ball
 from aucmax.risks import PairHinge
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers import BundleSolver, StoppingRule, SubgradientSolver
 from aucmax.solvers.base import Solution
 from aucmax.solvers.sparsity import without_dust
@@ -24,7 +24,7 @@ def problem():
     X = generator.normal(size=(400, 30))
     labels = X[:, :3].sum(axis=1) + generator.normal(size=400) > 0.8
     X[:, :3] *= (1.0, 2.0, 4.0)  # so that their weights differ
-    return LinearObjective(X, labels, PairHinge(), 5.0)
+    return LinearObjective(X, PairHinge().bind(labels), 5.0)
 
 
 def value_at(objective, regularizer, point):
@@ -123,7 +123,7 @@ def test_solvers_return_true_zeros_on_wide_data(solver, most):
     generator = np.random.default_rng(5)
     X = generator.normal(size=(60, 300))
     labels = X[:, :5].sum(axis=1) + generator.normal(size=60) > 0.5
-    objective = LinearObjective(X, labels, PairHinge(), 100.0)
+    objective = LinearObjective(X, PairHinge().bind(labels), 100.0)
     solution = solver(StoppingRule(1e-3)).minimize(objective, ElasticNet(0.5))
     assert solution.converged
     assert np.count_nonzero(solution.point.parameters) <= most

@@ -49,7 +49,7 @@ def test_solution_is_described_by_its_point(name):
     solution = solved(objective, name)
     w = solution.point.parameters
     np.testing.assert_allclose(solution.point.scores, objective.X @ w, atol=1e-12)
-    risk = RISKS["partial"].value(objective.X @ w, objective.labels)
+    risk = objective.risk.value(objective.X @ w)
     regularizer = REGULARIZERS[name]
     assert solution.value == pytest.approx(regularizer.value(w) + 10.0 * risk)
     if name in BALLS:
@@ -91,7 +91,7 @@ def test_weights_of_useless_columns_are_true_zeros(name):
     regularizer = REGULARIZERS[name]
     # groups 1 and 2 hold noise only, as do the last four columns
     C = 2.0 if name in PENALTIES else 1.0
-    objective = LinearObjective(X, labels, PairHinge(), C)
+    objective = LinearObjective(X, PairHinge().bind(labels), C)
     solution = SubgradientSolver(StoppingRule(tol=1e-4)).minimize(
         objective, regularizer
     )
@@ -122,7 +122,7 @@ def test_a_neighbouring_solution_saves_passes(name):
     X, labels = data(2, n_rows=2000)
 
     def at(C):
-        return LinearObjective(X, labels, PairHinge(), C)
+        return LinearObjective(X, PairHinge().bind(labels), C)
 
     cold_objective, warm_objective = at(300.0), at(300.0)
     neighbour = solved(at(250.0), name)
@@ -183,7 +183,7 @@ def test_dense_sparse_and_repeated_rows_agree(name):
         (sparse.csr_array(X), labels, weight.astype(float)),
         (X[rows], labels[rows], None),
     ):
-        objective = LinearObjective(matrix, signs, RISKS["partial"], 10.0, weights)
+        objective = LinearObjective(matrix, RISKS["partial"].bind(signs, weights), 10.0)
         values.append(solved(objective, name, tol=1e-4).value)
     np.testing.assert_allclose(values, values[0], rtol=1e-4)
 
@@ -201,7 +201,8 @@ def test_scales_far_from_one_are_certified(name, scale):
     "risk", [PartialHinge((0.1, 0.5)), PartialHinge((0.0, 0.5), bound="loose")]
 )
 def test_risks_that_cannot_be_smoothed_are_served(risk, name):
-    objective = LinearObjective(*data(), risk, 10.0)
+    X, labels = data()
+    objective = LinearObjective(X, risk.bind(labels), 10.0)
     assert not objective.is_smoothable
     assert solved(objective, name, tol=1e-2).converged
 
@@ -212,7 +213,7 @@ def test_large_problems_need_few_passes():
     score = X @ generator.normal(size=30) / 5.0 + generator.normal(size=5000)
     labels = score > np.quantile(score, 0.9)
     for regularizer, most in ((L2(), 30), (L1(), 60), (L2Ball(1.0), 60)):
-        objective = LinearObjective(X, labels, PartialHinge((0.0, 0.1)), 100.0)
+        objective = LinearObjective(X, PartialHinge((0.0, 0.1)).bind(labels), 100.0)
         SubgradientSolver(StoppingRule(1e-3)).minimize(objective, regularizer)
         assert objective.n_passes <= most
 

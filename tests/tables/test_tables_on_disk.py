@@ -20,8 +20,8 @@ ROWS = 900
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(on_disk, "_CELLS_AT_ONCE", 1)
-    monkeypatch.setattr(on_disk, "_FEWEST_ROWS", 130)
+    monkeypatch.setattr(on_disk, "_MAX_CELLS", 1)
+    monkeypatch.setattr(on_disk, "_MIN_ROWS", 130)
 
 
 @pytest.fixture(scope="module")

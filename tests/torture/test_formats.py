@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from sklearn.linear_model import LogisticRegression
 
-from aucmax.cli.data import Source
+from aucmax.cli.reading import Source
 from aucmax.cli.score import known_columns
 from aucmax.tables import TableEncoder, TableModel
 from torture.amount import times

@@ -21,7 +21,7 @@ from aucmax.model_selection.additive_logistic import AdditiveLogistic
 from aucmax.model_selection.kernel_logistic import KernelLogistic
 from aucmax.tables import TableModel
 from aucmax.trees import LambdaRankBaseline
-from aucmax.trees.lightgbm_baseline import LightGBMBaseline
+from aucmax.trees.baselines import LightGBMBaseline
 from torture.amount import times
 
 pytestmark = pytest.mark.skipif(

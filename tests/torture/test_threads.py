@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 import aucmax
 from aucmax import metrics
 from aucmax.graphs import grid_edges, rank
-from aucmax.risks import _few_pairs, _grid_sums, _level_pairs, prepared_pairs
+from aucmax.risks import _few_pairs, _grid_sums, _level_pairs, bound_pair_logistic
 from torture.amount import times
 
 RNG = np.random.default_rng(0)
@@ -100,7 +100,7 @@ def test_blocks_may_be_done_in_any_order(most_pairs, monkeypatch):
         for task in draw.sample(tasks, len(tasks)):
             task()
 
-    for home in (prepared_pairs, _grid_sums, _few_pairs):
+    for home in (bound_pair_logistic, _grid_sums, _few_pairs):
         monkeypatch.setattr(home, "run_all", in_any_order)
     found = model.fit(X, LEVELS, qid=QID).decision_function(X)
     np.testing.assert_array_equal(found, expected)

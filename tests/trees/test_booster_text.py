@@ -10,7 +10,7 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 
-from aucmax.trees import booster_text, booster_tree
+from aucmax.trees import booster_text
 from aucmax.trees.booster_text import check_booster_text
 from torture.amount import times
 from trees.boosters import (
@@ -126,18 +126,18 @@ def chain(n_leaves):
     left = " ".join(str(-1 - i) for i in range(n))
     right = " ".join([*(str(i + 1) for i in range(n - 1)), str(-n_leaves)])
     zeros, leaf_zeros = " ".join("0" * n), " ".join("0" * n_leaves)
-    fields = dict.fromkeys(booster_tree._SPLIT_KEYS, zeros)
-    fields |= dict.fromkeys(booster_tree._LEAF_KEYS, leaf_zeros)
+    fields = dict.fromkeys(booster_text._SPLIT_KEYS, zeros)
+    fields |= dict.fromkeys(booster_text._LEAF_KEYS, leaf_zeros)
     fields |= {"left_child": left, "right_child": right, "shrinkage": "1"}
     fields |= {"num_leaves": str(n_leaves), "num_cat": "0", "is_linear": "0"}
     return "".join(f"{key}={value}\n" for key, value in fields.items())
 
 
 def test_limits_hold(monkeypatch):
-    booster_tree.check_tree(chain(4000), 1)
+    booster_text._check_tree(chain(4000), 1)
     with pytest.raises(ValueError, match="deeper than 4096"):
-        booster_tree.check_tree(chain(5000), 1)
-    monkeypatch.setattr(booster_tree, "MAX_LEAVES", 4)
+        booster_text._check_tree(chain(5000), 1)
+    monkeypatch.setattr(booster_text, "MAX_LEAVES", 4)
     with pytest.raises(ValueError, match="num_leaves=5 is not"):
         check_booster_text(TEXT)
     monkeypatch.undo()

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from aucmax.trees import booster_tree
+from aucmax.trees import booster_text
 from aucmax.trees.booster_text import check_booster_text
 from trees.boosters import (
     MULTI,
@@ -62,7 +62,7 @@ HOSTILE = {
             lengths(key, delta),
             f"{key} has",
         )
-        for key in (*booster_tree._SPLIT_KEYS, *booster_tree._LEAF_KEYS)
+        for key in (*booster_text._SPLIT_KEYS, *booster_text._LEAF_KEYS)
         for delta in (-1, 1)
     },
     "list with a double space": (
@@ -175,13 +175,13 @@ HOSTILE = {
     "sizes of one tree more": (header(r"^tree_sizes=.*", r"\g<0> 700"), "does not lie"),
     "sizes of one tree less": (header(r"^(tree_sizes=\d+) .*", r"\1"), "end of trees"),
     "sizes of no tree": (header(r"^tree_sizes=.*", "tree_sizes="), "end of trees"),
-    "sizes missing": (header(r"^tree_sizes=.*\n", ""), "lacks 'tree_sizes'"),
+    "sizes missing": (header(r"^tree_sizes=.*\n", ""), "'tree_sizes' is missing"),
     "trees misnumbered": (TEXT.replace("Tree=1", "Tree=0"), "does not lie"),
     "no end of trees": (TEXT.replace("end of trees", "end of treez"), "'end of trees'"),
     # header
     "other first line": ("forest" + TEXT[4:], "starts with 'forest'"),
     "other version": (TEXT.replace("version=v4", "version=v3"), "version is 'v3'"),
-    "no version": (TEXT.replace("version=v4\n", ""), "lacks 'version'"),
+    "no version": (TEXT.replace("version=v4\n", ""), "'version' is missing"),
     "header key twice": (
         TEXT.replace("num_class=1", "num_class=1\nnum_class=9"),
         "twice",

@@ -14,8 +14,8 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
 from aucmax.metrics import make_query_scorer, ordinal_auc_score, roc_auc_score
+from aucmax.trees.booster_parameters import booster_parameters, leaves_for
 from aucmax.trees.pair_objectives import METRICS, OBJECTIVES, find_objective
-from aucmax.trees.params import booster_parameters, leaves_for
 from trees.tree_samples import LEVELS, TWO, measure, sample
 
 few = partial(LambdaMART, n_estimators=30)
@@ -394,8 +394,8 @@ def test_the_tables_of_objectives_and_metrics_fit_together():
     for name, objective in OBJECTIVES.items():
         assert find_objective(name) is objective is OBJECTIVES[objective.name]
         assert METRICS[objective.metric].name == objective.metric
-        value, gradient, _ = objective.risk((0.0, 0.5)).value_gradient_hessian(
-            scores, y
+        value, gradient, _ = (
+            objective.risk((0.0, 0.5)).bind(y).value_gradient_hessian(scores)
         )
         assert value > 0
         assert gradient[0] < 0 < gradient[2]

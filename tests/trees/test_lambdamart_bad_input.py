@@ -5,7 +5,7 @@ import pytest
 
 from aucmax import LambdaMART
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.trees.params import merge_parameters
+from aucmax.trees.booster_parameters import merge_parameters
 from trees.tree_samples import LEVELS, TWO, sample
 
 BAD_PARAMETERS = {
@@ -122,7 +122,7 @@ def test_params_open_no_file_and_no_connection(name):
 def test_what_lightgbm_itself_refuses_is_a_value_error():
     X, y, _ = sample(0)
     with pytest.raises(
-        ValueError, match=r"LightGBM refuses these parameters: .*max_bin"
+        ValueError, match=r"LightGBM rejects these parameters: .*max_bin"
     ):
         LambdaMART(params={"max_bin": 1}).fit(X, y)
 

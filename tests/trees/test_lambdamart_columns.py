@@ -205,7 +205,7 @@ def test_a_column_of_names_does_no_harm(monkeypatch):
         model.decision_function(named), alone.decision_function(table)
     )
     # of too many categories the most frequent stay
-    monkeypatch.setattr("aucmax.trees.frames.MOST_CATEGORIES", 3)
+    monkeypatch.setattr("aucmax.trees.tree_columns._MAX_CATEGORIES", 3)
     named["name"] = ["b", "a", "c", "c", "d"] * 80
     assert few().fit(named, y).categories_ == {5: ["c", "a", "b"]}
 

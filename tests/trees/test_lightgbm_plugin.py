@@ -216,11 +216,11 @@ def test_what_is_counted_once_serves_all_rounds(monkeypatch):
     from aucmax.risks import PairLogistic
 
     calls = []
-    prepare = PairLogistic.prepare
+    bind = PairLogistic.bind
     monkeypatch.setattr(
         PairLogistic,
-        "prepare",
-        lambda self, *rows: calls.append(1) or prepare(self, *rows),
+        "bind",
+        lambda self, *rows: calls.append(1) or bind(self, *rows),
     )
     train(objectives.lightgbm(), dataset(), rounds=5)
     assert len(calls) == 1

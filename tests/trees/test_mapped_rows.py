@@ -5,15 +5,15 @@ import pytest
 
 from aucmax import LambdaMART
 from aucmax._core.mapped import MapWriter
-from aucmax.trees import mapped_rows
-from aucmax.trees.mapped_rows import MappedRows
+from aucmax.trees import booster
+from aucmax.trees.booster import MappedRows
 
 ROWS = 600
 
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    monkeypatch.setattr(mapped_rows, "_CELLS_AT_ONCE", 700)
+    monkeypatch.setattr(booster, "_CELLS_AT_ONCE", 700)
 
 
 def rows_of(seed: int, dtype: type = np.float64):

@@ -3,7 +3,7 @@ import sys
 
 import numpy as np
 
-from aucmax.trees._plugin_rows import LabelledRows, Recent
+from aucmax.trees._plugin_pairs import LabelledRows, Recent
 
 
 def test_importing_objectives_loads_no_training_library():

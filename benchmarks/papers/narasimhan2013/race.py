@@ -152,7 +152,7 @@ def _textbook(
     history: list[Progress],
 ) -> float:
     r"""Step by radius / (|g| sqrt(t)), project, keep the best point met."""
-    objective = LinearObjective(split.X, split.y, PartialHinge(FPR_RANGE), 1.0)
+    objective = LinearObjective(split.X, PartialHinge(FPR_RANGE).bind(split.y), 1.0)
     ball = BALLS[penalty](radius)
     weights = np.zeros(split.X.shape[1])
     best, density, start = np.inf, 0.0, time.perf_counter()

@@ -1,8 +1,8 @@
 """Numba's ``njit``, which compiles for large arrays only, and survives a bad cache.
 
-Importing numba takes half a second, and so does compiling one loop. Python runs a loop
-over a thousand rows in milliseconds, by the same arithmetic and with equal bits: small
-arrays are left to it until it has taken long. An outermost loop decides for all others.
+Importing numba takes half a second, and so does compiling a loop. Python runs one over
+few rows in milliseconds, with equal bits: so it does, until that has taken long. An
+outermost loop decides for all others.
 """
 
 import os
@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Loop", "load_compiler", "njit"]
-
 MAX_ELEMENTS = 10_000  # in the arrays of a loop that Python runs; microseconds each
 _MAX_SECONDS = 0.1  # of Python for one loop; compiling it takes five times as long
 _PAUSE = 0.1  # seconds: a signal that another thread gets does not end a wait
@@ -31,11 +29,6 @@ def njit(*, cache: bool = False, nogil: bool = False, inline: str = "never") -> 
     """Return a decorator; no option takes the entry point from Python off a loop."""
     # no loop divides by 0; not to check for it saves a sixth of the time to compile
     return partial(Loop, cache=cache, nogil=nogil, inline=inline, error_model="numpy")
-
-
-def load_compiler() -> None:
-    """Let numba load what it needs for any loop, before the time of a fit is taken."""
-    Loop(lambda: None).dispatcher()
 
 
 class Loop:
@@ -93,9 +86,9 @@ def _decorate(function: Any, options: dict[str, Any]) -> Any:
     found = found or numba.njit(**options | {"cache": False})(function)
     if hasattr(found, "compile"):
         found.compile = partial(_run_in_thread, found.compile)
-        kept, folder = found._cache, found._cache.cache_path
-        kept.load_overload = partial(_try_cache, folder, kept.load_overload)
-        kept.save_overload = partial(_try_cache, folder, kept.save_overload)
+        kept, use = found._cache, partial(_try_cache, found._cache.cache_path)
+        kept.load_overload = partial(use, kept.load_overload)
+        kept.save_overload = partial(use, kept.save_overload)
     return found
 
 

@@ -1,4 +1,4 @@
-"""A few characters by which one sees that rows are the same."""
+"""Digests of rows: equal for equal rows."""
 
 import hashlib
 from collections.abc import Iterable

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from inspect import cleandoc, get_annotations, isfunction, signature
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 __all__ = ["documented"]
 
@@ -18,8 +18,8 @@ y : array-like of shape (n_rows,)
 y_true : array-like of shape (n_rows,)
     Labels of two classes: booleans, numbers or strings.
 y_score : array-like of shape (n_rows,)
-    Finite scores, higher for rows more likely to be positive. Only their order
-    matters. They are compared as float64.
+    Finite scores: the higher, the more likely positive or the more relevant. Only
+    their order matters; they are compared as float64.
 fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
     The part of the ROC curve that counts: ``fpr_range=(0, 0.1)`` looks at the
     highest-ranked tenth of the negatives, ``tpr_range=(0.9, 1)`` at the
@@ -29,13 +29,21 @@ sample_weight : array-like of shape (n_rows,), default=None
     are left out.
 qid : array-like of shape (n_rows,), default=None
     The query of each row. Pairs are then within queries, and the value is the plain
-    mean over the queries that have rows of both classes.
+    mean over the queries whose rows are not all of one class.
 groups : array-like of shape (n_rows,), default=None
     Rows of one group are in one fold.
 pos_label : label, default=None
     The positive class; by default, the second of the two labels in sorted order.
 confidence : float, default=0.95
     Probability that the interval is meant to cover.
+estimator : object
+    A fitted binary classifier with ``decision_function`` or ``predict_proba``.
+y_scores : array-like of shape (n_rows,), or a mapping from names to such
+    Scores of one model, or of several by name, for the same rows.
+name : str, default=None
+    What the picture calls the model.
+ax : matplotlib.axes.Axes, default=None
+    Where to draw; a new figure by default.
 max_time : float, default=None
     Stop after this many seconds, with the best solution so far.
 n_jobs : int, default=1
@@ -45,6 +53,8 @@ callback : callable, default=None
     answer stops the fit. Not stored by :func:`aucmax.save`.
 verbose : int, default=0
     Whether to write one line per iteration or round to standard output.
+figure_, ax_
+    The figure and the axes drawn on.
 classes_ : ndarray of shape (2,)
     The labels; the second is the positive class.
 n_features_in_ : int
@@ -58,8 +68,8 @@ def documented(target: T) -> T:
     """Add to a docstring the entries of parameters that it leaves out.
 
     A class gets entries for its constructor and for the fitted attributes that it or a
-    base annotates. Its methods take entries from its `fit`, and what they return from
-    the method that they override.
+    base annotates. Its methods take entries from these and from its `fit`, and the
+    description of what they return from the method that they override.
     """
     shared = _entries(_SHARED)
     if not isinstance(target, type):
@@ -67,8 +77,8 @@ def documented(target: T) -> T:
         return target
     annotated = [name for base in target.__mro__ for name in get_annotations(base)]
     _complete(target, shared, attributes=[n for n in annotated if n.endswith("_")])
-    fit = _sections(getattr(target, "fit", None))
-    shared |= _entries(fit.get("Parameters", ""))
+    for described in (target, getattr(target, "fit", None)):
+        shared |= _entries(_sections(described).get("Parameters", ""))
     for name, member in vars(target).items():
         method = getattr(member, "__func__", member)  # of a class method
         if isfunction(method) and not name.startswith("_"):
@@ -89,8 +99,7 @@ def _complete(
     own = _entries(sections["Parameters"])
     named = [own.get(name) or shared.get(name, "") for name in shape.parameters]
     sections["Parameters"] = "\n".join(dict.fromkeys(filter(None, named)))
-    is_fit = shape.return_annotation in (Self, "Self")
-    sections["Returns"] = _SELF if is_fit else returns
+    sections["Returns"] = _SELF if target.__name__ == "fit" else returns
     sections |= found
     if "Attributes" in sections:
         own = _entries(sections["Attributes"])
@@ -119,5 +128,5 @@ def _entries(section: str) -> dict[str, str]:
     return {
         name.strip(" *\\"): entry
         for entry in entries
-        for name in entry.partition(":")[0].split(",")
+        for name in entry.partition("\n")[0].partition(" :")[0].split(",")
     }

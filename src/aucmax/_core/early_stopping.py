@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol, Self
 
-from aucmax._core.progress import reporter
+from aucmax._core.fitting import reporter
 
 __all__ = ["RoundsWatch"]
 

@@ -61,7 +61,7 @@ class MapWriter:
 
 @contextmanager
 def explaining_full_disk() -> Iterator[None]:
-    """Say what to do if the disk of temporary files is full."""
+    """Explain what to do if the disk of temporary files is full."""
     try:
         yield
     except OSError as error:
@@ -76,12 +76,12 @@ def explaining_full_disk() -> Iterator[None]:
 
 
 def is_on_disk(table: Any) -> bool:
-    """Tell a :class:`aucmax.datasets.TableOnDisk`, without loading its module."""
+    """Return whether this is a :class:`aucmax.datasets.TableOnDisk`."""
     return hasattr(type(table), "mapped")
 
 
 def is_mapped(X: Any) -> bool:
-    """Tell whether an array is a memory map, or a view of one."""
+    """Return whether an array is a memory map, or a view of one."""
     while isinstance(X, np.ndarray):
         X = X.base
     return isinstance(X.obj if isinstance(X, memoryview) else X, mmap.mmap)

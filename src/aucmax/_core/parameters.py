@@ -1,8 +1,9 @@
 """Checks of parameters that many models have, with one message each."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -17,7 +18,11 @@ __all__ = [
     "check_range",
     "check_stopping",
     "generator_of",
+    "reject_foreign",
 ]
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _LARGEST_COUNT = 2**53  # beyond it, doubles do not count
 
@@ -125,3 +130,22 @@ def check_stopping(estimator: Any, eval_set: Any) -> None:
         raise ValueError(
             f"validation_fraction must be above 0 and below 1, got {fraction!r}."
         )
+
+
+def reject_foreign(**advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Reject parameters of other libraries by name, with what to use instead."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
+                if name in advice:
+                    raise TypeError(
+                        f"{function.__name__}() has no parameter {name!r}: "
+                        f"{advice[name]}"
+                    )
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return decorate

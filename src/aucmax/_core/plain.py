@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["to_plain"]
+__all__ = ["PlainRecord", "to_plain"]
 
 
 def to_plain(value: Any) -> Any:
     """Turn a record, array or number into what JSON can hold.
 
-    Numbers that are not finite become None; what JSON lacks, such as a date, a text.
+    Numbers that are not finite become None; what JSON lacks, such as a date, a string.
     """
     if isinstance(value, np.ndarray | np.generic):
         return to_plain(value.tolist())
@@ -24,3 +24,17 @@ def to_plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     return to_plain(vars(value)) if hasattr(value, "__dict__") else str(value)
+
+
+class PlainRecord:
+    """A record that can be written as JSON."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in plain types, None where there is no number.
+
+        Returns
+        -------
+        dict
+            What JSON lacks, such as a date, is a string.
+        """
+        return dict(to_plain(self))

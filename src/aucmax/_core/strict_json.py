@@ -1,4 +1,4 @@
-"""JSON in one canonical form, so that a text has one meaning and a value one text."""
+"""JSON in one canonical form: one value, one spelling."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def dump_json(value: Any) -> bytes:
 def parse_json(content: bytes, name: str) -> Any:
     """Read what `dump_json` wrote.
 
-    Another spelling of the same value is refused, and so are repeated keys, NaN,
+    Another spelling of the same value is rejected, and so are repeated keys, NaN,
     numbers that a double cannot hold, deep nesting, and more values than any model has.
     """
     if len(content) > MAX_JSON_BYTES:

@@ -14,7 +14,7 @@ from aucmax._core.docstrings import documented
 from aucmax._core.early_stopping import RoundsWatch
 from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax._core.features import check_features
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_interval, check_stopping
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import (

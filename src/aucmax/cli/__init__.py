@@ -9,10 +9,10 @@ import click
 import aucmax
 from aucmax.cli.compare import compare
 from aucmax.cli.demo import demo
+from aucmax.cli.entry_point import CommandGroup
 from aucmax.cli.evaluate import evaluate
 from aucmax.cli.explain import explain
 from aucmax.cli.fit import fit
-from aucmax.cli.program import Program
 from aucmax.cli.report import report
 from aucmax.cli.score import score
 
@@ -20,7 +20,7 @@ __all__ = ["main"]
 
 
 @click.group(
-    cls=Program,
+    cls=CommandGroup,
     examples=[
         "aucmax demo",
         "aucmax compare patients.csv --target sick",

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, QueryChoice, RowColumns, Source, split_target
+from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
 from aucmax.cli.figures import draw_curves
 from aucmax.cli.options import (
     data_argument,
@@ -25,15 +24,24 @@ from aucmax.cli.options import (
     target_options,
     time_limit_option,
 )
-from aucmax.cli.outputs import (
+from aucmax.cli.output import (
     PICTURES,
     REPORTS,
+    Console,
     check_ending,
     check_outputs,
     make_folder,
     save_figure,
+    with_console,
 )
-from aucmax.cli.program import Command, NothingRankedError, typed_command
+from aucmax.cli.reading import (
+    Data,
+    QueryChoice,
+    RowColumns,
+    Source,
+    drop_unknown,
+    split_target,
+)
 from aucmax.cli.training import describe_columns, fit_model, target_record
 from aucmax.model_selection import MODELS, compared_models, find_model
 
@@ -214,10 +222,8 @@ def compare(
         source = data._replace(path=test)
         rows = source.read(known.known_columns)
         other = split_target(rows, source, target, drop, queries, row_columns)
-    if missing_target == "drop":
-        known, other = known.without_gaps(), other and other.without_gaps()
-        for part in filter(None, [known, other]):
-            console.note_rows_left_out(part)
+    known = drop_unknown(known, missing_target, console)
+    other = other and drop_unknown(other, missing_target, console)
     task = ComparisonTask(
         models,
         folds,
@@ -241,7 +247,7 @@ def run_comparison(
     data: Data, task: ComparisonTask, console: Console
 ) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
-    from aucmax._core.compiled import load_compiler
+    from aucmax._core.compiled import Loop
     from aucmax.model_selection import PlannedComparison, choose_aim
 
     models = task.models_for(data)
@@ -265,9 +271,10 @@ def run_comparison(
         where = f"tested on {task.test.n_rows} others"
         title = f"Testing on {task.test.n_rows} rows"
     console.say(f"{data.describe(target)}, {where}")
-    load_compiler()
+    Loop(lambda: None).dispatcher()  # loads numba before the time of a fit is taken
     with console.progress(title, n_folds * len(models)) as step:
         comparison = planned.run(step)
+    assert comparison.last_fold is not None
     encoder = next(iter(comparison.last_fold.models.values())).encoder_
     describe_columns(encoder, console)
     for notice in comparison.notices:

@@ -7,11 +7,10 @@ from typing import Any
 import click
 
 from aucmax.cli.compare import ComparisonTask, run_comparison
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data
+from aucmax.cli.entry_point import Command
 from aucmax.cli.options import range_options
-from aucmax.cli.outputs import check_outputs, make_folder
-from aucmax.cli.program import Command
+from aucmax.cli.output import Console, check_outputs, make_folder, with_console
+from aucmax.cli.reading import Data
 from aucmax.model_selection import compared_models
 
 __all__ = ["demo"]

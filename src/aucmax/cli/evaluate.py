@@ -1,6 +1,5 @@
 """``aucmax evaluate``: how well a saved model ranks other rows."""
 
-from dataclasses import replace
 from functools import partial
 from math import isnan
 from pathlib import Path
@@ -8,30 +7,33 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import Data, QueryChoice, RowColumns, Source, split_target
+from aucmax.cli.entry_point import Command, NothingRankedError
 from aucmax.cli.figures import draw_curves
 from aucmax.cli.options import (
     cut_options,
     data_argument,
     force_option,
     metric_option,
-    missing_target_option,
     model_argument,
     output_path,
     prevalence_option,
-    query_options,
     range_options,
-    weight_option,
+    test_options,
 )
-from aucmax.cli.outputs import PICTURES, check_ending, check_outputs, save_figure
-from aucmax.cli.program import Command, NothingRankedError
-from aucmax.cli.room import disk_option, stays_on_disk
+from aucmax.cli.output import (
+    PICTURES,
+    Console,
+    check_ending,
+    check_outputs,
+    save_figure,
+    with_console,
+)
+from aucmax.cli.reading import Source, TestColumns, drop_unknown, split_known
+from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.score import known_columns, load_model, require_probabilities
 from aucmax.cli.training import target_record
-from aucmax.cli.workers import worker_options
 
-__all__ = ["evaluate", "split_known"]
+__all__ = ["evaluate"]
 
 # Share of the rows that are rows of training, from which on it is said: rows of few
 # columns may be alike by chance.
@@ -51,14 +53,7 @@ _MANY_KNOWN_ROWS = 0.2
     ],
 )
 @model_argument
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    help="Column with the true values [default: the target of training].",
-)
-@missing_target_option
-@query_options
-@weight_option
+@test_options
 @range_options
 @metric_option
 @cut_options
@@ -72,10 +67,7 @@ _MANY_KNOWN_ROWS = 0.2
 def evaluate(
     model: Path,
     data: Source,
-    target: str | None,
-    missing_target: str,
-    queries: QueryChoice,
-    weight: str | None,
+    roles: TestColumns,
     ranges: dict[str, Any],
     metric: str | None,
     cut: dict[str, float],
@@ -112,10 +104,9 @@ def evaluate(
         require_probabilities(fitted, model)
     in_parts = on_workers or stays_on_disk(data, on_disk, console)
     rows = data.read(known_columns(fitted), in_parts, on_workers)
-    test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
-    if missing_target == "drop":
-        test = test.without_gaps()
-        console.note_rows_left_out(test)
+    test = drop_unknown(
+        split_known(rows, data, fitted, roles), roles.missing_target, console
+    )
     truth = test.match(fitted)
     scores = fitted.decision_function(test.rows)
     aim = choose_aim(truth, metric, **(ranges or trained_ranges(fitted)))
@@ -164,30 +155,6 @@ def evaluate(
     if chances is not None:
         _print_chances(chances, console)
     console.give(record)
-
-
-def split_known(
-    rows: Data,
-    data: Source,
-    model: Any,
-    target: str | None,
-    queries: QueryChoice,
-    row_columns: RowColumns,
-) -> Data:
-    """Take off target and queries: the columns of training, unless others are named."""
-    if rows.labels is not None:
-        # columns beyond those of training may be a thousand million
-        rows = replace(rows, rows=model.encoder_.select(rows.rows))
-        return split_target(rows, data, target, (), queries, row_columns)
-    column = queries.column or (None if queries.is_off else model.query_column)
-    if queries.column is None and column not in (None, *rows.rows.columns):
-        raise click.ClickException(
-            f"{data.path} has no column {column!r}, which named the queries at "
-            "training; name another with --qid, or rank all rows together with "
-            "--no-qid."
-        )
-    wanted = target or model.target
-    return split_target(rows, data, wanted, (), QueryChoice(column), row_columns)
 
 
 def _interval(summary: Any) -> list[float] | None:

@@ -6,21 +6,17 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import QueryChoice, RowColumns, Source
-from aucmax.cli.evaluate import split_known
+from aucmax.cli.entry_point import Command
 from aucmax.cli.options import (
     data_argument,
     force_option,
-    missing_target_option,
     model_argument,
     output_path,
-    query_options,
     range_options,
-    weight_option,
+    test_options,
 )
-from aucmax.cli.outputs import check_outputs, make_folder
-from aucmax.cli.program import Command
+from aucmax.cli.output import Console, check_outputs, make_folder, with_console
+from aucmax.cli.reading import Source, TestColumns, drop_unknown, split_known
 from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["explain"]
@@ -35,7 +31,7 @@ _BACKGROUND_ROWS = 500
 
 @click.command(
     cls=Command,
-    short_help="Tell which columns a model's ranking rests on.",
+    short_help="Show which columns a model's ranking rests on.",
     examples=[
         "aucmax explain sick.aucmax other-patients.csv",
         "aucmax explain sick.aucmax other-patients.csv --fpr-range 0 0.1 --top 20",
@@ -44,14 +40,7 @@ _BACKGROUND_ROWS = 500
     ],
 )
 @model_argument
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    help="Column with the true values [default: the target of training].",
-)
-@missing_target_option
-@query_options
-@weight_option
+@test_options
 @range_options
 @click.option(
     "--row",
@@ -59,7 +48,7 @@ _BACKGROUND_ROWS = 500
     type=click.IntRange(min=1),
     multiple=True,
     metavar="N",
-    help="Tell what each column adds to the score of this row of DATA, the first is 1; "
+    help="Show what each column adds to the score of this row of DATA, the first is 1; "
     "may be repeated.",
 )
 @click.option(
@@ -90,10 +79,7 @@ _BACKGROUND_ROWS = 500
 def explain(
     model: Path,
     data: Source,
-    target: str | None,
-    missing_target: str,
-    queries: QueryChoice,
-    weight: str | None,
+    roles: TestColumns,
     ranges: dict[str, Any],
     row_numbers: tuple[int, ...],
     top: int,
@@ -102,7 +88,7 @@ def explain(
     force: bool,
     console: Console,
 ) -> None:
-    """Tell which columns of DATA carry the ranking of MODEL, and how.
+    """Show which columns of DATA carry the ranking of MODEL, and how.
 
     The importance of a column is by how much the AUC (or with a range, the partial AUC)
     falls when its cells are shuffled among the rows, with a 95% interval. Columns that
@@ -117,17 +103,14 @@ def explain(
     files = _files(output_dir, bool(row_numbers))
     check_outputs(files.values(), force, [model, *data.files])
     fitted = load_model(model)
-    everything = data.read(known_columns(fitted))
-    test = split_known(everything, data, fitted, target, queries, RowColumns(weight))
+    test = split_known(data.read(known_columns(fitted)), data, fitted, roles)
     for number in row_numbers:
         if number > test.n_rows:
             raise click.UsageError(
                 f"there is no row {number}: {data.path} has {test.n_rows} rows."
             )
     table = test.rows
-    if missing_target == "drop":
-        test = test.without_gaps()
-        console.note_rows_left_out(test)
+    test = drop_unknown(test, roles.missing_target, console)
     truth = test.match(fitted)
     rows, truth = _some_rows(test.rows, truth, max_rows)
     with console.progress(f"Shuffling the columns of {rows.shape[0]} rows", 1) as step:

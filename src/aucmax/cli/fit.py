@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import QueryChoice, RowColumns, Source, split_target
+from aucmax.cli.entry_point import Command, echo
 from aucmax.cli.options import (
     data_argument,
     force_option,
@@ -20,9 +19,15 @@ from aucmax.cli.options import (
     target_options,
     time_limit_option,
 )
-from aucmax.cli.outputs import check_outputs
-from aucmax.cli.program import Command, echo
-from aucmax.cli.room import disk_option, stays_on_disk
+from aucmax.cli.output import Console, check_outputs, with_console
+from aucmax.cli.reading import (
+    QueryChoice,
+    RowColumns,
+    Source,
+    drop_unknown,
+    split_target,
+)
+from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.training import (
     auto_record,
     describe_columns,
@@ -30,7 +35,6 @@ from aucmax.cli.training import (
     note_findings,
     target_record,
 )
-from aucmax.cli.workers import worker_options
 from aucmax.model_selection import MODELS
 
 __all__ = ["fit"]
@@ -163,9 +167,7 @@ def fit(
         queries,
         row_columns,
     )
-    if missing_target == "drop":
-        training = training.without_gaps()
-        console.note_rows_left_out(training)
+    training = drop_unknown(training, missing_target, console)
     goal = training.encode([model], positive)
     aim = choose_aim(goal, **ranges)
     if unused := aim.ranges.keys() & ranges.keys() - set(MODELS[model].ranges):

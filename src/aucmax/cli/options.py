@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import click
 
 from aucmax._core.memory import max_memory
-from aucmax.cli.data import QueryChoice, RowColumns, Source
+from aucmax.cli.reading import QueryChoice, RowColumns, Source, TestColumns
 
 __all__ = [
     "cut_options",
@@ -25,6 +25,7 @@ __all__ = [
     "report_option",
     "row_options",
     "target_options",
+    "test_options",
     "time_limit_option",
     "weight_option",
 ]
@@ -36,14 +37,14 @@ Range: TypeAlias = tuple[float, float] | None
 CUTS = {
     "recall": (
         "SHARE",
-        "Find at least this share of the positives, by the fewest alerts.",
+        "Smallest set of alerts that finds at least SHARE of the positives.",
     ),
     "fpr": (
         "SHARE",
-        "Raise at most this share of the negatives, with the most alerts.",
+        "Largest set of alerts with a false positive rate of at most SHARE.",
     ),
     "precision": ("SHARE", "At least this share of the alerts is positive."),
-    "alerts": ("N", "Look at so many rows, the first of the list."),
+    "alerts": ("N", "Flag the N highest-scored rows."),
     "cost_missed": ("COST", "Cost of a missed positive, with --cost-alarm."),
     "cost_alarm": ("COST", "Cost of a false alarm: the threshold of the least cost."),
     "threshold": ("SCORE", "Scores above it are alerts."),
@@ -128,7 +129,7 @@ def data_argument(command: Command) -> Command:
 
 
 def cut_options(command: Command) -> Command:
-    """Add ``--recall``, ``--alerts`` and the like; the command gets `cut`."""
+    """Add ``--recall``, ``--alerts`` and so on; the command gets `cut`."""
 
     @wraps(command)
     def wrapped(*args: Any, **options: Any) -> None:
@@ -174,7 +175,7 @@ def target_options(command: Command) -> Command:
             "--positive",
             metavar="VALUE",
             help="Value of the target to rank above all others [default: the larger of "
-            "two numbers, the one of two texts that means yes (yes, true, positive, "
+            "two numbers, the one of two strings that means yes (yes, true, positive, "
             "...), else the rarer].",
         ),
         click.option(
@@ -206,6 +207,32 @@ def query_options(command: Command) -> Command:
         if no_qid and qid is not None:
             raise click.UsageError("--no-qid contradicts --qid.")
         command(*args, queries=QueryChoice(qid, no_qid), **options)
+
+    return wrapped
+
+
+def test_options(command: Command) -> Command:
+    """Add ``--target`` and the other columns of test rows; the command gets `roles`."""
+
+    @click.option(
+        "--target",
+        metavar="COLUMN",
+        help="Column with the true values [default: the target of training].",
+    )
+    @missing_target_option
+    @query_options
+    @weight_option
+    @wraps(command)
+    def wrapped(
+        *args: Any,
+        target: str | None,
+        missing_target: str,
+        queries: QueryChoice,
+        weight: str | None,
+        **options: Any,
+    ) -> None:
+        roles = TestColumns(target, missing_target, queries, RowColumns(weight))
+        command(*args, roles=roles, **options)
 
     return wrapped
 
@@ -252,14 +279,14 @@ time_limit_option = click.option(
     "--time-limit",
     type=click.FloatRange(min=1),
     metavar="SECONDS",
-    help="The most seconds for a fit of auto [default: 60].",
+    help="Time limit for a fit of auto [default: 60].",
 )
 
 
 def limit_parameters(
     models: Collection[str], time_limit: float | None
 ) -> dict[str, Any]:
-    """Return the parameters of auto; a limit without it is refused."""
+    """Return the parameters of auto; reject a limit without it."""
     if time_limit is None:
         return {}
     if "auto" not in models:
@@ -272,7 +299,7 @@ missing_target_option = click.option(
     type=click.Choice(["drop", "error"]),
     default="drop",
     show_default=True,
-    help="What to do with rows without a target: leave them out, or refuse the file.",
+    help="Leave out rows without a target, or report an error.",
 )
 
 
@@ -301,7 +328,7 @@ def range_options(command: Command) -> Command:
         "Range of false-positive rates that counts, such as 0 0.1 for the top of the "
         "list: by its partial AUC models are trained, chosen and tested.",
     )
-    @_range_option("--tpr-range", "Range of true-positive rates that counts, likewise.")
+    @_range_option("--tpr-range", "Range of true-positive rates that counts.")
     @wraps(command)
     def wrapped(*args: Any, fpr_range: Range, tpr_range: Range, **options: Any) -> None:
         ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}

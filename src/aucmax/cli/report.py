@@ -6,22 +6,24 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import QueryChoice, RowColumns, Source
-from aucmax.cli.evaluate import split_known
+from aucmax.cli.entry_point import Command, typed_command
 from aucmax.cli.options import (
     data_argument,
     force_option,
     metric_option,
-    missing_target_option,
     model_argument,
     output_path,
-    query_options,
     range_options,
-    weight_option,
+    test_options,
 )
-from aucmax.cli.outputs import REPORTS, check_ending, check_outputs
-from aucmax.cli.program import Command, typed_command
+from aucmax.cli.output import (
+    REPORTS,
+    Console,
+    check_ending,
+    check_outputs,
+    with_console,
+)
+from aucmax.cli.reading import Source, TestColumns, drop_unknown, split_known
 from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["report"]
@@ -42,14 +44,7 @@ __all__ = ["report"]
     type=output_path,
     help="Where to write the page, .html or .md [default: MODEL-report.html].",
 )
-@click.option(
-    "--target",
-    metavar="COLUMN",
-    help="Column with the true values [default: the target of training].",
-)
-@missing_target_option
-@query_options
-@weight_option
+@test_options
 @range_options
 @metric_option
 @force_option
@@ -59,10 +54,7 @@ def report(
     model: Path,
     data: Source,
     output: Path | None,
-    target: str | None,
-    missing_target: str,
-    queries: QueryChoice,
-    weight: str | None,
+    roles: TestColumns,
     ranges: dict[str, Any],
     metric: str | None,
     force: bool,
@@ -81,10 +73,9 @@ def report(
     check_outputs([output], force, [model, *data.files])
     fitted = load_model(model)
     rows = data.read(known_columns(fitted))
-    test = split_known(rows, data, fitted, target, queries, RowColumns(weight))
-    if missing_target == "drop":
-        test = test.without_gaps()
-        console.note_rows_left_out(test)
+    test = drop_unknown(
+        split_known(rows, data, fitted, roles), roles.missing_target, console
+    )
     page = report_model(
         fitted,
         test.rows,

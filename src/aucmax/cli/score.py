@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.console import Console, with_console
-from aucmax.cli.data import AS_WRITTEN, Data, KnownColumns, Source, require_column
+from aucmax.cli.entry_point import Command, output_error, printable
 from aucmax.cli.options import (
     data_argument,
     force_option,
@@ -19,11 +18,16 @@ from aucmax.cli.options import (
     output_path,
     prevalence_option,
 )
-from aucmax.cli.outputs import TABLES, check_ending, check_outputs, make_folder
-from aucmax.cli.program import Command, printable
-from aucmax.cli.room import disk_option, stays_on_disk
-from aucmax.cli.streams import output_error
-from aucmax.cli.workers import worker_options
+from aucmax.cli.output import (
+    TABLES,
+    Console,
+    check_ending,
+    check_outputs,
+    make_folder,
+    with_console,
+)
+from aucmax.cli.reading import AS_WRITTEN, Data, KnownColumns, Source, require_column
+from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 
 __all__ = ["known_columns", "load_model", "require_probabilities", "score"]
 
@@ -146,7 +150,7 @@ def score(
 
 
 def load_model(path: Path) -> Any:
-    """Load a model of the command line; refuse any other."""
+    """Load a model of the command line; reject any other."""
     import aucmax
 
     model = aucmax.load(path)
@@ -171,7 +175,7 @@ def known_columns(model: Any) -> KnownColumns:
 
 
 def require_probabilities(model: Any, path: Path) -> None:
-    """Refuse a model that has learned no probabilities."""
+    """Reject a model that has learned no probabilities."""
     if not hasattr(model, "predict_proba"):
         raise click.ClickException(
             f"the model in {path} has scores, but no probabilities; fit it again with "
@@ -181,7 +185,7 @@ def require_probabilities(model: Any, path: Path) -> None:
 
 @dataclass(frozen=True)
 class _Scorer:
-    """What is said of each row."""
+    """Scores of rows, with probabilities and classes if wanted."""
 
     model: Any
     keep: tuple[str, ...]

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from aucmax.cli.console import Console
-from aucmax.cli.data import Data
-from aucmax.cli.program import NothingRankedError
-from aucmax.cli.workers import News
+from aucmax.cli.entry_point import NothingRankedError
+from aucmax.cli.output import Console
+from aucmax.cli.reading import Data
+from aucmax.cli.row_storage import ProgressLine
 from aucmax.model_selection import MODELS
 
 __all__ = [
@@ -82,7 +82,7 @@ def _progress(
     if time_limit is None:
         with console.progress(title, 1) as step:
             if on_workers:
-                estimator.set_params(callback=News(step))
+                estimator.set_params(callback=ProgressLine(step))
             yield
             step("done")
         return

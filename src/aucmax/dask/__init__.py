@@ -15,9 +15,8 @@ except ModuleNotFoundError as error:
 
 from aucmax._core.dask_dispatch import IMPLEMENTATIONS
 from aucmax.dask import distributed_metrics
-from aucmax.dask.features import check_parted_features
-from aucmax.dask.parts import collect
-from aucmax.dask.scoring import map_rows
+from aucmax.dask.parted_features import check_parted_features, map_rows
+from aucmax.dask.partitions import collect
 from aucmax.dask.standardization import standardized
 
 

@@ -17,8 +17,8 @@ from aucmax._core.validation import (
     check_relevance,
 )
 from aucmax.dask.cluster import Cluster
-from aucmax.dask.parts import naming_partition
-from aucmax.dask.ranking import Classes, Rankings, Rows, check_parts
+from aucmax.dask.partitions import naming_partition
+from aucmax.dask.ranking import Classes, PartitionRows, Rankings, check_parts
 from aucmax.dask.tasks import Key, Tasks
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._queries import check_queries
@@ -97,46 +97,48 @@ def normalized_gains_in_parts(
     return values
 
 
-def _areas(rows: Rows, classes: Classes, box: Sequence[float]) -> Values:
+def _areas(rows: PartitionRows, classes: Classes, box: Sequence[float]) -> Values:
     queries = check_queries(rows.qid, rows.labels.size)
     is_positive = classes.is_positive(rows)
     task = RankingTask(rows.scores["y_score"], is_positive, rows.weight, queries)
     return (task.areas_by_query(box),)
 
 
-def _class_reference_aucs(rows: Rows, names: NDArray[Any], classes: str) -> Values:
+def _class_reference_aucs(
+    rows: PartitionRows, names: NDArray[Any], classes: str
+) -> Values:
     first = first_counted_level(names, classes)
     level_rows = _level_rows(rows, names)
     return (level_rows.class_reference_aucs(rows.scores["y_score"], first),)
 
 
-def _ordered_pair_shares(rows: Rows, names: NDArray[Any]) -> Values:
+def _ordered_pair_shares(rows: PartitionRows, names: NDArray[Any]) -> Values:
     return (_level_rows(rows, names).ordered_pair_shares(rows.scores["y_score"]),)
 
 
-def _level_rows(rows: Rows, names: NDArray[Any]) -> LevelRows:
+def _level_rows(rows: PartitionRows, names: NDArray[Any]) -> LevelRows:
     levels = np.searchsorted(names, rows.labels)
     weight = None if rows.weight is None else rows.weight / rows.weight.max()
     return LevelRows(names, levels, weight, check_queries(rows.qid, levels.size))
 
 
-def _average_precisions(rows: Rows, positive: Any) -> Values:
+def _average_precisions(rows: PartitionRows, positive: Any) -> Values:
     relevant = _is_relevant(rows, positive)
     scores = rows.scores["y_score"]
     return (average_precisions(relevant, scores, rows.weight, rows.qid),)
 
 
-def _hits_and_depths(rows: Rows, positive: Any, k: int) -> Values:
+def _hits_and_depths(rows: PartitionRows, positive: Any, k: int) -> Values:
     relevant = _is_relevant(rows, positive)
     return hits_and_depths(relevant, rows.scores["y_score"], rows.weight, rows.qid, k)
 
 
-def _normalized_gains(rows: Rows, k: int | None, gains: str) -> Values:
+def _normalized_gains(rows: PartitionRows, k: int | None, gains: str) -> Values:
     scores = rows.scores["y_score"]
     return (normalized_gains(rows.labels, scores, rows.weight, rows.qid, k, gains),)
 
 
-def _is_relevant(rows: Rows, positive: Any) -> BoolArray:
+def _is_relevant(rows: PartitionRows, positive: Any) -> BoolArray:
     if positive is None:
         return check_relevance(rows.labels)
     return np.asarray(rows.labels == positive, dtype=bool)
@@ -149,7 +151,7 @@ def _distinct(columns: Columns) -> tuple[Tasks, list[Key], list[Key]]:
     return tasks, rows, [tasks.add(_distinct_labels, one) for one in rows]
 
 
-def _distinct_labels(rows: Rows) -> NDArray[Any]:
+def _distinct_labels(rows: PartitionRows) -> NDArray[Any]:
     if rows.labels.size == 0:
         return rows.labels
     with naming_partition(rows.number):
@@ -196,7 +198,10 @@ def _of_queries(
 
 
 def _of_partition(
-    rows: Rows, *needed: Any, measure: Callable[..., Values], options: dict[str, Any]
+    rows: PartitionRows,
+    *needed: Any,
+    measure: Callable[..., Values],
+    options: dict[str, Any],
 ) -> tuple[int, Any, Values]:
     if rows.labels.size == 0:
         return rows.number, [], ()

@@ -1,7 +1,7 @@
-"""The workers behind a fit: who they are, and what to do when they die.
+"""The workers behind a fit: the parts that they keep, and what happens when they die.
 
 Without a client of ``distributed``, Dask's own scheduler of this process does the work:
-parts are then read anew in each pass, so that no more than a few are in memory.
+parts are then read again in each pass, so that no more than a few are in memory.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib.metadata
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
@@ -19,12 +19,12 @@ from dask.base import get_scheduler
 
 from aucmax.dask.tasks import Key, Tasks
 
-__all__ = ["Cluster"]
+__all__ = ["Cluster", "HeldParts"]
 
 T = TypeVar("T")
 
-# A task is tried on so many workers by Dask, and by us so many times over.
-_MOST_ATTEMPTS = 10
+# Dask tries a task on several workers; all of that is tried this many times.
+_MAX_ATTEMPTS = 10
 _SECONDS_FOR_THE_SCHEDULER = 3.0  # to answer at the start
 _SECONDS_FOR_A_WORKER = 10.0  # of a cluster that has just been started
 # Seconds for which the cluster may have no worker, while dead ones are being replaced,
@@ -61,7 +61,7 @@ class Cluster:
             return work()
         from distributed import KilledWorker
 
-        for attempt in range(_MOST_ATTEMPTS):
+        for attempt in range(_MAX_ATTEMPTS):
             self.check_open()
             try:
                 return work()
@@ -73,7 +73,7 @@ class Cluster:
             gc.collect()  # frames that the error has passed hold tasks, too
             time.sleep(min(0.1 * 2.0**attempt, 2.0))  # in which the scheduler is told
         raise RuntimeError(
-            f"workers died in {_MOST_ATTEMPTS} attempts at one pass over the data "
+            f"workers died in {_MAX_ATTEMPTS} attempts at one pass over the data "
             f"({last}). Use smaller partitions, or workers with more memory."
         ) from last
 
@@ -179,3 +179,93 @@ class Cluster:
                 f"the client of Dask is {self.client.status}, or its scheduler is "
                 "gone; both must be there until the fit is done."
             )
+
+
+class HeldParts:
+    """The results of some tasks, kept by the workers and made again when lost.
+
+    Without a client nothing is kept: parts are made again whenever they are needed.
+    """
+
+    def __init__(self, source: Tasks, keys: Sequence[Key], cluster: Cluster) -> None:
+        self.source = source
+        self.keys = list(keys)
+        self.cluster = cluster
+        self._graph: dict[Key, Any] | None = None
+        self._whole: HeldParts | None = None  # of which these are some
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def futures(self) -> list[Any]:
+        """The parts as futures of the client."""
+        graph = self._held()
+        return [graph[key] for key in self.keys]
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        options: Sequence[dict[str, Any]] | None = None,
+        *,
+        beside: HeldParts | None = None,
+        shared: dict[str, Any] | None = None,
+        merge: Callable[[Sequence[Any]], Any] | None = None,
+    ) -> list[Any]:
+        """Call a function with each part and its options; return what it returns.
+
+        It also gets the part of the same number that is `beside`, and what is `shared`
+        by all calls, which is sent to each worker once. With `merge`, results are
+        merged on the workers, and the list has one.
+        """
+        needed = [self] if beside is None else [self, beside]
+
+        def work() -> list[Any]:
+            tasks = Tasks({key: one for each in needed for key, one in each._items()})
+            common = [] if shared is None else [tasks.add(_itself, shared=shared)]
+            keys = zip(*(each.keys for each in needed), strict=True)
+            wanted = [
+                tasks.add(function, *part, *common, **own)
+                for part, own in zip(keys, options or [{}] * len(self), strict=True)
+            ]
+            if merge is not None:
+                wanted = [tasks.combine(merge, wanted)]
+            return list(self.cluster.results(tasks, wanted))
+
+        def release() -> None:
+            for each in needed:
+                each.release()
+
+        return self.cluster.run(work, release, self.source)
+
+    def only(self, chosen: Sequence[bool]) -> HeldParts:
+        """Return some of the parts, which stay where they are."""
+        keys = [key for key, own in zip(self.keys, chosen, strict=True) if own]
+        some = HeldParts(self.source, keys, self.cluster)
+        some._whole = self
+        return some
+
+    def release(self) -> None:
+        """Let the workers forget the parts; they are made again when needed."""
+        if self._whole is not None:
+            self._whole.release()
+        self._graph = None
+
+    def _items(self) -> Iterable[tuple[Key, Any]]:
+        return self._held().items()
+
+    def _held(self) -> dict[Key, Any]:
+        if self._whole is not None:
+            return self._whole._held()
+        if self._graph is None:
+            client = self.cluster.client
+            self._graph = (
+                self.source.graph
+                if client is None
+                else self.source.keep(self.keys, client)
+            )
+        return self._graph
+
+
+def _itself(shared: dict[str, Any]) -> dict[str, Any]:
+    return shared

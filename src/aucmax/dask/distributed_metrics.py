@@ -13,7 +13,7 @@ from typing import Any
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
 from aucmax.dask import by_query
-from aucmax.dask.ranking import Grid, Rankings, Rows, StepMasses
+from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
 from aucmax.metrics._queries import mean_over_queries
 from aucmax.metrics._steps import WHOLE_SQUARE
 from aucmax.metrics.multiclass import NEEDED
@@ -281,7 +281,9 @@ def _area_and_error(
 class _Moved:
     """How much rows move the area of one score: by step, and on average."""
 
-    def __init__(self, grid: Grid, steps: StepMasses, name: str, box: Box) -> None:
+    def __init__(
+        self, grid: RarerClassGrid, steps: StepMasses, name: str, box: Box
+    ) -> None:
         of_positives, of_negatives = steps.influences(box)
         self.grid = grid
         self.name = name
@@ -291,7 +293,7 @@ class _Moved:
             False: steps.negative.mean_and_variance(of_negatives)[0],
         }
 
-    def of_rows(self, rows: Rows, is_positive: bool) -> FloatArray:
+    def of_rows(self, rows: PartitionRows, is_positive: bool) -> FloatArray:
         """Return the influence of each row of a class less its mean."""
         rarer = is_positive == self.grid.classes.rarer_is_positive
         places = self.grid.places(rows, self.name, rarer)
@@ -299,7 +301,9 @@ class _Moved:
         return influence - self.mean[is_positive]
 
 
-def _squares_of_differences(rows: Rows, moved: Sequence[_Moved]) -> dict[bool, float]:
+def _squares_of_differences(
+    rows: PartitionRows, moved: Sequence[_Moved]
+) -> dict[bool, float]:
     """Return, by class, weighted squares of what the two scores differ in."""
     a, b = moved
     classes = a.grid.classes

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.blas import in_memory_order, one_blas_thread, product
 from aucmax._core.features import explain_non_finite
+from aucmax._core.products import in_memory_order, product
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.dask.cells import RowsInCells
-from aucmax.dask.held_parts import HeldParts
+from aucmax.dask.cluster import HeldParts
+from aucmax.dask.score_cells import RowsInCells
 from aucmax.dask.tasks import Tasks
 from aucmax.hypotheses.column_access import column_ranges
 

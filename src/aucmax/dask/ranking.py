@@ -24,7 +24,7 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.dask.cluster import Cluster
-from aucmax.dask.parts import (
+from aucmax.dask.partitions import (
     Part,
     check_lengths,
     check_weights,
@@ -33,15 +33,15 @@ from aucmax.dask.parts import (
 )
 from aucmax.dask.tasks import Key, Tasks
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import _kernels
+from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._influence import influences_of_steps
 from aucmax.metrics._steps import RankingTask, Steps
 
-__all__ = ["Rankings", "Rows", "StepMasses", "check_parts"]
+__all__ = ["PartitionRows", "Rankings", "StepMasses", "check_parts"]
 
 
 @dataclass(frozen=True)
-class Rows:
+class PartitionRows:
     """Checked rows of one partition, all of which have some weight."""
 
     number: int
@@ -58,35 +58,37 @@ class Rows:
 def check_parts(
     tasks: Tasks, columns: dict[str, Any], score_names: list[str]
 ) -> list[Key]:
-    """Return the tasks that check the rows of each part, as :class:`Rows`."""
+    """Return the tasks that check the rows of each part, as :class:`PartitionRows`."""
     return [
         tasks.add(_check_rows, part, number=number, score_names=score_names)
         for number, part in enumerate(rows_in_parts(tasks, columns))
     ]
 
 
-def _check_rows(part: Part, number: int, score_names: Sequence[str]) -> Rows:
+def _check_rows(part: Part, number: int, score_names: Sequence[str]) -> PartitionRows:
     """Check the rows of a part by themselves; leave out those of weight 0."""
     check_lengths(part, number)
     arrays = {name: np.asarray(block) for name, block in part.items()}
     labels = arrays["y_true"]
     if labels.size == 0:
-        return Rows(number, labels, dict.fromkeys(score_names, np.zeros(0)), None, None)
+        return PartitionRows(
+            number, labels, dict.fromkeys(score_names, np.zeros(0)), None, None
+        )
     with naming_partition(number):
         scores = {name: check_scores(arrays[name], None, name) for name in score_names}
         weight, qid = arrays.get("sample_weight"), arrays.get("qid")
         if weight is None:
-            return Rows(number, labels, scores, None, qid)
+            return PartitionRows(number, labels, scores, None, qid)
         weight = check_weights(weight)
     kept = weight > 0.0
     if not kept.all():
         scores = {name: values[kept] for name, values in scores.items()}
         qid = None if qid is None else qid[kept]
         labels, weight = labels[kept], weight[kept]
-    return Rows(number, labels, scores, weight, qid)
+    return PartitionRows(number, labels, scores, weight, qid)
 
 
-class Found(NamedTuple):
+class LabelCounts(NamedTuple):
     """The distinct labels of some rows, how many rows have each, and their weight."""
 
     labels: NDArray[Any]
@@ -94,18 +96,20 @@ class Found(NamedTuple):
     largest_weight: float
 
 
-def _find_classes(rows: Rows) -> Found:
+def _find_classes(rows: PartitionRows) -> LabelCounts:
     labels, weight = rows.labels, rows.weight
     largest = 1.0 if weight is None else float(weight.max(initial=0.0))
     if labels.size == 0:
-        return Found(labels, np.zeros(0, np.int64), largest)
+        return LabelCounts(labels, np.zeros(0, np.int64), largest)
     with naming_partition(rows.number):
         try:
             classes, is_positive = check_binary_labels(labels)
         except NotEnoughClassesError:
-            return Found(labels[:1], np.array([labels.size]), largest)
+            return LabelCounts(labels[:1], np.array([labels.size]), largest)
     n_positive = np.count_nonzero(is_positive)
-    return Found(classes, np.array([labels.size - n_positive, n_positive]), largest)
+    return LabelCounts(
+        classes, np.array([labels.size - n_positive, n_positive]), largest
+    )
 
 
 @dataclass(frozen=True)
@@ -116,16 +120,16 @@ class Classes:
     rarer_is_positive: bool
     exponent: int  # of two: weights are divided by it, so that the largest is about 1
 
-    def is_positive(self, rows: Rows) -> BoolArray:
+    def is_positive(self, rows: PartitionRows) -> BoolArray:
         """Tell the positive rows."""
         return np.asarray(rows.labels == self.positive, dtype=bool)
 
-    def keys(self, rows: Rows, name: str, rarer: bool) -> IntArray:
+    def keys(self, rows: PartitionRows, name: str, rarer: bool) -> IntArray:
         """Return the scores of the rows of one class as integers in their order."""
         wanted = self.rarer_is_positive == rarer
         return rows.task(name, self.is_positive(rows)).keys(wanted)
 
-    def weights(self, rows: Rows, rarer: bool) -> FloatArray | None:
+    def weights(self, rows: PartitionRows, rarer: bool) -> FloatArray | None:
         """Return the weights of the rows of one class."""
         if rows.weight is None:
             return None
@@ -135,7 +139,7 @@ class Classes:
 
 
 def _agree_on_classes(
-    found: Sequence[Found], pos_label: Any, weighted: bool
+    found: Sequence[LabelCounts], pos_label: Any, weighted: bool
 ) -> Classes:
     seen = [one for one in found if one.labels.size]
     if not seen:
@@ -157,7 +161,7 @@ def _agree_on_classes(
     return Classes(classes[1], bool(2 * n_positive <= counts.sum()), exponent)
 
 
-class Masses(NamedTuple):
+class ClassMasses(NamedTuple):
     """Of one class: weight and squared weight on each step, and the number of rows."""
 
     weight: FloatArray
@@ -182,17 +186,17 @@ class Masses(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Grid:
+class RarerClassGrid:
     """The distinct scores of the rarer class, and what it weighs on the steps."""
 
     keys: IntArray
-    rarer: Masses
+    rarer: ClassMasses
     classes: Classes
 
-    def places(self, rows: Rows, name: str, rarer: bool) -> IntArray:
+    def places(self, rows: PartitionRows, name: str, rarer: bool) -> IntArray:
         """Return the step of each row of one class."""
         keys = self.classes.keys(rows, name, rarer)
-        steps: IntArray = _kernels.locate(keys, self.keys)
+        steps: IntArray = _ranking_kernels.locate(keys, self.keys)
         return steps
 
     def shares_below(self) -> FloatArray:
@@ -210,11 +214,11 @@ class Keys(NamedTuple):
     weights: FloatArray | None
 
 
-def _rarer_keys(rows: Rows, classes: Classes, name: str) -> Keys:
+def _rarer_keys(rows: PartitionRows, classes: Classes, name: str) -> Keys:
     return Keys(classes.keys(rows, name, True), classes.weights(rows, True))
 
 
-def _merge_keys(found: Sequence[Keys], classes: Classes) -> Grid:
+def _merge_keys(found: Sequence[Keys], classes: Classes) -> RarerClassGrid:
     found = [one for one in found if one.keys.size]
     keys = np.concatenate([one.keys for one in found])
     if found[0].weights is None:
@@ -225,7 +229,7 @@ def _merge_keys(found: Sequence[Keys], classes: Classes) -> Grid:
         grid, places = np.unique(keys, return_inverse=True)
         weight = _on_odd_steps(np.bincount(places, weights))
         square = _on_odd_steps(np.bincount(places, weights**2))
-    return Grid(grid, Masses(weight, square, keys.size), classes)
+    return RarerClassGrid(grid, ClassMasses(weight, square, keys.size), classes)
 
 
 def _on_odd_steps(masses: NDArray[Any]) -> FloatArray:
@@ -234,23 +238,23 @@ def _on_odd_steps(masses: NDArray[Any]) -> FloatArray:
     return steps
 
 
-def _count_common(rows: Rows, grid: Grid, name: str) -> Masses:
+def _count_common(rows: PartitionRows, grid: RarerClassGrid, name: str) -> ClassMasses:
     places = grid.places(rows, name, False)
     weights = grid.classes.weights(rows, False)
     n_steps = grid.rarer.weight.size
     if weights is None:
         counts = np.bincount(places, minlength=n_steps).astype(np.float64)
-        return Masses(counts, counts, places.size)
+        return ClassMasses(counts, counts, places.size)
     weight = np.asarray(np.bincount(places, weights, n_steps), dtype=np.float64)
     square = np.asarray(np.bincount(places, weights**2, n_steps), dtype=np.float64)
-    return Masses(weight, square, places.size)
+    return ClassMasses(weight, square, places.size)
 
 
-def _add_masses(several: Sequence[Masses]) -> Masses:
+def _add_masses(several: Sequence[ClassMasses]) -> ClassMasses:
     weight = sum(one.weight for one in several)
     is_plain = all(one.square is one.weight for one in several)
     square = weight if is_plain else sum(one.square for one in several)
-    return Masses(
+    return ClassMasses(
         np.asarray(weight), np.asarray(square), sum(one.n_rows for one in several)
     )
 
@@ -259,8 +263,8 @@ def _add_masses(several: Sequence[Masses]) -> Masses:
 class StepMasses:
     """Both classes on the steps of one ranking, the lowest scores first."""
 
-    positive: Masses
-    negative: Masses
+    positive: ClassMasses
+    negative: ClassMasses
 
     def area(self, box: Sequence[float]) -> float:
         """Return the area under the curve within a box."""
@@ -272,7 +276,7 @@ class StepMasses:
         return influences_of_steps(self.positive.weight, self.negative.weight, box)
 
 
-def _both(grid: Grid, common: Masses) -> StepMasses:
+def _both(grid: RarerClassGrid, common: ClassMasses) -> StepMasses:
     if grid.classes.rarer_is_positive:
         return StepMasses(grid.rarer, common)
     return StepMasses(common, grid.rarer)
@@ -297,7 +301,7 @@ class Rankings:
         return Cluster().compute(self.tasks, wanted)
 
     def grid(self, name: str) -> Key:
-        """Return the task that merges the rarer class, as a :class:`Grid`."""
+        """Return the task that merges the rarer class, as a :class:`RarerClassGrid`."""
         found = [
             self.tasks.add(_rarer_keys, rows, self.classes, name=name)
             for rows in self.rows
@@ -323,7 +327,9 @@ class Rankings:
         return float(sum(one[0] for one in found) / sum(one[1] for one in found))
 
 
-def _sum_of_shares(rows: Rows, grid: Grid, name: str) -> tuple[float, float]:
+def _sum_of_shares(
+    rows: PartitionRows, grid: RarerClassGrid, name: str
+) -> tuple[float, float]:
     """Return what the rows of the common class add to the AUC, and their weight."""
     below = grid.shares_below()
     shares = below if not grid.classes.rarer_is_positive else 1.0 - below

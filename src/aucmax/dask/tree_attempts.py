@@ -20,8 +20,7 @@ from xgboost import config_context
 from xgboost.core import XGBoostError
 from xgboost.tracker import RabitTracker
 
-from aucmax.dask.cluster import Cluster
-from aucmax.dask.held_parts import HeldParts
+from aucmax.dask.cluster import Cluster, HeldParts
 from aucmax.dask.tree_worker import Grown, TreeJob, grow
 
 __all__ = ["grow_on_workers"]

@@ -95,7 +95,7 @@ class AllScores:
         queries = None
         if rows.queries is not None:
             queries = rows.gather(rows.queries).astype(np.int64)
-        self._pairs = risk.prepare(self._labels, queries, self._weights)
+        self._pairs = risk.bind(self._labels, self._weights, queries)
 
     def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return both for the rows here."""

@@ -19,22 +19,26 @@ except ModuleNotFoundError as error:
         "trees on Dask need XGBoost and a cluster: pip install 'aucmax[dask]'."
     ) from error
 
-from aucmax._core.progress import reporter
-from aucmax.dask.cluster import Cluster
-from aucmax.dask.features import check_columns
-from aucmax.dask.held_parts import HeldParts
-from aucmax.dask.parts import rows_in_parts
+from aucmax._core.fitting import reporter
+from aucmax.dask.cluster import Cluster, HeldParts
+from aucmax.dask.parted_features import check_columns
+from aucmax.dask.partitions import rows_in_parts
 from aucmax.dask.tasks import Tasks
 from aucmax.dask.tree_attempts import grow_on_workers
 from aucmax.dask.tree_pairs import MOST_SCORES
-from aucmax.dask.tree_parts import Contents, as_block, look_at
-from aucmax.dask.tree_worker import Grown, TreeJob
+from aucmax.dask.tree_worker import (
+    BlockContents,
+    Grown,
+    TreeJob,
+    as_block,
+    look_at,
+)
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.trees.data import TrainingLabels, check_rows
+from aucmax.trees.booster_parameters import booster_parameters
 from aucmax.trees.from_xgboost import lightgbm_text
 from aucmax.trees.pair_objectives import PairObjective, find_objective
-from aucmax.trees.params import booster_parameters
-from aucmax.trees.rounds import TreeProgress
+from aucmax.trees.tree_rounds import TreeProgress
+from aucmax.trees.tree_rows import TrainingLabels, check_rows
 
 __all__ = ["fit_trees"]
 
@@ -128,7 +132,7 @@ def _parts(estimator: Any, columns: dict[str, Any], cluster: Cluster) -> HeldPar
 
 
 def _known_labels(
-    estimator: Any, objective: PairObjective, contents: Sequence[Contents]
+    estimator: Any, objective: PairObjective, contents: Sequence[BlockContents]
 ) -> TrainingLabels:
     n_rows = sum(each.n_rows for each in contents)
     labels = _occurring([each.labels for each in contents])

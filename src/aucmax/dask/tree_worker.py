@@ -13,14 +13,88 @@ from distributed import Variable, get_client, get_worker
 from numpy.typing import NDArray
 from xgboost import collective
 
-from aucmax._core.validation import FloatArray
+from aucmax._core.features import explain_non_finite
+from aucmax._core.validation import FloatArray, check_qid
+from aucmax.dask.parted_features import as_matrix
+from aucmax.dask.partitions import Part, check_lengths, check_weights, naming_partition
 from aucmax.dask.tree_pairs import LocalRows, pairs_of_all
-from aucmax.dask.tree_parts import Block
 from aucmax.risks import PairLogistic
 
-__all__ = ["Grown", "TreeJob", "grow"]
+__all__ = [
+    "BlockContents",
+    "Grown",
+    "TreeBlock",
+    "TreeJob",
+    "as_block",
+    "grow",
+    "look_at",
+]
 
 _SECONDS_BETWEEN_LOOKS = 0.1  # at the wish of the client
+
+
+@dataclass(frozen=True)
+class TreeBlock:
+    """Rows of a part; labels and queries as the user has them."""
+
+    number: int
+    features: Any
+    labels: NDArray[Any]
+    weights: FloatArray | None
+    queries: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class BlockContents:
+    """What is in a part: the labels of rows with any weight, and the queries."""
+
+    n_rows: int
+    labels: NDArray[Any]
+    queries: NDArray[Any]
+
+
+def as_block(
+    part: Part, number: int, n_columns: int, dtype: np.dtype[Any], names: Any
+) -> TreeBlock:
+    """Return the rows of a part as XGBoost takes them; gaps may be there."""
+    check_lengths(part, number)
+    features = as_matrix(part["X"], number, n_columns, dtype)
+    weights = part.get("sample_weight")
+    with naming_partition(number):
+        values = features if isinstance(features, np.ndarray) else features.data
+        if np.isinf(values).any():
+            raise ValueError(explain_non_finite(features, names, gaps=True))
+        if weights is not None:
+            weights = np.asarray(weights, dtype=np.float64)
+            weights = check_weights(weights) if weights.size else weights
+    return TreeBlock(
+        number,
+        features,
+        np.asarray(part["y"]),
+        weights,
+        np.asarray(part["qid"]) if "qid" in part else None,
+    )
+
+
+def look_at(block: TreeBlock) -> BlockContents:
+    """Say what is in a part."""
+    labels, queries = block.labels, block.queries
+    if block.weights is not None:
+        labels = labels[block.weights > 0.0]
+    with naming_partition(block.number):
+        return BlockContents(
+            block.labels.size,
+            _distinct(labels, "y"),
+            _distinct(np.zeros(0) if queries is None else queries, "qid"),
+        )
+
+
+def _distinct(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return what occurs; a missing value is refused."""
+    if values.size == 0:
+        return values
+    codes = check_qid(values, values.size, name).codes
+    return values[np.unique(codes, return_index=True)[1]]
 
 
 @dataclass(frozen=True)
@@ -67,7 +141,7 @@ class TreeJob:
         """Return where the last checkpoint is, if there is one."""
         return Variable(self.name, client=client)
 
-    def local_rows(self, blocks: Sequence[Block]) -> LocalRows:
+    def local_rows(self, blocks: Sequence[TreeBlock]) -> LocalRows:
         """Return labels, weights and queries of blocks, by number."""
         labels = np.concatenate([block.labels for block in blocks])
         queries = _joined([block.queries for block in blocks])
@@ -92,7 +166,7 @@ class Grown:
 
 
 def grow(
-    blocks: Sequence[Block],
+    blocks: Sequence[TreeBlock],
     job: TreeJob,
     tracker: Mapping[str, Any],
     so_far: bytes | None,
@@ -131,7 +205,7 @@ def grow(
 class _Blocks(xgboost.DataIter):
     """Blocks of rows, one after the other, as XGBoost asks for them."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[TreeBlock]) -> None:
         super().__init__()
         self._blocks = [block.features for block in blocks if block.labels.size]
         self._next = 0

@@ -1,17 +1,15 @@
 """Data to learn from: generators, readers, and a table that comes with the package."""
 
 from aucmax._core.memory import max_memory
-from aucmax.datasets.dialects import Decimals
-from aucmax.datasets.embedded import load_demo
-from aucmax.datasets.generators import make_r_of_k
+from aucmax.datasets.column_names import near_names
+from aucmax.datasets.decimal_marks import Decimals
+from aucmax.datasets.generators import load_demo, make_r_of_k
 from aucmax.datasets.letters import make_letter_images
-from aucmax.datasets.names import near_names
+from aucmax.datasets.loading import MISSING, load_table, save_table
 from aucmax.datasets.on_disk import TableOnDisk, open_table
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
-from aucmax.datasets.parts import find_files
+from aucmax.datasets.part_files import find_files
 from aucmax.datasets.svmlight import LetorData, SvmlightData, load_letor, load_svmlight
-from aucmax.datasets.tables import MISSING, load_table
-from aucmax.datasets.writing import save_table
 
 __all__ = [
     "COMPRESSIONS",

@@ -1,26 +1,37 @@
-"""Turn the bytes of an svmlight file into blocks of arrays, or say what is wrong."""
+"""Turn the bytes of an svmlight file into arrays, or say what is wrong."""
 
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from aucmax._core.parameters import check_integer
-from aucmax.datasets import _kernels
-from aucmax.datasets.encodings import read_text_chunks
+from aucmax.datasets import _svmlight_kernels as kernels
 from aucmax.datasets.opening import PathLike, find_source
+from aucmax.datasets.text_tables import read_text_chunks
 from aucmax.exceptions import DataFileError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-LONGEST_LINE = 1 << 30
-LARGEST_INDEX = 2**63 - 2
+MAX_LINE_BYTES = 1 << 30
+MAX_INDEX = 2**63 - 2
+MAX_INT32 = 2**31 - 1
+
+# the C library gives memory of this size back to the system, whatever it learned before
+SEGMENT_BYTES = 1 << 25
+
+# a dense array above this size is rejected if mostly zero: one stray index does it
+LARGE_DENSE_BYTES = 1 << 30
+SPARSE_SHARE = 0.01
 
 
-class Block(NamedTuple):
+class SvmlightBlock(NamedTuple):
     """Views of what one text held, valid until the next; row r ends at row_ends[r]."""
 
     values: Floats
@@ -31,7 +42,7 @@ class Block(NamedTuple):
 
 
 class SvmlightParser:
-    """Turns the texts of one file into blocks, and knows where in the file it is."""
+    """Turns the bytes of one file into blocks, and knows where in the file it is."""
 
     def __init__(
         self,
@@ -49,17 +60,17 @@ class SvmlightParser:
         self.path = find_source(path)
         self.n_features = n_features
         self.zero_based = zero_based
-        self.smallest, self.largest = LARGEST_INDEX, -1
+        self.smallest, self.largest = MAX_INDEX, -1
         self.capacity = 0
         self.state = np.zeros(5, dtype=np.int64)
         if needs_queries:
-            self.state[_kernels.QUERIES] = _kernels.PRESENT
-        self.state[_kernels.LOWEST] = 1 if zero_based is False else 0
-        self.state[_kernels.HIGHEST] = (
-            LARGEST_INDEX if n_features is None else n_features - (zero_based is True)
+            self.state[kernels.QUERIES] = kernels.PRESENT
+        self.state[kernels.LOWEST] = 1 if zero_based is False else 0
+        self.state[kernels.HIGHEST] = (
+            MAX_INDEX if n_features is None else n_features - (zero_based is True)
         )
 
-    def read(self, compression: str) -> Iterator[Block]:
+    def read(self, compression: str) -> Iterator[SvmlightBlock]:
         """Yield the blocks of the file."""
         n_rows = 0
         for text in _whole_lines(self.path, compression):
@@ -69,10 +80,10 @@ class SvmlightParser:
         if not n_rows:
             raise DataFileError(f"{self.path}: the file holds no rows.")
 
-    def _parse(self, text: bytes) -> Block:
+    def _parse(self, text: bytes) -> SvmlightBlock:
         if len(text) > self.capacity:
-            self._make_room(len(text))
-        status, n_rows, n_values, n_hard = _kernels.parse_svmlight(
+            self._allocate(len(text))
+        status, n_rows, n_values, n_hard = kernels.parse_svmlight(
             np.frombuffer(text, dtype=np.uint8),
             self.values,
             self.indices,
@@ -81,14 +92,14 @@ class SvmlightParser:
             self.hard,
             self.state,
         )
-        if status != _kernels.DONE:
-            raise self._refusal(status, text, int(self.state[_kernels.STOPPED]))
+        if status != kernels.DONE:
+            raise self._refusal(status, text, int(self.state[kernels.STOPPED]))
         self._resolve(self.hard[:n_hard], text)
         indices = self.indices[:n_values]
         if n_values:
             self.smallest = min(self.smallest, int(indices.min()))
             self.largest = max(self.largest, int(indices.max()))
-        return Block(
+        return SvmlightBlock(
             self.values[:n_values],
             indices,
             self.rows[:n_rows, 0],
@@ -96,7 +107,7 @@ class SvmlightParser:
             self.rows[:n_rows, 1],
         )
 
-    def _make_room(self, size: int) -> None:
+    def _allocate(self, size: int) -> None:
         # the shortest row is "1\n", the shortest feature " 1:1"; every number that is
         # left to Python has twenty digits or an exponent
         self.capacity = size
@@ -111,7 +122,7 @@ class SvmlightParser:
         for place, start, end in hard.tolist():
             value = float(text[start:end])
             if not np.isfinite(value):
-                status = _kernels.BAD_VALUE if place >= 0 else _kernels.BAD_LABEL
+                status = kernels.BAD_VALUE if place >= 0 else kernels.BAD_LABEL
                 raise self._refusal(status, text, start)
             if place >= 0:
                 self.values[place] = value
@@ -120,14 +131,14 @@ class SvmlightParser:
 
     @property
     def offset(self) -> int:
-        """What to subtract from the indices: 1 if they count from one."""
+        """Offset of the indices: 1 if they count from one."""
         if self.zero_based == "auto":
             # without any index, nothing speaks for counting from one
             return int(self.largest >= 0 and self.smallest > 0)
         return 0 if self.zero_based else 1
 
     def n_columns(self) -> int:
-        """Return the number of columns, at least one, as scikit-learn has it."""
+        """Return the number of columns, at least one, as in scikit-learn."""
         found = max(self.largest + 1 - self.offset, 1)
         if self.n_features is not None and found > self.n_features:
             raise DataFileError(
@@ -140,12 +151,12 @@ class SvmlightParser:
     @property
     def has_queries(self) -> bool:
         """Whether the rows so far name their queries."""
-        return bool(self.state[_kernels.QUERIES] == _kernels.PRESENT)
+        return bool(self.state[kernels.QUERIES] == kernels.PRESENT)
 
     def _refusal(self, status: int, text: bytes, position: int) -> DataFileError:
         # state counts lines up to where reading stopped, which may be further on
-        passed = text.count(b"\n", position, int(self.state[_kernels.STOPPED]))
-        line = int(self.state[_kernels.LINES]) - passed + 1
+        passed = text.count(b"\n", position, int(self.state[kernels.STOPPED]))
+        line = int(self.state[kernels.LINES]) - passed + 1
         column = position - text.rfind(b"\n", 0, position)
         start = re.match(rb"[^\s#]{0,40}", text[position : position + 40])
         token = start[0].decode("utf-8", "backslashreplace") if start else ""
@@ -154,25 +165,25 @@ class SvmlightParser:
         )
 
     def _why(self, status: int, token: str) -> str:
-        if status == _kernels.BAD_LABEL:
+        if status == kernels.BAD_LABEL:
             return _why_no_label(token)
-        if status == _kernels.BAD_VALUE:
+        if status == kernels.BAD_VALUE:
             return f"the value {token!r} {_why_no_number(token)}."
-        if status == _kernels.BAD_INDEX:
+        if status == kernels.BAD_INDEX:
             return _why_no_feature(token)
-        if status == _kernels.INDEX_OUT_OF_RANGE:
-            low, high = self.state[[_kernels.LOWEST, _kernels.HIGHEST]]
+        if status == kernels.INDEX_OUT_OF_RANGE:
+            low, high = self.state[[kernels.LOWEST, kernels.HIGHEST]]
             return f"the feature index of {token!r} is not within {low} to {high}."
         return {
-            _kernels.BAD_QID: f"{token!r} is not a query; write it like qid:7.",
-            _kernels.QID_MISSING: (
+            kernels.BAD_QID: f"{token!r} is not a query; write it like qid:7.",
+            kernels.QID_MISSING: (
                 "this row has no qid: after its label; all rows need one here."
             ),
-            _kernels.QID_UNEXPECTED: (
+            kernels.QID_UNEXPECTED: (
                 f"{token!r}, but the rows before name no query; all rows or none need "
                 "one."
             ),
-            _kernels.INDEX_NOT_INCREASING: (
+            kernels.INDEX_NOT_INCREASING: (
                 f"the index of {token!r} does not exceed the one before it; sort the "
                 "features of a line and name each once."
             ),
@@ -209,7 +220,7 @@ def _why_no_feature(token: str) -> str:
 
 
 def _whole_lines(path: PathLike, compression: str) -> Iterator[bytes]:
-    """Yield texts of whole lines, each ending with a newline."""
+    """Yield whole lines, each ending with a newline."""
     pieces: list[bytes] = []
     size = 0
     for chunk in read_text_chunks(path, compression):
@@ -219,10 +230,141 @@ def _whole_lines(path: PathLike, compression: str) -> Iterator[bytes]:
             yield b"".join(pieces)
             pieces, size = [chunk[end:]], 0
         size += len(pieces[-1])
-        if size > LONGEST_LINE:
+        if size > MAX_LINE_BYTES:
             raise DataFileError(
-                f"{path}: a line is longer than {LONGEST_LINE >> 20} MiB; is this text?"
+                f"{path}: a line is longer than {MAX_LINE_BYTES >> 20} MiB; is this "
+                "text?"
             )
     last = b"".join(pieces)
     if last:
         yield last + b"\n"
+
+
+class Growing:
+    """A vector that grows at its end; each element is copied at most once.
+
+    It grows by whole segments, of a size that the system takes back at once when freed.
+    So at the peak, in `finish`, it takes its own size and that of one segment.
+    """
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
+        self.size = 0
+        self._segments: list[NDArray[Any]] = []
+        self._used: list[int] = []
+
+    def more(self, n: int) -> NDArray[Any]:
+        """Return a view of the next n elements, zeros."""
+        if not self._segments or self._used[-1] + n > self._segments[-1].size:
+            n_allocated = max(n, SEGMENT_BYTES // self.dtype.itemsize)
+            # pages of zeros, which the system provides only when written to
+            self._segments.append(np.zeros(n_allocated, dtype=self.dtype))
+            self._used.append(0)
+        start = self._used[-1]
+        self._used[-1] += n
+        self.size += n
+        return self._segments[-1][start : start + n]
+
+    def extend(self, values: NDArray[Any]) -> None:
+        """Append values."""
+        self.more(values.size)[:] = values
+
+    def finish(self) -> NDArray[Any]:
+        """Return the vector and let go of it."""
+        whole = np.empty(self.size, dtype=self.dtype)
+        end = self.size
+        while self._segments:
+            segment, used = self._segments.pop(), self._used.pop()
+            whole[end - used : end] = segment[:used]
+            end -= used
+        self.size = 0
+        return whole
+
+
+class SparseRows:
+    """Rows in compressed form; indices have 32 bits as long as they fit."""
+
+    def __init__(self) -> None:
+        self.values = Growing(np.float64)
+        self.indices = Growing(np.int32)
+        self.row_ends = Growing(np.int64)
+
+    def append(self, block: SvmlightBlock) -> None:
+        """Append the rows of a block."""
+        if block.indices.size and block.indices.max() > MAX_INT32:
+            self._widen()
+        self.row_ends.extend(block.row_ends + self.values.size)
+        self.values.extend(block.values)
+        self.indices.extend(block.indices)
+
+    def _widen(self) -> None:
+        if self.indices.dtype == np.int32:
+            narrow = self.indices.finish()
+            self.indices = Growing(np.int64)
+            self.indices.extend(narrow)
+
+    def finish(self, n_columns: int, offset: int) -> "csr_matrix[np.float64]":
+        """Return the matrix; offset is subtracted from the indices."""
+        from scipy.sparse import csr_matrix
+
+        values, indices = self.values.finish(), self.indices.finish()
+        row_ends = self.row_ends.finish()
+        indices -= offset
+        narrow = max(n_columns, values.size) <= MAX_INT32
+        dtype = np.dtype(np.int32 if narrow else np.int64)
+        indptr = np.zeros(row_ends.size + 1, dtype=dtype)
+        indptr[1:] = row_ends
+        X = csr_matrix(
+            (values, indices.astype(dtype, copy=False), indptr),
+            shape=(indptr.size - 1, n_columns),
+            copy=False,
+        )
+        X.has_canonical_format = True
+        return X
+
+
+class DenseRows:
+    """Rows in a dense array, laid out again when a block needs more columns."""
+
+    def __init__(self, path: PathLike) -> None:
+        self.path = path
+        self.cells = Growing(np.float64)
+        self.n_columns = self.offset = 0
+        self.n_rows = self.n_values = 0
+
+    def append(self, block: SvmlightBlock, n_columns: int, offset: int) -> None:
+        """Append the rows of a block, n_columns wide; offset as in `SparseRows`."""
+        n_rows = block.labels.size
+        self._reject_zeros(self.n_rows + n_rows, n_columns, block.values.size)
+        if (n_columns, offset) != (self.n_columns, self.offset):
+            self._lay_out(n_columns, offset)
+        rows = np.repeat(np.arange(n_rows), np.diff(block.row_ends, prepend=0))
+        cells = self.cells.more(n_rows * n_columns).reshape(n_rows, n_columns)
+        cells[rows, block.indices - offset] = block.values
+        self.n_rows += n_rows
+        self.n_values += block.values.size
+
+    def _reject_zeros(self, n_rows: int, n_columns: int, n_new: int) -> None:
+        n_cells = n_rows * n_columns
+        n_values = self.n_values + n_new
+        if n_cells * 8 > LARGE_DENSE_BYTES and n_values < SPARSE_SHARE * n_cells:
+            raise DataFileError(
+                f"{self.path}: {n_rows} rows by {n_columns} features would be a dense "
+                f"array of {n_cells * 8 / 2**30:.1f} GiB, nearly all zero; use "
+                "load_svmlight."
+            )
+
+    def _lay_out(self, n_columns: int, offset: int) -> None:
+        old = self.cells.finish().reshape(self.n_rows, self.n_columns)
+        self.cells = Growing(np.float64)
+        new = self.cells.more(self.n_rows * n_columns).reshape(self.n_rows, n_columns)
+        if self.n_values:
+            # the offset falls from 1 to 0 when index 0 turns up; it never rises again
+            shift = self.offset - offset
+            kept = old[:, : n_columns - shift]
+            new[:, shift : shift + kept.shape[1]] = kept
+        self.n_columns, self.offset = n_columns, offset
+
+    def finish(self) -> NDArray[np.float64]:
+        """Return the array."""
+        return self.cells.finish().reshape(self.n_rows, self.n_columns)

@@ -1,4 +1,4 @@
-"""Noisy pictures of letters, whose ink is to be told from the noise."""
+"""Noisy pictures of letters, to separate ink from noise."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def make_letter_images(
     ----------
     .. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models
        with the AUC loss and its generalizations. AISTATS 2014, section 6 (the
-       experiment; the letters are drawn anew).
+       experiment; the letters are our own).
 
     Examples
     --------

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.forks import require_polars_threads
 from aucmax._core.mapped import MapWriter, explaining_full_disk
-from aucmax.datasets.dialects import Decimals
-from aucmax.datasets.names import near_names
+from aucmax._core.threads import require_polars_threads
+from aucmax.datasets.column_names import near_names
+from aucmax.datasets.decimal_marks import Decimals
+from aucmax.datasets.loading import load_table
 from aucmax.datasets.opening import require_file
-from aucmax.datasets.parts import common_format, common_schema, find_files
-from aucmax.datasets.tables import load_table
-from aucmax.datasets.typed_files import memory_of_a_cell, refusing
+from aucmax.datasets.part_files import common_format, common_schema, find_files
+from aucmax.datasets.typed_files import memory_of_a_cell, rejecting
 from aucmax.exceptions import DataFileError, DataFileWarning
 
 if TYPE_CHECKING:
@@ -30,30 +30,18 @@ __all__ = ["Piece", "TableOnDisk", "open_table"]
 
 Mask = NDArray[np.bool_]
 
-_CELLS_AT_ONCE = 1 << 21  # 16 megabytes of numbers
-_FEWEST_ROWS = 1000
+_MAX_CELLS = 1 << 21  # 16 megabytes of numbers
+_MIN_ROWS = 1000
 
 
 class Piece(NamedTuple):
-    """Some neighbouring rows of one file; it can be sent to another process.
-
-    Attributes
-    ----------
-    file : PartFile
-        The file.
-    start, n_rows : int
-        The first row in the file, and how many there are.
-    schema : dict
-        The columns to read, with their types.
-    kept : ndarray of bool of shape (n_rows,), or None
-        Which of the rows count; None for all.
-    """
+    """Some neighbouring rows of one file; it can be sent to another process."""
 
     file: "PartFile"
-    start: int
+    start: int  # the first row in the file
     n_rows: int
-    schema: Any
-    kept: Mask | None
+    schema: Any  # the columns to read, with their types
+    kept: Mask | None  # which of the rows count; None for all
 
     @property
     def height(self) -> int:
@@ -66,7 +54,7 @@ class Piece(NamedTuple):
         import polars.selectors as cs
 
         require_polars_threads()
-        with refusing(self.file.path, "Parquet"):
+        with rejecting(self.file.path, "Parquet"):
             rows = pl.scan_parquet(self.file.parquet, glob=False)
             frame = (
                 rows.select(list(self.schema))
@@ -84,20 +72,10 @@ class Piece(NamedTuple):
 
 
 class PartFile(NamedTuple):
-    """A file of a table.
+    """A file of a table."""
 
-    Attributes
-    ----------
-    path : Path
-        The file that the user has named.
-    parquet : Path
-        What is read: that file, or what has been made of it.
-    n_rows : int
-        Its rows.
-    """
-
-    path: Path
-    parquet: Path
+    path: Path  # that the user has named
+    parquet: Path  # that is read: the same, or what has been made of it
     n_rows: int
 
 
@@ -106,8 +84,7 @@ class TableOnDisk:
     """A table in one or many Parquet files, of which little is in memory at a time.
 
     Made by :func:`open_table`. Its methods are those of a polars frame by the same
-    names, as far as tables are prepared by them; :class:`aucmax.tables.TableModel`, the
-    estimators and the command line take it in place of a frame.
+    names; models and the command line take it in place of a frame.
 
     Attributes
     ----------
@@ -160,8 +137,7 @@ class TableOnDisk:
     def __getitem__(self, key: Any) -> Any:
         """Read one column by its name; or choose rows by ascending numbers."""
         if isinstance(key, str):
-            column = self.select([key])
-            return column.collect()[key]
+            return self.select([key]).collect()[key]
         rows = np.asarray(key)
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or (np.diff(rows) <= 0).any():
             raise TypeError(
@@ -239,7 +215,7 @@ class TableOnDisk:
         Parameters
         ----------
         n_rows : int, optional
-            How many at most; by default some megabytes.
+            At most this many; by default some megabytes.
 
         Yields
         ------
@@ -262,18 +238,16 @@ class TableOnDisk:
         list of Piece
             Each has the method ``read``.
         """
-        step = n_rows or max(_FEWEST_ROWS, _CELLS_AT_ONCE // max(1, self.width))
-        found, before = [], 0
-        for file in self.files:
+        step = n_rows or max(_MIN_ROWS, _MAX_CELLS // max(1, self.width))
+        found = []
+        for part in self.parts():
+            (file,) = part.files
             for start in range(0, file.n_rows, step):
                 size = min(step, file.n_rows - start)
-                kept = None
-                if self.kept is not None:
-                    kept = self.kept[before + start : before + start + size]
+                kept = None if part.kept is None else part.kept[start : start + size]
                 piece = Piece(file, start, size, self.schema, kept)
                 if piece.height:
                     found.append(piece)
-            before += file.n_rows
         return found
 
     def parts(self) -> Iterator["TableOnDisk"]:
@@ -451,7 +425,7 @@ def _of_parquet(
     parts, schemas = [], []
     for path, parquet in files:
         require_file(parquet)
-        with refusing(path, "Parquet"):
+        with rejecting(path, "Parquet"):
             if not parquet.stat().st_size:
                 raise DataFileError(f"{path}: the file is empty.")
             rows = pl.scan_parquet(parquet, glob=False)
@@ -500,7 +474,7 @@ def _of_others(
 
 
 def _keep(frame: "pl.DataFrame", parquet: Path) -> set[str]:
-    """Write a part; return the names of its texts."""
+    """Write a part; return the names of its text columns."""
     import polars as pl
 
     content = io.BytesIO()

@@ -11,17 +11,16 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
-from zipfile import BadZipFile
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from aucmax._core.memory import require_memory
-from aucmax.datasets.archives import member_name, open_member
-from aucmax.datasets.names import near_names
+from aucmax.datasets.column_names import near_names
 from aucmax.exceptions import DataFileError
 
 
 class Piped(NamedTuple):
-    """What came through a pipe, which can be read once: its bytes."""
+    """The bytes of a pipe, which can be read once."""
 
     name: str
     content: bytes
@@ -68,6 +67,11 @@ COMPRESSIONS = {
     ".zip": "zip",
 }
 
+# zipfile has no exception of its own for what needs a password or is not known
+ZIP_ERRORS = (BadZipFile, RuntimeError, NotImplementedError)
+# a folder of macOS beside the files, and what file managers leave behind
+_LITTER = ("__MACOSX/", ".")
+
 CHUNK = 1 << 20
 ZSTD_PIECE = 1 << 14
 
@@ -105,7 +109,7 @@ _LOOKS_LIKE = {
 
 
 class Stream(Protocol):
-    """What a reader needs of an open file."""
+    """An open file, as far as readers need it."""
 
     def read(self, size: int, /) -> bytes:
         """Return up to size bytes, none at the end."""
@@ -154,15 +158,15 @@ def file_format(path: PathLike) -> str:
     raise DataFileError(
         f"{path}: cannot tell the format from this name; {advice}. Names may end in "
         f"{', '.join(FORMATS)}, then {', '.join(COMPRESSIONS)} if compressed. For any "
-        'other name, say format="csv" or the like, --format csv on the command line.'
+        'other name, say format="csv" or another, --format csv on the command line.'
     )
 
 
 def _name_within(path: PathLike) -> str:
     """Return the name of the only file in a zip archive."""
-    with _open_raw(path) as raw:
+    with open_raw(path) as raw:
         try:
-            return f"{path}/{member_name(raw)}"
+            return f"{path}/{_only_member(ZipFile(raw)).filename}"
         except BadZipFile as error:
             raise _damaged(path, "zip", error) from error
 
@@ -182,7 +186,7 @@ def find_source(path: PathLike) -> PathLike:
     except (OSError, ValueError):
         return path  # said where it is opened
     if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode):
-        with _open_raw(path) as raw:
+        with open_raw(path) as raw:
             return _read_pipe(str(path), raw)
     return path
 
@@ -218,7 +222,7 @@ def read_chunks(path: PathLike, compression: str = "auto") -> Iterator[bytes]:
     kind = compression_of(path, compression)
     n_bytes = 0
     try:
-        with _open_raw(path) as raw:
+        with open_raw(path) as raw:
             size = size_on_disk(path)
             stream = _DECOMPRESSORS[kind](raw)
             while chunk := stream.read(CHUNK):
@@ -254,7 +258,7 @@ def read_content(path: PathLike, compression: str = "auto") -> bytes:
     return b"".join(read_chunks(path, compression))
 
 
-def refuse_other_kinds(path: PathLike, start: bytes) -> None:
+def reject_other_formats(path: PathLike, start: bytes) -> None:
     """Raise DataFileError if what should be text starts like another kind of file."""
     for magic, meaning in _LOOKS_LIKE.items():
         if start.startswith(magic):
@@ -265,10 +269,11 @@ def refuse_other_kinds(path: PathLike, start: bytes) -> None:
 
 def require_file(path: PathLike) -> None:
     """Raise DataFileError unless there is a file that may be read."""
-    _open_raw(path).close()
+    open_raw(path).close()
 
 
-def _open_raw(path: PathLike) -> BinaryIO:
+def open_raw(path: PathLike) -> BinaryIO:
+    """Open a file as it is; raise DataFileError if that fails."""
     if isinstance(path, Piped):
         return io.BytesIO(path.content)
     try:
@@ -284,6 +289,31 @@ def _open_raw(path: PathLike) -> BinaryIO:
         raise DataFileError(f"{path}: permission to read it is denied.") from error
     except OSError as error:
         raise DataFileError(f"{path}: it cannot be opened: {error}.") from error
+
+
+def _only_member(archive: ZipFile) -> ZipInfo:
+    """Return the only file in an archive; raise BadZipFile for none or several."""
+    members = [
+        info
+        for info in archive.infolist()
+        if not info.is_dir()
+        and not info.filename.startswith(_LITTER)
+        and not info.filename.rpartition("/")[2].startswith(".")
+    ]
+    if len(members) == 1:
+        return members[0]
+    names = ", ".join(repr(info.filename) for info in members[:5])
+    raise BadZipFile(
+        f"it holds {len(members)} files, {names}{', ...' if len(members) > 5 else ''}; "
+        "one is needed"
+        if members
+        else "it holds no file"
+    )
+
+
+def _open_member(raw: BinaryIO) -> IO[bytes]:
+    archive = ZipFile(raw)
+    return archive.open(_only_member(archive))
 
 
 class _ZstdStream:
@@ -328,9 +358,7 @@ def _decompression_errors(
         return ()
     if kind == "zstd":
         return (_zstandard(path).ZstdError,)
-    # zipfile has no exception of its own for what needs a password or is not known
-    zip_errors = (BadZipFile, RuntimeError, NotImplementedError)
-    return (zlib.error, lzma.LZMAError, OSError, *zip_errors)
+    return (zlib.error, lzma.LZMAError, OSError, *ZIP_ERRORS)
 
 
 _DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Stream]] = {
@@ -339,5 +367,5 @@ _DECOMPRESSORS: dict[str | None, Callable[[BinaryIO], Stream]] = {
     "bzip2": bz2.BZ2File,
     "xz": lzma.LZMAFile,
     "zstd": _ZstdStream,
-    "zip": open_member,
+    "zip": _open_member,
 }

@@ -94,7 +94,7 @@ def load_svmlight(
     Notes
     -----
     Stricter than `sklearn.datasets.load_svmlight_file`, where its leniency loses data:
-    ``nan``, ``inf`` and numbers that overflow are refused; so are files in which only
+    ``nan``, ``inf`` and numbers that overflow are errors; so are files in which only
     some rows have a ``qid:`` or one is not an integer, files without any row, and
     digits grouped with an underscore. More lenient: an index may exceed 32 bits, and a
     byte order mark is skipped.
@@ -111,8 +111,7 @@ def load_svmlight(
     >>> X.toarray().tolist(), y.tolist(), qid.tolist()
     ([[0.5, 0.0, 2.0], [0.0, 0.001, 0.0]], [1.0, 0.0], [7, 7])
     """
-    from aucmax.datasets._assembly import Growing, SparseRows
-    from aucmax.datasets._svmlight_parser import SvmlightParser
+    from aucmax.datasets._svmlight_parser import Growing, SparseRows, SvmlightParser
 
     parser = SvmlightParser(path, n_features, zero_based)
     rows, y, qid = SparseRows(), Growing(np.float64), Growing(np.int64)
@@ -154,8 +153,7 @@ def load_letor(
         If the file cannot be read, a row has no query, or the rows are so sparse that
         a dense array would be mostly zeros above 1 GiB.
     """
-    from aucmax.datasets._assembly import DenseRows, Growing
-    from aucmax.datasets._svmlight_parser import SvmlightParser
+    from aucmax.datasets._svmlight_parser import DenseRows, Growing, SvmlightParser
 
     parser = SvmlightParser(path, n_features, zero_based, needs_queries=True)
     rows, y, qid = DenseRows(path), Growing(np.float64), Growing(np.int64)

@@ -1,137 +1,95 @@
-"""A table in a text file: find out how it is written, check it, parse it."""
+"""A table in a text file: find its encoding and separator, check it, parse it."""
 
-from collections.abc import Collection, Iterable
+import codecs
+import mmap
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from aucmax._core.memory import require_memory
-from aucmax.datasets.cells import type_columns
-from aucmax.datasets.delimited import Layout, NotUTF8Error, check_delimited
-from aucmax.datasets.dialects import SAMPLE_SIZE, Decimals, find_separator
-from aucmax.datasets.encodings import (
-    SINGLE_BYTE,
-    is_single_byte,
-    marked_encoding,
-    read_text_chunks,
-)
 from aucmax.datasets.opening import (
     MEMORY_OF_A_CELL,
     MEMORY_OF_TEXT,
     PathLike,
     Piped,
     compression_of,
+    open_raw,
+    read_chunks,
+    reject_other_formats,
     size_on_disk,
 )
-from aucmax.datasets.typed_files import Selection
+from aucmax.datasets.text_layout import (
+    Layout,
+    NotUTF8Error,
+    find_layout,
+    find_separator,
+)
 from aucmax.exceptions import DataFileError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TextTable"]
+__all__ = ["Selection", "check_encoding", "read_text_chunks", "read_text_table"]
+
+# from the names of all columns to those that are wanted
+Selection: TypeAlias = Callable[[Sequence[str]], list[str]]
+
+#: What text is taken for that is not UTF-8: latin-1 with a few letters of Windows.
+SINGLE_BYTE = "cp1252"
+_START_SIZE = 4000
+
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+# the bytes of one character beyond ASCII, in UTF-8
+_WIDE_CHARACTER = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
+_UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 
 
-class TextTable:
-    """A table in a text file: how it is written, as far as that is known."""
-
-    def __init__(
-        self,
-        path: PathLike,
-        compression: str,
-        encoding: str,
-        quote_char: str | None,
-        has_header: bool,
-    ) -> None:
-        self.path = path
-        self.compression = compression
-        self.is_found = encoding == "auto"
-        self.encoding = (
-            marked_encoding(path, compression) if self.is_found else encoding
+def read_text_table(
+    path: PathLike,
+    compression: str,
+    encoding: str,
+    separator: str | None,
+    quote_char: str | None,
+    has_header: bool,
+    select: Selection,
+) -> tuple["pl.DataFrame", list[str], str, dict[str, str]]:
+    """Return the cells as strings, the names made up, the separator, what was found."""
+    found: dict[str, str] = {}
+    is_auto = encoding == "auto"
+    if is_auto and (encoding := marked_encoding(path, compression)) != "utf-8":
+        found["encoding"] = encoding
+    text = read_text(path, compression, encoding)
+    mark = separator or find_separator(text, quote_char)
+    if separator is None and mark != ",":
+        found["separator"] = mark
+    try:
+        layout = find_layout(path, text, mark, quote_char, has_header)
+    except NotUTF8Error:
+        if not is_auto or not is_single_byte(path, compression):
+            raise
+        frame, unnamed, mark, found = read_text_table(
+            path, compression, SINGLE_BYTE, separator, quote_char, has_header, select
         )
-        self.quote_char = quote_char
-        self.has_header = has_header
-        self.found: dict[str, str] = {}  # what a parameter might have said
-
-    def read(
-        self, separator: str | None, select: Selection
-    ) -> tuple["pl.DataFrame", list[str]]:
-        """Return the cells, all texts, and the names that the file does not have."""
-        try:
-            return self._read(separator, select)
-        except NotUTF8Error:
-            if not self.is_found or not is_single_byte(self.path, self.compression):
-                raise
-            self.encoding = SINGLE_BYTE
-            return self._read(separator, select)
-
-    def _read(
-        self, separator: str | None, select: Selection
-    ) -> tuple["pl.DataFrame", list[str]]:
-        self.separator = separator or self._find_separator()
-        is_packed = compression_of(self.path, self.compression) is not None
-        # a plain file is parsed where it lies, any other from memory
-        is_plain = not is_packed and self.encoding == "utf-8"
-        kept: list[bytes] | None = [] if not is_plain else None
-        texts = self._chunks()
-        layout = check_delimited(
-            self.path,
-            texts if kept is None else _keeping(texts, kept),
-            separator=self.separator,
-            quote_char=self.quote_char,
-            has_header=self.has_header,
-        )
-        wanted = select(layout.names)
-        size = size_on_disk(self.path)
-        n_bytes = size if kept is None else sum(map(len, kept))
-        of_cells = MEMORY_OF_A_CELL * layout.n_records * len(wanted)
-        require_memory(self.path, of_cells + MEMORY_OF_TEXT * n_bytes, size)
-        if kept is not None:
-            source: Any = b"".join(kept)
-        else:
-            source = self.path
-            source = source.content if isinstance(source, Piped) else Path(source)
-        frame = _parse(self.path, source, layout, self.separator, wanted)
-        return frame, layout.unnamed
-
-    def _chunks(self) -> Iterable[bytes]:
-        return read_text_chunks(self.path, self.compression, self.encoding)
-
-    def _find_separator(self) -> str:
-        sample = b""
-        for chunk in self._chunks():
-            sample += chunk
-            if len(sample) >= SAMPLE_SIZE:
-                break
-        found = find_separator(sample, self.quote_char)
-        if found != ",":
-            self.found["separator"] = found
-        return found
-
-    def type(
-        self,
-        frame: "pl.DataFrame",
-        text_columns: Collection[str],
-        missing: Collection[str],
-        decimals: Decimals,
-    ) -> "pl.DataFrame":
-        """Turn strings into numbers where a whole column allows it."""
-        may_be_numbers = frame.drop(text_columns, strict=False)
-        decimals._add(self.path, may_be_numbers, missing, self.separator)
-        with_commas = decimals._with_commas()
-        if with_commas and decimals.choice == "auto":
-            self.found["decimal"] = ","
-        return type_columns(frame, text_columns, missing, with_commas)
-
-    def remarks(self) -> list[str]:
-        """Say what was found out."""
-        found = dict(self.found)
-        if self.is_found and self.encoding != "utf-8":
-            found["encoding"] = self.encoding
-        if not found:
-            return []
-        what = ", ".join(f"{name} {value!r}" for name, value in found.items())
-        options = ", ".join(f"--{name}" for name in found)
-        return [f"found {what} (to choose another: {options})"]
+        return frame, unnamed, mark, found | {"encoding": SINGLE_BYTE}
+    wanted = select(layout.names)
+    of_cells = MEMORY_OF_A_CELL * layout.n_records * len(wanted)
+    needed = of_cells + MEMORY_OF_TEXT * text.nbytes
+    require_memory(path, needed, size_on_disk(path))
+    # polars maps a plain file by itself
+    source = text.obj if isinstance(text.obj, bytes) else Path(str(path))
+    frame = _parse(path, source, layout, mark, wanted)
+    return frame, layout.unnamed, mark, found
 
 
 def _parse(
@@ -162,12 +120,85 @@ def _parse(
     frame = frame.select(wanted).head(layout.n_records)
     if len(layout.names) > 1 and layout.blanks.size:
         keep = pl.Series([True]).new_from_index(0, frame.height)
-        keep = keep.scatter(layout.blanks, False)
-        frame = frame.filter(keep)
+        frame = frame.filter(keep.scatter(layout.blanks, False))
     return frame
 
 
-def _keeping(texts: Iterable[bytes], kept: list[bytes]) -> Iterable[bytes]:
-    for text in texts:
-        kept.append(text)
-        yield text
+def check_encoding(encoding: str) -> str:
+    """Return "auto" or the usual name of an encoding; reject unknown ones."""
+    if encoding == "auto":
+        return encoding
+    try:
+        info = codecs.lookup(encoding)
+        "a".encode(info.name)  # rejects codecs of other things than text
+    except (LookupError, TypeError):
+        raise ValueError(
+            f"encoding must be 'auto' or the name of one, such as 'utf-8', 'latin-1' "
+            f"or 'utf-16', got {encoding!r}."
+        ) from None
+    return "utf-8" if info.name == "utf-8-sig" else info.name
+
+
+def marked_encoding(path: PathLike, compression: str = "auto") -> str:
+    """Return "utf-16" or "utf-32" if the start of a file says so, else "utf-8"."""
+    start = next(read_chunks(path, compression), b"")[:_START_SIZE]
+    for mark, encoding in _MARKS.items():
+        if start.startswith(mark):
+            return encoding
+    # no mark, but every second byte of Western text is 0
+    for first, encoding in enumerate(("utf-16-be", "utf-16-le")):
+        zeros = start[first::2].count(0)
+        if 4 * zeros > len(start) and not start[1 - first :: 2].count(0):
+            return encoding
+    return "utf-8"
+
+
+def is_single_byte(path: PathLike, compression: str) -> bool:
+    """Return whether text is Western European rather than damaged UTF-8."""
+    n_bytes = n_in_utf8 = 0
+    for chunk in read_chunks(path, compression):
+        if _UNDEFINED.search(chunk):
+            return False
+        n_bytes += len(_BEYOND_ASCII.findall(chunk))
+        n_in_utf8 += sum(map(len, _WIDE_CHARACTER.findall(chunk)))
+    return 2 * n_in_utf8 < n_bytes
+
+
+def read_text(path: PathLike, compression: str, encoding: str) -> memoryview:
+    """Return all text as UTF-8; that of a plain file stays where it is."""
+    is_plain = compression_of(path, compression) is None and encoding == "utf-8"
+    if not is_plain or not size_on_disk(path):
+        return memoryview(b"".join(read_text_chunks(path, compression, encoding)))
+    if isinstance(path, Piped):
+        text = memoryview(path.content)
+    else:
+        with open_raw(path) as raw:
+            text = memoryview(mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ))
+    start = bytes(text[:_START_SIZE])
+    reject_other_formats(path, start)
+    return text[len(codecs.BOM_UTF8) :] if start.startswith(codecs.BOM_UTF8) else text
+
+
+def read_text_chunks(
+    path: PathLike, compression: str = "auto", encoding: str = "auto"
+) -> Iterator[bytes]:
+    """Yield a text file as UTF-8 without byte order mark; reject binary files."""
+    if encoding == "auto":
+        encoding = marked_encoding(path, compression)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    n_lines = 0
+    try:
+        for k, chunk in enumerate(chain(read_chunks(path, compression), [b""])):
+            if k == 0:
+                reject_other_formats(path, chunk)
+                chunk = chunk.removeprefix(codecs.BOM_UTF8)
+            if encoding != "utf-8":
+                text = decoder.decode(chunk, final=not chunk)
+                n_lines += text.count("\n")
+                chunk = text.encode()
+            yield chunk
+    except UnicodeError as error:
+        raise DataFileError(
+            f"{path}: near line {n_lines + 1}: not valid {encoding} ({error}); name "
+            "the encoding of the file: encoding=, or --encoding on the command line."
+        ) from error

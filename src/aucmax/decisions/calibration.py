@@ -22,13 +22,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.knots import along_knots
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = [
     "CALIBRATIONS",
     "CalibratedMixin",
+    "along_knots",
     "are_rising",
     "check_calibrate",
     "learn_calibration",
@@ -38,7 +38,7 @@ __all__ = [
 CALIBRATIONS = ("auto", "sigmoid", "isotonic")
 
 # Of the rarer class, for isotonic regression, which overfits fewer rows.
-_FEWEST_ROWS_FOR_ISOTONIC = 1000
+_MIN_ROWS_FOR_ISOTONIC = 1000
 
 # Log-odds beyond which probabilities approach 0 and 1 more slowly than the logistic
 # function does: near 1, and far below, that has no float64 left to tell rows apart.
@@ -104,7 +104,7 @@ def are_rising(knots: Any) -> bool:
 
 
 def check_calibrate(calibrate: Any) -> None:
-    """Refuse what is no calibration."""
+    """Reject a name that is not that of a calibration."""
     if calibrate is not None:
         check_choice("calibrate", calibrate, CALIBRATIONS)
 
@@ -117,30 +117,14 @@ def learn_calibration(
 ) -> dict[str, Any]:
     """Learn the line from scores of rows that their model was not fitted to.
 
-    Its mean probability over these rows is their share of positives.
-
-    Parameters
-    ----------
-    calibrate : {"auto", "sigmoid", "isotonic"}
-        "auto" is isotonic with 1,000 rows of each class, and a sigmoid otherwise.
-    scores : ndarray of shape (n_rows,)
-        Scores.
-    labels : ndarray of shape (n_rows,)
-        Whether each row is positive; both occur.
-    weight : ndarray of shape (n_rows,), optional
-        Row weights.
-
-    Returns
-    -------
-    dict
-        "calibration_", knots of shape (2, n_knots), and "base_rate_", the share of
-        positives.
+    Its mean probability over these rows is their share of positives. Returns the
+    attributes "calibration_", knots of shape (2, n_knots), and "base_rate_".
     """
     labels = labels.astype(bool)
     weight = np.ones(labels.size) if weight is None else weight
     if calibrate == "auto":
         rarer = min(np.count_nonzero(labels), np.count_nonzero(~labels))
-        calibrate = "isotonic" if rarer >= _FEWEST_ROWS_FOR_ISOTONIC else "sigmoid"
+        calibrate = "isotonic" if rarer >= _MIN_ROWS_FOR_ISOTONIC else "sigmoid"
     knots = _sigmoid(scores, labels, weight)
     if calibrate == "isotonic":
         blocks = _isotonic(scores, labels, weight)
@@ -155,6 +139,20 @@ def learn_calibration(
     # so far that the smallest share of weights is reached, see `_probabilities`
     knots[1] += float(brentq(excess, -1e12, 1e12, maxiter=1000))
     return {"calibration_": knots, "base_rate_": base_rate}
+
+
+def along_knots(scores: FloatArray, knots: Any) -> FloatArray:
+    """Map scores by a rising line through knots of shape (2, n_knots).
+
+    No two scores become equal that were not, since the mean slope holds beyond the
+    ends. With one knot, all scores become its height.
+    """
+    known, heights = knots
+    if known.size == 1:
+        return np.full(scores.size, heights[0])
+    slope = (heights[-1] - heights[0]) / (known[-1] - known[0])
+    beyond = scores - np.clip(scores, known[0], known[-1])
+    return np.asarray(np.interp(scores, known, heights) + slope * beyond)
 
 
 def _sigmoid(scores: FloatArray, labels: BoolArray, weight: FloatArray) -> FloatArray:

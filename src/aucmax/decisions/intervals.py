@@ -4,6 +4,7 @@ from math import inf, sqrt
 
 from scipy.special import ndtri
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax.metrics.uncertainty import check_confidence
 
@@ -12,6 +13,7 @@ __all__ = ["wilson_interval"]
 _ROUNDING_OF_A_SHARE = 1e-9
 
 
+@documented
 def wilson_interval(
     share: float, n: float, *, confidence: float = 0.95, extra_below: float = 0.0
 ) -> tuple[float, float]:
@@ -30,8 +32,6 @@ def wilson_interval(
     n : float
         Number of rows; with weights, :math:`(\sum w)^2 / \sum w^2`. Without any row the
         interval is [0, 1].
-    confidence : float, default=0.95
-        Probability that the interval is meant to cover.
     extra_below : float, default=0.0
         Added to z at the lower end, for a share that was chosen as the best of many.
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_interval
-from aucmax._core.plain import to_plain
+from aucmax._core.plain import PlainRecord
 from aucmax._core.threshold import balanced_threshold, halfway
 from aucmax._core.validation import FloatArray
 from aucmax.decisions.intervals import wilson_interval
@@ -27,7 +28,7 @@ _LARGEST_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class OperatingPoint:
+class OperatingPoint(PlainRecord):
     """A threshold, and what comes of it: rows with scores above it are alerts.
 
     Counts are of the rows given; with weights, they are sums of weights. The intervals
@@ -93,20 +94,12 @@ class OperatingPoint:
             f"precision {self.precision:.1%}."
         )
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything in plain types, None where there is no number.
-
-        Returns
-        -------
-        dict
-        """
-        return dict(to_plain(self))
-
     def _ends(self, name: str) -> str:
         low, high = self.intervals[name]
         return f"{low:.0f} to {high:.0f}"
 
 
+@documented
 def operating_point(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -150,10 +143,6 @@ def operating_point(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
-        Labels of two classes.
-    y_score : array-like of shape (n_rows,)
-        Scores, higher for rows more likely to be positive.
     recall, fpr, precision : float, default=None
         A share from 0 to 1.
     alerts : float, default=None
@@ -162,12 +151,6 @@ def operating_point(
         Cost of a missed positive and of a false alarm; one of them may be 0.
     threshold : float, default=None
         A threshold to use as it is; no row needs to reach it.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of independent rows.
-    pos_label : label, default=None
-        The positive class; by default, the second of the two labels in sorted order.
-    confidence : float, default=0.95
-        Probability that each interval is meant to cover.
 
     Returns
     -------
@@ -201,7 +184,7 @@ def operating_point(
         costs=None if costs == (None, None) else costs,
     )
     curve = _Curve.of(check_task(y_true, y_score, sample_weight, pos_label=pos_label))
-    chosen = _RULES[name](curve, value)
+    chosen = _RULES[name][0](curve, value)
     n_steps = int(np.searchsorted(-curve.scores, -chosen))
     return curve.count(n_steps, chosen, name, value, confidence)
 
@@ -321,7 +304,7 @@ class _Curve:
         missed = n_positive - found
         return OperatingPoint(
             threshold=threshold,
-            rule=_RULES_IN_WORDS[name].format(*np.ravel(value)),
+            rule=_RULES[name][1].format(*np.ravel(value)),
             n_alerts=total(alerts),
             found=total(found),
             missed=total(missed),
@@ -395,32 +378,23 @@ def _by_costs(curve: _Curve, costs: tuple[float, float]) -> float:
     return curve.cut(int(np.argmax(near)))
 
 
-def _by_threshold(curve: _Curve, threshold: float) -> float:
-    return float(threshold)
-
-
 def _by_balanced_accuracy(curve: _Curve, _: None) -> float:
     task = curve.task
     return balanced_threshold(task.scores, task.is_positive, task.sample_weight)
 
 
-_RULES: dict[str, Any] = {
-    "recall": _by_recall,
-    "fpr": _by_fpr,
-    "precision": _by_precision,
-    "alerts": _by_alerts,
-    "costs": _by_costs,
-    "threshold": _by_threshold,
-    "balanced": _by_balanced_accuracy,
-}
-_RULES_IN_WORDS = {
-    "recall": "recall of at least {:g}",
-    "fpr": "false positive rate of at most {:g}",
-    "precision": "precision of at least {:g}",
-    "alerts": "at most {:g} alerts",
-    "costs": "least cost, {:g} for a missed positive and {:g} for a false alarm",
-    "threshold": "threshold {:g}",
-    "balanced": "best balanced accuracy",
+# how each rule chooses a threshold, and what it is in words
+_RULES: dict[str, tuple[Any, str]] = {
+    "recall": (_by_recall, "recall of at least {:g}"),
+    "fpr": (_by_fpr, "false positive rate of at most {:g}"),
+    "precision": (_by_precision, "precision of at least {:g}"),
+    "alerts": (_by_alerts, "at most {:g} alerts"),
+    "costs": (
+        _by_costs,
+        "least cost, {:g} for a missed positive and {:g} for a false alarm",
+    ),
+    "threshold": (lambda curve, threshold: float(threshold), "threshold {:g}"),
+    "balanced": (_by_balanced_accuracy, "best balanced accuracy"),
 }
 
 

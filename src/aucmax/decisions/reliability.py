@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import brier_score_loss, log_loss
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
-from aucmax._core.plain import to_plain
+from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._steps import check_task
@@ -18,7 +19,7 @@ __all__ = ["Reliability", "reliability"]
 
 
 @dataclass(frozen=True)
-class Reliability:
+class Reliability(PlainRecord):
     """Probabilities compared with what happened.
 
     Attributes
@@ -51,16 +52,8 @@ class Reliability:
     n_rows: Any
     confidence: float
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything in plain types.
 
-        Returns
-        -------
-        dict
-        """
-        return dict(to_plain(self))
-
-
+@documented
 def reliability(
     y_true: ArrayLike,
     probabilities: ArrayLike,
@@ -77,18 +70,10 @@ def reliability(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
-        Labels of two classes.
     probabilities : array-like of shape (n_rows,)
         Of the positive class.
     n_groups : int, default=10
         Most groups.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Weights of independent rows.
-    pos_label : label, default=None
-        The positive class; by default, the second of the two labels in sorted order.
-    confidence : float, default=0.95
-        Probability that each interval is meant to cover.
 
     Returns
     -------

@@ -1,19 +1,33 @@
-"""What a graph is checked for: tables of numbers, and edges between nodes there are."""
+"""Check graphs: tables of numbers, edges between existing nodes, labels of nodes."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from aucmax._core.validation import (
+    BoolArray,
     FloatArray,
     IntArray,
+    check_binary_labels,
     check_scores,
+    labels_among,
+    reject_missing_labels,
     reject_unreadable,
 )
 
-__all__ = ["check_edge_weights", "check_edges", "check_table", "merge_edges"]
+__all__ = [
+    "check_edge_features",
+    "check_edge_weights",
+    "check_edges",
+    "check_feature_sizes",
+    "check_node_labels",
+    "check_table",
+]
+
+_MAX_FEATURE = 1e100  # so that squares, and their sums, do not overflow
 
 
 def check_table(values: Any, name: str) -> FloatArray:
@@ -24,7 +38,7 @@ def check_table(values: Any, name: str) -> FloatArray:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{name} is no table of numbers: {error}") from None
+        raise ValueError(f"{name} is not a table of numbers: {error}") from None
     if array.ndim != 2:
         hint = " Use reshape(-1, 1) on a single column." if array.ndim == 1 else ""
         raise ValueError(
@@ -44,13 +58,13 @@ def check_table(values: Any, name: str) -> FloatArray:
         row, column = (int(k) for k in np.argwhere(~finite)[0])
         raise ValueError(
             f"{name} must be finite, but row {row}, column {column} is "
-            f"{table[row, column]}. Fill the gap first."
+            f"{table[row, column]}. Fill missing values first."
         )
     return table
 
 
 def check_edges(values: Any, n_nodes: int) -> IntArray:
-    """Return the edges as int64, or complain about the first bad one."""
+    """Return the edges as int64, or reject the first bad one."""
     array = _edge_array(values)
     if array.dtype.kind not in "iu":
         not_whole = (array != np.floor(array)).any(axis=1)
@@ -132,24 +146,75 @@ def _edge_array(values: Any) -> NDArray[Any]:
     return array
 
 
-def merge_edges(
-    edges: IntArray, features: FloatArray, n_nodes: int, *, add: bool
-) -> tuple[IntArray, FloatArray]:
-    """Sort the edges; of equal ones, add the features up or keep the first."""
-    first, second = edges.min(axis=1), edges.max(axis=1)
-    key = first * n_nodes + second
-    if (key[1:] > key[:-1]).all():
-        return np.stack([first, second], axis=1), features
-    order = np.argsort(key, kind="stable")
-    key, features = key[order], features[order]
-    starts = np.flatnonzero(np.concatenate([[True], key[1:] > key[:-1]]))
-    if starts.size < key.size:
-        key = key[starts]
-        features = (
-            np.add.reduceat(features, starts, axis=0) if add else features[starts]
-        )
-    return np.stack(np.divmod(key, n_nodes), axis=1), features
-
-
 def _shown(edge: NDArray[Any]) -> str:
     return str(tuple(edge.tolist()))
+
+
+def check_node_labels(
+    y: Sequence[ArrayLike],
+    node_offsets: IntArray,
+    classes: NDArray[Any] | None = None,
+) -> tuple[NDArray[Any], BoolArray]:
+    """Return the two classes, and which nodes of all graphs are positive."""
+    if not isinstance(y, Iterable):
+        raise TypeError(
+            "y must be a list with one array of labels per graph, got a "
+            f"{type(y).__name__}."
+        )
+    parts = [_as_array(part, f"y[{m}]") for m, part in enumerate(y)]
+    sizes = np.diff(node_offsets)
+    if len(parts) != sizes.size:
+        raise ValueError(
+            f"y has {len(parts)} entries for {sizes.size} graphs; each graph needs "
+            "one array of labels."
+        )
+    for m, part in enumerate(parts):
+        if part.shape != (sizes[m],):
+            raise ValueError(
+                f"y[{m}] has shape {part.shape}, but X[{m}] has {sizes[m]} nodes; each "
+                "node needs one label."
+            )
+        if part.dtype.kind == "f" and not np.isfinite(part).all():
+            node = int(np.argmin(np.isfinite(part)))
+            raise ValueError(
+                f"y[{m}] is {part[node]} in row {node}; a graph is learned whole, so "
+                "each node needs a label."
+            )
+        reject_missing_labels(part, f"y[{m}]")
+    if classes is None:
+        return check_binary_labels(np.concatenate(parts), "y")
+    known = [labels_among(classes, part, f"y[{m}]") for m, part in enumerate(parts)]
+    return classes, np.concatenate(known)
+
+
+def _as_array(labels: ArrayLike, name: str) -> NDArray[Any]:
+    reject_unreadable(labels, name)
+    try:
+        return np.asarray(labels)
+    except ValueError as error:
+        raise ValueError(f"{name} is not one label per node: {error}") from None
+
+
+def check_edge_features(edge_features: FloatArray, edge_offsets: IntArray) -> None:
+    """Reject negative features, which could make a pair weight negative."""
+    is_negative = edge_features < 0.0
+    if is_negative.any():
+        edge, column = (int(place) for place in np.argwhere(is_negative)[0])
+        m = int(np.searchsorted(edge_offsets, edge, "right")) - 1
+        raise ValueError(
+            f"edge features must not be negative with pair_weights='nonnegative', but "
+            f"X[{m}] has {edge_features[edge, column]} at edge "
+            f"{edge - edge_offsets[m]}, column {column}. Shift or split the "
+            "column, or set pair_weights='free', which solves a linear program "
+            "per graph with a negative pair weight."
+        )
+
+
+def check_feature_sizes(features: FloatArray, name: str) -> None:
+    """Reject features whose products overflow."""
+    largest = np.abs(features).max(initial=0.0)
+    if largest > _MAX_FEATURE:
+        raise ValueError(
+            f"{name} are up to {largest:.2g}, and products of such numbers "
+            "overflow. Scale them first."
+        )

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.graphs.network import Network
+from aucmax.graphs.total_variation import EdgeNetwork
 from aucmax.metrics.top_sets import TopSets, counts_by_sums
 
 __all__ = ["ChainFinder", "Chains"]
@@ -69,7 +69,7 @@ class ChainFinder:
             lifted = np.where(positives_first[first], second, first)
             self._lifted = lifted[~self._is_inner]
         self._inner_edges = np.ascontiguousarray(edges[self._is_inner])
-        self._network = Network(self._inner_edges, n)
+        self._network = EdgeNetwork(self._inner_edges, n)
 
     def find(self, unary: FloatArray, pair_weights: FloatArray) -> Chains:
         """Return the best chains for scores of nodes and of pairs, these >= 0."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.graphs import graph_sources
-from aucmax.graphs._graph_checks import check_edges, check_table, merge_edges
+from aucmax.graphs._graph_checks import check_edges, check_table
 from aucmax.graphs.graph_sources import is_networkx
 
 __all__ = ["Graph", "as_graph", "grid_edges"]
@@ -79,16 +79,16 @@ class Graph:
             raise ValueError("node_features has no rows; a graph needs a node.")
         checked = check_edges(edges, nodes.shape[0])
         table = _edge_table(edge_features, len(checked))
-        merged = merge_edges(
+        merged = _merge_edges(
             checked, table, nodes.shape[0], add=edge_features is not None
         )
-        self._set("node_features", nodes)
-        self._set("edges", merged[0])
-        self._set("edge_features", merged[1])
-        self._set("has_edge_features", edge_features is not None)
-
-    def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)  # the way into a frozen dataclass
+        # a frozen dataclass
+        vars(self).update(
+            node_features=nodes,
+            edges=merged[0],
+            edge_features=merged[1],
+            has_edge_features=edge_features is not None,
+        )
 
     def __repr__(self) -> str:
         return (
@@ -240,9 +240,8 @@ class Graph:
         ([[0, 2]], [[3.0]])
         """
         return cls(
-            *graph_sources.read_nodes_and_edges(
-                graph_sources.NodeTable(nodes, node, node_features),
-                graph_sources.EdgeTable(edges, source, target, edge_features),
+            *graph_sources.read_frames(
+                nodes, edges, node, (source, target), node_features, edge_features
             )
         )
 
@@ -340,3 +339,22 @@ def _edge_table(edge_features: Any, n_edges: int) -> FloatArray:
             "edge needs one row."
         )
     return table
+
+
+def _merge_edges(
+    edges: IntArray, features: FloatArray, n_nodes: int, *, add: bool
+) -> tuple[IntArray, FloatArray]:
+    """Sort the edges; of equal ones, add the features up or keep the first."""
+    first, second = edges.min(axis=1), edges.max(axis=1)
+    key = first * n_nodes + second
+    if (key[1:] > key[:-1]).all():
+        return np.stack([first, second], axis=1), features
+    order = np.argsort(key, kind="stable")
+    key, features = key[order], features[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] > key[:-1]]))
+    if starts.size < key.size:
+        key = key[starts]
+        features = (
+            np.add.reduceat(features, starts, axis=0) if add else features[starts]
+        )
+    return np.stack(np.divmod(key, n_nodes), axis=1), features

@@ -13,32 +13,33 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import (
     check_choice,
     check_integer,
     check_max_time,
     check_positive,
 )
-from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.graphs._training_checks import (
+from aucmax.graphs._graph_checks import (
     check_edge_features,
-    check_labels,
-    check_sizes,
+    check_feature_sizes,
+    check_node_labels,
 )
-from aucmax.graphs.batch import GraphBatch
-from aucmax.graphs.bundle_rounds import Bundle
-from aucmax.graphs.frank_wolfe import FrankWolfe
-from aucmax.graphs.measure import Measure
-from aucmax.graphs.prediction import predict_scores
-from aucmax.graphs.problem import GraphProblem, GraphScores
-from aucmax.graphs.rounds import (
+from aucmax.graphs.graph_batch import GraphBatch
+from aucmax.graphs.graph_problem import (
+    GraphMeasure,
+    GraphProblem,
+    GraphScores,
+    predict_scores,
+)
+from aucmax.graphs.graph_training import (
     LOSSES,
-    ConvexSolver,
+    SOLVERS,
     RoundsSolution,
+    Tangent,
     best_start,
     minimize_in_rounds,
 )
@@ -46,17 +47,13 @@ from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.objective import LinearObjective
 from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers import L2
-from aucmax.risks import PartialHinge, PerQuery
+from aucmax.risks import PairHinge
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
 
 __all__ = ["GraphRanker"]
 
-_SOLVERS: dict[str, type[ConvexSolver]] = {
-    "frank-wolfe": FrankWolfe,
-    "bundle": Bundle,
-}
 _PAIR_WEIGHTS = ("nonnegative", "free")
-_SMALLEST_RISK = 1e-3  # a gap is never relative to less: the optimum may be near 0
+_MIN_RISK = 1e-3  # a gap is never relative to less: the optimum may be near 0
 
 
 @documented
@@ -251,25 +248,29 @@ class GraphRanker(BaseEstimator):
         """
         with unchanged_on_failure(self):
             self._check_parameters()
-            batch = GraphBatch.of(X)
-            classes, is_positive = check_labels(y, batch)
-            check_sizes(batch)
-            if self.pair_weights == "nonnegative":
-                check_edge_features(batch)
+            batch = self._batch(X)
+            classes, is_positive = check_node_labels(y, batch.node_offsets)
+            check_feature_sizes(batch.node_features, "node_features")
+            check_feature_sizes(batch.edge_features, "edge_features")
             d = batch.node_features.shape[1]
-            scales = column_scales(
-                np.concatenate(
-                    [
-                        largest_entries(batch.node_features),
-                        largest_entries(batch.edge_features),
-                    ]
-                )
-            )
+            tables = batch.node_features, batch.edge_features
+            scales = column_scales(np.concatenate([*map(largest_entries, tables)]))
             if scales is not None:  # the arrays are the batch's own
                 batch.node_features[:] /= scales[:d]
                 batch.edge_features[:] /= scales[d:]
             problem = self._problem(batch, is_positive)
-            fitted = self._fitted(problem, self._solve(problem))
+            begun = time.perf_counter()
+            solver, start = self._start(problem)
+            rounds = minimize_in_rounds(
+                solver,
+                start,
+                self.loss,
+                self._stopping_rule(time.perf_counter() - begun),
+                self.max_rounds,
+                self.metric_tol,
+            )
+            self._warn_if_unfinished(rounds)
+            fitted = self._fitted(problem, rounds)
             if scales is not None:
                 fitted["coef_"] /= scales[:d]
                 fitted["edge_coef_"] /= scales[d:]
@@ -327,12 +328,12 @@ class GraphRanker(BaseEstimator):
             The mean AUC, or that of its like that `metric` names.
         """
         batch, scores = self._scored(X)
-        _, is_positive = check_labels(y, batch, self.classes_)
+        _, is_positive = check_node_labels(y, batch.node_offsets, self.classes_)
         return self._measure.mean_score(is_positive, scores, batch.graph_of_node)
 
     @property
-    def _measure(self) -> Measure:
-        return Measure(self.metric, self.bins, self.k)
+    def _measure(self) -> GraphMeasure:
+        return GraphMeasure(self.metric, self.bins, self.k)
 
     def _check_parameters(self) -> None:
         for name in ("C", "tol"):
@@ -344,7 +345,7 @@ class GraphRanker(BaseEstimator):
         check_max_time(self.max_time)
         check_choice("pair_weights", self.pair_weights, _PAIR_WEIGHTS)
         check_choice("loss", self.loss, LOSSES)
-        check_choice("solver", self.solver, _SOLVERS)
+        check_choice("solver", self.solver, SOLVERS)
         self._measure.check()
 
     def _problem(self, batch: GraphBatch, is_positive: BoolArray) -> GraphProblem:
@@ -352,17 +353,15 @@ class GraphRanker(BaseEstimator):
         measure = self._measure
         top_sets = measure.top_sets(batch.node_offsets)
         parts = batch.split(is_positive)
-        pairs = zip(top_sets, parts, strict=True)
-        useful = np.array(
-            [graph.spread(int(part.sum())) > 0.0 for graph, part in pairs]
+        kept = np.array(
+            [m for m, y in enumerate(parts) if top_sets[m].spread(int(y.sum())) > 0.0]
         )
-        if not useful.any():
+        if not kept.size:
             raise NotEnoughClassesError(
                 f"none of the {batch.n_graphs} graphs has nodes of both classes that "
                 f"metric={self.metric!r} tells apart; without one there is nothing to "
                 "learn."
             )
-        kept = np.flatnonzero(useful)
         return GraphProblem(
             batch.take(kept),
             np.concatenate([parts[m] for m in kept]),
@@ -370,37 +369,25 @@ class GraphRanker(BaseEstimator):
             measure.is_nested,
         )
 
-    def _solve(self, problem: GraphProblem) -> RoundsSolution:
-        begun = time.perf_counter()
+    def _start(self, problem: GraphProblem) -> tuple[Any, Tangent]:
+        """Return the solver of the rounds, and where the first one starts."""
         n_bounded = problem.n_parameters
         if self.pair_weights == "nonnegative":
             n_bounded = problem.n_node_features
         C = float(self.C)  # compiled loops know no integer of any size
-        solver = _SOLVERS[self.solver](problem, C, n_bounded)
-        of_nodes = self._weights_of_nodes(problem)
-        start = best_start(problem, of_nodes, self.loss, C)
-        left = self.max_time
-        if left is not None:
-            left = max(left - (time.perf_counter() - begun), 0.0)
-        floor = C * _SMALLEST_RISK
-        rule = StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
-        rounds = minimize_in_rounds(
-            solver, start, self.loss, rule, self.max_rounds, self.metric_tol
-        )
-        self._warn_if_unfinished(rounds)
-        return rounds
-
-    def _weights_of_nodes(self, problem: GraphProblem) -> FloatArray:
-        """Return the best weights of nodes when there are no edges."""
         batch = problem.batch
-        objective = LinearObjective(
-            batch.node_features,
-            problem.labels,
-            PerQuery(PartialHinge(), batch.graph_of_node),
-            float(self.C),
-        )
+        risk = PairHinge().bind(problem.labels, queries=batch.graph_of_node)
+        nodes = LinearObjective(batch.node_features, risk, C)
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
-        return BundleSolver(rule).minimize(objective, L2()).point.parameters
+        of_nodes = BundleSolver(rule).minimize(nodes, L2()).point.parameters
+        solver = SOLVERS[self.solver](problem, C, n_bounded)
+        return solver, best_start(problem, of_nodes, self.loss, C)
+
+    def _stopping_rule(self, seconds: float) -> StoppingRule:
+        """Return when the rounds stop, after some seconds for their start."""
+        left = None if self.max_time is None else max(self.max_time - seconds, 0.0)
+        floor = float(self.C) * _MIN_RISK
+        return StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
 
     def _fitted(self, problem: GraphProblem, rounds: RoundsSolution) -> dict[str, Any]:
         d = problem.n_node_features
@@ -426,15 +413,15 @@ class GraphRanker(BaseEstimator):
             "n_edge_features_in_": problem.n_parameters - d,
         }
 
+    def _batch(self, X: Sequence[Any], *expected: int) -> GraphBatch:
+        batch = GraphBatch.of(X, *expected)
+        if self.pair_weights == "nonnegative":
+            check_edge_features(batch.edge_features, batch.edge_offsets)
+        return batch
+
     def _scored(self, X: Sequence[Any]) -> tuple[GraphBatch, FloatArray]:
         check_is_fitted(self, "coef_")
-        batch = GraphBatch.of(
-            X,
-            n_node_features=self.n_node_features_in_,
-            n_edge_features=self.n_edge_features_in_,
-        )
-        if self.pair_weights == "nonnegative":
-            check_edge_features(batch)
+        batch = self._batch(X, self.n_node_features_in_, self.n_edge_features_in_)
         scores = GraphScores(
             batch.node_features @ self.coef_[0],
             batch.edge_features @ self.edge_coef_[0],
@@ -454,5 +441,5 @@ class GraphRanker(BaseEstimator):
             f"{reason}; tol={self.tol:g} was not reached. Allow more max_rounds, "
             "max_iter or max_time, scale the features, or raise tol.",
             ConvergenceWarning,
-            stacklevel=4,
+            stacklevel=3,
         )

@@ -1,12 +1,12 @@
 """Graphs as others keep them: adjacency matrices, NetworkX graphs, data frames.
 
 Each reader returns what :class:`~aucmax.graphs.Graph` is made of. Neither NetworkX
-nor pandas nor polars is imported; their objects are asked for what they can do.
+nor pandas nor polars is imported; only methods of their objects are called.
 """
 
 from collections.abc import Hashable, Sequence
 from itertools import repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +21,11 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 
-__all__ = [
-    "EdgeTable",
-    "NodeTable",
-    "is_networkx",
-    "read_adjacency",
-    "read_networkx",
-    "read_nodes_and_edges",
-]
+__all__ = ["is_networkx", "read_adjacency", "read_frames", "read_networkx"]
 
 Names: TypeAlias = str | Sequence[str]
 
-_LARGEST_ASYMMETRY = 1e-10  # of the largest entry, between two that should be equal
+_MAX_ASYMMETRY = 1e-10  # of the largest entry, between two that should be equal
 
 
 def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
@@ -54,7 +47,7 @@ def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
             "Set the diagonal to 0; what it adds belongs into a feature of the node."
         )
     difference = (matrix - matrix.T).tocsr()
-    tolerance = _LARGEST_ASYMMETRY * np.abs(weights).max(initial=0.0)
+    tolerance = _MAX_ASYMMETRY * np.abs(weights).max(initial=0.0)
     uneven = np.flatnonzero(np.abs(difference.data) > tolerance)
     if uneven.size:
         i, j = _entry(difference, int(uneven[0]))
@@ -94,7 +87,7 @@ def _entry(matrix: Any, place: int) -> tuple[int, int]:
 
 
 def is_networkx(item: Any) -> bool:
-    """Tell whether something is a NetworkX graph, by what it can do."""
+    """Return whether something is a NetworkX graph, by its methods."""
     return hasattr(item, "nodes") and hasattr(item, "is_directed")
 
 
@@ -161,50 +154,34 @@ def _attribute(
     return [data[name] for _, data in items]
 
 
-class NodeTable(NamedTuple):
-    """A frame of nodes, its column of ids, and its columns of features."""
-
-    frame: Any
-    node: str
-    features: Names | None
-
-
-class EdgeTable(NamedTuple):
-    """A frame of edges, its two columns of ids, and its columns of features."""
-
-    frame: Any
-    source: str
-    target: str
-    features: Names | None
-
-
-def read_nodes_and_edges(
-    nodes: NodeTable, edges: EdgeTable
+def read_frames(
+    nodes: Any,
+    edges: Any,
+    node: str,
+    ends: tuple[str, str],
+    node_features: Names | None,
+    edge_features: Names | None,
 ) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Return node features, edges as row numbers of `nodes`, and edge features."""
-    ids = _column(nodes.frame, nodes.node, "nodes")
-    rows = _Rows(ids, f"nodes[{nodes.node!r}]")
-    node_columns = _feature_names(nodes.frame, [nodes.node], nodes.features)
-    if not node_columns:
-        raise ValueError(
-            f"nodes has no columns of features: {nodes.node!r} is all there is."
-        )
-    node_features = _features(nodes.frame, node_columns, "nodes")
-    if edges.frame is None:
-        return node_features, np.empty((0, 2), dtype=np.int64), None
-    ends = [
-        rows.of(_column(edges.frame, name, "edges"), f"edges[{name!r}]")
-        for name in (edges.source, edges.target)
-    ]
-    pairs = np.stack(ends, axis=1)
-    names = _feature_names(edges.frame, [edges.source, edges.target], edges.features)
-    if not names or not len(pairs):
-        return node_features, pairs, None
-    return node_features, pairs, _features(edges.frame, names, "edges")
+    rows = _NodeRows(_column(nodes, node, "nodes"), f"nodes[{node!r}]")
+    columns = _feature_names(nodes, [node], node_features)
+    if not columns:
+        raise ValueError(f"nodes has no columns of features: {node!r} is all there is.")
+    features = _features(nodes, columns, "nodes")
+    if edges is None:
+        return features, np.empty((0, 2), dtype=np.int64), None
+    pairs = np.stack(
+        [rows.find(_column(edges, end, "edges"), f"edges[{end!r}]") for end in ends],
+        axis=1,
+    )
+    columns = _feature_names(edges, [*ends], edge_features)
+    if not columns or not len(pairs):
+        return features, pairs, None
+    return features, pairs, _features(edges, columns, "edges")
 
 
-class _Rows:
-    """The rows of ids, none of which may be missing or there twice.
+class _NodeRows:
+    """The rows of ids, none of which may be missing or repeated.
 
     Ids of one numeric type are searched in the sorted ids, others in a dictionary,
     where 3 and 3.0 are the same id, but 3 and "3" are not.
@@ -225,8 +202,9 @@ class _Rows:
                 f"{first} and in row {second}."
             )
 
-    def of(self, wanted: NDArray[Any], name: str) -> IntArray:
-        """Return the row of each wanted id, or complain about the first unknown."""
+    def find(self, wanted: NDArray[Any], name: str) -> IntArray:
+        """Return the row of each wanted id, or reject the first unknown."""
+        plain = self.ids if isinstance(self.ids, list) else self.ids.tolist()
         if (
             isinstance(self.ids, np.ndarray)
             and self.ids.dtype.kind == wanted.dtype.kind
@@ -235,28 +213,22 @@ class _Rows:
             place = np.searchsorted(self.ids, wanted).clip(max=len(self.ids) - 1)
             rows = np.where(self.ids[place] == wanted, self.rows[place], -1)
         else:
-            rows = self._looked_up(wanted)
+            row_of = dict(zip(plain, self.rows.tolist(), strict=True))
+            found = map(row_of.get, wanted.tolist(), repeat(-1))
+            rows = np.fromiter(found, np.int64, len(wanted))
         if (rows < 0).any():
-            raise ValueError(self._unknown(wanted, int(np.argmin(rows)), name))
-        return rows
-
-    def _looked_up(self, wanted: NDArray[Any]) -> IntArray:
-        row_of = dict(zip(self._plain(), self.rows.tolist(), strict=True))
-        found = map(row_of.get, wanted.tolist(), repeat(-1))
-        return np.fromiter(found, np.int64, len(wanted))
-
-    def _plain(self) -> list[Any]:
-        return self.ids if isinstance(self.ids, list) else self.ids.tolist()
-
-    def _unknown(self, wanted: NDArray[Any], row: int, name: str) -> str:
-        example, unknown = self._plain()[0], wanted.tolist()[row]
-        hint = ""
-        if type(example) is not type(unknown):
-            hint = (
-                f" The ids there are of type {type(example).__name__}, this one is of "
-                f"type {type(unknown).__name__}."
+            row = int(np.argmin(rows))
+            unknown, hint = wanted.tolist()[row], ""
+            if type(plain[0]) is not type(unknown):
+                hint = (
+                    f" The ids there are of type {type(plain[0]).__name__}, this one "
+                    f"is of type {type(unknown).__name__}."
+                )
+            raise ValueError(
+                f"{name} is {unknown!r} in row {row}, which is not in {self.name}."
+                f"{hint}"
             )
-        return f"{name} is {unknown!r} in row {row}, which is not in {self.name}.{hint}"
+        return rows
 
 
 def _feature_names(frame: Any, ids: list[str], names: Names | None) -> list[str]:

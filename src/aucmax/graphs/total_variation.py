@@ -8,14 +8,22 @@ which is why a whole ranking of the nodes comes out of it
 (:mod:`aucmax.graphs.inference`).
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
-from aucmax._core.validation import FloatArray, IntArray, check_scores
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_scores
+from aucmax.graphs._flow_kernels import fill_blocks, split_into_blocks
 from aucmax.graphs._graph_checks import check_edge_weights, check_edges
-from aucmax.graphs.network import Network
+from aucmax.graphs._precise_kernels import forest_prox, settle_blocks
 
-__all__ = ["optimality_gap", "prox", "value"]
+__all__ = ["EdgeNetwork", "optimality_gap", "prox", "value"]
+
+_MIN_SHARE_OF_TREES = 0.2  # of all edges
+_MAX_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not overflow
 
 
 def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
@@ -63,7 +71,7 @@ def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
     0.0
     """
     v, pairs, w = _checked(values, edges, weights)
-    return Network(pairs, v.size).prox(v, w)
+    return EdgeNetwork(pairs, v.size).prox(v, w)
 
 
 def value(
@@ -117,7 +125,7 @@ def optimality_gap(
     """
     v, pairs, w = _checked(values, edges, weights)
     at = check_scores(x, v.size, name="x")
-    rest = Network(pairs, v.size).residual(at, v, w)
+    rest = EdgeNetwork(pairs, v.size).residual(at, v, w)
     return float(rest @ rest / 2.0)
 
 
@@ -128,3 +136,134 @@ def _checked(
     pairs = check_edges(edges, v.size)
     w = check_edge_weights(weights, len(pairs), "weights", hint="")
     return v, pairs, w
+
+
+class _Arcs(NamedTuple):
+    """Both directions of edges, listed by the place that they leave."""
+
+    begin: IntArray  # of each place, where its arcs begin
+    end: IntArray  # and before which they end
+    head: IntArray  # of each arc, the place to which it leads
+    twin: IntArray  # the opposite arc
+    edge: IntArray  # the number of its edge
+
+
+class EdgeNetwork:
+    """Edges between nodes, ready for total variation; an edge may occur repeatedly.
+
+    Components without cycles are solved by dynamic programming, unless they are few,
+    the others by divide and conquer with maximum flows.
+    """
+
+    def __init__(self, edges: IntArray, n_nodes: int) -> None:
+        # a kernel compiles once more for a read-only array
+        edges = np.require(edges, requirements="W")
+        self.edges = edges
+        self.n_nodes = n_nodes
+        order, offsets, component = self._components(edges)
+        n_edges = np.bincount(component[edges[:, 0]], minlength=offsets.size - 1)
+        has_cycle = n_edges >= np.diff(offsets)
+        # trees that are few go with the others, rather than have their loops compiled
+        if n_edges[~has_cycle].sum() < _MIN_SHARE_OF_TREES * len(edges):
+            has_cycle = n_edges > 0
+        self._in_tree = ~has_cycle[component[edges[:, 0]]]
+        self._order = order[np.repeat(has_cycle, np.diff(offsets))]
+        sizes = np.diff(offsets)[has_cycle]
+        self._offsets = np.concatenate([[0], np.cumsum(sizes)])
+        self._arcs = self._arcs_of(~self._in_tree, self._order)
+
+    def prox(self, values: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the minimiser: see :func:`prox`."""
+        excess = _excess(values)
+        values, weights = np.ldexp(values, -excess), np.ldexp(weights, -excess)
+        x: FloatArray = values.copy()
+        if self._in_tree.any():
+            x = forest_prox(values, self.edges[self._in_tree], weights[self._in_tree])
+        if self._order.size:
+            n, kind = self._order.size, self._arcs.head.dtype
+            # a second half of each array, to write parts of blocks to
+            state = tuple(
+                np.concatenate([array, np.empty_like(array)])
+                for array in _state(values[self._order], self._arcs, weights)
+            )
+            label, queue, part, place = np.empty((4, 2 * n), kind)
+            moved = np.empty(2 * self._arcs.head.size, kind)
+            notes = label, queue, np.zeros(2 * n, dtype=bool), part, place, moved
+            todo, solution = np.empty((64, 3), dtype=np.int64), np.empty(n)
+            split_into_blocks(self._offsets, state, notes, todo, solution)
+            x[self._order] = solution  # but for rounding
+            block, sums = np.arange(self.n_nodes), np.empty((3, self.n_nodes))
+            settle_blocks(x, values, self.edges, weights, block, sums)
+            x = sums[0][block]
+        return np.ldexp(x, excess)
+
+    def residual(
+        self, x: FloatArray, values: FloatArray, weights: FloatArray
+    ) -> FloatArray:
+        """Return what the best flow for x leaves of the values, less x.
+
+        Between different values of x the flow is as large as may be, from the higher
+        to the lower; among equal ones it is the one that evens the rest out.
+        """
+        excess = _excess(x, values, weights)
+        x, values = np.ldexp(x, -excess), np.ldexp(values, -excess)
+        weights = np.ldexp(weights, -excess)
+        first, second = self.edges.T
+        rise = x[first] - x[second]
+        flow = weights * np.sign(rise)
+        rest = values - np.bincount(first, flow, self.n_nodes)
+        rest += np.bincount(second, flow, self.n_nodes)
+        joined = rise == 0.0
+        order, offsets, _ = self._components(self.edges[joined])
+        arcs = self._arcs_of(joined, order)
+        state = _state(rest[order], arcs, weights)
+        label, queue = np.empty((2, order.size), arcs.head.dtype)
+        waits = np.zeros(order.size, dtype=bool)
+        fill_blocks(offsets, x[order[offsets[:-1]]], state, label, queue, waits)
+        rest[order] = state[1]
+        return np.ldexp(rest - x, excess)
+
+    def _arcs_of(self, is_used: BoolArray, order: IntArray) -> _Arcs:
+        """Return the arcs of some edges between the places of the nodes in order."""
+        n_arcs = 2 * int(np.count_nonzero(is_used))
+        is_small = max(2 * order.size, 2 * n_arcs) < 2**31
+        kind: Any = np.int32 if is_small else np.int64  # large graphs wait for memory
+        place = np.empty(self.n_nodes, dtype=kind)
+        place[order] = np.arange(order.size, dtype=kind)
+        tails = place[self.edges[is_used].ravel()]  # of arcs there and back, by edge
+        ones, rows = np.ones(n_arcs, dtype=np.int8), np.arange(n_arcs + 1, dtype=kind)
+        # one arc per row: turned over, it lists the arcs of each place, in linear time
+        by_arc = sparse.csr_array((ones, tails, rows), shape=(n_arcs, order.size))
+        by_place = by_arc.tocsc()
+        listed, begin = by_place.indices.astype(kind), by_place.indptr.astype(kind)
+        position = np.empty_like(listed)
+        position[listed] = np.arange(n_arcs, dtype=kind)
+        edge = np.flatnonzero(is_used)[listed >> 1]
+        head, twin = tails[listed ^ 1], position[listed ^ 1]
+        return _Arcs(begin[:-1], begin[1:], head, twin, edge)
+
+    def _components(self, edges: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return the nodes component by component, where each starts, and whose."""
+        n = self.n_nodes
+        if len(edges) == 0:
+            everyone = np.arange(n)
+            return everyone, np.arange(n + 1), everyone
+        ones = np.ones(len(edges), dtype=np.int8)
+        matrix = sparse.coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(n, n))
+        count, labels = connected_components(matrix, directed=False)
+        component = labels.astype(np.int64)
+        order = np.argsort(component, kind="stable")
+        sizes = np.bincount(component, minlength=count)
+        return order, np.concatenate([[0], np.cumsum(sizes)]), component
+
+
+def _state(values: FloatArray, arcs: _Arcs, weights: FloatArray) -> tuple[Any, ...]:
+    """Return what the kernels of flows call the state, before anything flows."""
+    nodes = np.arange(values.size, dtype=arcs.head.dtype)
+    return (nodes, values, *(array.copy() for array in arcs[:4]), weights[arcs.edge])
+
+
+def _excess(*arrays: FloatArray) -> int:
+    """Return by which power of two to scale down, so that no sum can overflow."""
+    _, exponent = np.frexp(max(np.abs(array).max(initial=0.0) for array in arrays))
+    return max(int(exponent) - _MAX_EXPONENT, 0)

@@ -13,7 +13,7 @@ from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.hypotheses.column_access import column_ranges
 from aucmax.hypotheses.hypothesis_ensembles import (
     check_ensemble_state,

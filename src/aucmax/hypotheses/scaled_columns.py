@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.blas import product
+from aucmax._core.products import product
 from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.column_access import column_ranges, dense_columns
 

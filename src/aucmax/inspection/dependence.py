@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from aucmax._core.parameters import check_integer, generator_of
-from aucmax._core.plain import to_plain
+from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 
@@ -14,7 +14,7 @@ __all__ = ["RankDependence", "rank_dependence"]
 
 
 @dataclass(frozen=True)
-class RankDependence:
+class RankDependence(PlainRecord):
     """Where rows rank on average if a column has a certain value.
 
     Attributes
@@ -52,15 +52,6 @@ class RankDependence:
 
         ranks = {name: getattr(self, name) for name in ("rank", "low", "high")}
         return pl.DataFrame({"value": pl.Series(self.values, strict=False), **ranks})
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything in plain types; values that JSON lacks as texts.
-
-        Returns
-        -------
-        dict
-        """
-        return dict(to_plain(self))
 
 
 def rank_dependence(

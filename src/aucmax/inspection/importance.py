@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, generator_of
-from aucmax._core.plain import to_plain
+from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 from aucmax.metrics._influence import influences
-from aucmax.metrics._steps import RankingTask, TwoClasses, check_two_classes
+from aucmax.metrics._steps import BinaryRows, RankingTask, check_two_classes
 from aucmax.metrics.uncertainty import (
     area_in_box,
     check_box,
@@ -34,7 +35,7 @@ _MOST_REPEATS = 10
 
 
 @dataclass(frozen=True)
-class Importances:
+class Importances(PlainRecord):
     """How much of the area each column carries, the most important first.
 
     Attributes
@@ -77,16 +78,8 @@ class Importances:
         names = ("column", "drop", "low", "high")
         return pl.DataFrame({name: getattr(self, name) for name in names})
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything in plain types.
 
-        Returns
-        -------
-        dict
-        """
-        return dict(to_plain(self))
-
-
+@documented
 def permutation_importance(
     model: Any,
     X: Any,
@@ -123,22 +116,16 @@ def permutation_importance(
         uses are tried.
     y : array-like of shape (n_rows,), or Target
         Labels, as the model was fitted to.
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve that counts.
     columns : sequence of str, default=None
         The columns to try; those of arrays are called ``x0``, ``x1``, ...
     n_repeats : int, default=None
         How often each column is shuffled; by default so often that about 100,000 rows
         are scored per column, at most ten times.
-    sample_weight : array-like of shape (n_rows,), default=None
-        Row weights.
     qid : array-like of shape (n_rows,), default=None
         The query of each row: cells are shuffled among all rows, and the area is the
         mean over the queries.
     random_state : int, default=0
         Seed of the shuffles, the same for all columns.
-    confidence : float, default=0.95
-        Probability that each interval is meant to cover.
 
     Returns
     -------
@@ -194,7 +181,7 @@ def permutation_importance(
     )
 
 
-def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> TwoClasses:
+def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
     """Check labels, as the model was fitted to them, with weights and queries."""
     grading = getattr(model, "grading_", None)
     if grading is not None:
@@ -219,7 +206,7 @@ class _Reading:
 
 @dataclass(frozen=True)
 class _OneRanking:
-    classes: TwoClasses
+    classes: BinaryRows
     box: Any
     confidence: float
 
@@ -253,7 +240,7 @@ class _OneRanking:
 
 @dataclass(frozen=True)
 class _PerQuery:
-    classes: TwoClasses
+    classes: BinaryRows
     box: Any
     confidence: float
 

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.blas import product
 from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
@@ -20,16 +19,16 @@ from aucmax._core.features import (
     check_training_data,
     explain_non_finite,
 )
-from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.fitting import reporter, unchanged_on_failure
 from aucmax._core.parameters import (
     check_choice,
     check_integer,
     check_max_time,
     check_positive,
 )
-from aucmax._core.progress import reporter
+from aucmax._core.products import product
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
 from aucmax.linear.bounded_loss import BoundedLossSolver
 from aucmax.linear.cell_objective import CellObjective, suits_cells
@@ -46,7 +45,7 @@ from aucmax.linear.solver_choice import SOLVERS, look_closer
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics._prepared import prepare_metric
 from aucmax.regularizers import ProximalRegularizer
-from aucmax.risks import PartialHinge, Risk
+from aucmax.risks import BoundRisk, PartialHinge
 from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
 
 __all__ = ["AUCSVC"]
@@ -316,7 +315,7 @@ class AUCSVC(BinaryRanker):
             risk = choose_risk(self.loss, self._convex_risk, labels, weight, qid)
             largest = largest_entries(X)
             scales = column_scales(largest, self.C)
-            objective, regularizer = self._problem(X, labels, risk, weight, scales)
+            objective, regularizer = self._problem(X, risk, scales)
             solver = self._solver(labels, weight, qid)
             with self._explaining_overflow(X):
                 start = self._warm_start(objective, regularizer)
@@ -366,7 +365,7 @@ class AUCSVC(BinaryRanker):
         space: RowSpace | None = None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
-            objective, regularizer = model._problem(X, labels, risk, weight, scales)
+            objective, regularizer = model._problem(X, risk, scales)
             objective.row_space = space
             solver = model._solver(labels, weight, qid)
             with model._explaining_overflow(X):
@@ -434,17 +433,15 @@ class AUCSVC(BinaryRanker):
     def _problem(
         self,
         X: Any,
-        labels: BoolArray,
-        risk: Risk,
-        weight: FloatArray | None,
+        risk: BoundRisk,
         scales: FloatArray | None,
     ) -> tuple[LinearObjective, ProximalRegularizer]:
         C = self.C if self.radius is None else 1.0
         objective: LinearObjective
         if suits_cells(risk, X):
-            objective = CellObjective(X, labels, risk, C, weight, scales, self.tol)
+            objective = CellObjective(X, risk, C, scales, self.tol)
         else:
-            objective = LinearObjective(X, labels, risk, C, weight, scales)
+            objective = LinearObjective(X, risk, C, scales)
         names = getattr(self, "feature_names_in_", None)
         return objective, self._penalty.regularizer(X.shape[1], names)
 

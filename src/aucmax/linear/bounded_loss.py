@@ -10,7 +10,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.solver_choice import AutoSolver
 from aucmax.regularizers import ProximalRegularizer
-from aucmax.risks import Risk
+from aucmax.risks import BoundRisk
 from aucmax.solvers import Point, Solution, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.descent import Descent, descend, pull_back
@@ -47,7 +47,7 @@ class BoundedLossSolver:
     ----------
     stopping : StoppingRule
         When to stop, and whom to tell.
-    convex_risks : mapping of str to Risk
+    convex_risks : mapping of str to BoundRisk
         Whose solutions to start from, by name.
     measure : callable
         The metric of the training rows' scores: the higher the better.
@@ -65,7 +65,7 @@ class BoundedLossSolver:
     def __init__(
         self,
         stopping: StoppingRule,
-        convex_risks: Mapping[str, Risk],
+        convex_risks: Mapping[str, BoundRisk],
         measure: Callable[[FloatArray], float],
     ) -> None:
         self.stopping = stopping

@@ -22,7 +22,7 @@ from aucmax.linear.risk_choice import LOSSES
 from aucmax.linear.row_logistic import regression_path
 from aucmax.linear.solver_choice import AutoSolver
 from aucmax.regularizers import L2
-from aucmax.risks import PairSigmoid, PartialHinge, Risk, RiskOfRows
+from aucmax.risks import BoundRisk, PairSigmoid, PartialHinge
 from aucmax.solvers import Point, Start, StoppingRule
 from aucmax.solvers.descent import Descent, descend, pull_back
 
@@ -109,11 +109,11 @@ class Rows:
         """Return what a loss over pairs minimises."""
         _, fpr_range, tpr_range, _ = candidate
         if candidate.loss == "sigmoid":
-            pairs = PairSigmoid(
+            sigmoid = PairSigmoid(
                 fpr_range, tpr_range=tpr_range, accuracy=_ACCURACY_OF_SIGMOIDS
             )
-            risk: Risk = RiskOfRows(
-                pairs.prepare(self.labels, self.queries, self.sample_weight)
+            risk: BoundRisk = sigmoid.bind(
+                self.labels, self.sample_weight, self.queries
             )
         else:
             part = PartialHinge(fpr_range, tpr_range=tpr_range)
@@ -121,7 +121,7 @@ class Rows:
                 part, self.labels, self.sample_weight, self.queries
             )
         C = candidate.C * self.labels.size
-        return LinearObjective(self.X, self.labels, risk, C, self.sample_weight)
+        return LinearObjective(self.X, risk, C)
 
 
 def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:

@@ -23,8 +23,8 @@ import numpy as np
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.objective import LinearObjective
-from aucmax.risks import PairHinge
-from aucmax.risks.base import Risk, Support
+from aucmax.risks.contract import BoundRisk, Support
+from aucmax.risks.pair_hinge import BoundPairHinge
 from aucmax.solvers.base import Point
 
 __all__ = ["CellObjective", "suits_cells"]
@@ -34,9 +34,9 @@ _MOST_CELLS_OF_GAP = 0.1  # what cells may add to a gap, as a share of the toler
 _MOST_POINTS_KNOWN = 20  # of which the cells are kept: the best one is among them
 
 
-def suits_cells(risk: Risk, X: Any) -> TypeGuard[PairHinge]:
-    """Tell whether rows in parts are so many that cells should travel."""
-    return isinstance(risk, PairHinge) and getattr(X, "prefers_cells", False)
+def suits_cells(risk: BoundRisk, X: Any) -> TypeGuard[BoundPairHinge]:
+    """Return whether rows in parts are so many that cells should travel."""
+    return isinstance(risk, BoundPairHinge) and getattr(X, "prefers_cells", False)
 
 
 class CellObjective(LinearObjective):
@@ -45,23 +45,20 @@ class CellObjective(LinearObjective):
     A point between two others costs a pass here, since nobody knows its scores.
     """
 
-    risk: PairHinge
-
     def __init__(
         self,
         X: Any,
-        labels: BoolArray,
-        risk: PairHinge,
+        risk: BoundPairHinge,
         C: float,
-        sample_weight: FloatArray | None,
         column_scales: FloatArray | None,
         tol: float,
     ) -> None:
-        super().__init__(X, labels, risk, C, sample_weight, column_scales)
+        super().__init__(X, risk, C, column_scales)
+        self._hinge = risk.risk
         # the margin is a multiple of the width, so that a kink is in few cells
         n_cells = np.ceil(np.sqrt(1.0 / (_MOST_CELLS_OF_GAP * tol)))
-        self._width = risk.margin / 2.0 ** np.ceil(np.log2(n_cells))
-        self._rows = X.in_cells(labels, sample_weight, self._width)
+        self._width = self._hinge.margin / 2.0 ** np.ceil(np.log2(n_cells))
+        self._rows = X.in_cells(self.labels, self.sample_weight, self._width)
         self._known: dict[bytes, _Cells] = {}
 
     def at(self, parameters: FloatArray) -> Point:
@@ -72,15 +69,13 @@ class CellObjective(LinearObjective):
     def risk_value(self, point: Point) -> float:
         """Evaluate an upper bound of the risk: half a pass at a new point."""
         cells = self._cells_at(point)
-        value = self.risk.value(cells.scores, cells.is_positive, cells.masses)
+        value = self._risk_of(cells).value(cells.scores)
         return value + self._most_at_kinks(cells)
 
     def support(self, point: Point, width: float = 0.0) -> Support:
         """Evaluate the risk, smoothed if `width` > 0: half a pass at a new point."""
         cells = self._cells_at(point)
-        of_cells = LinearObjective(
-            self.X, cells.is_positive, self.risk, self.C, cells.masses
-        )
+        of_cells = LinearObjective(self.X, self._risk_of(cells), self.C)
         line = of_cells.support(Point(point.parameters, cells.scores), width)
         slopes: Any = _Slopes(self, point, cells, line.subgradient / cells.masses)
         return line._replace(
@@ -108,6 +103,9 @@ class CellObjective(LinearObjective):
             raise FloatingPointError("a product with the data is not finite")
         return self.unscaled(found)
 
+    def _risk_of(self, cells: _Cells) -> BoundRisk:
+        return self._hinge.bind(cells.is_positive, cells.masses)
+
     def _scores_of_rows(
         self, point: Point, rows: IntArray, X: FloatArray
     ) -> FloatArray:
@@ -129,7 +127,7 @@ class CellObjective(LinearObjective):
         counts = cells.counts
         negative, positive = ~counts.is_positive, counts.is_positive
         # cells that are exactly a margin apart have pairs on both sides of the kink
-        steps = round(self.risk.margin / self._width)
+        steps = round(self._hinge.margin / self._width)
         places = counts.places[negative]
         facing = np.searchsorted(places, counts.places[positive] - steps)
         facing = np.minimum(facing, places.size - 1)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_relevance_levels, levels_with_weight
-from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.fitting import unchanged_on_failure
 from aucmax._core.validation import FloatArray, check_sample_weight
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.auc_svc import AUCSVC

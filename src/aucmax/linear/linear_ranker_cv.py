@@ -20,7 +20,6 @@ from sklearn.model_selection import (
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.blas import one_blas_thread
 from aucmax._core.dask_dispatch import dask_version, map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
@@ -28,7 +27,7 @@ from aucmax._core.features import (
     check_training_data,
     explain_non_finite,
 )
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.mapped import is_mapped
 from aucmax._core.parameters import (
     check_choice,
@@ -38,10 +37,10 @@ from aucmax._core.parameters import (
     check_positive,
     check_range,
 )
-from aucmax._core.progress import reporter
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray, check_qid
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
 from aucmax.linear.column_scales import extreme_scales, largest_entries

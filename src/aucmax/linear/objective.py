@@ -6,12 +6,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from aucmax._core.blas import product
+from aucmax._core.products import product
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.linear.row_space import RowSpace
-from aucmax.risks import PerQuery
-from aucmax.risks.base import Risk, SmoothableRisk, Support
+from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.base import Point
 from aucmax.solvers.risk_objective import RiskObjective
 
@@ -22,8 +21,7 @@ class LinearObjective(RiskObjective):
     """C times the risk of ``X @ w``.
 
     The data are read through ``X @ w`` and ``X.T @ g`` alone, float32 or float64, never
-    copied as a whole; sums are in float64. A pair weighs the product of its rows'
-    `sample_weight`.
+    copied as a whole; sums are in float64.
 
     With `column_scales`, weights are those of the columns divided by them; `unscaled`
     gives the weights of the columns themselves.
@@ -32,13 +30,11 @@ class LinearObjective(RiskObjective):
     def __init__(
         self,
         X: Any,
-        labels: BoolArray,
-        risk: Risk,
+        risk: BoundRisk,
         C: float,
-        sample_weight: FloatArray | None = None,
         column_scales: FloatArray | None = None,
     ) -> None:
-        super().__init__(labels, risk, sample_weight, C)
+        super().__init__(risk, C)
         self.X = X
         self.column_scales = column_scales
         self.row_space: RowSpace | None = None  # once it is known
@@ -52,14 +48,14 @@ class LinearObjective(RiskObjective):
     @property
     def is_smooth(self) -> bool:
         """Whether the risk has a gradient everywhere."""
-        return bool(getattr(self.risk, "is_smooth", False))
+        return self.risk.is_smooth
 
     @property
     def relative_error(self) -> float:
         """By how much the risk may be off, as a share of it."""
-        return float(getattr(self.risk, "relative_error", 0.0))
+        return self.risk.relative_error
 
-    def with_risk(self, risk: Risk) -> Self:
+    def with_risk(self, risk: BoundRisk) -> Self:
         """Return the same data under another risk; passes go on being counted."""
         other = copy.copy(self)
         other.risk = risk
@@ -123,8 +119,7 @@ class LinearObjective(RiskObjective):
         always the same ones; from some of the queries, if pairs are those of queries.
         With all rows in the sample this is the Hessian of the smoothed risk itself.
         """
-        rows, risk = self._sample(rows_per_class)
-        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        rows = self.risk.draw_rows(rows_per_class, np.random.default_rng(0))
         drawn_rows: Any = self.X[rows]
         if hasattr(drawn_rows, "local"):  # rows in parts
             drawn_rows = drawn_rows.local()
@@ -132,35 +127,12 @@ class LinearObjective(RiskObjective):
         if is_sparse:
             drawn_rows = drawn_rows.toarray()
         sample = self.unscaled(drawn_rows.astype(np.float64, copy=False))
-        form = risk.curvature(
-            self._scores_of_rows(point, rows, sample),
-            self.labels[rows],
-            weight,
-            width=width,
-        )
-        return form(sample)
+        scores = self._scores_of_rows(point, rows, sample)
+        return self.risk.at_rows(rows).curvature(scores, width)(sample)
 
     def threshold(self, point: Point) -> float:
         """Return where `predict` cuts the scores."""
         return balanced_threshold(point.scores, self.labels, self.sample_weight)
-
-    def _sample(self, rows_per_class: int) -> tuple[IntArray, SmoothableRisk]:
-        """Draw rows of each class, and return the risk of these alone."""
-        generator = np.random.default_rng(0)
-        risk = self.smoothable_risk
-        if isinstance(risk, PerQuery):
-            rows = risk.draw_rows(
-                self.labels, self.sample_weight, rows_per_class, generator
-            )
-            return rows, risk.of_rows(rows)
-        members = [self.labels, ~self.labels]
-        if self.sample_weight is not None:
-            members = [rows & (self.sample_weight > 0.0) for rows in members]
-        drawn = [
-            generator.choice(rows, min(rows_per_class, rows.size), replace=False)
-            for rows in map(np.flatnonzero, members)
-        ]
-        return np.sort(np.concatenate(drawn)), risk
 
     def _scores_of_rows(
         self, point: Point, rows: IntArray, X: FloatArray

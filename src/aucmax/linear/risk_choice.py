@@ -9,13 +9,11 @@ from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, Queries, check_qid
 from aucmax.exceptions import NotEnoughClassesError, OneClassQueryWarning
 from aucmax.risks import (
+    BoundRisk,
     PairHinge,
     PairLogistic,
     PairSigmoid,
     PartialHinge,
-    PerQuery,
-    Risk,
-    RiskOfRows,
 )
 
 __all__ = ["LOSSES", "check_loss", "choose_risk", "convex_risks"]
@@ -44,7 +42,7 @@ def choose_risk(
     labels: BoolArray,
     sample_weight: FloatArray | None,
     qid: ArrayLike | None,
-) -> Risk:
+) -> BoundRisk:
     """Return the risk of these rows, or complain that it has no pairs."""
     queries = None
     if qid is not None:
@@ -59,7 +57,7 @@ def convex_risks(
     labels: BoolArray,
     sample_weight: FloatArray | None,
     queries: IntArray | None,
-) -> dict[str, Risk]:
+) -> dict[str, BoundRisk]:
     """Return what a bounded loss starts from: whole curve, and the range's own."""
     rows = labels, sample_weight, queries
     risks = {
@@ -77,12 +75,11 @@ def _hinge(
     labels: BoolArray,
     sample_weight: FloatArray | None,
     queries: IntArray | None,
-) -> Risk:
-    if queries is not None:
-        return PerQuery(partial, queries)
+) -> BoundRisk:
     # the same risk without the choice of rows
     is_whole = _ends(partial) == _ends(PartialHinge())
-    return PairHinge() if is_whole else partial
+    risk = PairHinge() if is_whole else partial
+    return risk.bind(labels, sample_weight, queries)
 
 
 def _logistic(
@@ -90,13 +87,13 @@ def _logistic(
     labels: BoolArray,
     sample_weight: FloatArray | None,
     queries: IntArray | None,
-) -> Risk:
+) -> BoundRisk:
     risk = PairLogistic(
         fpr_range=partial.fpr_range,
         tpr_range=partial.tpr_range,
         accuracy=_ACCURACY_OF_CERTIFICATES,
     )
-    return RiskOfRows(risk.prepare(labels, queries, sample_weight))
+    return risk.bind(labels, sample_weight, queries)
 
 
 def _sigmoid(
@@ -104,9 +101,9 @@ def _sigmoid(
     labels: BoolArray,
     sample_weight: FloatArray | None,
     queries: IntArray | None,
-) -> Risk:
+) -> BoundRisk:
     risk = PairSigmoid(partial.fpr_range, tpr_range=partial.tpr_range)
-    return RiskOfRows(risk.prepare(labels, queries, sample_weight))
+    return risk.bind(labels, sample_weight, queries)
 
 
 #: from the name of a loss to what makes its risk, given a range and its rows

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from aucmax._core.blas import product
+from aucmax._core.products import product
 from aucmax._core.validation import FloatArray
 
 __all__ = ["RowSpace"]

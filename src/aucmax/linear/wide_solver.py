@@ -10,7 +10,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.row_space import RowSpace
 from aucmax.regularizers import QuadraticRegularizer
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers import BundleSolver, Point, Solution, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 

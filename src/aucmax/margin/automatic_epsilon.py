@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from aucmax.margin.problem import MarginProblem
 from aucmax.margin.request import Request
-from aucmax.risks.base import Risk
+from aucmax.risks.contract import Risk
 
 __all__ = ["choose_epsilon"]
 

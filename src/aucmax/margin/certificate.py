@@ -108,9 +108,10 @@ def certify_pairs(
     Those below it weigh less than nu, whatever the scores.
     """
     sizes = ClassSizes.of(labels, sample_weight)
-    rho = risk.threshold(scores, labels, sample_weight)
+    bound = risk.bind(labels, sample_weight)
+    rho = bound.threshold(scores)
     return Certificate(
-        gamma_star=-risk.value(scores, labels, sample_weight),
+        gamma_star=-bound.value(scores),
         gamma_hat=None,
         rho_hat=rho,
         nu_pos=None,

@@ -10,7 +10,7 @@ from aucmax.margin.limits import most_cuts
 from aucmax.margin.objective import MarginObjective
 from aucmax.margin.problem import MarginProblem, MarginResult
 from aucmax.regularizers import L1Ball, Simplex
-from aucmax.risks.base import Risk, Support
+from aucmax.risks.contract import Risk, Support
 from aucmax.solvers import (
     ColumnNewtonSolver,
     LevelBundleSolver,

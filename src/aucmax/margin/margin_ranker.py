@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_interval
-from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows

@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.hypotheses import StumpGrid
 from aucmax.risks import InstanceMargin, PairMargin
-from aucmax.risks.base import Risk
+from aucmax.risks.contract import Risk
 
 __all__ = ["Masses", "PairMasses", "RowMasses", "masses_of"]
 

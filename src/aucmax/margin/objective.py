@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.hypotheses import Hypotheses
-from aucmax.risks.base import Risk, Support
+from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.base import Point
 from aucmax.solvers.risk_objective import RiskObjective
 
@@ -16,19 +16,16 @@ __all__ = ["MarginObjective"]
 class MarginObjective(RiskObjective):
     """The risk of ``H @ weights``, over the `usable` hypotheses: all if not given.
 
-    The number of hypotheses may grow between solves. A pair weighs the product of its
-    rows' `sample_weight`.
+    The number of hypotheses may grow between solves.
     """
 
     def __init__(
         self,
         hypotheses: Hypotheses,
-        labels: BoolArray,
-        risk: Risk,
-        sample_weight: FloatArray | None = None,
+        risk: BoundRisk,
         usable: IntArray | None = None,
     ) -> None:
-        super().__init__(labels, risk, sample_weight)
+        super().__init__(risk)
         self.hypotheses = hypotheses
         self.usable = usable
 

@@ -11,7 +11,7 @@ from aucmax.margin.limits import Limits, zero_floor
 from aucmax.margin.objective import MarginObjective
 from aucmax.margin.sizes import ClassSizes
 from aucmax.risks import InstanceMargin
-from aucmax.risks.base import Risk
+from aucmax.risks.contract import Risk
 from aucmax.solvers import StoppingRule
 from aucmax.solvers.cuts import Cuts
 
@@ -61,9 +61,8 @@ class MarginProblem(ABC):
         self.floor = 0.0
         sizes = ClassSizes.of(labels, sample_weight)
         mean_margin = InstanceMargin(sizes.positive, sizes.negative)
-        self._objective = MarginObjective(
-            hypotheses, labels, mean_margin, sample_weight, usable
-        )
+        bound = mean_margin.bind(labels, sample_weight)
+        self._objective = MarginObjective(hypotheses, bound, usable)
 
     @abstractmethod
     def solve(
@@ -116,7 +115,7 @@ class MarginProblem(ABC):
                 self.limits.stopping.tol,
                 self._precision,
             )
-        self._objective.risk = risk
+        self._objective.risk = risk.bind(self.labels, self.sample_weight)
         return self._objective
 
     @abstractmethod

@@ -6,7 +6,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.margin.problem import MarginProblem, MarginResult
-from aucmax.risks.base import Risk
+from aucmax.risks.contract import Risk
 
 __all__ = ["pruned"]
 
@@ -52,6 +52,6 @@ def _rescored(
     weights[dropped] = 0.0
     weights *= np.abs(result.weights).sum() / np.abs(weights).sum()
     scores = problem.scores(weights)
-    margin = 0.0 - risk.value(scores, problem.labels, problem.sample_weight)
+    margin = 0.0 - risk.bind(problem.labels, problem.sample_weight).value(scores)
     gap = max(result.margin + result.gap - margin, 0.0)
     return replace(result, weights=weights, scores=scores, margin=margin, gap=gap)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax._core.blas import one_blas_thread
+from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.hypotheses import (
     BestStumps,
@@ -22,7 +22,7 @@ from aucmax.margin.objective import MarginObjective
 from aucmax.margin.problem import MarginProblem, MarginResult
 from aucmax.margin.stump_generation import generate_on_central_path
 from aucmax.regularizers import L1Ball
-from aucmax.risks.base import Risk
+from aucmax.risks.contract import Risk
 from aucmax.solvers import (
     LevelBundleSolver,
     Point,

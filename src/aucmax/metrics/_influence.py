@@ -28,20 +28,7 @@ __all__ = ["influences", "influences_of_steps"]
 def influences(
     task: RankingTask, box: Sequence[float] = WHOLE_SQUARE
 ) -> tuple[FloatArray, FloatArray]:
-    """Return V of the positives and U of the negatives: O(m log m).
-
-    Parameters
-    ----------
-    task : RankingTask
-        Labels, scores and weights of one query.
-    box : sequence of four floats
-        Low and high false positive rate, low and high true positive rate.
-
-    Returns
-    -------
-    of_positives, of_negatives : ndarray
-        One value per row of the class, in the order of the rows.
-    """
+    """Return V of each positive and U of each negative, in the order of the rows."""
     placement = task.place()
     positive, negative = placement.masses(*task.class_weights())
     if tuple(box) == WHOLE_SQUARE:  # one class after the other, which takes less memory
@@ -57,20 +44,7 @@ def influences(
 def influences_of_steps(
     positive: FloatArray, negative: FloatArray, box: Sequence[float] = WHOLE_SQUARE
 ) -> tuple[FloatArray, FloatArray]:
-    """Return V of a positive and U of a negative on each step, lowest first.
-
-    Parameters
-    ----------
-    positive, negative : ndarray of shape (n_steps,)
-        The masses of each class, as :meth:`Placement.masses` returns them.
-    box : sequence of four floats
-        Low and high false positive rate, low and high true positive rate.
-
-    Returns
-    -------
-    of_positives, of_negatives : ndarray of shape (n_steps,)
-        One value per step.
-    """
+    """Return V and U of each step from its masses of both classes, lowest first."""
     a, b, c, d = map(float, box)
     if (a, b, c, d) == WHOLE_SQUARE:  # exact where all pairs are in order
         return _shares_below(negative), _shares_above(positive)

@@ -18,7 +18,7 @@ from aucmax.exceptions import NotEnoughClassesError
 
 
 @dataclass(frozen=True)
-class QueryRows:
+class QueryOrder:
     """The rows of each query, counted once for any number of rankings.
 
     Sorted by query, query q owns the rows ``offsets[q] .. offsets[q + 1] - 1``.
@@ -37,14 +37,14 @@ class QueryRows:
         return sort_in_groups(values, self.codes, self.offsets)
 
 
-def check_queries(qid: ArrayLike | None, n_rows: int) -> QueryRows:
+def check_queries(qid: ArrayLike | None, n_rows: int) -> QueryOrder:
     """Check the query ids, or make one query of all rows."""
     queries = None if qid is None else check_qid(qid, n_rows)
     if queries is None or queries.n_queries == 1:
-        return QueryRows(None, np.array([0, n_rows]))
+        return QueryOrder(None, np.array([0, n_rows]))
     sizes = np.bincount(queries.codes, minlength=queries.n_queries)
     offsets = np.concatenate(([0], np.cumsum(sizes)))
-    return QueryRows(queries.codes.astype(row_number_type(n_rows)), offsets)
+    return QueryOrder(queries.codes.astype(row_number_type(n_rows)), offsets)
 
 
 def tie_starts(ranked: FloatArray | IntArray, offsets: IntArray) -> IntArray:

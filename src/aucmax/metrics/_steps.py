@@ -24,9 +24,9 @@ from aucmax._core.validation import (
     check_sample_weight,
     check_scores,
 )
-from aucmax.metrics import _kernels
+from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._queries import (
-    QueryRows,
+    QueryOrder,
     check_queries,
     mean_over_queries,
     tie_starts,
@@ -58,7 +58,7 @@ class Steps:
         is_small = self.offsets.size == 2 and self.negative.size < _MANY
         if is_small and tuple(box) == WHOLE_SQUARE:
             return np.array([_whole_area(self.negative, self.positive)])
-        areas: FloatArray = _kernels.box_areas(
+        areas: FloatArray = _ranking_kernels.box_areas(
             self.negative, self.positive, self.offsets, tuple(map(float, box))
         )
         return areas
@@ -91,7 +91,7 @@ class RankingTask:
     scores: FloatArray
     is_positive: BoolArray
     sample_weight: FloatArray | None = None
-    queries: QueryRows | None = None
+    queries: QueryOrder | None = None
 
     @property
     def n_positive(self) -> int:
@@ -148,7 +148,7 @@ class RankingTask:
         weights = np.ones(ranked.size)
         if self.sample_weight is not None:
             weights = self.sample_weight[order]
-        negative, positive, starts, offsets = _kernels.tied_masses(
+        negative, positive, starts, offsets = _ranking_kernels.tied_masses(
             ranked, self.is_positive[order], weights, queries.offsets
         )
         return Steps(negative, positive, offsets), ranked[starts]
@@ -156,12 +156,12 @@ class RankingTask:
     def _share_of_pairs(self) -> float:
         """Return the whole area: sort both classes, and merge them."""
         split = np.empty_like(self.scores)
-        _kernels.split_classes(self.scores, self.is_positive, split)
+        _ranking_kernels.split_classes(self.scores, self.is_positive, split)
         positive, negative = np.split(split, [self.n_positive])
         positive.sort()
         negative.sort()
         n_pairs = positive.size * negative.size
-        return float(_kernels.count_ordered(positive, negative) / (2 * n_pairs))
+        return float(_ranking_kernels.count_ordered(positive, negative) / (2 * n_pairs))
 
     def _counts(self) -> tuple[FloatArray, FloatArray]:
         smaller = 2 * self.n_positive <= self.is_positive.size
@@ -175,7 +175,7 @@ class RankingTask:
         else:
             keys = self.keys(not smaller)
             keys.sort()
-            many = _kernels.count_sorted(keys, grid)
+            many = _ranking_kernels.count_sorted(keys, grid)
         return (few, many) if smaller else (many, few)
 
     def keys(self, of_positives: bool) -> IntArray:
@@ -185,7 +185,7 @@ class RankingTask:
             keys: IntArray = np.where(bits >= 0, bits, -(bits & _ALL_BUT_SIGN))
             return keys
         n_negative = self.is_positive.size - self.n_positive
-        keys = _kernels.class_keys(
+        keys = _ranking_kernels.class_keys(
             self.scores.view(np.int64),
             self.is_positive,
             of_positives,
@@ -195,12 +195,12 @@ class RankingTask:
 
 
 @dataclass(frozen=True)
-class TwoClasses:
+class BinaryRows:
     """Checked labels, weights and queries, for any number of rankings."""
 
     is_positive: BoolArray
     sample_weight: FloatArray | None
-    queries: QueryRows
+    queries: QueryOrder
 
     def task(self, y_score: ArrayLike, name: str = "y_score") -> RankingTask:
         """Check scores of these rows."""
@@ -213,12 +213,12 @@ def check_two_classes(
     sample_weight: ArrayLike | None = None,
     qid: ArrayLike | None = None,
     pos_label: Any = None,
-) -> TwoClasses:
+) -> BinaryRows:
     """Check what all metrics of two classes need besides the scores."""
     classes, is_positive = check_binary_labels(y_true, pos_label=pos_label)
     weights = check_sample_weight(sample_weight, is_positive.size)
     check_class_weights(classes, is_positive, weights)
-    return TwoClasses(is_positive, weights, check_queries(qid, is_positive.size))
+    return BinaryRows(is_positive, weights, check_queries(qid, is_positive.size))
 
 
 def check_task(
@@ -240,7 +240,7 @@ def _locate(keys: IntArray, grid: IntArray) -> IntArray:
     """Return for each key 2k if it lies just below grid[k], 2k + 1 if it equals it."""
     if keys.size < _MANY:
         return np.searchsorted(grid, keys) + np.searchsorted(grid, keys, "right")
-    steps: IntArray = _kernels.locate(keys, grid)
+    steps: IntArray = _ranking_kernels.locate(keys, grid)
     return steps
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import generator_of
 from aucmax._core.validation import (
     FloatArray,
@@ -57,6 +58,7 @@ class ROCBand:
     confidence: float
 
 
+@documented
 def bootstrap_interval(
     metric: Callable[..., float],
     y_true: ArrayLike,
@@ -86,8 +88,6 @@ def bootstrap_interval(
         Labels.
     y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
         Scores, in the shape that the metric takes.
-    confidence : float
-        Probability that the interval is meant to cover.
     n_resamples : int
         Number of draws; at least 2.
     stratified : bool
@@ -151,6 +151,7 @@ def bootstrap_interval(
     )
 
 
+@documented
 def roc_band(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -176,20 +177,14 @@ def roc_band(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_rows,)
-        As in :func:`roc_auc_score`.
     fpr : array-like, optional
         False positive rates to look at, ascending in [0, 1]; 101 even ones by default.
-    confidence : float
-        Probability that the band is meant to cover at each point.
     n_resamples : int
         Number of bootstrap samples; at least 2.
     random_state : int, numpy.random.Generator or None
         Seed of the samples.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen).
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import (
     FloatArray,
@@ -20,14 +21,15 @@ from aucmax._core.validation import (
     first_positive_level,
 )
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics import _kernels
-from aucmax.metrics._queries import QueryRows, check_queries, mean_over_queries
+from aucmax.metrics import _ranking_kernels
+from aucmax.metrics._queries import QueryOrder, check_queries, mean_over_queries
 
 __all__ = ["multiclass_auc_score", "ordinal_auc_score"]
 
 NEEDED = "rows of two levels"
 
 
+@documented
 @dispatch_to_dask
 def multiclass_auc_score(
     y_true: ArrayLike,
@@ -53,14 +55,10 @@ def multiclass_auc_score(
     ----------
     y_true : array-like of shape (n_rows,)
         Levels of relevance, ordered as numbers or strings are; at least two.
-    y_score : array-like of shape (n_rows,)
-        One finite score per row.
     classes : {"positive", "all"}
         Levels that enter the mean: those above 0 (of strings, all but the lowest),
         or every level. For labels 0 and 1, ``"positive"`` gives
         :func:`roc_auc_score`.
-    sample_weight, qid : array-like of shape (n_rows,), optional
-        As in :func:`roc_auc_score`; a query needs rows of two levels to count.
 
     Returns
     -------
@@ -84,6 +82,7 @@ def multiclass_auc_score(
     )(y_score)
 
 
+@documented
 @dispatch_to_dask
 def ordinal_auc_score(
     y_true: ArrayLike,
@@ -106,10 +105,6 @@ def ordinal_auc_score(
     ----------
     y_true : array-like of shape (n_rows,)
         Levels, ordered as numbers or strings are; at least two.
-    y_score : array-like of shape (n_rows,)
-        One finite score per row.
-    sample_weight, qid : array-like of shape (n_rows,), optional
-        As in :func:`roc_auc_score`; a query needs rows of two levels to count.
 
     Returns
     -------
@@ -178,16 +173,18 @@ class LevelRows:
     names: NDArray[Any]
     levels: IntArray  # places among the names
     sample_weight: FloatArray | None
-    queries: QueryRows
+    queries: QueryOrder
 
     def class_reference_aucs(self, y_score: ArrayLike, first: int) -> FloatArray:
         """Return the value of each query, over the levels from `first` on."""
-        values: FloatArray = _kernels.class_reference_aucs(*self._sort(y_score), first)
+        values: FloatArray = _ranking_kernels.class_reference_aucs(
+            *self._sort(y_score), first
+        )
         return values
 
     def ordered_pair_shares(self, y_score: ArrayLike) -> FloatArray:
         """Return the value of each query, over all pairs of levels."""
-        values: FloatArray = _kernels.ordered_pair_shares(*self._sort(y_score))
+        values: FloatArray = _ranking_kernels.ordered_pair_shares(*self._sort(y_score))
         return values
 
     def _sort(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import (
     FloatArray,
@@ -31,6 +32,7 @@ from aucmax.metrics.uncertainty import (
 __all__ = ["nominal_auc_interval", "nominal_auc_score"]
 
 
+@documented
 def nominal_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -69,8 +71,6 @@ def nominal_auc_score(
         Whether classes, or pairs of classes, count alike or by their share of rows.
     labels : array-like of shape (n_classes,), optional
         The class of each column; by default, the distinct labels in sorted order.
-    sample_weight : array-like of shape (n_rows,), optional
-        Nonnegative weights of the rows: a row of weight 2 counts as two equal rows.
 
     Returns
     -------
@@ -103,6 +103,7 @@ def nominal_auc_score(
     return rows.mean(areas)
 
 
+@documented
 def nominal_auc_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -135,8 +136,6 @@ def nominal_auc_interval(
     ----------
     y_true, y_score, multi_class, average, labels
         As in :func:`nominal_auc_score`. At least two rows of each class.
-    confidence : float
-        Probability that the interval is meant to cover, between 0 and 1.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen).
 
@@ -145,12 +144,6 @@ def nominal_auc_interval(
     AUCInterval
         The record of ``auc``, ``low``, ``high``, ``standard_error``, ``confidence`` and
         ``rows``: K - 1 times the smallest class (at most half), and all others.
-
-    References
-    ----------
-    .. [1] E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson. Comparing the areas under
-       two or more correlated receiver operating characteristic curves: a nonparametric
-       approach. Biometrics 44(3), 1988.
 
     Examples
     --------

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice, check_range
 from aucmax.metrics._steps import Steps, check_two_classes
 
 __all__ = ["partial_auc_score"]
 
 
+@documented
 @dispatch_to_dask
 def partial_auc_score(
     y_true: ArrayLike,
@@ -44,16 +46,6 @@ def partial_auc_score(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_rows,)
-        As in :func:`roc_auc_score`.
-    fpr_range, tpr_range : pair of float
-        Lower and upper end, ``0 <= low < high <= 1``. ``fpr_range=(0, 0.1)`` looks at
-        the highest-ranked tenth of the negatives; ``tpr_range=(0.9, 1)`` at the
-        lowest-ranked tenth of the positives, that is where recall is above 0.9.
-    sample_weight, qid : array-like of shape (n_rows,), optional
-        As in :func:`roc_auc_score`.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
     standardize : {"mean", "area", "mcclish"}
         ``"mean"`` divides the area by that of the box: the share of correct pairs,
         1 for a perfect ranking. ``"area"`` returns the area itself. ``"mcclish"``

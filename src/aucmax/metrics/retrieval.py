@@ -17,21 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.parameters import check_choice
-from aucmax._core.sorting import RowNumbers
+from aucmax._core.docstrings import documented
+from aucmax._core.parameters import check_choice, reject_foreign
 from aucmax._core.validation import (
     BoolArray,
     FloatArray,
-    IntArray,
     check_relevance,
     check_sample_weight,
     check_scores,
 )
-from aucmax.metrics import _kernels
-from aucmax.metrics._foreign import advising
-from aucmax.metrics._precision_kernels import average_precision
+from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._queries import (
-    QueryRows,
+    QueryOrder,
     check_queries,
     mean_over_queries,
     tie_starts,
@@ -45,6 +42,7 @@ RELEVANT, GAIN = "a relevant row", "a row with a gain"
 _EMPTY = ("skip", "zero")
 
 
+@documented
 @dispatch_to_dask
 def precision_at_k(
     y_true: ArrayLike,
@@ -75,8 +73,6 @@ def precision_at_k(
     y_true : array-like of shape (n_rows,)
         Relevance: numbers, of which those above 0 are relevant, or two strings, of
         which the second in sorted order is.
-    y_score : array-like of shape (n_rows,)
-        Finite scores, higher is better.
     k : int
         Number of rows looked at, at least 1, whatever they weigh.
     sample_weight : array-like of shape (n_rows,), optional
@@ -123,10 +119,20 @@ def hits_and_depths(
 ) -> tuple[FloatArray, FloatArray]:
     """Return h and k of each query: see :func:`precision_at_k`."""
     rows = _check_rows(is_relevant, y_score, sample_weight, qid)
-    ranking = _rank(rows.scores, rows.queries, rows.weights)
-    counted = np.clip((k - ranking.block_rank) / ranking.block_size, 0.0, 1.0)
-    hits = ranking.query_sums(counted * ranking.block_sums(rows.values))
-    return hits, ranking.query_sums(counted * ranking.block_weight)
+    order, offsets = rows.queries.sort(-rows.scores), rows.queries.offsets
+    # blocks of equal score within a query: their rows, and the rows above them
+    starts = tie_starts(rows.scores[order], offsets)
+    sizes = np.diff(starts, append=order.size)
+    first_blocks = np.searchsorted(starts, offsets[:-1])
+    n_blocks = np.diff(first_blocks, append=starts.size)
+    above = starts - np.repeat(offsets[:-1], n_blocks)
+    counted = np.clip((k - above) / sizes, 0.0, 1.0)
+    relevant = np.add.reduceat(rows.values[order], starts)
+    weights: NDArray[Any] = sizes
+    if rows.weights is not None:
+        weights = np.add.reduceat(rows.weights[order], starts)
+    hits = np.add.reduceat(counted * relevant, first_blocks)
+    return hits, np.add.reduceat(counted * weights, first_blocks)
 
 
 def mean_precision(hits: FloatArray, depth: FloatArray, average: str) -> float:
@@ -136,6 +142,7 @@ def mean_precision(hits: FloatArray, depth: FloatArray, average: str) -> float:
     return float((hits / depth).mean())
 
 
+@documented
 @dispatch_to_dask
 def mean_average_precision(
     y_true: ArrayLike,
@@ -178,11 +185,6 @@ def mean_average_precision(
     float
         Between 0 and 1.
 
-    References
-    ----------
-    .. [1] F. McSherry, M. Najork. Computing information retrieval performance
-       measures efficiently in the presence of tied scores. ECIR 2008.
-
     Examples
     --------
     >>> from aucmax.metrics import mean_average_precision
@@ -206,11 +208,14 @@ def average_precisions(
     order, offsets = rows.queries.sort(-rows.scores), rows.queries.offsets
     weights = np.empty(0) if rows.weights is None else rows.weights
     values = np.empty(offsets.size - 1)
-    average_precision(order, offsets, rows.scores, rows.values, weights, values)
+    _ranking_kernels.average_precision(
+        order, offsets, rows.scores, rows.values, weights, values
+    )
     return values
 
 
-@advising(
+@documented
+@reject_foreign(
     ignore_ties="ties always count by the mean over their orders; to break them, add "
     "something tiny to the scores.",
     log_base="a factor for all discounts, it cancels.",
@@ -241,8 +246,6 @@ def ndcg_score(
     ----------
     y_true : array-like of shape (n_rows,)
         Relevance as nonnegative numbers.
-    y_score : array-like of shape (n_rows,)
-        Finite scores, higher is better.
     k : int, optional
         Number of rows looked at in each query; all by default.
     gains : {"exponential", "linear"}
@@ -264,8 +267,6 @@ def ndcg_score(
     ----------
     .. [1] K. Järvelin, J. Kekäläinen. Cumulated gain-based evaluation of IR
        techniques. ACM Transactions on Information Systems 20(4), 2002.
-    .. [2] F. McSherry, M. Najork. Computing information retrieval performance
-       measures efficiently in the presence of tied scores. ECIR 2008.
 
     Examples
     --------
@@ -312,66 +313,11 @@ def mean_with_empty(values: FloatArray, empty: str, needed: str) -> float:
 
 
 @dataclass(frozen=True)
-class _Ranking:
-    """Rows by query and descending score, in blocks of equal score.
-
-    What can be told from a few arrays is computed when asked for: without ties there
-    are as many blocks as rows, and every array counts.
-    """
-
-    queries: QueryRows
-    order: RowNumbers
-    starts: IntArray  # of the blocks, in rows
-    first_blocks: IntArray  # the first block of each query
-    weights: FloatArray | None  # of the rows, as in the input
-
-    @property
-    def block_size(self) -> IntArray:
-        """Number of rows in each block."""
-        return np.diff(self.starts, append=self.order.size)
-
-    @property
-    def block_rank(self) -> IntArray:
-        """How many rows of the query stand above each block."""
-        n_blocks = np.diff(self.first_blocks, append=self.starts.size)
-        return self.starts - np.repeat(self.offsets[:-1], n_blocks)
-
-    @property
-    def block_weight(self) -> FloatArray:
-        """Weight of the rows in each block."""
-        if self.weights is None:
-            return self.block_size.astype(np.float64)
-        return self.block_sums(self.weights)
-
-    @property
-    def offsets(self) -> IntArray:
-        """Where the rows of each query start in the order, and the end."""
-        return self.queries.offsets
-
-    def block_sums(self, values: FloatArray) -> FloatArray:
-        """Sum values, given row by row as in the input, over each block."""
-        return np.add.reduceat(values[self.order], self.starts)
-
-    def query_sums(self, block_values: FloatArray) -> FloatArray:
-        """Sum values of blocks over each query."""
-        return np.add.reduceat(block_values, self.first_blocks)
-
-
-def _rank(
-    scores: FloatArray, queries: QueryRows, weights: FloatArray | None = None
-) -> _Ranking:
-    order, offsets = queries.sort(-scores), queries.offsets
-    starts = tie_starts(scores[order], offsets)
-    first_blocks = np.searchsorted(starts, offsets[:-1])
-    return _Ranking(queries, order, starts, first_blocks, weights)
-
-
-@dataclass(frozen=True)
 class _Rows:
     """Checked rows that have some weight."""
 
     scores: FloatArray
-    queries: QueryRows
+    queries: QueryOrder
     weights: FloatArray | None
     values: FloatArray  # times the weights
 
@@ -415,7 +361,7 @@ def _check_gains(y_true: ArrayLike, gains: str) -> FloatArray:
 
 
 def _discounted(
-    scores: FloatArray, gain: FloatArray, queries: QueryRows, k: int | None
+    scores: FloatArray, gain: FloatArray, queries: QueryOrder, k: int | None
 ) -> FloatArray:
     """Return the expected DCG of each query."""
     order, offsets = queries.sort(-scores), queries.offsets
@@ -423,5 +369,5 @@ def _discounted(
     if k is not None:
         discounts[k:] = 0.0
     sums = np.empty(offsets.size - 1)
-    _kernels.add_discounted(order, offsets, scores, gain, discounts, sums)
+    _ranking_kernels.add_discounted(order, offsets, scores, gain, discounts, sums)
     return sums

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
-from aucmax._core.parameters import check_integer
+from aucmax._core.docstrings import documented
+from aucmax._core.parameters import check_integer, reject_foreign
 from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.metrics._foreign import advising
 from aucmax.metrics._steps import RankingTask, check_task
 
 __all__ = ["ROCPoints", "roc_auc_score", "roc_points"]
 
 
-@advising(
+@documented
+@reject_foreign(
     max_fpr="partial_auc_score(y_true, y_score, fpr_range=(0, max_fpr), "
     "standardize='mcclish') is what scikit-learn computes.",
     multi_class="nominal_auc_score takes it, for classes without an order.",
@@ -43,21 +44,6 @@ def roc_auc_score(
 
     With weights, a pair counts as much as the product of its weights. Both
     classes are sorted, and merged; with weights the smaller one.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_rows,)
-        Labels of two classes: booleans, numbers or strings.
-    y_score : array-like of shape (n_rows,)
-        Finite scores, higher for rows more likely to be positive. Only their order
-        matters. They are compared as float64.
-    sample_weight : array-like of shape (n_rows,), optional
-        Nonnegative weights of the rows.
-    qid : array-like of shape (n_rows,), optional
-        Query of each row. The result is the plain mean of the AUC of every query that
-        has rows of both classes; other queries are left out.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -103,6 +89,7 @@ class ROCPoints:
     thresholds: FloatArray
 
 
+@documented
 def roc_points(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -118,10 +105,6 @@ def roc_points(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight : array-like of shape (n_rows,)
-        As in :func:`roc_auc_score`.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
     max_points : int, optional
         Keep at most so many points, evenly spread along the curve, with both ends: a
         drawing needs no more than a thousand.
@@ -185,3 +168,49 @@ def _thinned(
     wanted = np.linspace(0.0, along[-1], max_points)
     nearest = np.searchsorted(along, wanted)
     return np.unique(np.concatenate(([0], nearest[1:-1], [along.size - 1])))
+
+
+@dataclass(frozen=True)
+class AlertCurve:
+    """Positives found by the number of rows opened, the highest scores first.
+
+    Known at the corners, from (0, 0) to all rows; with weights, both are weights. A
+    tied block that is cut enters by its mean over all orders, in equal parts: between
+    the corners of the ROC curve the count is therefore linear, and exact.
+    """
+
+    opened: FloatArray
+    found: FloatArray
+    thresholds: FloatArray  # a corner opens all rows that score at least this
+
+    @property
+    def n_rows(self) -> float:
+        """Number of all rows, or their weight."""
+        return float(self.opened[-1])
+
+    @property
+    def n_positive(self) -> float:
+        """Number of positive rows, or their weight."""
+        return float(self.found[-1])
+
+    @property
+    def base_rate(self) -> float:
+        """Share of positives among all rows."""
+        return self.n_positive / self.n_rows
+
+    def found_among(self, opened: float | FloatArray) -> FloatArray:
+        """Return the positives found among the first rows."""
+        return np.asarray(np.interp(np.asarray(opened), self.opened, self.found))
+
+
+def alert_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> AlertCurve:
+    """Count the positives among the first rows; costs O(m log m)."""
+    task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
+    passed, found, thresholds = corners(task)
+    return AlertCurve(found + passed, found, thresholds)

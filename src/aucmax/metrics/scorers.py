@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from sklearn import config_context
 from sklearn.metrics import make_scorer
 
+from aucmax._core.docstrings import documented
 from aucmax.metrics.partial import partial_auc_score
 from aucmax.metrics.roc import roc_auc_score
 
@@ -73,6 +74,7 @@ def roc_auc_scorer(*, pos_label: Any = None, per_query: bool = False) -> Any:
     return _area_scorer(roc_auc_score, per_query, pos_label=pos_label)
 
 
+@documented
 def partial_auc_scorer(
     *,
     fpr_range: Sequence[float] = (0.0, 1.0),
@@ -85,8 +87,6 @@ def partial_auc_scorer(
 
     Parameters
     ----------
-    fpr_range, tpr_range : pair of float
-        As in :func:`partial_auc_score`.
     standardize : {"mean", "area", "mcclish"}
         As in :func:`partial_auc_score`.
     pos_label, per_query

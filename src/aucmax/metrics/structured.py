@@ -5,27 +5,28 @@ Where rows tie in score, each is the exact mean over every order of the tied row
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
 from aucmax._core.sparse_structure import check_sparse_structure
-from aucmax._core.validation import FloatArray, check_binary_labels, reject_unreadable
-from aucmax.metrics._bins import (
-    Pieces,
-    bin_starts,
-    class_sizes,
-    query_sums,
-    run_sizes,
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    check_binary_labels,
+    reject_unreadable,
 )
 from aucmax.metrics._queries import mean_over_queries
 from aucmax.metrics._steps import Steps, check_two_classes
 from aucmax.metrics.top_sets import (
     Bins,
     TopSets,
+    bin_boundaries,
     check_bins,
     check_k,
     membership_counts,
@@ -36,6 +37,7 @@ __all__ = ["auc_at_k_score", "binned_auc_score", "unnested_auc_score"]
 _LARGEST_MISS = 1e-6  # of 0, 1 and the sum, by members of a relaxed program
 
 
+@documented
 def binned_auc_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -63,8 +65,6 @@ def binned_auc_score(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_rows,)
-        As in :func:`roc_auc_score`.
     bins : int or sequence of int or float
         An integer of at least 2: so many bins, as equal as they can be. Increasing
         integers: how many rows the first bin, the first two, ... hold, as
@@ -74,10 +74,6 @@ def binned_auc_score(
         merged.
     within : {"half", "correct"}
         What a pair of rows in one bin counts.
-    qid : array-like of shape (n_rows,), optional
-        As in :func:`roc_auc_score`; each query has bins of its own.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -102,18 +98,19 @@ def binned_auc_score(
     checked_bins = check_bins(bins)
     rows = check_two_classes(y_true, qid=qid, pos_label=pos_label)
     tied, _ = rows.task(y_score).sorted_steps()
-    starts, offsets = bin_starts(rows.queries.offsets, checked_bins)
-    pieces = Pieces.of(tied, starts)
+    starts, offsets = _bin_starts(rows.queries.offsets, checked_bins)
+    pieces = _Pieces.of(tied, starts)
     binned = pieces.bins(offsets)
     values = binned.areas()
     if within == "correct":
-        p, n = class_sizes(tied)
+        p, n = _class_sizes(tied)
         with np.errstate(invalid="ignore"):  # 0 / 0 where a class is missing
             other_half = 0.5 * pieces.pairs_in_bins(binned) / (p * n)
         values = np.minimum(values + other_half, 1.0)
     return mean_over_queries(values)
 
 
+@documented
 def auc_at_k_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -139,12 +136,8 @@ def auc_at_k_score(
 
     Parameters
     ----------
-    y_true, y_score, qid : array-like of shape (n_rows,)
-        As in :func:`roc_auc_score`.
     k : int
         Number of rows looked at, at least 1; all rows of a query that has fewer.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -166,6 +159,7 @@ def auc_at_k_score(
     return mean_over_queries(_areas_at_k(tied, k))
 
 
+@documented
 def unnested_auc_score(
     y_true: ArrayLike, subsets: Any, *, pos_label: Any = None
 ) -> float:
@@ -182,14 +176,10 @@ def unnested_auc_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
-        As in :func:`roc_auc_score`.
     subsets : array-like or sparse matrix of shape (n_rows, n_rows)
         Row l - 1 holds the members of the set of l rows: 1 for a member, 0 for the
         others, and in between for the relaxed solutions of a linear program. It sums
         to l, up to ``1e-6 * n_rows``.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -210,10 +200,95 @@ def unnested_auc_score(
     return float(np.clip(share, 0.0, 1.0))
 
 
+@dataclass(frozen=True)
+class _Pieces:
+    """Ranked rows cut wherever a run of equal scores or a bin starts.
+
+    Piece k has `length[k]` of the `size[k]` rows of its run, and with them their share
+    of its positives and negatives.
+    """
+
+    length: IntArray
+    size: IntArray
+    positive: FloatArray
+    negative: FloatArray
+    first_of_bin: IntArray
+
+    @classmethod
+    def of(cls, tied: Steps, bin_starts: IntArray) -> _Pieces:
+        """Cut the runs of equal scores at the rows where bins start."""
+        sizes = _run_sizes(tied)
+        run_starts = np.cumsum(sizes) - sizes
+        is_cut = np.zeros(sizes.sum(), dtype=bool)
+        is_cut[run_starts] = is_cut[bin_starts] = True
+        cuts = np.flatnonzero(is_cut)
+        length = np.diff(cuts, append=is_cut.size)
+        run = np.searchsorted(run_starts, cuts, side="right") - 1
+        return cls(
+            length,
+            sizes[run],
+            tied.positive[run] * length / sizes[run],
+            tied.negative[run] * length / sizes[run],
+            np.searchsorted(cuts, bin_starts),
+        )
+
+    def bins(self, offsets: IntArray) -> Steps:
+        """Return the masses of the bins, of which each query starts at its offset."""
+        return Steps(
+            np.add.reduceat(self.negative, self.first_of_bin),
+            np.add.reduceat(self.positive, self.first_of_bin),
+            offsets,
+        )
+
+    def pairs_in_bins(self, bins: Steps) -> FloatArray:
+        """Return per query the mean number of pairs that share a bin.
+
+        Two rows of one run do so less often than their shares of it suggest, as no
+        two rows take one place: of t rows, l lie in the piece, so both with
+        probability l (l - 1) / (t (t - 1)), which is below (l / t)^2.
+        """
+        left_out = self.size - self.length
+        rarely = left_out / (self.length * np.maximum(self.size - 1, 1))
+        excess = self.positive * self.negative * rarely
+        pairs = bins.positive * bins.negative
+        pairs -= np.add.reduceat(excess, self.first_of_bin)
+        return _query_sums(pairs, bins.offsets)
+
+
+def _bin_starts(
+    query_offsets: IntArray, bins: int | NDArray[Any]
+) -> tuple[IntArray, IntArray]:
+    """Return the row that each bin starts with, and the first bin of each query."""
+    n_rows = np.diff(query_offsets).tolist()
+    within = {n: np.append(0, bin_boundaries(n, bins)) for n in set(n_rows)}
+    starts = [
+        first + within[n] for first, n in zip(query_offsets[:-1], n_rows, strict=True)
+    ]
+    n_bins = [part.size for part in starts]
+    return np.concatenate(starts), np.append(0, np.cumsum(n_bins))
+
+
+def _run_sizes(tied: Steps) -> IntArray:
+    """Return how many rows have each score."""
+    return (tied.positive + tied.negative).astype(np.int64)
+
+
+def _class_sizes(steps: Steps) -> tuple[FloatArray, FloatArray]:
+    """Return the numbers of positives and of negatives of each query."""
+    positive = _query_sums(steps.positive, steps.offsets)
+    return positive, _query_sums(steps.negative, steps.offsets)
+
+
+def _query_sums(values: FloatArray, offsets: IntArray) -> FloatArray:
+    """Sum values of runs or bins over each query."""
+    sums: FloatArray = np.add.reduceat(values, offsets[:-1])
+    return sums
+
+
 def _areas_at_k(tied: Steps, k: int) -> FloatArray:
     """Return AUC@k of each query, NaN where it has one class only."""
-    sizes = run_sizes(tied)
-    p, n = class_sizes(tied)
+    sizes = _run_sizes(tied)
+    p, n = _class_sizes(tied)
     n_rows = (p + n).astype(np.int64)
     # beyond the rows of a query, a set adds as much to the best and worst as to it
     sets = TopSets.up_to(int(n_rows.max()), k)
@@ -221,7 +296,7 @@ def _areas_at_k(tied: Steps, k: int) -> FloatArray:
     before_query = np.repeat(np.cumsum(n_rows) - n_rows, n_runs)
     starts = np.cumsum(sizes) - sizes - before_query
     counts = membership_counts(sets, starts, sizes)
-    found = query_sums(tied.positive * counts, tied.offsets)
+    found = _query_sums(tied.positive * counts, tied.offsets)
     # positives as one block, before all negatives or behind them
     block = np.maximum(p, 1).astype(np.int64)
     best = p * membership_counts(sets, np.zeros_like(block), block)

@@ -26,7 +26,7 @@ __all__ = [
     "membership_counts",
 ]
 
-_MOST_ROWS = 2**53  # of any data; more is all of them
+_MAX_ROWS = 2**53  # of any data; more is all of them
 
 Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]
 
@@ -108,22 +108,7 @@ class TopSets:
         :math:`(s_b + s_{b+1}) / 2`. So weighted, the sum over the sets is, but for a
         constant, the number of correctly ordered pairs, where two rows of one bin
         count one half. All n rows together are no boundary, so that there may be none.
-
-        Parameters
-        ----------
-        n : int
-            Number of rows.
-        bins : int or sequence
-            An integer of at least 2: so many bins, as equal as they can be. Increasing
-            integers: how many rows the first bin, the first two, ... hold, as
-            ``range(20, 1000, 20)`` for bins of 20; those not below n are dropped.
-            Increasing numbers between 0 and 1: the same, as shares of the rows. Shares
-            are rounded, a half to the even number, and equal boundaries merged.
-
-        Returns
-        -------
-        TopSets
-            At most n - 1 sizes.
+        `bins` are those of :func:`~aucmax.metrics.binned_auc_score`.
         """
         boundaries = bin_boundaries(_check_count(n, "n"), check_bins(bins))
         edges = np.concatenate(([0], boundaries, [n]))
@@ -147,15 +132,7 @@ class TopSets:
         return float(self.weights @ (np.minimum(self.sizes, n_positive) - worst))
 
     def prefix_sums(self) -> tuple[FloatArray, FloatArray]:
-        r"""Return the sums of v and of v l over the sets up to each size 0 .. n.
-
-        Returns
-        -------
-        weights : ndarray of shape (n + 1,)
-            At place l, the weight of all sets of at most l rows.
-        moments : ndarray of shape (n + 1,)
-            At place l, the same sum of weight times size.
-        """
+        """Return the sums of v and of v l over the sets of at most 0 .. n rows."""
         weights = np.bincount(self.sizes, self.weights, self.n + 1)
         return np.cumsum(weights), np.cumsum(weights * np.arange(self.n + 1))
 
@@ -222,14 +199,11 @@ def counts_by_sums(
 
 def check_k(k: int) -> int:
     """Return the number of first rows that a measure looks at, if it is one."""
-    return min(_check_count(k, "k"), _MOST_ROWS)
+    return min(_check_count(k, "k"), _MAX_ROWS)
 
 
 def check_bins(bins: Bins) -> int | NDArray[Any]:
-    """Return the number of bins, or the boundaries as an array of integers or shares.
-
-    What it returns passes again, in the time of an array.
-    """
+    """Return the number of bins, or an array of boundaries: integers or shares."""
     if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
         if bins < 2:
             raise ValueError(f"bins must be at least 2, got {bins!r}.")
@@ -246,10 +220,7 @@ def check_bins(bins: Bins) -> int | NDArray[Any]:
 
 
 def bin_boundaries(n: int, bins: int | NDArray[Any]) -> IntArray:
-    """Return how many of n rows the first bin, the first two, ... hold, below n.
-
-    Takes what :func:`check_bins` returns.
-    """
+    """Return how many of n rows the first bin, the first two, ... hold, below n."""
     if isinstance(bins, int):
         if bins >= n:
             return np.arange(1, n)

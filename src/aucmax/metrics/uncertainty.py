@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit, stdtr, stdtrit
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import FloatArray, check_scores
 from aucmax.exceptions import FewRowsWarning
@@ -61,6 +62,7 @@ class AUCComparison:
     rows: tuple[float, float]
 
 
+@documented
 @dispatch_to_dask
 def auc_interval(
     y_true: ArrayLike,
@@ -112,19 +114,11 @@ def auc_interval(
 
     Parameters
     ----------
-    y_true, y_score : array-like of shape (n_rows,)
-        As in :func:`roc_auc_score`. At least two rows of each class.
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve that counts.
-    confidence : float
-        Probability that the interval is meant to cover, between 0 and 1.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of independent rows (not how often a row was seen): with shares
         :math:`w_i` of the class, the sums become :math:`\sum_i w_i^2 (V_i - A)^2 / (1 -
         \sum_i w_i^2)`, and p and n become :math:`1 / \sum_i w_i^2`, the same as above
         for equal weights.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -172,6 +166,7 @@ def auc_interval(
     return AUCInterval(auc, *ends, error, confidence, rows)
 
 
+@documented
 @dispatch_to_dask
 def compare_auc(
     y_true: ArrayLike,
@@ -202,18 +197,10 @@ def compare_auc(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,)
-        As in :func:`roc_auc_score`. At least two rows of each class.
     y_score_a, y_score_b : array-like of shape (n_rows,)
         The scores of the two models for the same rows.
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve that counts; then partial AUCs are compared.
-    confidence : float
-        Probability that the interval of the difference is meant to cover.
     sample_weight : array-like of shape (n_rows,), optional
         As in :func:`auc_interval`.
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
 
     Returns
     -------
@@ -226,12 +213,6 @@ def compare_auc(
     -----
     FewRowsWarning
         As in :func:`auc_interval`.
-
-    References
-    ----------
-    .. [1] E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson. Comparing the areas under
-       two or more correlated receiver operating characteristic curves: a nonparametric
-       approach. Biometrics 44(3), 1988.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
 from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ModelFileError
 
 __all__ = ["AdditiveLogistic"]

@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.folds import plan_folds
 from aucmax._core.parameters import check_choice, check_integer, check_range
-from aucmax._core.progress import reporter
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.decisions.calibration import (
     CalibratedMixin,
     are_rising,

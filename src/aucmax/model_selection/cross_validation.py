@@ -91,7 +91,7 @@ from aucmax.tables import (
     encode_target,
     match_target,
 )
-from aucmax.tables._sparse import fit_width
+from aucmax.tables._scaling import fit_width
 from aucmax.tables.cross_fit import FoldedTable
 from aucmax.tables.table_model import assemble_model, check_rows
 

@@ -37,7 +37,7 @@ class GivenRows:
     @cached_property
     def labels(self) -> BoolArray:
         """Which rows are positive."""
-        return self.target.labels == 1
+        return np.asarray(self.target.labels == 1)
 
 
 def read_rows(

@@ -18,8 +18,8 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import rankdata
 
-from aucmax._core.knots import along_knots
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.decisions.calibration import along_knots
 from aucmax.metrics import partial_auc_score
 
 __all__ = [

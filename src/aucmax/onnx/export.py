@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core.atomic import atomic_output
 from aucmax.hypotheses import StumpEnsemble, fitted_ensemble
 from aucmax.linear import LevelSumRanker
-from aucmax.onnx.graph import Graph
+from aucmax.onnx.onnx_graph import OnnxGraph
+from aucmax.onnx.onnx_trees import add_trees
 from aucmax.onnx.table_columns import add_table
-from aucmax.onnx.trees import add_trees
 from aucmax.tables import TableModel
 
 __all__ = ["save_onnx", "to_onnx"]
@@ -23,8 +23,8 @@ def to_onnx(model: Any) -> onnx.ModelProto:
 
     Linear models, stumps and boosted trees of arrays have one input, "X", of shape
     (rows, columns). Models of tables have one input of shape (rows, 1) for each column
-    in use, by its name: numbers (NaN is a gap), or texts without blanks around them (an
-    empty one is a gap). The output is "score", one number a row, as of
+    in use, by its name: numbers (NaN is missing), or strings without blanks around them
+    (an empty one is missing). The output is "score", one number per row, as of
     `decision_function`.
 
     Parameters
@@ -50,7 +50,7 @@ SoftRankBoost, LambdaMART or TableModel
     ['score']
     """
     check_is_fitted(model)
-    graph = Graph()
+    graph = OnnxGraph()
     if isinstance(model, TableModel):
         matrix = add_table(graph, model.encoder_, model.view)
         return graph.model(_add_scores(graph, matrix, model.estimator_))
@@ -79,7 +79,7 @@ def save_onnx(model: Any, path: str | Path, *, overwrite: bool = False) -> None:
         file.write(content)
 
 
-def _add_scores(graph: Graph, matrix: str, model: Any) -> str:
+def _add_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
     """Add what scores the rows of a matrix; return a column."""
     if hasattr(model, "model_text_"):
         return _add_tree_scores(graph, matrix, model)
@@ -92,13 +92,9 @@ def _add_scores(graph: Graph, matrix: str, model: Any) -> str:
     raise _cannot(model, "it is neither linear nor made of trees")
 
 
-def _add_level_scores(graph: Graph, matrix: str, model: LevelSumRanker) -> str:
+def _add_level_scores(graph: OnnxGraph, matrix: str, model: LevelSumRanker) -> str:
     parts = [
-        graph.add(
-            "Mul",
-            _add_scores(graph, matrix, part),
-            graph.constant(np.array([float(level)])),
-        )
+        graph.add("Mul", _add_scores(graph, matrix, part), graph.number(level))
         for level, part in zip(
             model.levels_[model.levels_ > 0], model.estimators_, strict=True
         )
@@ -106,13 +102,13 @@ def _add_level_scores(graph: Graph, matrix: str, model: LevelSumRanker) -> str:
     return graph.add("Sum", *parts)
 
 
-def _add_product(graph: Graph, matrix: str, weights: Any, offset: float) -> str:
+def _add_product(graph: OnnxGraph, matrix: str, weights: Any, offset: float) -> str:
     column = graph.constant(np.asarray(weights, dtype=np.float64)[:, None])
     product = graph.add("MatMul", matrix, column)
-    return graph.add("Add", product, graph.constant(np.array([offset])))
+    return graph.add("Add", product, graph.number(offset))
 
 
-def _add_hypotheses(graph: Graph, matrix: str, model: Any) -> str:
+def _add_hypotheses(graph: OnnxGraph, matrix: str, model: Any) -> str:
     ensemble, threshold = fitted_ensemble(vars(model)), float(model.threshold_)
     if not isinstance(ensemble, StumpEnsemble):
         line = ensemble.linear_form(threshold)
@@ -121,18 +117,17 @@ def _add_hypotheses(graph: Graph, matrix: str, model: Any) -> str:
     columns = graph.constant(np.asarray(ensemble.columns, dtype=np.int64))
     values = graph.add("Gather", matrix, columns, axis=1)
     is_above = graph.add("Greater", values, graph.constant(ensemble.thresholds))
-    ones = [graph.constant(np.array([one])) for one in (1.0, -1.0)]
-    signs = graph.add("Where", is_above, *ones)
+    signs = graph.add("Where", is_above, graph.number(1.0), graph.number(-1.0))
     return _add_product(graph, signs, ensemble.weights, -threshold)
 
 
-def _add_tree_scores(graph: Graph, matrix: str, model: Any) -> str:
+def _add_tree_scores(graph: OnnxGraph, matrix: str, model: Any) -> str:
     exponents = getattr(model, "column_exponents_", None)
     if exponents is not None:
         factors = graph.constant(np.ldexp(1.0, -exponents)[None, :])
         matrix = graph.add("Mul", matrix, factors)
     scores = add_trees(graph, matrix, model.model_text_)
-    offset = graph.constant(np.array([float(getattr(model, "threshold_", 0.0))]))
+    offset = graph.number(getattr(model, "threshold_", 0.0))
     return graph.add("Sub", scores, offset)
 
 

@@ -1,18 +1,20 @@
 """The columns of a table as a graph: raw cells in, the matrix of a model out."""
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
 
-from aucmax.onnx.graph import TREES, Graph
+from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.tables import TableEncoder
 from aucmax.tables._scaling import KNEE, LARGEST, binary_exponent
 
 __all__ = ["add_table"]
 
+Column: TypeAlias = dict[str, Any]  # what an encoder has learned of one
 
-def add_table(graph: Graph, encoder: TableEncoder, view: str) -> str:
+
+def add_table(graph: OnnxGraph, encoder: TableEncoder, view: str) -> str:
     """Add one input for each raw column; return the matrix of a view of them."""
     if encoder.scales_ is not None:
         width = int(encoder.n_features_in_)
@@ -35,39 +37,39 @@ def add_table(graph: Graph, encoder: TableEncoder, view: str) -> str:
     return graph.add("Concat", *blocks, axis=1)
 
 
-def _number_for_lines(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
-    """Squash and standardise; gaps are at the centre, and marked if training had any.
+def _number_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
+    """Squash and standardise as in ``aucmax/tables/_scaling.py``.
 
-    See ``aucmax/tables/_scaling.py`` for the formula.
+    Missing values are at the center, and marked if training had any.
     """
-    is_gap = graph.add("IsNaN", cells)
+    is_missing = graph.add("IsNaN", cells)
     blocks = []
     if column["deviation"] > 0:
-        filled = graph.add("Where", is_gap, _number(graph, column["center"]), cells)
-        halves = graph.add("Mul", filled, _number(graph, 0.5))
-        shifted = graph.add("Sub", halves, _number(graph, column["center"] / 2))
-        ratio = graph.add("Div", shifted, _number(graph, column["half_spread"]))
+        filled = graph.add("Where", is_missing, graph.number(column["center"]), cells)
+        halves = graph.add("Mul", filled, graph.number(0.5))
+        shifted = graph.add("Sub", halves, graph.number(column["center"] / 2))
+        ratio = graph.add("Div", shifted, graph.number(column["half_spread"]))
         ratio = _clipped(graph, ratio)
         size = graph.add("Abs", ratio)
-        order = graph.add("Log", graph.add("Div", size, _number(graph, KNEE)))
-        height = graph.add("Add", order, _number(graph, 1.0))
-        height = graph.add("Mul", height, _number(graph, KNEE))
+        order = graph.add("Log", graph.add("Div", size, graph.number(KNEE)))
+        height = graph.add("Add", order, graph.number(1.0))
+        height = graph.add("Mul", height, graph.number(KNEE))
         far = graph.add("Mul", graph.add("Sign", ratio), height)
-        is_far = graph.add("Greater", size, _number(graph, KNEE))
+        is_far = graph.add("Greater", size, graph.number(KNEE))
         squashed = graph.add("Where", is_far, far, ratio)
-        centered = graph.add("Sub", squashed, _number(graph, column["mean"]))
-        blocks.append(graph.add("Div", centered, _number(graph, column["deviation"])))
+        centered = graph.add("Sub", squashed, graph.number(column["mean"]))
+        blocks.append(graph.add("Div", centered, graph.number(column["deviation"])))
     if column["has_missing"]:
-        blocks.append(graph.add("Cast", is_gap, to=onnx.TensorProto.DOUBLE))
+        blocks.append(graph.add("Cast", is_missing, to=onnx.TensorProto.DOUBLE))
     return blocks
 
 
-def _number_for_trees(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+def _number_for_trees(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     factor = np.ldexp(1.0, -binary_exponent(column["half_spread"]))
-    return [_clipped(graph, graph.add("Mul", cells, _number(graph, factor)))]
+    return [_clipped(graph, graph.add("Mul", cells, graph.number(factor)))]
 
 
-def _category_for_lines(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+def _category_for_lines(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     n_words = len(column["categories"]) + column["has_other"]
     width = n_words + column["has_missing"]
     places = graph.constant(np.arange(width, dtype=np.int64)[None, :])
@@ -75,24 +77,24 @@ def _category_for_lines(graph: Graph, cells: str, column: dict[str, Any]) -> lis
     return [graph.add("Cast", is_at, to=onnx.TensorProto.DOUBLE)]
 
 
-def _category_for_trees(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+def _category_for_trees(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     n_words = len(column["categories"]) + column["has_other"]
-    # one place further for each code: the first is for -1, the last for gaps
+    # one place further for each code: the first is for -1, the last for missing values
     numbers = np.array([np.nan, *range(n_words), np.nan])
     codes = _codes(graph, cells, column)
     places = graph.add("Add", codes, graph.constant(np.array([1])))
     return [_looked_up(graph, places, numbers)]
 
 
-def _codes(graph: Graph, cells: str, column: dict[str, Any]) -> str:
-    """Give each word its number: the categories, then other, then gaps; -1 for none."""
+def _codes(graph: OnnxGraph, cells: str, column: Column) -> str:
+    """Map words to numbers: categories, then other, then missing; -1 for none."""
     n, has_other = len(column["categories"]), bool(column["has_other"])
     words = {word: k for k, word in enumerate(column["categories"])}
     words.setdefault("", n + has_other if column["has_missing"] else -1)
     return _numbered(graph, cells, words, n if has_other else -1)
 
 
-def _target_mean(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
+def _target_mean(graph: OnnxGraph, cells: str, column: Column) -> list[str]:
     shares = np.array([*column["shares"], column["overall"]])
     words = {word: k for k, word in enumerate(column["words"])}
     places = _numbered(graph, cells, words, len(words))
@@ -100,7 +102,7 @@ def _target_mean(graph: Graph, cells: str, column: dict[str, Any]) -> list[str]:
     return [_looked_up(graph, places, scaled)]
 
 
-def _numbered(graph: Graph, cells: str, words: dict[str, int], default: int) -> str:
+def _numbered(graph: OnnxGraph, cells: str, words: dict[str, int], default: int) -> str:
     return graph.add(
         "LabelEncoder",
         cells,
@@ -111,19 +113,15 @@ def _numbered(graph: Graph, cells: str, words: dict[str, int], default: int) -> 
     )
 
 
-def _looked_up(graph: Graph, places: str, numbers: Any) -> str:
+def _looked_up(graph: OnnxGraph, places: str, numbers: Any) -> str:
     return graph.add("Gather", graph.constant(numbers), places, axis=0)
 
 
-def _clipped(graph: Graph, values: str) -> str:
+def _clipped(graph: OnnxGraph, values: str) -> str:
     """Keep numbers within what is squashed; NaN stays."""
-    lower, upper = _number(graph, -LARGEST), _number(graph, LARGEST)
+    lower, upper = graph.number(-LARGEST), graph.number(LARGEST)
     below, above = graph.add("Less", values, lower), graph.add("Greater", values, upper)
     return graph.add("Where", above, upper, graph.add("Where", below, lower, values))
-
-
-def _number(graph: Graph, value: float) -> str:
-    return graph.constant(np.array([float(value)]))
 
 
 _ADD = {

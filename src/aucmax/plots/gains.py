@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_choice
-from aucmax.metrics._alerts import AlertCurve, alert_curve
-from aucmax.plots._axes import GREY, counted, dress, line_style, plain
-from aucmax.plots._scored import ScoredDisplay, named_scores, telling_which
+from aucmax.metrics.roc import AlertCurve, alert_curve
+from aucmax.plots._display import (
+    GREY,
+    REFERENCE,
+    ScoredDisplay,
+    counted,
+    dress,
+    line_style,
+    measure_each,
+    plain,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +41,7 @@ class GainsCurve:
     ----------
     name : str or None
         What the legend calls it.
-    ranked : aucmax.metrics._alerts.AlertCurve
+    ranked : aucmax.metrics.roc.AlertCurve
         Positives found by the number of rows opened.
     """
 
@@ -55,6 +64,8 @@ class GainsCurve:
         return float(self.ranked.found_among(opened))
 
 
+@documented
+@dataclass(eq=False, repr=False)
 class GainsDisplay(ScoredDisplay):
     """Cumulative gains or lift, drawn in the manner of scikit-learn's displays.
 
@@ -71,8 +82,6 @@ class GainsDisplay(ScoredDisplay):
 
     Attributes
     ----------
-    figure_, ax_
-        The figure and the axes drawn on.
     line_ : list of matplotlib.lines.Line2D
         The curves.
     marks_ : list of matplotlib.lines.Line2D
@@ -81,22 +90,14 @@ class GainsDisplay(ScoredDisplay):
         What a list in any order finds.
     """
 
-    line_: list[Line2D]
-    marks_: list[Line2D]
-    chance_level_: Line2D
+    curves: Sequence[GainsCurve]
+    _: KW_ONLY
+    opened: float | None = None
+    kind: str = "gains"
 
-    def __init__(
-        self,
-        curves: Sequence[GainsCurve],
-        *,
-        opened: float | None = None,
-        kind: str = "gains",
-    ) -> None:
-        check_choice("kind", kind, ("gains", "lift"))
-        self.curves = list(curves)
-        self.opened = opened
-        self.kind = kind
-        n_rows = self.curves[0].ranked.n_rows
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, ("gains", "lift"))
+        n_rows, opened = self.curves[0].ranked.n_rows, self.opened
         is_number = isinstance(opened, Real)
         if opened is not None and not (is_number and 0 < opened <= n_rows):
             raise ValueError(
@@ -119,22 +120,6 @@ class GainsDisplay(ScoredDisplay):
     ) -> Self:
         """Draw the curves of scores.
 
-        Parameters
-        ----------
-        y_true, y_scores, sample_weight, pos_label, ax
-            As in :func:`roc_curve`.
-        opened : int, optional
-            How many cases can be opened: marked, with what is found among them.
-        kind : {"gains", "lift"}
-            Positives found, or how many times as many as in a list in any order.
-        name : str, optional
-            What the legend calls a single curve.
-
-        Returns
-        -------
-        GainsDisplay
-            The drawing.
-
         Examples
         --------
         >>> from matplotlib.figure import Figure
@@ -146,32 +131,23 @@ class GainsDisplay(ScoredDisplay):
         >>> display.line_[0].get_label()
         'open 3, find 2'
         """
-        curves = []
-        for key, scores in named_scores(y_scores, name).items():
-            with telling_which(key):
-                ranked = alert_curve(
-                    y_true, scores, sample_weight=sample_weight, pos_label=pos_label
-                )
-            curves.append(GainsCurve(key, ranked))
+        rows: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label}
+        curves = measure_each(
+            lambda key, scores: GainsCurve(key, alert_curve(y_true, scores, **rows)),
+            y_scores,
+            name,
+        )
         return cls(curves, opened=opened, kind=kind).plot(ax)
-
-    def _size(self) -> tuple[float, float]:
-        return 5.8, 4.8
 
     def _draw(self, ax: Axes) -> None:
         whole = self.curves[0].ranked
         opened = np.linspace(0.0, whole.n_rows, _POINTS + 1)[1:]
         any_order = self._height(opened * whole.base_rate, opened, whole)
         (self.chance_level_,) = ax.plot(
-            opened,
-            any_order,
-            color=GREY,
-            linewidth=1,
-            linestyle=(0, (4, 4)),
-            zorder=1,
-            label="any order",
+            opened, any_order, label="any order", **REFERENCE
         )
-        self.line_, self.marks_ = [], []
+        self.line_: list[Line2D] = []
+        self.marks_: list[Line2D] = []
         for k, curve in enumerate(self.curves):
             found = curve.ranked.found_among(opened)
             style = line_style(k)
@@ -181,14 +157,12 @@ class GainsDisplay(ScoredDisplay):
             )
             if self.opened is not None:
                 height = self._height(curve.found(self.opened), self.opened, whole)
-                self.marks_ += ax.plot(
-                    [self.opened],
-                    [height],
-                    color=style["color"],
-                    marker="o",
-                    markersize=7,
-                    zorder=4,
-                )
+                mark: dict[str, Any] = {
+                    "color": style["color"],
+                    "marker": "o",
+                    "markersize": 7,
+                }
+                self.marks_ += ax.plot([self.opened], [height], zorder=4, **mark)
         self._dress(ax, whole)
 
     def _height(self, found: Any, opened: Any, whole: AlertCurve) -> Any:

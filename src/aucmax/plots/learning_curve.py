@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import check_binary_labels, reject_unreadable
 from aucmax.metrics import AUCInterval, auc_interval
-from aucmax.plots._axes import BLUE, Display, counted, dress, plain
-from aucmax.plots._scored import name_of, scores_of
+from aucmax.plots._display import (
+    BLUE,
+    ScoredDisplay,
+    counted,
+    dress,
+    name_of,
+    scores_of,
+    titled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,11 +29,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LearningCurveDisplay"]
 
-_FEWEST = 2  # rows of either class that a sample has
+_MIN_ROWS = 2  # rows of either class that a sample has
 
 
-@dataclass
-class LearningCurveDisplay(Display):
+@documented
+@dataclass(eq=False, repr=False)
+class LearningCurveDisplay(ScoredDisplay):
     """AUC on the same test rows by the number of training rows.
 
     Use :meth:`from_predictions` or :meth:`from_estimator` to make one.
@@ -43,8 +52,6 @@ class LearningCurveDisplay(Display):
 
     Attributes
     ----------
-    figure_, ax_
-        The figure and the axes drawn on.
     points_ : matplotlib.container.ErrorbarContainer
         The areas with their intervals.
     """
@@ -53,6 +60,7 @@ class LearningCurveDisplay(Display):
     areas: Sequence[AUCInterval]
     name: str | None
     n_test: int
+    _size: ClassVar = (5.8, 4.0)
 
     @classmethod
     def from_predictions(
@@ -74,35 +82,18 @@ class LearningCurveDisplay(Display):
             Labels of the test rows.
         y_scores : mapping from int to array-like of shape (n_rows,)
             Their scores, by the number of rows that the model had learned from.
-        fpr_range : pair of float
-            Range of false positive rates: draws the partial AUC over it.
-        confidence : float
-            Coverage of the intervals, DeLong's.
-        pos_label : label, optional
-            The positive class; by default, the second of the two labels.
         name : str, optional
             What the title calls the model.
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        LearningCurveDisplay
-            The drawing.
         """
         if not y_scores:
             raise ValueError("There is nothing to draw: y_scores is an empty mapping.")
         sizes = sorted(y_scores)
-        areas = [
-            auc_interval(
-                y_true,
-                y_scores[n],
-                confidence=confidence,
-                fpr_range=fpr_range,
-                pos_label=pos_label,
-            )
-            for n in sizes
-        ]
+        options: dict[str, Any] = {
+            "fpr_range": fpr_range,
+            "confidence": confidence,
+            "pos_label": pos_label,
+        }
+        areas = [auc_interval(y_true, y_scores[n], **options) for n in sizes]
         return cls(sizes, areas, name, len(np.asarray(y_true))).plot(ax)
 
     @classmethod
@@ -125,12 +116,6 @@ class LearningCurveDisplay(Display):
 
         Parameters
         ----------
-        estimator : object
-            A binary classifier; it is not changed, and need not be fitted.
-        X : array-like or DataFrame of shape (n_rows, n_features)
-            Rows to learn from and to test on.
-        y : array-like of shape (n_rows,)
-            Their labels.
         n_rows : sequence of int, optional
             Numbers of training rows; by default about an eighth, a quarter, a half and
             all of those that are not tested.
@@ -138,17 +123,10 @@ class LearningCurveDisplay(Display):
             Share of the rows that all are tested on.
         random_state : int
             Decides which.
-        pos_label : label, optional
-            The positive class; by default, the second of the two labels.
         name : str, optional
             What the title calls the model; its class by default.
         **options
             Further options of :meth:`from_predictions`.
-
-        Returns
-        -------
-        LearningCurveDisplay
-            The drawing.
         """
         from sklearn.base import clone
         from sklearn.model_selection import train_test_split
@@ -179,15 +157,13 @@ class LearningCurveDisplay(Display):
             **options,
         )
 
-    def _size(self) -> tuple[float, float]:
-        return 5.8, 4.0
-
     def _draw(self, ax: Axes) -> None:
         from matplotlib.ticker import NullLocator
 
         heights = np.array([area.auc for area in self.areas])
         ends = np.array([(area.low, area.high) for area in self.areas])
         confidence = self.areas[0].confidence
+        # scikit-learn's display has deviations over folds in place of intervals
         self.points_: ErrorbarContainer = ax.errorbar(
             self.n_rows,
             heights,
@@ -202,11 +178,11 @@ class LearningCurveDisplay(Display):
         ax.set_xscale("log", base=2)
         ax.set_xticks(self.n_rows, [f"{n:,}" for n in self.n_rows])
         ax.xaxis.set_minor_locator(NullLocator())
-        name = "" if self.name is None else f" of {plain(self.name)}"
+        title = titled("Learning curve", self.name)
         ax.set(
             xlabel="training rows",
             ylabel="AUC on the test rows",
-            title=f"Learning curve{name}, tested on {counted(self.n_test, 'row')}",
+            title=f"{title}, tested on {counted(self.n_test, 'row')}",
         )
         dress(ax, "lower right")
 
@@ -247,7 +223,7 @@ def _check_sizes(wanted: Sequence[int] | None, rows: Any, labels: Any) -> list[i
             )
         if not _has_both(labels[rows[:size]]):
             raise ValueError(
-                f"n_rows has {size}, too few for {_FEWEST} rows of either class; "
+                f"n_rows has {size}, too few for {_MIN_ROWS} rows of either class; "
                 "choose larger numbers."
             )
     return sorted(set(wanted))
@@ -255,4 +231,4 @@ def _check_sizes(wanted: Sequence[int] | None, rows: Any, labels: Any) -> list[i
 
 def _has_both(labels: Any) -> bool:
     counts = np.unique(labels, return_counts=True)[1]
-    return counts.size == 2 and bool(counts.min() >= _FEWEST)
+    return counts.size == 2 and bool(counts.min() >= _MIN_ROWS)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from aucmax.plots._axes import BLUE, GREY, ORANGE, Drawing, axes_or_new, dress
+from aucmax.plots._display import BLUE, GREY, ORANGE, Drawing, axes_or_new, dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import mean_average_precision
-from aucmax.metrics._alerts import AlertCurve, alert_curve
-from aucmax.plots._axes import GREY, counted, dress, line_style, plain
-from aucmax.plots._scored import ScoredDisplay, named_scores, telling_which
+from aucmax.metrics.roc import AlertCurve, alert_curve
+from aucmax.plots._display import (
+    REFERENCE,
+    ScoredDisplay,
+    counted,
+    dress,
+    line_style,
+    measure_each,
+    plain,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["PrecisionRecallCurve", "PrecisionRecallDisplay"]
 
 _FIRST = 200  # lengths of the list that are drawn one by one
-_MOST_POINTS = 1000
+_MAX_POINTS = 1000
 
 
 @dataclass(frozen=True)
@@ -51,8 +59,10 @@ class PrecisionRecallCurve:
         return area if self.name is None else f"{self.name}\n{area}"
 
 
+@documented
+@dataclass(eq=False, repr=False)
 class PrecisionRecallDisplay(ScoredDisplay):
-    """Precision-recall curves, drawn in the manner of scikit-learn's displays.
+    """Precision-recall curves, drawn by scikit-learn's display of the same name.
 
     Use :meth:`from_predictions` or :meth:`from_estimator` to make one.
 
@@ -65,23 +75,15 @@ class PrecisionRecallDisplay(ScoredDisplay):
 
     Attributes
     ----------
-    figure_, ax_
-        The figure and the axes drawn on.
     line_ : list of matplotlib.lines.Line2D
         The curves.
     chance_level_ : matplotlib.lines.Line2D
         The precision of a list in any order: the share of positives.
     """
 
-    line_: list[Line2D]
-    chance_level_: Line2D
-
-    def __init__(
-        self, curves: Sequence[PrecisionRecallCurve], n_positive: float, n_rows: float
-    ) -> None:
-        self.curves = list(curves)
-        self.n_positive = n_positive
-        self.n_rows = n_rows
+    curves: Sequence[PrecisionRecallCurve]
+    n_positive: float
+    n_rows: float
 
     @classmethod
     def from_predictions(
@@ -99,18 +101,6 @@ class PrecisionRecallDisplay(ScoredDisplay):
         Rows that tie at the end of the list count in equal parts, as in
         :func:`aucmax.metrics.precision_at_k`.
 
-        Parameters
-        ----------
-        y_true, y_scores, sample_weight, pos_label, ax
-            As in :func:`roc_curve`.
-        name : str, optional
-            What the legend calls a single curve.
-
-        Returns
-        -------
-        PrecisionRecallDisplay
-            The drawing.
-
         Examples
         --------
         >>> from matplotlib.figure import Figure
@@ -123,43 +113,40 @@ class PrecisionRecallDisplay(ScoredDisplay):
         'average precision 0.917'
         """
         rows: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label}
-        curves = []
-        for key, scores in named_scores(y_scores, name).items():
-            with telling_which(key):
-                ranked = alert_curve(y_true, scores, **rows)
-                average = mean_average_precision(y_true, scores, **rows)
-            recall, precision = _trace(ranked)
-            curves.append(PrecisionRecallCurve(key, recall, precision, average))
-        return cls(curves, ranked.n_positive, ranked.n_rows).plot(ax)
 
-    def _size(self) -> tuple[float, float]:
-        return 5.8, 4.8
+        def measure(
+            key: str | None, scores: ArrayLike
+        ) -> tuple[PrecisionRecallCurve, AlertCurve]:
+            ranked = alert_curve(y_true, scores, **rows)
+            average = mean_average_precision(y_true, scores, **rows)
+            return PrecisionRecallCurve(key, *_trace(ranked), average), ranked
+
+        found = measure_each(measure, y_scores, name)
+        whole = found[0][1]
+        curves = [curve for curve, _ in found]
+        return cls(curves, whole.n_positive, whole.n_rows).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
+        from sklearn import metrics
+
         share = self.n_positive / self.n_rows
-        self.chance_level_ = ax.axhline(
-            share,
-            color=GREY,
-            linewidth=1,
-            linestyle=(0, (4, 4)),
-            zorder=1,
-            label=f"any order: {share:.1%} are positive",
-        )
-        self.line_ = [
-            ax.plot(
-                curve.recall,
-                curve.precision,
-                zorder=3,
-                label=plain(curve.label),
-                **line_style(k),
-            )[0]
-            for k, curve in enumerate(self.curves)
-        ]
+        self.line_: list[Line2D] = []
+        for k, curve in enumerate(self.curves):
+            drawn = metrics.PrecisionRecallDisplay(
+                curve.precision, curve.recall, prevalence_pos_label=share
+            ).plot(ax, plot_chance_level=curve is self.curves[-1])
+            # styles are options of other names from scikit-learn 1.6 to 1.9
+            style = {"drawstyle": "default", "zorder": 3, **line_style(k)}
+            drawn.line_.set(label=plain(curve.label), **style)
+            self.line_.append(drawn.line_)
+        self.chance_level_: Line2D = drawn.chance_level_
+        label = f"any order: {share:.1%} are positive"
+        self.chance_level_.set(label=label, **REFERENCE)
         ax.set(
             xlabel="recall: share of positives found",
             ylabel="precision: share of positives among those opened",
-            xlim=(-0.01, 1.01),
             ylim=(0.0, 1.02),
+            aspect="auto",
             title=f"Precision and recall, {counted(self.n_positive, 'positive')} among "
             f"{counted(self.n_rows, 'row')}",
         )
@@ -169,7 +156,7 @@ class PrecisionRecallDisplay(ScoredDisplay):
 def _trace(ranked: AlertCurve) -> tuple[FloatArray, FloatArray]:
     """Return recall and precision of short lists one by one, of longer ones thinned."""
     first = np.arange(1.0, _FIRST + 1.0)
-    rest = np.linspace(0.0, ranked.n_rows, _MOST_POINTS - _FIRST + 1)[1:]
+    rest = np.linspace(0.0, ranked.n_rows, _MAX_POINTS - _FIRST + 1)[1:]
     opened = np.union1d(first[first < ranked.n_rows], rest)
     found = ranked.found_among(opened)
     return found / ranked.n_positive, found / opened

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, check_number
 from aucmax._core.validation import (
     BoolArray,
@@ -15,8 +17,15 @@ from aucmax._core.validation import (
     check_sample_weight,
     check_scores,
 )
-from aucmax.plots._axes import BLUE, GREY, ORANGE, counted, dress, plain
-from aucmax.plots._scored import ScoredDisplay
+from aucmax.plots._display import (
+    BLUE,
+    GREY,
+    ORANGE,
+    ScoredDisplay,
+    counted,
+    dress,
+    titled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,10 +36,12 @@ __all__ = ["ScoreDensityDisplay"]
 
 # the share of scores at either end that may not stretch the picture
 _TAIL = 0.001
-_FEWEST_BARS, _MOST_BARS = 10, 40
-_MOST_BINS = 100_000  # that can be drawn at all
+_MIN_BARS, _MAX_BARS = 10, 40
+_MAX_BINS = 100_000  # that can be drawn at all
 
 
+@documented
+@dataclass(eq=False, repr=False)
 class ScoreDensityDisplay(ScoredDisplay):
     """Densities of the scores of positives and of negatives, each of area 1.
 
@@ -55,40 +66,29 @@ class ScoreDensityDisplay(ScoredDisplay):
 
     Attributes
     ----------
-    figure_, ax_
-        The figure and the axes drawn on.
     areas_ : list of matplotlib.patches.Polygon
         The densities of the negatives and of the positives.
     threshold_ : matplotlib.lines.Line2D or None
         The threshold.
     """
 
-    areas_: list[Polygon]
-    threshold_: Line2D | None
+    scores: FloatArray
+    is_positive: BoolArray
+    _: KW_ONLY
+    sample_weight: FloatArray | None = None
+    bins: int | None = None
+    threshold: float | None = None
+    name: str | None = None
+    _size: ClassVar = (6.2, 3.8)
 
-    def __init__(
-        self,
-        scores: FloatArray,
-        is_positive: BoolArray,
-        *,
-        sample_weight: FloatArray | None = None,
-        bins: int | None = None,
-        threshold: float | None = None,
-        name: str | None = None,
-    ) -> None:
-        if bins is None:
-            n_few = min(is_positive.sum(), (~is_positive).sum())
-            bins = int(np.clip(2.0 * np.sqrt(n_few), _FEWEST_BARS, _MOST_BARS))
-        check_integer("bins", bins)
-        check_number("bins", bins, 1, _MOST_BINS)
-        if threshold is not None:
-            check_number("threshold", threshold, -np.inf, np.inf)
-        self.scores = scores
-        self.is_positive = is_positive
-        self.sample_weight = sample_weight
-        self.bins = bins
-        self.threshold = threshold
-        self.name = name
+    def __post_init__(self) -> None:
+        if self.bins is None:
+            n_few = min(self.is_positive.sum(), (~self.is_positive).sum())
+            self.bins = int(np.clip(2.0 * np.sqrt(n_few), _MIN_BARS, _MAX_BARS))
+        check_integer("bins", self.bins)
+        check_number("bins", self.bins, 1, _MAX_BINS)
+        if self.threshold is not None:
+            check_number("threshold", self.threshold, -np.inf, np.inf)
 
     @classmethod
     def from_predictions(
@@ -107,22 +107,8 @@ class ScoreDensityDisplay(ScoredDisplay):
 
         Parameters
         ----------
-        y_true, sample_weight, pos_label, ax
-            As in :func:`roc_curve`.
         y_scores : array-like of shape (n_rows,)
             Scores of one model.
-        bins : int, optional
-            Number of bars over the range of the scores; by default 10 to 40, the more
-            the more rows the smaller class has.
-        threshold : float, optional
-            Where to draw a line, with what is found and what is a false alarm above it.
-        name : str, optional
-            What the title calls the model.
-
-        Returns
-        -------
-        ScoreDensityDisplay
-            The drawing.
 
         Examples
         --------
@@ -145,12 +131,9 @@ class ScoreDensityDisplay(ScoredDisplay):
         )
         return display.plot(ax)
 
-    def _size(self) -> tuple[float, float]:
-        return 6.2, 3.8
-
     def _draw(self, ax: Axes) -> None:
         edges = self._edges()
-        self.areas_ = []
+        self.areas_: list[Polygon] = []
         for is_positive, colour, noun in (
             (False, BLUE, "negative"),
             (True, ORANGE, "positive"),
@@ -169,10 +152,10 @@ class ScoreDensityDisplay(ScoredDisplay):
                 label=counted(self._mass(rows), noun),
             )[2]
             self.areas_.append(patches[0])
-        self.threshold_ = self._draw_threshold(ax)
-        name = "" if self.name is None else f" of {plain(self.name)}"
+        self.threshold_: Line2D | None = self._draw_threshold(ax)
         ax.margins(y=0.2)
-        ax.set(xlabel="score", ylabel="density", title=f"Scores{name} by class")
+        title = titled("Scores", self.name)
+        ax.set(xlabel="score", ylabel="density", title=f"{title} by class")
         dress(ax, "best")
 
     def _edges(self) -> FloatArray:
@@ -181,7 +164,7 @@ class ScoreDensityDisplay(ScoredDisplay):
             low, high = self.scores.min(), self.scores.max()
         if low == high:
             low, high = low - 0.5, high + 0.5
-        return np.linspace(low, high, self.bins + 1)
+        return np.linspace(low, high, int(self.bins or 1) + 1)
 
     def _mass(self, rows: BoolArray) -> float:
         if self.sample_weight is None:

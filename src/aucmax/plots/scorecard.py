@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aucmax._core.parameters import check_integer
-from aucmax.plots._axes import BLUE, ORANGE, Drawing, axes_or_new
+from aucmax.plots._display import BLUE, ORANGE, Drawing, axes_or_new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

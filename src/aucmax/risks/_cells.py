@@ -6,7 +6,7 @@ import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks import _cell_kernels, _kernels
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 
 __all__ = ["Grid"]
 

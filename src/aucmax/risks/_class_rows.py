@@ -7,7 +7,44 @@ import numpy as np
 from aucmax._core.sorting import RowNumbers, row_number_type, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray
 
-__all__ = ["ClassRows"]
+__all__ = ["ClassMembers", "ClassRows", "split_classes"]
+
+
+class ClassMembers(NamedTuple):
+    """The rows of one class that weigh anything; the side is that of `ClassRows`."""
+
+    rows: RowNumbers
+    weights: FloatArray | None  # None for ones
+    side: int
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all rows."""
+        return float(self.rows.size if self.weights is None else self.weights.sum())
+
+    def with_scores(self, scores: FloatArray) -> "ClassRows":
+        """Return the rows with their scores, given those of both classes."""
+        return ClassRows(self.rows, scores[self.rows], self.weights, self.side)
+
+
+def split_classes(
+    labels: BoolArray, sample_weight: FloatArray | None, *, rescale: bool = False
+) -> tuple[ClassMembers, ClassMembers]:
+    """Return the positives and the negatives, without rows that weigh nothing.
+
+    With `rescale`, weights are in units of each class's heaviest row: no product of two
+    of them overflows.
+    """
+    classes = []
+    for members, side in ((labels, -1), (~labels, 1)):
+        if sample_weight is not None:
+            members = members & (sample_weight > 0.0)
+        rows = np.flatnonzero(members).astype(row_number_type(members.size))
+        weights = None if sample_weight is None else sample_weight[rows]
+        if weights is not None and rescale:
+            weights = weights / weights.max()
+        classes.append(ClassMembers(rows, weights, side))
+    return classes[0], classes[1]
 
 
 class ClassRows(NamedTuple):
@@ -21,33 +58,6 @@ class ClassRows(NamedTuple):
     values: FloatArray
     weights: FloatArray | None  # None for ones
     side: int
-
-    @classmethod
-    def both(
-        cls, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> "tuple[ClassRows, ClassRows]":
-        """Take the positives and the negatives, without rows that weigh nothing."""
-        classes = []
-        for members, side in ((labels, -1), (~labels, 1)):
-            if sample_weight is not None:
-                members = members & (sample_weight > 0.0)
-            rows = np.flatnonzero(members).astype(row_number_type(members.size))
-            weights = None if sample_weight is None else sample_weight[rows]
-            classes.append(cls(rows, scores[rows], weights, side))
-        return classes[0], classes[1]
-
-    @classmethod
-    def both_rescaled(
-        cls, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> "tuple[ClassRows, ClassRows]":
-        """Do the same in units of each class's heaviest row: no product overflows."""
-        positive, negative = cls.both(scores, labels, sample_weight)
-        if positive.weights is None or negative.weights is None:
-            return positive, negative
-        return (
-            positive._replace(weights=positive.weights / positive.weights.max()),
-            negative._replace(weights=negative.weights / negative.weights.max()),
-        )
 
     @property
     def size(self) -> int:

@@ -11,7 +11,7 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import _kernels
 from aucmax.risks._class_rows import ClassRows
 from aucmax.risks._forms import gram, sums_of_windows
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 
 __all__ = [
     "LARGEST_GAP_AT_A_KINK",

@@ -9,7 +9,7 @@ from aucmax._core.sorting import deal_out, sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.risks import _kernels, _partial_kernels
 from aucmax.risks._hinge_sums import LARGEST_GAP_AT_A_KINK, window_laplacian
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 
 __all__ = ["QueryRows"]
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aucmax._core.parameters import check_range
+from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["RankBox", "check_sizes"]
@@ -26,10 +26,18 @@ class RankBox(NamedTuple):
     negatives: float  # share at which their range ends
     positives: float  # share at which the range of the positives ends; it starts at 0
     is_mirrored: bool
+    is_loose: bool
 
     @classmethod
-    def of(cls, fpr_range: Sequence[float], tpr_range: Sequence[float]) -> "RankBox":
+    def of(
+        cls,
+        fpr_range: Sequence[float],
+        tpr_range: Sequence[float],
+        bound: str = "tight",
+    ) -> "RankBox":
         """Translate the ranges, of which only one may leave out the first rows."""
+        check_choice("bound", bound, ("tight", "loose"))
+        is_loose = bound == "loose"
         a, b = check_range("fpr_range", fpr_range)
         c, d = check_range("tpr_range", tpr_range)
         if a > 0.0 and d < 1.0:
@@ -39,13 +47,13 @@ class RankBox(NamedTuple):
                 "fpr_range at 0, or end tpr_range at 1."
             )
         if d < 1.0:
-            return cls(1.0 - d, 1.0 - c, b, True)
-        return cls(a, b, 1.0 - c, False)
+            return cls(1.0 - d, 1.0 - c, b, True, is_loose)
+        return cls(a, b, 1.0 - c, False, is_loose)
 
     @property
-    def size(self) -> float:
-        """Share of the pairs in the box."""
-        return (self.negatives - self.skip) * self.positives
+    def is_choice_of_rows(self) -> bool:
+        """Whether the risk is a mean of hinges over the first rows of each class."""
+        return not (self.is_loose or self.is_mirrored or self.skip > 0.0)
 
 
 def check_sizes(
@@ -54,7 +62,7 @@ def check_sizes(
     labels: BoolArray,
     sample_weight: FloatArray | None,
 ) -> None:
-    """Complain about a range that covers less than one row of its class."""
+    """Raise if a range covers less than one row of its class."""
     counted = np.ones_like(labels) if sample_weight is None else sample_weight > 0.0
     for ends, name, rows, members in (
         (fpr_range, "fpr_range", "negatives", ~labels),

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._core.sorting import RowNumbers, row_number_type
-from aucmax._core.validation import BoolArray, FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.risks import _margin_kernels
-from aucmax.risks._class_rows import ClassRows
+from aucmax.risks._class_rows import ClassMembers, ClassRows
 
 __all__ = ["SortedPairs", "difference_of_rank", "sorted_pairs"]
 
@@ -75,11 +75,10 @@ class SortedPairs(NamedTuple):
 
 
 def sorted_pairs(
-    scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
+    classes: tuple[ClassMembers, ClassMembers], scores: FloatArray
 ) -> SortedPairs:
-    """Sort both classes, without the rows that weigh nothing."""
-    positive, negative = ClassRows.both(scores, labels, sample_weight)
-    positive, negative = positive.sorted(), negative.sorted()
+    """Sort both classes."""
+    positive, negative = (own.with_scores(scores).sorted() for own in classes)
     if negative.weights is None:
         return SortedPairs(positive, negative, None)
     masses = np.zeros(negative.size + 1)

@@ -8,16 +8,16 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._class_rows import ClassRows
-from aucmax.risks._nu import checked_nu
+from aucmax.risks._class_rows import split_classes
+from aucmax.risks._nu import BoundMargin, checked_nu
 from aucmax.risks._selection import SmoothChoice
 from aucmax.risks._worst_rows import Lowest, half_difference_of_means
-from aucmax.risks.base import Risk, Support
+from aucmax.risks.contract import Support
 
 __all__ = ["InstanceMargin", "InstanceMargins"]
 
 
-class InstanceMargin(BaseEstimator, Risk):
+class InstanceMargin(BaseEstimator):
     r"""Half of: mean of the largest negatives less mean of the smallest positives.
 
     .. math:: R(s) = \frac{1}{2} \Big( \frac{1}{\nu_-} \sum_{\text{largest}} w_j s_j
@@ -51,7 +51,7 @@ class InstanceMargin(BaseEstimator, Risk):
     >>> from aucmax.risks import InstanceMargin
     >>> scores = np.array([2.0, 0.0, 0.0, -1.0])
     >>> labels = np.array([True, True, False, False])
-    >>> InstanceMargin(nu_pos=2, nu_neg=1).value_and_subgradient(scores, labels)
+    >>> InstanceMargin(nu_pos=2, nu_neg=1).bind(labels).value_and_gradient(scores)
     (-0.5, array([-0.25, -0.25,  0.5 ,  0.  ]))
     """
 
@@ -59,73 +59,78 @@ class InstanceMargin(BaseEstimator, Risk):
         self.nu_pos = nu_pos
         self.nu_neg = nu_neg
 
-    def value_and_subgradient(
+    def bind(
         self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> tuple[float, FloatArray]:
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
+    ) -> "BoundInstanceMargin":
+        """Return the risk of these rows: see :meth:`Risk.bind`; takes no queries."""
+        return BoundInstanceMargin(self, labels, sample_weight, queries)
+
+
+class BoundInstanceMargin(BoundMargin):
+    """The instance margin of given rows."""
+
+    risk: InstanceMargin
+    can_be_smoothed = True
+
+    def __init__(
+        self,
+        risk: InstanceMargin,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None,
+        queries: ArrayLike | None,
+    ) -> None:
+        super().__init__(risk, labels, sample_weight, queries)
+        positive, negative = (own.total_weight for own in self._classes)
+        self._nus = (
+            checked_nu("nu_pos", risk.nu_pos, "positives", positive),
+            checked_nu("nu_neg", risk.nu_neg, "negatives", negative),
+        )
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one selection.
 
         The subgradient of a positive row is minus half its share in the mean, that of a
         negative row plus half, so each class adds up to one half.
         """
-        classes = ClassRows.both(scores, labels, sample_weight)
-        return half_difference_of_means(
-            classes, self._checked_nus(classes), scores.size
-        )
+        positive, negative = (own.with_scores(scores) for own in self._classes)
+        return half_difference_of_means((positive, negative), self._nus, scores.size)
 
-    def smoothed(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-        *,
-        width: float,
-    ) -> Support:
+    def smoothed(self, scores: FloatArray, width: float) -> Support:
         """Return a line below the risk whose slope is the smoothed risk's gradient.
 
         The shares of rows fall from 1 to 0 over the width, instead of all at once.
         """
-        classes = ClassRows.both(scores, labels, sample_weight)
-        nus = self._checked_nus(classes)
-        value, _ = half_difference_of_means(classes, nus, scores.size)
+        value, _ = self.value_and_gradient(scores)
         subgradient = np.zeros(scores.size)
-        for own, nu in zip(classes, nus, strict=True):
-            chosen = SmoothChoice.of(own, nu / own.total_weight, width).chosen
-            shares = 0.5 * own.side / nu * chosen.explicit_weights
+        choices = self._smooth_choices(scores, width)
+        for choice, nu in zip(choices, self._nus, strict=True):
+            chosen = choice.chosen
+            shares = 0.5 * chosen.side / nu * chosen.explicit_weights
             subgradient[chosen.rows] = shares
         return Support(value, subgradient, 0.0)
 
     def curvature(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-        *,
-        width: float,
+        self, scores: FloatArray, width: float
     ) -> Callable[[Any], FloatArray]:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
-        classes = ClassRows.both(scores, labels, sample_weight)
-        nus = self._checked_nus(classes)
-        positive, negative = (
-            SmoothChoice.of(own, nu / own.total_weight, width)
-            for own, nu in zip(classes, nus, strict=True)
-        )
+        positive, negative = self._smooth_choices(scores, width)
+        nu_pos, nu_neg = self._nus
 
         def form(columns: Any) -> FloatArray:
-            hessian: FloatArray = positive.scatter(columns) * (0.5 / nus[0])
-            hessian += negative.scatter(columns) * (0.5 / nus[1])
+            hessian: FloatArray = positive.scatter(columns) * (0.5 / nu_pos)
+            hessian += negative.scatter(columns) * (0.5 / nu_neg)
             return hessian
 
         return form
 
-    def _checked_nus(self, classes: tuple[ClassRows, ClassRows]) -> tuple[float, float]:
-        totals = classes[0].total_weight, classes[1].total_weight
-        return (
-            checked_nu("nu_pos", self.nu_pos, "positives", totals[0]),
-            checked_nu("nu_neg", self.nu_neg, "negatives", totals[1]),
-        )
+    def _smooth_choices(self, scores: FloatArray, width: float) -> list[SmoothChoice]:
+        return [
+            SmoothChoice.of(own.with_scores(scores), nu / own.total_weight, width)
+            for own, nu in zip(self._classes, self._nus, strict=True)
+        ]
 
 
 class InstanceMargins:
@@ -162,8 +167,10 @@ class InstanceMargins:
         labels: BoolArray,
         sample_weight: FloatArray | None = None,
     ) -> None:
-        positive, negative = ClassRows.both(scores, labels, sample_weight)
-        self._positive, self._negative = Lowest.of(positive), Lowest.of(negative)
+        self._positive, self._negative = (
+            Lowest.of(own.with_scores(scores))
+            for own in split_classes(labels, sample_weight)
+        )
 
     def mean_smallest_positive(self, nu_pos: ArrayLike) -> FloatArray:
         """Return the mean of the positives of smallest score that weigh `nu_pos`."""

@@ -1,15 +1,19 @@
 """The hinge over all positive-negative pairs: the risk of SVM-AUC."""
 
 from collections.abc import Callable
+from typing import Any
 
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.parameters import check_positive
-from aucmax._core.validation import BoolArray, FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.risks._cells import Grid
-from aucmax.risks._class_rows import ClassRows
+from aucmax.risks._class_rows import ClassRows, split_classes
 from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
-from aucmax.risks.base import Support
+from aucmax.risks._ranges import RankBox
+from aucmax.risks.contract import BoundRisk, Support
+from aucmax.risks.per_query import BoundPerQuery
 
 __all__ = ["PairHinge"]
 
@@ -47,93 +51,85 @@ class PairHinge(BaseEstimator):
     >>> import numpy as np
     >>> from aucmax.risks import PairHinge
     >>> scores, labels = np.array([0.75, 0.5, 0.0]), np.array([True, True, False])
-    >>> PairHinge().value_and_subgradient(scores, labels)
+    >>> PairHinge().bind(labels).value_and_gradient(scores)
     (0.375, array([-0.5, -0.5,  1. ]))
     """
-
-    least_value = 0.0
 
     def __init__(self, margin: float = 1.0) -> None:
         self.margin = margin
 
-    @property
-    def line_margin(self) -> float:
-        """The margin of the pairs that make up a slope."""
-        return self.margin
-
-    def value(
+    def bind(
         self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> float:
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
+    ) -> "BoundPairHinge | BoundPerQuery":
+        """Return the risk of these rows: see :meth:`Risk.bind`."""
+        check_positive("margin", self.margin)
+        if queries is None:
+            return BoundPairHinge(self, labels, sample_weight)
+        box = RankBox.of((0.0, 1.0), (0.0, 1.0))
+        return BoundPerQuery(
+            self, box, labels, sample_weight, queries, margin=self.margin
+        )
+
+
+class BoundPairHinge(BoundRisk):
+    """The pair hinge of given rows."""
+
+    risk: PairHinge
+    least_value = 0.0
+    can_be_smoothed = True
+
+    def __init__(
+        self,
+        risk: PairHinge,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None,
+    ) -> None:
+        super().__init__(risk, labels, sample_weight)
+        self.margin = self.line_margin = float(risk.margin)
+        self._classes = split_classes(self.labels, self.sample_weight, rescale=True)
+
+    def value(self, scores: FloatArray) -> float:
         """Return the risk of these scores."""
-        positive, lifted, _ = self._sorted_classes(scores, labels, sample_weight)
+        positive, lifted, _ = self._sorted_classes(scores)
         return mean_hinge(lifted, positive)
 
-    def value_and_subgradient(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort."""
-        positive, lifted, slack = self._sorted_classes(scores, labels, sample_weight)
+        positive, lifted, slack = self._sorted_classes(scores)
         return hinge_support(
             positive, lifted, scores.size, margin=self.margin, slack=slack
         )[:2]
 
-    def smoothed(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-        *,
-        width: float,
-    ) -> Support:
+    def smoothed(self, scores: FloatArray, width: float) -> Support:
         """Return a line below the risk whose slope is the smoothed risk's gradient.
 
         Many rows are counted in cells of about ``width / 32`` instead of sorted, and
-        all rows of a cell share alike in the gradient: shares in [0, 1] are all that
-        the line needs to stay below the risk. The value is then at most ``width / 64``
-        above the risk, never below.
+        all rows of a cell have the same share in the gradient: shares in [0, 1] are all
+        that the line needs to stay below the risk. The value is then at most ``width /
+        64`` above the risk, never below.
         """
-        grid = Grid.cover(scores, self._checked_margin(), width)
+        grid = Grid.cover(scores, self.margin, width)
         if grid is not None:
-            return grid.support(scores, labels, sample_weight, self.margin)
-        return self._smoothed_by_sorting(scores, labels, sample_weight, width)
+            return grid.support(scores, self.labels, self.sample_weight, self.margin)
+        return self._smoothed_by_sorting(scores, width)
 
     def curvature(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-        *,
-        width: float,
-    ) -> Callable[[FloatArray], FloatArray]:
+        self, scores: FloatArray, width: float
+    ) -> Callable[[Any], FloatArray]:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
-        positive, lifted, _ = self._sorted_classes(scores, labels, sample_weight)
+        positive, lifted, _ = self._sorted_classes(scores)
         return laplacian(positive, lifted, width)
 
-    def _smoothed_by_sorting(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None,
-        width: float,
-    ) -> Support:
-        positive, lifted, _ = self._sorted_classes(scores, labels, sample_weight)
+    def _smoothed_by_sorting(self, scores: FloatArray, width: float) -> Support:
+        positive, lifted, _ = self._sorted_classes(scores)
         return hinge_support(
             positive, lifted, scores.size, margin=self.margin, width=width
         )
 
-    def _sorted_classes(
-        self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> tuple[ClassRows, ClassRows, float]:
+    def _sorted_classes(self, scores: FloatArray) -> tuple[ClassRows, ClassRows, float]:
         """Return the classes sorted, the negatives lifted, and the slack at kinks."""
-        positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
-        return shifted(positive.sorted(), negative.sorted(), self._checked_margin())
-
-    def _checked_margin(self) -> float:
-        check_positive("margin", self.margin)
-        return self.margin
+        positive, negative = (own.with_scores(scores) for own in self._classes)
+        return shifted(positive.sorted(), negative.sorted(), self.margin)

@@ -9,14 +9,13 @@ from sklearn.base import BaseEstimator
 
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import (
-    FloatArray,
     check_levels,
     check_qid,
     check_sample_weight,
 )
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
-from aucmax.risks._exponential_sums import FINEST, coefficients
-from aucmax.risks.prepared_pairs import PreparedPairs
+from aucmax.risks._exponential_sums import FINEST
+from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 
 __all__ = ["PairLogistic"]
 
@@ -99,15 +98,14 @@ class PairLogistic(BaseEstimator):
     >>> import numpy as np
     >>> from aucmax.risks import PairLogistic
     >>> scores, labels = np.array([2.0, 0.0, -1.0]), np.array([1, 0, 0])
-    >>> value, gradient, hessian = PairLogistic().value_gradient_hessian(scores, labels)
+    >>> risk = PairLogistic().bind(labels)
+    >>> value, gradient, hessian = risk.value_gradient_hessian(scores)
     >>> print(f"{value:.4f}", gradient.round(4), hessian.round(4))
     0.0878 [-0.0833  0.0596  0.0237] [0.0751 0.0525 0.0226]
-    >>> risk = PairLogistic(rank_weighted=True)
-    >>> print(risk.value_gradient_hessian(scores, labels)[1].round(4))
+    >>> risk = PairLogistic(rank_weighted=True).bind(labels)
+    >>> print(risk.value_and_gradient(scores)[1].round(4))
     [-0.107   0.0596  0.0474]
     """
-
-    least_value = 0.0
 
     def __init__(
         self,
@@ -130,96 +128,37 @@ class PairLogistic(BaseEstimator):
         self.accuracy = accuracy
         self.n_jobs = n_jobs
 
-    def value_gradient_hessian(
+    def bind(
         self,
-        scores: ArrayLike,
         labels: ArrayLike,
-        qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-    ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the risk, its gradient, and the diagonal of its second derivatives.
+        queries: ArrayLike | None = None,
+    ) -> BoundPairLogistic:
+        """Return the risk of these rows: see :meth:`Risk.bind`.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,)
-            Finite numbers.
-        labels : array-like of shape (n_rows,)
-            Two or more levels, ordered as numbers or strings are.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row, of any hashable kind; rows of one query need not be
-            neighbours. Without it all rows are one query.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-
-        Returns
-        -------
-        value : float
-            The risk.
-        gradient, hessian : ndarray of shape (n_rows,)
-            Derivatives by each score.
+        Labels have two or more levels, ordered as numbers or strings are. Raises
+        NotEnoughClassesError if there is no query with rows of two levels.
         """
-        pairs = self.prepare(labels, qid, sample_weight)
-        return pairs.value_gradient_hessian(scores)
+        return self.bind_with_width(labels, sample_weight, queries)
 
-    def value(
-        self,
-        scores: ArrayLike,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Return the risk of these scores."""
-        return self.value_gradient_hessian(scores, labels, None, sample_weight)[0]
-
-    def value_and_subgradient(
-        self,
-        scores: ArrayLike,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-    ) -> tuple[float, FloatArray]:
-        """Return the risk of these scores and its gradient."""
-        return self.value_gradient_hessian(scores, labels, None, sample_weight)[:2]
-
-    def prepare(
+    def bind_with_width(
         self,
         labels: ArrayLike,
-        qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
         *,
         width: float = 1.0,
-    ) -> PreparedPairs:
-        """Check and count labels once, for the risk of many scores.
-
-        Parameters
-        ----------
-        labels, qid, sample_weight : array-like of shape (n_rows,)
-            As in :meth:`value_gradient_hessian`.
-        width : float, default=1.0
-            The unit in which distances of scores are measured.
-
-        Returns
-        -------
-        PreparedPairs
-            The risk as a function of the scores alone.
-
-        Raises
-        ------
-        NotEnoughClassesError
-            If there is no query with rows of two levels.
-        """
+    ) -> BoundPairLogistic:
+        """Bind with distances of scores in units of `width`."""
         self._check_parameters()
         levels, codes = check_levels(labels, "labels")
-        weights = check_sample_weight(sample_weight, codes.size)
-        queries = None if qid is None else check_qid(qid, codes.size)
         self._check_levels(levels)
-        pairs = PreparedPairs(self, levels, codes, queries, weights, width)
-        if pairs.n_skipped == pairs.n_queries:
-            raise NotEnoughClassesError(self._complaint(pairs.n_queries, qid))
-        return pairs
-
-    @property
-    def table(self) -> FloatArray:
-        """Coefficients of the sums of powers: slope, curvature and height of a loss."""
-        return coefficients(self.accuracy)
+        weights = check_sample_weight(sample_weight, codes.size)
+        found = None if queries is None else check_qid(queries, codes.size, "queries")
+        bound = BoundPairLogistic(self, levels, codes, found, weights, width)
+        if bound.n_skipped == bound.n_queries:
+            raise NotEnoughClassesError(self._no_pairs(bound.n_queries, queries))
+        return bound
 
     def _check_parameters(self) -> None:
         for name, known in (("pair_weights", _PAIR_WEIGHTS), ("classes", _CLASSES)):
@@ -263,15 +202,15 @@ class PairLogistic(BaseEstimator):
                 "levels, or take pair_weights='equal'."
             )
 
-    def _complaint(self, n_queries: int, qid: ArrayLike | None) -> str:
+    def _no_pairs(self, n_queries: int, queries: ArrayLike | None) -> str:
         needed = "rows of two levels"
         if self.pair_weights == "mauc" and self.classes == "positive":
             needed += " (one of them above 0)"
-        if qid is None:
+        if queries is None:
             return (
                 f"There are no {needed} with any weight, so there is nothing to rank."
             )
         return (
             f"None of the {n_queries} queries has {needed}, so there is nothing to "
-            "rank. Check that qid numbers queries, not rows."
+            "rank. Check that queries are numbered, not rows."
         )

@@ -5,20 +5,22 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import BoolArray, FloatArray
+from aucmax.risks._class_rows import split_classes
 from aucmax.risks._forms import beside
-from aucmax.risks._nu import checked_nu
+from aucmax.risks._nu import BoundMargin, checked_nu
 from aucmax.risks._pair_ramp import Ramp
 from aucmax.risks._sorted_pairs import SortedPairs, difference_of_rank, sorted_pairs
-from aucmax.risks.base import Risk, Support
+from aucmax.risks.contract import Support
 
 __all__ = ["PairMargin", "pairs_with_margin"]
 
 
-class PairMargin(BaseEstimator, Risk):
+class PairMargin(BaseEstimator):
     r"""Minus the mean of the `nu` smallest pair margins, of weight `nu` together.
 
     .. math:: R(s) = \max_d \Big\{ -\sum_{i \in P} \sum_{j \in N}
@@ -57,47 +59,62 @@ class PairMargin(BaseEstimator, Risk):
     >>> from aucmax.risks import PairMargin
     >>> scores = np.array([1.0, 0.0, 0.0, 1.0])
     >>> labels = np.array([True, True, False, False])
-    >>> PairMargin(nu=2).value_and_subgradient(scores, labels)  # -1/2 and one of two 0
+    >>> risk = PairMargin(nu=2).bind(labels)
+    >>> risk.value_and_gradient(scores)  # -1/2 and one of two 0
     (0.25, array([-0.125, -0.375,  0.125,  0.375]))
-    >>> PairMargin(nu=2).threshold(scores, labels)
+    >>> risk.threshold(scores)
     0.0
     """
 
     def __init__(self, nu: float) -> None:
         self.nu = nu
 
-    def value_and_subgradient(
+    def bind(
         self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> tuple[float, FloatArray]:
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
+    ) -> "BoundPairMargin":
+        """Return the risk of these rows: see :meth:`Risk.bind`; takes no queries."""
+        return BoundPairMargin(self, labels, sample_weight, queries)
+
+
+class BoundPairMargin(BoundMargin):
+    """The pair margin of given rows."""
+
+    risk: PairMargin
+    can_be_smoothed = True
+
+    def __init__(
+        self,
+        risk: PairMargin,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None,
+        queries: ArrayLike | None,
+    ) -> None:
+        super().__init__(risk, labels, sample_weight, queries)
+        positive, negative = (own.total_weight for own in self._classes)
+        checked_nu("nu", risk.nu, "pairs", positive * negative)
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort.
 
         The subgradient of a positive row is minus half the share of its pairs in the
         mean, that of a negative row plus half, so each class adds up to one half.
         """
-        pairs = sorted_pairs(scores, labels, sample_weight)
-        smallest = _Smallest.of(pairs, self._checked_nu(pairs, scores))
+        pairs, nu = self._sorted_pairs(scores)
+        smallest = _Smallest.of(pairs, nu)
         subgradient = np.zeros(scores.size)
         subgradient[pairs.positive.rows] = -0.5 * smallest.positive_shares
         subgradient[pairs.negative.rows] = 0.5 * smallest.negative_shares
         return smallest.risk, subgradient
 
-    def smoothed(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-        *,
-        width: float,
-    ) -> Support:
+    def smoothed(self, scores: FloatArray, width: float) -> Support:
         """Return a line below the risk whose slope is the smoothed risk's gradient.
 
         The shares of pairs fall from 1 to 0 over the width, instead of all at once.
         """
-        pairs = sorted_pairs(scores, labels, sample_weight)
-        nu = self._checked_nu(pairs, scores)
+        pairs, nu = self._sorted_pairs(scores)
         smallest = _Smallest.of(pairs, nu)
         ramp = Ramp.of(pairs, nu, width, smallest.threshold)
         subgradient = np.zeros(scores.size)
@@ -106,19 +123,13 @@ class PairMargin(BaseEstimator, Risk):
         return Support(smallest.risk, subgradient, 0.0)
 
     def curvature(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-        *,
-        width: float,
+        self, scores: FloatArray, width: float
     ) -> Callable[[Any], FloatArray]:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
-        pairs = sorted_pairs(scores, labels, sample_weight)
-        nu = self._checked_nu(pairs, scores)
+        pairs, nu = self._sorted_pairs(scores)
         ramp = Ramp.of(pairs, nu, width, difference_of_rank(pairs, nu))
         form = ramp.curvature(pairs)
-        is_negative = (~labels).astype(np.float64)
+        is_negative = (~self.labels).astype(np.float64)
 
         def at_even_weight(columns: Any) -> FloatArray:
             # the threshold follows the scores, so that the shares add up to nu
@@ -131,26 +142,20 @@ class PairMargin(BaseEstimator, Risk):
 
         return at_even_weight
 
-    def threshold(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> float:
+    def threshold(self, scores: FloatArray) -> float:
         """Return the largest pair margin that has a share in the mean."""
-        pairs = sorted_pairs(scores, labels, sample_weight)
-        return difference_of_rank(pairs, self._checked_nu(pairs, scores)) / 2.0
+        return difference_of_rank(*self._sorted_pairs(scores)) / 2.0
 
-    def _checked_nu(self, pairs: SortedPairs, scores: FloatArray) -> float:
-        """Return nu, or the weight of all pairs where rounding puts nu above it."""
-        nu = checked_nu("nu", self.nu, "pairs", pairs.total_weight)
+    def _sorted_pairs(self, scores: FloatArray) -> tuple[SortedPairs, float]:
+        """Return the pairs, and nu, or their weight where rounding puts nu above it."""
         low, high = float(scores.min()), float(scores.max())
         if not math.isfinite(high - low):
             raise ValueError(
                 f"scores run from {low:g} to {high:g}, further than float64 can "
                 "subtract; divide them by a constant."
             )
-        return nu
+        pairs = sorted_pairs(self._classes, scores)
+        return pairs, min(self.risk.nu, pairs.total_weight)
 
 
 def pairs_with_margin(
@@ -190,7 +195,7 @@ def pairs_with_margin(
     >>> pairs_with_margin(scores, labels, 0.25)
     3
     """
-    pairs = sorted_pairs(scores, labels, sample_weight)
+    pairs = sorted_pairs(split_classes(labels, sample_weight), scores)
     _, below = pairs.split_at(2.0 * margin)
     return pairs.total_weight - pairs.weight_from(below)
 

@@ -7,10 +7,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.parameters import check_positive
-from aucmax._core.validation import FloatArray, check_binary_labels
+from aucmax._core.validation import FloatArray
+from aucmax.risks.contract import BoundRisk
 from aucmax.risks.pair_logistic import PairLogistic
 
-__all__ = ["PairSigmoid", "PreparedSigmoid"]
+__all__ = ["PairSigmoid"]
 
 
 _SMALLEST_TAU = 1e-300  # slopes grow with 1 / tau and must stay finite
@@ -62,10 +63,10 @@ class PairSigmoid(BaseEstimator):
     >>> import numpy as np
     >>> from aucmax.risks import PairSigmoid
     >>> scores, labels = np.array([2.0, 0.0, 3.0]), np.array([1, 0, 0])
-    >>> value, gradient = PairSigmoid().value_and_gradient(scores, labels)
+    >>> value, gradient = PairSigmoid().bind(labels).value_and_gradient(scores)
     >>> print(f"{value:.4f}", gradient.round(4))
     0.4251 [-0.1508  0.0525  0.0983]
-    >>> round(PairSigmoid(tau=0.01).value(scores, labels), 6)  # 1 - AUC
+    >>> round(PairSigmoid(tau=0.01).bind(labels).value(scores), 6)  # 1 - AUC
     0.5
     """
 
@@ -84,90 +85,36 @@ class PairSigmoid(BaseEstimator):
         self.accuracy = accuracy
         self.n_jobs = n_jobs
 
-    def value(
-        self,
-        scores: ArrayLike,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> float:
-        """Return the risk of these scores."""
-        return self.value_and_gradient(scores, labels, sample_weight, qid=qid)[0]
-
-    def value_and_gradient(
-        self,
-        scores: ArrayLike,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        qid: ArrayLike | None = None,
-    ) -> tuple[float, FloatArray]:
-        """Return the risk and its gradient.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,)
-            Finite numbers.
-        labels : array-like of shape (n_rows,)
-            Two values; the second in sorted order is the positive class.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights.
-        qid : array-like of shape (n_rows,), default=None
-            The query of each row.
-
-        Returns
-        -------
-        value : float
-            The risk, from 0 to 1.
-        gradient : ndarray of shape (n_rows,)
-            Its derivative by each score.
-        """
-        pairs = self.prepare(labels, qid, sample_weight)
-        return pairs.value_and_gradient(scores)
-
-    def prepare(
+    def bind(
         self,
         labels: ArrayLike,
-        qid: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
-    ) -> "PreparedSigmoid":
-        """Check and count labels once, for the risk of many scores.
-
-        Parameters
-        ----------
-        labels, qid, sample_weight : array-like of shape (n_rows,)
-            As in :meth:`value_and_gradient`.
-
-        Returns
-        -------
-        PreparedSigmoid
-            The risk as a function of the scores alone.
-
-        Raises
-        ------
-        NotEnoughClassesError
-            If there is no query with rows of both classes.
-        """
-        return PreparedSigmoid(self, labels, qid, sample_weight)
+        queries: ArrayLike | None = None,
+    ) -> "BoundPairSigmoid":
+        """Return the risk of these rows: see :meth:`Risk.bind`."""
+        return BoundPairSigmoid(self, labels, sample_weight, queries)
 
 
-class PreparedSigmoid:
-    """The risk :class:`PairSigmoid` of given labels, queries and weights."""
+class BoundPairSigmoid(BoundRisk):
+    """The pair sigmoid of given rows."""
+
+    risk: PairSigmoid
+    least_value = 0.0
+    is_smooth = True
 
     def __init__(
         self,
         risk: PairSigmoid,
         labels: ArrayLike,
-        qid: ArrayLike | None,
         sample_weight: ArrayLike | None,
+        queries: ArrayLike | None,
     ) -> None:
         check_positive("tau", risk.tau)
         if risk.tau < _SMALLEST_TAU:
             raise ValueError(f"tau must be at least 1e-300, got {risk.tau!r}.")
-        self.accuracy = float(risk.accuracy)
-        is_positive = check_binary_labels(labels, "labels")[1]
-        self._signs = np.where(is_positive, -1.0, 1.0) / float(risk.tau)
+        super().__init__(risk, labels, sample_weight, queries)
+        self.relative_error = float(risk.accuracy)
+        self._signs = np.where(self.labels, -1.0, 1.0) / float(risk.tau)
         # its slopes are our heights, its curvatures our slopes
         logistic = PairLogistic(
             fpr_range=risk.fpr_range,
@@ -175,24 +122,12 @@ class PreparedSigmoid:
             accuracy=risk.accuracy,
             n_jobs=risk.n_jobs,
         )
-        self._pairs = logistic.prepare(
-            is_positive, qid, sample_weight, width=float(risk.tau)
+        codes = None if self.queries is None else self.queries.codes
+        self._pairs = logistic.bind_with_width(
+            self.labels, self.sample_weight, codes, width=float(risk.tau)
         )
 
     def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
-        """Return the risk and its gradient.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,)
-            Finite numbers.
-
-        Returns
-        -------
-        value : float
-            The risk, from 0 to 1.
-        gradient : ndarray of shape (n_rows,)
-            Its derivative by each score.
-        """
+        """Return the risk, from 0 to 1, and its gradient."""
         value, slopes = self._pairs.slope_and_hessian(scores)
         return value, np.multiply(slopes, self._signs, out=slopes)

@@ -1,20 +1,21 @@
 """The hinge over the pairs of a part of the ROC curve: the risk of SVMpAUC."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._core.parameters import check_choice
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.exceptions import IncompatibleError
 from aucmax.risks import _partial_kernels
 from aucmax.risks._cells import Grid
-from aucmax.risks._class_rows import ClassRows
+from aucmax.risks._class_rows import ClassRows, split_classes
 from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
 from aucmax.risks._ranges import RankBox, check_sizes
 from aucmax.risks._selection import SmoothChoice, first_rows
-from aucmax.risks.base import Support
+from aucmax.risks.contract import BoundRisk, Support
+from aucmax.risks.per_query import BoundPerQuery
 
 __all__ = ["PartialHinge"]
 
@@ -87,15 +88,13 @@ class PartialHinge(BaseEstimator):
     >>> from aucmax.risks import PartialHinge
     >>> scores = np.array([1.5, 0.5, 0.0, -1.0, -2.0])
     >>> labels = np.array([True, False, False, False, False])
-    >>> PartialHinge((0, 0.5)).value(scores, labels)
+    >>> PartialHinge((0, 0.5)).bind(labels).value(scores)
     0.0
-    >>> PartialHinge((0, 0.5)).value_and_subgradient(-scores, labels)
+    >>> PartialHinge((0, 0.5)).bind(labels).value_and_gradient(-scores)
     (4.0, array([-1. ,  0. ,  0. ,  0.5,  0.5]))
-    >>> PartialHinge((0.5, 1), bound="loose").value(-scores, labels)
+    >>> PartialHinge((0.5, 1), bound="loose").bind(labels).value(-scores)
     5.25
     """
-
-    least_value = 0.0
 
     def __init__(
         self,
@@ -108,62 +107,70 @@ class PartialHinge(BaseEstimator):
         self.tpr_range = tpr_range
         self.bound = bound
 
+    def bind(
+        self,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
+    ) -> "BoundPartialHinge | BoundPerQuery":
+        """Return the risk of these rows: see :meth:`Risk.bind`.
+
+        A range that covers less than one row of a query takes that part of its first
+        row.
+        """
+        box = self.rank_box()
+        if queries is None:
+            return BoundPartialHinge(self, box, labels, sample_weight)
+        return BoundPerQuery(self, box, labels, sample_weight, queries)
+
     def rank_box(self) -> RankBox:
-        """Return the ranges as shares of ranks, or complain about a parameter."""
-        check_choice("bound", self.bound, ("tight", "loose"))
-        return RankBox.of(self.fpr_range, self.tpr_range)
+        """Return the ranges as shares of ranks; raise if a parameter is invalid."""
+        return RankBox.of(self.fpr_range, self.tpr_range, self.bound)
 
     def check_sizes(
         self, labels: BoolArray, sample_weight: FloatArray | None = None
     ) -> None:
-        """Complain about a range that covers less than one row of its class."""
+        """Raise if a range covers less than one row of its class."""
         check_sizes(self.fpr_range, self.tpr_range, labels, sample_weight)
 
-    @property
-    def can_be_smoothed(self) -> bool:
-        """Whether the risk is a mean of hinges over a choice of rows."""
-        box = self.rank_box()
-        return self.bound == "tight" and box.skip == 0.0 and not box.is_mirrored
 
-    @property
-    def line_margin(self) -> float | None:
-        """The margin of the pairs that make up a slope, if they have one in common."""
-        return _MARGIN if self.can_be_smoothed else None
+class BoundPartialHinge(BoundRisk):
+    """The partial hinge of given rows, which may be a choice of rows or structural."""
 
-    def value(
+    risk: PartialHinge
+    least_value = 0.0
+
+    def __init__(
         self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> float:
+        risk: PartialHinge,
+        box: RankBox,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None,
+    ) -> None:
+        super().__init__(risk, labels, sample_weight)
+        self._box = box
+        self.can_be_smoothed = box.is_choice_of_rows
+        self.line_margin = _MARGIN if self.can_be_smoothed else None
+        members = ~self.labels if box.is_mirrored else self.labels
+        self._classes = split_classes(members, self.sample_weight, rescale=True)
+
+    def value(self, scores: FloatArray) -> float:
         """Return the risk of these scores."""
         if not self.can_be_smoothed:
-            return self._structural(scores, labels, sample_weight)[0]
-        positive, lifted, _ = self._chosen(scores, labels, sample_weight)
+            return self._structural(scores)[0]
+        positive, lifted, _ = self._chosen(scores)
         return mean_hinge(lifted, positive)
 
-    def value_and_subgradient(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> tuple[float, FloatArray]:
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort."""
         if not self.can_be_smoothed:
-            return self._structural(scores, labels, sample_weight)
-        positive, lifted, slack = self._chosen(scores, labels, sample_weight)
+            return self._structural(scores)
+        positive, lifted, slack = self._chosen(scores)
         return hinge_support(
             positive, lifted, scores.size, margin=_MARGIN, slack=slack
         )[:2]
 
-    def smoothed(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-        *,
-        width: float,
-    ) -> Support:
+    def smoothed(self, scores: FloatArray, width: float) -> Support:
         """Return a line below the risk whose slope is the smoothed risk's gradient.
 
         Beside the kinks of the hinges, the choice of rows is smoothed: a row counts by
@@ -171,21 +178,19 @@ class PartialHinge(BaseEstimator):
         or minus the score for a positive, and the threshold such that the shares fill
         the range. Any shares that do give a line below the risk.
         The value is at most a few hundredths of `width` above the risk, never below.
-        Raises IncompatibleError where ``can_be_smoothed`` is False.
         """
-        self.refuse_if_structural()
+        self._reject_if_structural()
         grid = Grid.cover(scores, _MARGIN, width)
         if grid is not None:
-            box = self.rank_box()
             return grid.support(
                 scores,
-                labels,
-                sample_weight,
+                self.labels,
+                self.sample_weight,
                 _MARGIN,
-                ranges=(box.negatives, box.positives),
+                ranges=(self._box.negatives, self._box.positives),
                 choice_width=_CHOICE_WIDTH,
             )
-        positive, negative = self._smooth_choices(scores, labels, sample_weight, width)
+        positive, negative = self._smooth_choices(scores, width)
         positives, lifted, _ = shifted(positive.chosen, negative.chosen, _MARGIN)
         support = hinge_support(
             positives, lifted, scores.size, margin=_MARGIN, width=width
@@ -194,13 +199,8 @@ class PartialHinge(BaseEstimator):
         return support._replace(value=mean_hinge(lifted, positives))
 
     def curvature(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-        *,
-        width: float,
-    ) -> Callable[[FloatArray], FloatArray]:
+        self, scores: FloatArray, width: float
+    ) -> Callable[[Any], FloatArray]:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V.
 
         To the Laplacian of the pairs near the kink comes the scatter of the rows near
@@ -208,8 +208,8 @@ class PartialHinge(BaseEstimator):
         weight is the slope of the risk at the threshold, which is exact where the slope
         does not change near it.
         """
-        self.refuse_if_structural()
-        positive, negative = self._smooth_choices(scores, labels, sample_weight, width)
+        self._reject_if_structural()
+        positive, negative = self._smooth_choices(scores, width)
         positives, lifted, _ = shifted(positive.chosen, negative.chosen, _MARGIN)
         of_pairs = laplacian(positives, lifted, width)
         moving = [
@@ -218,7 +218,7 @@ class PartialHinge(BaseEstimator):
             if own.sloping.size
         ]
 
-        def form(columns: FloatArray) -> FloatArray:
+        def form(columns: Any) -> FloatArray:
             hessian = of_pairs(columns)
             for choice, slope in moving:
                 hessian += slope * choice.scatter(columns)
@@ -226,53 +226,39 @@ class PartialHinge(BaseEstimator):
 
         return form
 
-    def refuse_if_structural(self) -> None:
-        """Complain where ``can_be_smoothed`` is False."""
+    def _reject_if_structural(self) -> None:
         if not self.can_be_smoothed:
-            raise IncompatibleError(
-                f"{self!r} cannot be smoothed: only bound='tight' with ranges "
-                "fpr_range=(0, b) and tpr_range=(c, 1) can. Try solver='bundle'."
-            )
+            raise self.cannot_be_smoothed()
 
-    def _chosen(
-        self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> tuple[ClassRows, ClassRows, float]:
+    def _chosen(self, scores: FloatArray) -> tuple[ClassRows, ClassRows, float]:
         """Return the rows that count, sorted, the negatives lifted, and the slack."""
-        box = self.rank_box()
-        positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
+        positive, negative = (own.with_scores(scores) for own in self._classes)
         return shifted(
-            first_rows(positive, box.positives).sorted(),
-            first_rows(negative, box.negatives).sorted(),
+            first_rows(positive, self._box.positives).sorted(),
+            first_rows(negative, self._box.negatives).sorted(),
             _MARGIN,
         )
 
     def _smooth_choices(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None,
-        width: float,
+        self, scores: FloatArray, width: float
     ) -> tuple[SmoothChoice, SmoothChoice]:
-        box = self.rank_box()
-        positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
+        positive, negative = (own.with_scores(scores) for own in self._classes)
         width = _CHOICE_WIDTH * width
         return (
-            SmoothChoice.of(positive, box.positives, width),
-            SmoothChoice.of(negative, box.negatives, width),
+            SmoothChoice.of(positive, self._box.positives, width),
+            SmoothChoice.of(negative, self._box.negatives, width),
         )
 
-    def _structural(
-        self, scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None
-    ) -> tuple[float, FloatArray]:
+    def _structural(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk and a subgradient where the order of the rows matters."""
-        box = self.rank_box()
-        if box.is_mirrored:
-            scores, labels = -scores, ~labels
-        positive, negative = ClassRows.both_rescaled(scores, labels, sample_weight)
+        box = self._box
+        sign = -1.0 if box.is_mirrored else 1.0
+        seen = -scores if box.is_mirrored else scores
+        positive, negative = (own.with_scores(seen) for own in self._classes)
         amounts = np.array([box.skip, box.negatives, box.positives])
         amounts[:2] *= negative.total_weight
         amounts[2] *= positive.total_weight
-        if self.bound == "tight":
+        if not box.is_loose:
             positive = first_rows(positive, box.positives)
             negative = first_rows(negative, box.negatives)
         positives, negatives, slack = shifted(
@@ -285,13 +271,12 @@ class PartialHinge(BaseEstimator):
             negatives.values,
             negatives.explicit_weights,
             amounts,
-            self.bound == "loose",
+            box.is_loose,
             slack,
             down,
             up,
         )
         pairs = (amounts[1] - amounts[0]) * amounts[2]
-        sign = -1.0 if box.is_mirrored else 1.0
         subgradient = np.zeros_like(scores)
         subgradient[positives.rows] = down * (-sign / pairs)
         subgradient[negatives.rows] = up * (sign / pairs)

@@ -3,18 +3,18 @@
 import math
 from bisect import bisect_left
 
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._core.validation import BoolArray, FloatArray
+from aucmax._core.validation import FloatArray
 from aucmax.risks._class_rows import ClassRows
-from aucmax.risks._nu import LARGEST_EXCESS, checked_nu
+from aucmax.risks._nu import LARGEST_EXCESS, BoundMargin, checked_nu
 from aucmax.risks._worst_rows import Lowest, half_difference_of_means
-from aucmax.risks.base import Risk
 
 __all__ = ["TangentMargin"]
 
 
-class TangentMargin(BaseEstimator, Risk):
+class TangentMargin(BaseEstimator):
     r"""The worst instance margin over :math:`\nu_+`, along the tangent at a centre.
 
     .. math:: R(s) = \max_{\nu_+, d} \Big\{ -\frac{1}{2} \Big( \sum_{i \in P} d_i s_i
@@ -55,10 +55,10 @@ class TangentMargin(BaseEstimator, Risk):
     >>> from aucmax.risks import TangentMargin
     >>> scores = np.array([2.0, 1.0, 0.0, -1.0])
     >>> labels = np.array([True, True, False, False])
-    >>> risk = TangentMargin(nu=1, nu_center=0.8)
-    >>> round(risk.inner_nu_pos(scores, labels), 12)
+    >>> risk = TangentMargin(nu=1, nu_center=0.8).bind(labels)
+    >>> round(risk.inner_nu_pos(scores), 12)
     0.96
-    >>> round(risk.value(scores, labels), 12)
+    >>> round(risk.value(scores), 12)
     -0.52
     """
 
@@ -66,46 +66,66 @@ class TangentMargin(BaseEstimator, Risk):
         self.nu = nu
         self.nu_center = nu_center
 
-    def value_and_subgradient(
+    def bind(
         self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> tuple[float, FloatArray]:
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
+    ) -> "BoundTangentMargin":
+        """Return the risk of these rows: see :meth:`Risk.bind`; takes no queries."""
+        return BoundTangentMargin(self, labels, sample_weight, queries)
+
+
+class BoundTangentMargin(BoundMargin):
+    """The tangent margin of given rows."""
+
+    risk: TangentMargin
+
+    def __init__(
+        self,
+        risk: TangentMargin,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None,
+        queries: ArrayLike | None,
+    ) -> None:
+        super().__init__(risk, labels, sample_weight, queries)
+        self._interval = self._checked_interval(
+            *(own.total_weight for own in self._classes)
+        )
+
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort.
 
         The subgradient of a positive row is minus half of its d, that of a negative row
         plus half, so each class adds up to one half.
         """
-        classes = ClassRows.both(scores, labels, sample_weight)
-        positive, negative = Lowest.of(classes[0]), Lowest.of(classes[1])
-        nu_pos = self._inner_nu_pos(positive, negative)
+        classes, lowest = self._lowest(scores)
+        nu_pos = self._inner_nu_pos(*lowest)
+        center = self.risk.nu_center
         # the weights that d spreads over, were all its bounds met
         nus = (
-            min(
-                self.nu_center / (2.0 - nu_pos / self.nu_center), positive.total_weight
-            ),
-            min(self.nu / nu_pos, negative.total_weight),
+            min(center / (2.0 - nu_pos / center), lowest[0].total_weight),
+            min(self.risk.nu / nu_pos, lowest[1].total_weight),
         )
         return half_difference_of_means(classes, nus, scores.size)
 
-    def inner_nu_pos(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> float:
+    def inner_nu_pos(self, scores: FloatArray) -> float:
         """Return the minimising nu_pos: of several, the nearest to `nu_center`."""
-        positive, negative = ClassRows.both(scores, labels, sample_weight)
-        return self._inner_nu_pos(Lowest.of(positive), Lowest.of(negative))
+        return self._inner_nu_pos(*self._lowest(scores)[1])
+
+    def _lowest(
+        self, scores: FloatArray
+    ) -> tuple[tuple[ClassRows, ClassRows], tuple[Lowest, Lowest]]:
+        positive, negative = (own.with_scores(scores) for own in self._classes)
+        return (positive, negative), (Lowest.of(positive), Lowest.of(negative))
 
     def _inner_nu_pos(self, positive: Lowest, negative: Lowest) -> float:
-        first, last = self._interval(positive.total_weight, negative.total_weight)
+        first, last = self._interval
         left, right = (
             min(max(self._first_ascent(positive, negative, strict), first), last)
             for strict in (False, True)
         )
-        return min(max(self.nu_center, left), right)
+        return min(max(self.risk.nu_center, left), right)
 
     def _first_ascent(self, positive: Lowest, negative: Lowest, strict: bool) -> float:
         """Return the first nu_pos from which on the margin does not fall, or rises.
@@ -118,20 +138,22 @@ class TangentMargin(BaseEstimator, Risk):
         unit = max(positive.height(p - 1), negative.height(n - 1)) or 1.0
 
         def ascends(n_positives: int, n_negatives: int) -> bool:
-            """Tell the sign of the slope where so many rows count in full."""
-            rise = positive.shortfall(n_positives) / unit / self.nu_center**2
-            fall = negative.shortfall(n_negatives) / unit / self.nu
+            """Return whether the margin rises where this many rows count in full."""
+            rise = positive.shortfall(n_positives) / unit / self.risk.nu_center**2
+            fall = negative.shortfall(n_negatives) / unit / self.risk.nu
             return rise > fall if strict else rise >= fall
 
         def takes_in(k: int) -> float:
             """Return the nu_pos from which on the k-th positive counts in full."""
             if k == 0:
                 return -math.inf
-            return self.nu_center * (2.0 - self.nu_center / float(positive.masses[k]))
+            return self.risk.nu_center * (
+                2.0 - self.risk.nu_center / float(positive.masses[k])
+            )
 
         def ascends_behind(k: int) -> bool:
             nu_pos = takes_in(k)
-            nu_neg = self.nu / nu_pos if nu_pos > 0.0 else math.inf
+            nu_neg = self.risk.nu / nu_pos if nu_pos > 0.0 else math.inf
             return ascends(k, int(negative.place(nu_neg)))
 
         k = bisect_left(range(p), True, key=ascends_behind)
@@ -142,13 +164,15 @@ class TangentMargin(BaseEstimator, Risk):
         lost = bisect_left(range(n), True, key=lambda j: ascends(k - 1, n - 1 - j))
         if lost == n:
             return takes_in(k)
-        return min(takes_in(k), self.nu / float(negative.masses[n - lost]))
+        return min(takes_in(k), self.risk.nu / float(negative.masses[n - lost]))
 
-    def _interval(self, weight_pos: float, weight_neg: float) -> tuple[float, float]:
+    def _checked_interval(
+        self, weight_pos: float, weight_neg: float
+    ) -> tuple[float, float]:
         """Return the interval of nu_pos; it holds nu_center."""
-        checked_nu("nu", self.nu, "pairs", weight_pos * weight_neg)
-        center, slack = self.nu_center, 1.0 + LARGEST_EXCESS
-        first = self.nu / weight_neg
+        checked_nu("nu", self.risk.nu, "pairs", weight_pos * weight_neg)
+        center, slack = self.risk.nu_center, 1.0 + LARGEST_EXCESS
+        first = self.risk.nu / weight_neg
         if not first / slack <= center <= weight_pos * slack:
             raise ValueError(
                 "nu_center must be at least nu / (weight of all negatives), "

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.base import Regularizer
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 
 __all__ = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aucmax.regularizers.base import Regularizer
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.base import (
     Objective,
     Point,

@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
-from aucmax._core.blas import one_blas_thread
-from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax._core.threads import one_blas_thread
+from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import PricedWeights, SparseRegularizer
 from aucmax.risks._forms import beside
-from aucmax.risks.base import Support
+from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.base import (
     Objective,
     Point,
@@ -72,8 +72,7 @@ def suits_column_steps(X: Any, tol: float) -> bool:
 class ColumnObjective(Objective, Protocol):
     """An objective that hands out single columns, and curvature over scores."""
 
-    labels: BoolArray
-    risk: Any
+    risk: BoundRisk
     n_passes: float
 
     def columns(self, which: IntArray) -> Any:
@@ -266,8 +265,8 @@ class _Model:
         self._prices = prices
         self._damping = _FIRST_DAMPING
         # where the hinge of a pair has its kink
-        margin = getattr(objective.risk, "line_margin", None) or 0.0
-        self._lift = margin * (~objective.labels).astype(np.float64)
+        margin = objective.risk.line_margin or 0.0
+        self._lift = margin * (~objective.risk.labels).astype(np.float64)
 
     def first_width(self, point: Point) -> float:
         """Return how wide kinks are rounded off at first."""

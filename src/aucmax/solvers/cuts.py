@@ -7,7 +7,7 @@ import numpy as np
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import HullRegularizer, QuadraticRegularizer
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.inner.level_step import MasterSolution, level_step
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 

@@ -18,7 +18,7 @@ from aucmax.regularizers.base import (
     QuadraticRegularizer,
     Regularizer,
 )
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.base import (
     Objective,
     Point,

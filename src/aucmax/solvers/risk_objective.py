@@ -4,11 +4,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.exceptions import IncompatibleError
-from aucmax.risks.base import Risk, SmoothableRisk, Support
+from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.base import Point, inner
 
 __all__ = ["RiskObjective"]
@@ -19,22 +16,24 @@ _ROUNDING = 1e-14  # share of a line's terms by which rounding may have raised i
 class RiskObjective(ABC):
     """C times the risk of the scores; a subclass has the data that give them.
 
-    A pair weighs the product of its rows' `sample_weight`. `n_passes` counts passes
-    over the data so far; a product in one direction is half a pass.
+    `n_passes` counts passes over the data so far; a product in one direction is half a
+    pass.
     """
 
-    def __init__(
-        self,
-        labels: BoolArray,
-        risk: Risk,
-        sample_weight: FloatArray | None = None,
-        C: float = 1.0,
-    ) -> None:
-        self.labels = labels
+    def __init__(self, risk: BoundRisk, C: float = 1.0) -> None:
         self.risk = risk
-        self.sample_weight = sample_weight
         self.C = C
         self.n_passes = 0.0
+
+    @property
+    def labels(self) -> BoolArray:
+        """True for the positives among the rows."""
+        return self.risk.labels
+
+    @property
+    def sample_weight(self) -> FloatArray | None:
+        """Row weights; a pair weighs the product of its rows'."""
+        return self.risk.sample_weight
 
     @property
     @abstractmethod
@@ -43,26 +42,13 @@ class RiskObjective(ABC):
 
     @property
     def least_risk(self) -> float:
-        """The least that the risk can be, as far as it tells."""
-        return float(getattr(self.risk, "least_value", -np.inf))
+        """A lower bound of the risk."""
+        return self.risk.least_value
 
     @property
     def is_smoothable(self) -> bool:
         """Whether the risk offers what a second-order solver needs."""
-        # a class may offer the methods, and some of its risks may not
-        return isinstance(self.risk, SmoothableRisk) and getattr(
-            self.risk, "can_be_smoothed", True
-        )
-
-    @property
-    def smoothable_risk(self) -> SmoothableRisk:
-        """The risk, if it can be smoothed; else an error."""
-        if not isinstance(self.risk, SmoothableRisk):
-            raise IncompatibleError(
-                f"{type(self.risk).__name__} cannot be smoothed, which a second-order "
-                "solver needs. Try solver='bundle'."
-            )
-        return self.risk
+        return self.risk.can_be_smoothed
 
     @abstractmethod
     def at(self, parameters: FloatArray) -> Point:
@@ -70,7 +56,7 @@ class RiskObjective(ABC):
 
     def risk_value(self, point: Point) -> float:
         """Evaluate the risk itself: no pass."""
-        return self.risk.value(point.scores, self.labels, self.sample_weight)
+        return self.risk.value(point.scores)
 
     def support(self, point: Point, width: float = 0.0) -> Support:
         """Evaluate the risk, smoothed if `width` > 0, in score space: no pass.
@@ -78,14 +64,9 @@ class RiskObjective(ABC):
         The line is lowered by what rounding may have raised it.
         """
         if width > 0.0:
-            line = self.smoothable_risk.smoothed(
-                point.scores, self.labels, self.sample_weight, width=width
-            )
-            return _lowered(line)
-        value, subgradient = self.risk.value_and_subgradient(
-            point.scores, self.labels, self.sample_weight
-        )
-        margin = getattr(self.risk, "line_margin", None)
+            return _lowered(self.risk.smoothed(point.scores, width))
+        value, subgradient = self.risk.value_and_gradient(point.scores)
+        margin = self.risk.line_margin
         if margin is None:
             offset = value - inner(subgradient, point.scores)
         else:
@@ -94,9 +75,7 @@ class RiskObjective(ABC):
 
     def row_curvature(self, point: Point, width: float) -> Callable[[Any], FloatArray]:
         """Return the smoothed risk's Hessian L over scores, as V -> V^T L V."""
-        return self.smoothable_risk.curvature(
-            point.scores, self.labels, self.sample_weight, width=width
-        )
+        return self.risk.curvature(point.scores, width)
 
     @abstractmethod
     def pull_back(self, support: Support) -> FloatArray:

@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import QuadraticRegularizer
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.base import (
     Objective,
     Point,

@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.base import Objective, Point, Start, inner
 
 __all__ = ["WIDEST", "first_width", "height", "lost_by_smoothing", "narrowed"]

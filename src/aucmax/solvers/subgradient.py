@@ -8,7 +8,7 @@ import numpy as np
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.base import ProximalRegularizer, Regularizer
-from aucmax.risks.base import Support
+from aucmax.risks.contract import Support
 from aucmax.solvers.base import (
     Objective,
     Point,

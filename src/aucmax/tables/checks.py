@@ -1,8 +1,4 @@
-"""What a table may hide: leaks, identifiers, copies of rows, columns that stand still.
-
-Nothing is changed and nothing refused: every finding is a notice, for the user to
-judge.
-"""
+"""Notices about a table: leaks, identifiers, copies of rows, constant columns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -14,8 +10,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax.metrics import roc_auc_score
-from aucmax.tables import _cells
-from aucmax.tables._frames import as_table
+from aucmax.tables._cell_values import (
+    REGIONAL_DATE_FORMATS,
+    is_plain,
+    read_dates,
+    read_numbers,
+)
+from aucmax.tables.frames import as_table
 
 __all__ = ["TableNotice", "check_table"]
 
@@ -27,14 +28,14 @@ Floats = NDArray[np.float64]
 _LEAK_AUC = 0.99
 # below this on all rows it cannot be above that in every fold, but for chance
 _PROMISING_AUC = 0.98
-# so many positive rows in a fold make a fair measurement
+# positive rows in a fold for a fair measurement
 _FEW_POSITIVES = 10
-# unique integers name rows if there are so many of them, or if they leave few gaps
+# unique integers name rows if there are this many of them, or if they skip few
 _MANY_ROWS = 100
 _WIDEST_COUNTER = 3
 # below this many rows "all values differ" says nothing
 _FEW_ROWS = 20
-# cells by which the kind of a column of texts is told
+# cells that decide the type of a text column
 _SAMPLE = 1000
 # copies that are rarer than this are no matter
 _RARE_COPIES = 0.01
@@ -50,7 +51,7 @@ class TableNotice:
     kind : str
         "leak", "identifier", "copies", "few positives" or "constant".
     text : str
-        What it is, in a sentence.
+        One sentence.
     columns : tuple of str
         The columns that it is about.
     """
@@ -77,7 +78,7 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
 
     - A column that alone ranks the rows of every test fold with an AUC above 0.99, by
       its values, or by what training rows say of its categories.
-    - A column that names the rows: texts that all differ, or whole numbers that do.
+    - A column that names the rows: strings that all differ, or whole numbers that do.
     - Test rows that have an exact copy among the training rows, unless the table is so
       coarse that copies are to be expected.
     - A column that is the same in all training rows of a fold, and not in all rows.
@@ -113,7 +114,9 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     """
     table = as_table(X)
     positive = np.asarray(labels, dtype=bool)
-    of_columns = list(_column_notices(table, positive, folds))
+    is_frame = isinstance(table, pl.DataFrame)
+    look = _frame_notices if is_frame else _sparse_notices
+    of_columns = list(look(table, positive, folds))
     leaks = [notice for notice in of_columns if notice.kind == "leak"][_SHOWN_COLUMNS:]
     more = TableNotice(
         "leak",
@@ -127,14 +130,6 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
         *[more] * bool(leaks),
         *_copies(table, folds),
     ]
-
-
-def _column_notices(
-    table: pl.DataFrame | sparse.csr_array, positive: NDArray[np.bool_], folds: Folds
-) -> Iterator[TableNotice]:
-    if isinstance(table, pl.DataFrame):
-        return _frame_notices(table, positive, folds)
-    return _sparse_notices(table, positive, folds)
 
 
 def _few_positives(positive: NDArray[np.bool_], folds: Folds) -> Iterator[TableNotice]:
@@ -152,9 +147,7 @@ def _frame_notices(
     frame: pl.DataFrame, positive: NDArray[np.bool_], folds: Folds
 ) -> Iterator[TableNotice]:
     constant = []
-    for series in frame.iter_columns():
-        if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
-            continue
+    for series in filter(is_plain, frame.iter_columns()):
         values, kind = _numbers(series)
         if _is_constant(values):
             continue
@@ -209,18 +202,18 @@ def _leak(shown: str, auc: float, name: str) -> TableNotice:
 
 
 def _numbers(series: pl.Series) -> tuple[Floats, str]:
-    """Return the cells as numbers, gaps as NaN: numbers, moments, or mere codes."""
+    """Return the cells as numbers, missing as NaN: numbers, moments, or mere codes."""
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         return _as_floats(series), "number"
     if series.dtype.is_temporal():
         return _as_floats(series.to_physical()), "moment"
     texts = series.cast(pl.String)
     sample = texts.drop_nulls().gather_every(max(1, len(texts) // _SAMPLE))
-    if _cells.numbers(sample).is_mostly_read:
-        return _cells.numbers(texts).values, "number"
-    for date_format in (None, *_cells.REGIONAL_DATE_FORMATS):
-        if _cells.dates(sample, date_format).is_mostly_read:
-            moments = pl.Series(_cells.dates(texts, date_format).values)
+    if read_numbers(sample).is_mostly_read:
+        return read_numbers(texts).values, "number"
+    for date_format in (None, *REGIONAL_DATE_FORMATS):
+        if read_dates(sample, date_format).is_mostly_read:
+            moments = pl.Series(read_dates(texts, date_format).values)
             return _as_floats(moments.to_physical()), "moment"
     return _as_floats(texts.rank("dense")), "category"
 
@@ -230,10 +223,8 @@ def _as_floats(series: pl.Series) -> Floats:
 
 
 def _is_constant(values: Floats) -> bool:
-    is_gap = np.isnan(values)
-    if is_gap.any():
-        return bool(is_gap.all())
-    return bool((values == values[0]).all())
+    is_missing = np.isnan(values)
+    return bool(is_missing.all() or (values == values[0]).all())
 
 
 def _names_rows(values: Floats, kind: str) -> bool:
@@ -243,10 +234,9 @@ def _names_rows(values: Floats, kind: str) -> bool:
         return False
     if kind == "category":
         return True
-    if (values % 1 != 0).any():
-        return False
-    has_few_gaps = np.ptp(values) < _WIDEST_COUNTER * values.size
-    return bool(has_few_gaps or values.size >= _MANY_ROWS)
+    is_counter = np.ptp(values) < _WIDEST_COUNTER * values.size
+    is_whole = (values % 1 == 0).all()
+    return bool(is_whole and (is_counter or values.size >= _MANY_ROWS))
 
 
 def _lone_auc(
@@ -287,19 +277,15 @@ def _ranking(
         means = (hits + positive[train].mean()) / (counts + 1)
         return means[codes[test]], 1.0
     best: tuple[Floats, float] = (np.zeros(test.size), 0.0)
-    # gaps may come first or last
+    # missing values may come first or last
     for end in (-np.inf, np.inf) if np.isnan(values).any() else (0.0,):
         filled = np.where(np.isnan(values), end, values)
-        ranks = _finite_order(filled)
+        ranks = np.unique(filled, return_inverse=True)[1].astype(np.float64)
         auc = roc_auc_score(positive[train], ranks[train])
         sign = 1.0 if auc >= 0.5 else -1.0
         if max(auc, 1 - auc) > best[1]:
             best = (sign * ranks[test], max(auc, 1 - auc))
     return best
-
-
-def _finite_order(values: Floats) -> Floats:
-    return np.unique(values, return_inverse=True)[1].astype(np.float64)
 
 
 def _has_both(positive: NDArray[np.bool_]) -> bool:
@@ -330,11 +316,7 @@ def _copies(
 def _row_marks(table: pl.DataFrame | sparse.csr_array) -> NDArray[Any]:
     """One number per row, equal for equal rows."""
     if isinstance(table, pl.DataFrame):
-        plain = [
-            s.name
-            for s in table.iter_columns()
-            if not s.dtype.is_nested() and s.dtype not in (pl.Object, pl.Binary)
-        ]
+        plain = [series.name for series in table.iter_columns() if is_plain(series)]
         if not plain:
             return np.arange(table.height)
         return table.select(plain).hash_rows().to_numpy()
@@ -345,13 +327,11 @@ def _row_marks(table: pl.DataFrame | sparse.csr_array) -> NDArray[Any]:
 def _chance_of_equal_rows(table: pl.DataFrame | sparse.csr_array) -> float:
     """Chance that two rows are equal if their columns have nothing to do with another.
 
-    So much may be coincidence where columns take few values.
+    More copies than that are not a coincidence.
     """
     if isinstance(table, pl.DataFrame):
         chance = 1.0
-        for series in table.iter_columns():
-            if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
-                continue
+        for series in filter(is_plain, table.iter_columns()):
             counts = series.alias("v").value_counts()["count"].to_numpy()
             chance *= float(np.square(counts / counts.sum()).sum())
         return chance

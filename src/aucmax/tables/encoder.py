@@ -1,7 +1,7 @@
 """Tables as people have them, turned into matrices that models can learn from."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -11,27 +11,39 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.fitted_state import unchanged_on_failure
+from aucmax._core.docstrings import documented
+from aucmax._core.fitting import unchanged_on_failure
 from aucmax._core.folds import Folds, divide_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_integer
 from aucmax.exceptions import ModelFileError
-from aucmax.tables import _scaling, _sparse
-from aucmax.tables._assembly import assemble_dense, assemble_sparse
-from aucmax.tables._cells import category_words
-from aucmax.tables._columns import (
+from aucmax.tables._cell_values import category_words
+from aucmax.tables._column_choice import has_many_words, learn_column
+from aucmax.tables._column_types import (
     Category,
     Column,
     Number,
+    TargetMean,
     as_plain,
     check_plain,
     parts_of,
     restore,
 )
-from aucmax.tables._frames import as_table, pick_columns
-from aucmax.tables._kinds import has_many_words, learn_column
-from aucmax.tables._pieces import matrix_on_disk, matrix_on_workers, of_pieces
-from aucmax.tables._target_mean import TargetMean
+from aucmax.tables._matrices import (
+    assemble_dense,
+    assemble_sparse,
+    matrix_on_disk,
+    matrix_on_workers,
+    of_pieces,
+)
+from aucmax.tables._scaling import (
+    fit_width,
+    learn_scales,
+    scale_sparse,
+    sparse_to_unit_scale,
+    unsquash,
+)
+from aucmax.tables.frames import as_table, pick_columns
 
 __all__ = ["TableEncoder"]
 
@@ -42,6 +54,7 @@ _WIDE = 100
 _SPARSE_BELOW = 0.25
 
 
+@documented
 class TableEncoder(TransformerMixin, BaseEstimator):
     r"""Learn what each column of a table holds and turn rows into numbers.
 
@@ -49,22 +62,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     - **numbers**, when at most a tenth of its filled cells are something else: they
       are centred at the median, divided by the typical deviation, logarithmic beyond
-      three standard deviations, and standardised; gaps take the median, and an
-      indicator column says where they were;
+      three standard deviations, and standardised; missing values take the median,
+      and an indicator column marks them;
     - **dates**, when that holds for dates and times (year first, or one of the usual
       regional forms): days since 1970 as a number, month and weekday as categories,
       the hour as a number;
     - **categories** otherwise: one indicator column for each of the `max_categories`
-      most frequent texts that occur in at least `min_frequency` rows, one for all
-      others, one for gaps. A text never seen in training counts as "other", or has
-      no indicator at all if training had no others. Where more than one kind of text
-      has no indicator of its own, and :meth:`fit` is given labels, one more column has
-      the share of positives among the rows of each text.
+      most frequent strings that occur in at least `min_frequency` rows, one for all
+      others, one for missing values. A string never seen in training counts as
+      "other", or has no indicator at all if training had no others. Where more than
+      one string has no indicator of its own, and :meth:`fit` is given labels, one more
+      column has the share of positives among the rows of each string.
 
-    Empty and constant columns, texts that nearly all differ (names, keys), and
-    counters of the rows are left out; ``dropped_`` tells why. Stray words in a column
-    of numbers or dates count as gaps, with a note; more than a tenth of them, and
-    infinite numbers, are errors that name column and row.
+    Empty and constant columns, strings that nearly all differ (names, keys), and
+    counters of the rows are left out; ``dropped_`` has the reasons. Stray words in a
+    column of numbers or dates count as missing, with a note; more than a tenth of
+    them, and infinite numbers, are errors that name column and row.
 
     A sparse matrix is a table of numbers without names: features keep their position
     and their zeros, the other values are scaled. Fewer or more features in new rows
@@ -73,10 +86,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     max_categories : int, default=50
-        Most indicator columns that one column of texts may take, "other" and
+        Most indicator columns that one text column may take, "other" and
         "missing" not counted.
     min_frequency : int, default=2
-        Rows in which a text must occur to be a category of its own.
+        Rows in which a string must occur to be a category of its own.
     decimals : dict of str to str, optional
         The decimal mark of columns that were read from a CSV file, "," or ".", which
         new rows are read by on the command line.
@@ -84,11 +97,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     columns_ : list of dict
-        What was learned about each column in use.
+        Description of each column in use.
     dropped_ : dict
         The columns left out, each with the reason.
     notices_ : list of str
-        What a user should know about the columns.
+        Notes about the columns.
     categorical_features_ : list of int
         The columns of :meth:`transform_for_trees` that hold category codes.
     n_features_in_ : int
@@ -131,20 +144,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.min_frequency = min_frequency
         self.decimals = decimals
 
-    def fit(self, X: Any, y: Any = None) -> "TableEncoder":
-        """Learn the columns of a table; of texts of many kinds more, with labels.
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the columns of a table; with labels, shares of positives per string.
 
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            The training rows.
+            Raw rows.
         y : array-like of shape (rows,), optional
             Two distinct labels; the second in sorted order is positive. Other targets
             are ignored.
-
-        Returns
-        -------
-        self : TableEncoder
         """
         check_integer("max_categories", self.max_categories)
         check_integer("min_frequency", self.min_frequency)
@@ -158,11 +167,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self._learn(table, _two_labels(y))
         return self
 
-    def _learn(
-        self,
-        table: Any,
-        labels: NDArray[np.int64] | None,
-    ) -> None:
+    def _learn(self, table: Any, labels: NDArray[np.int64] | None) -> None:
         self.columns_: list[dict[str, Any]] = []
         self.dropped_: dict[str, str] = {}
         self.notices_: list[str] = []
@@ -171,9 +176,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             del self.feature_names_in_
         self.categorical_features_: list[int] = []
         self.n_features_in_: int = table.shape[1]
-        is_sparse = sparse.issparse(table)
-        if is_sparse:
-            self.scales_ = _sparse.learn_scales(table)
+        if isinstance(table, sparse.csr_array):
+            self.scales_ = learn_scales(table)
         else:
             self._learn_columns(table, labels)
 
@@ -209,11 +213,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
         Numbers that are written as text become numbers.
 
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`transform`.
-
         Returns
         -------
         polars.DataFrame or csr_array
@@ -230,35 +229,41 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if isinstance(column, Number) and table.schema[column.name] == pl.String
         )
 
-    def transform(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
+    def transform(self, X: Any) -> Any:
         """Turn raw rows into the matrix for linear models.
 
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Columns are found by name, in any order; further columns are ignored.
+        Columns are found by name, in any order; further columns are ignored.
 
         Returns
         -------
         matrix : ndarray or csr_array of shape (rows, n_features_out)
-            Finite numbers without gaps.
+            Finite numbers without missing values.
         """
-        return self._linear_rows(X)
+        return self._matrix(X, "linear")
+
+    def transform_for_trees(self, X: Any) -> Any:
+        """Turn raw rows into the matrix for trees: missing is NaN, categories codes.
+
+        Numbers are only multiplied by a power of two for each column, because tree
+        learners take anything below a fixed threshold for zero.
+
+        Returns
+        -------
+        matrix : ndarray or csr_array of shape (rows, n_columns)
+            ``categorical_features_`` are the columns with category codes.
+        """
+        return self._matrix(X, "trees")
 
     def training_rows(
         self, X: Any, y: Any, view: str, *, groups: Any = None, times: Any = None
     ) -> Any:
         """Return the matrix of the training rows, where no row sees its own label.
 
-        It differs from that of new rows in the shares of positives among texts of many
-        kinds: each row has that of other rows, of other groups, or of earlier rows.
+        It differs from that of new rows in the shares of positives per string:
+        each row has that of other rows, of other groups, or of earlier rows.
 
         Parameters
         ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            The rows that the encoder was fitted to.
-        y : array-like of shape (rows,)
-            Their labels.
         view : {"linear", "trees"}
             As of :meth:`transform`, or of :meth:`transform_for_trees`.
         groups : ndarray of int of shape (rows,), optional
@@ -270,23 +275,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         ndarray or csr_array
         """
-        rows = self._linear_rows if view == "linear" else self._tree_rows
         labels = _two_labels(y)
         if labels is None or not any(
             c["kind"] == TargetMean.kind for c in self.columns_
         ):
-            return rows(X)
-        return rows(X, (labels, divide_rows(labels, 5, unit=groups, times=times)))
+            return self._matrix(X, view)
+        folds = divide_rows(labels, 5, unit=groups, times=times)
+        return self._matrix(X, view, (labels, folds))
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Learn the columns, and return the matrix of these rows for linear models.
 
         Parameters
         ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            The training rows.
-        y : array-like of shape (rows,), optional
-            As in :meth:`fit`.
         **fit_params
             None.
 
@@ -297,95 +298,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self.fit(X, y, **fit_params).training_rows(X, y, "linear")
 
-    def _linear_rows(
-        self, X: Any, known: LabelsAndFolds | None = None
-    ) -> NDArray[np.float64] | sparse.csr_array:
+    def _matrix(self, X: Any, view: str, known: LabelsAndFolds | None = None) -> Any:
+        """Return the matrix of a table, where its rows are: on disk, on Dask's workers.
+
+        Training rows come with labels, and with folds for the shares of positives.
+        """
         check_is_fitted(self)
         if self.scales_ is not None:
-            return _sparse.scale(self._sparse_rows(X), self.scales_)
-        matrix: NDArray[np.float64] = self._matrix(X, known, self._linear_matrix)
-        return matrix
-
-    def _linear_matrix(
-        self, frame: pl.DataFrame, crossed: dict[str, NDArray[np.float64]]
-    ) -> NDArray[np.float64] | sparse.csr_array:
-        blocks = (
-            block
-            for column in self._learned()
-            for block in (
-                [crossed[column.name]]
-                if isinstance(column, TargetMean) and crossed
-                else column.linear(frame[column.name])
-            )
-        )
-        shape = frame.height, len(self.get_feature_names_out())
-        assemble = assemble_sparse if self._is_sparse(shape[1]) else assemble_dense
-        return assemble(blocks, shape)
-
-    def transform_for_trees(self, X: Any) -> NDArray[np.float64] | sparse.csr_array:
-        """Turn raw rows into the matrix for trees: gaps are NaN, categories codes.
-
-        Numbers are only multiplied by a power of two for each column, because tree
-        learners take anything below a fixed threshold for zero.
-
-        Parameters
-        ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`transform`.
-
-        Returns
-        -------
-        matrix : ndarray or csr_array of shape (rows, n_columns)
-            ``categorical_features_`` are the columns with category codes.
-        """
-        return self._tree_rows(X)
-
-    def _tree_rows(
-        self, X: Any, known: LabelsAndFolds | None = None
-    ) -> NDArray[np.float64] | sparse.csr_array:
-        check_is_fitted(self)
-        if self.scales_ is not None:
-            return _sparse.to_unit_scale(self._sparse_rows(X), self.scales_)
-        matrix: NDArray[np.float64] = self._matrix(X, known, self._tree_matrix)
-        return matrix
-
-    def _tree_matrix(
-        self, frame: pl.DataFrame, crossed: dict[str, NDArray[np.float64]]
-    ) -> NDArray[np.float64]:
-        blocks = [
-            block
-            for column in self._learned()
-            for block in (
-                [crossed[column.name]]
-                if isinstance(column, TargetMean) and crossed
-                else column.trees(frame[column.name])
-            )
-        ]
-        return np.column_stack(blocks)
-
-    def _matrix(
-        self,
-        X: Any,
-        known: LabelsAndFolds | None,
-        of_frame: Callable[..., NDArray[np.float64] | sparse.csr_array],
-    ) -> Any:
-        """Return the matrix of a table, by what makes it of a frame.
-
-        That of a table on disk is on disk, too, or on Dask's workers. Training rows
-        come with their labels, and with folds for the shares of positives.
-        """
+            rows = self._sparse_rows(X)
+            scale = scale_sparse if view == "linear" else sparse_to_unit_scale
+            return scale(rows, self.scales_)
         table = self._frame(X)
         crossed = {
-            column.name: next(column.crossed(table[column.name], *known))
+            column.name: column.crossed(table[column.name], *known)
             for column in self._learned()
             if known is not None and isinstance(column, TargetMean)
         }
         if not is_on_disk(table):
-            return of_frame(table, crossed)
+            return self._frame_matrix(table, view, crossed)
 
         def of_piece(frame: pl.DataFrame, rows: slice) -> Any:
             own = {name: shares[rows] for name, shares in crossed.items()}
-            return of_frame(frame, own)
+            return self._frame_matrix(frame, view, own)
 
         if table.on_workers:
             width = of_piece(table.head(1), slice(0, 1)).shape[1]
@@ -395,26 +329,43 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             of_pieces(table, self._learned(), of_piece, are_settled=is_known)
         )
 
+    def _frame_matrix(
+        self, frame: pl.DataFrame, view: str, crossed: dict[str, NDArray[np.float64]]
+    ) -> NDArray[np.float64] | sparse.csr_array:
+        """Put the parts of all columns side by side; `crossed` has target means."""
+        parts = (
+            part
+            for column in self._learned()
+            for part in (
+                [crossed[column.name]]
+                if isinstance(column, TargetMean) and crossed
+                else getattr(column, view)(frame[column.name])
+            )
+        )
+        if view == "trees":
+            return np.column_stack(list(parts))
+        shape = frame.height, len(self.get_feature_names_out())
+        assemble = assemble_sparse if self._is_sparse(shape[1]) else assemble_dense
+        return assemble(parts, shape)
+
     def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
-        """Return what a function says of the rows of a table on disk, some at a time.
+        """Apply a function to the rows of a table on disk, some at a time.
 
         Parameters
         ----------
         X : TableOnDisk
             Raw rows.
         function : callable
-            Of a frame with the columns in use, and of a slice that says which rows of
-            the table it has.
+            Called with a frame of the columns in use, and the slice of its rows.
 
         Returns
         -------
         iterator
-            Of what the function returns.
         """
         return of_pieces(self.select(X), self._learned(), function)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Names of the columns that :meth:`transform` returns.
+        """Return the names of the columns of :meth:`transform`.
 
         Parameters
         ----------
@@ -473,7 +424,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if self.scales_ is not None:
             size, half_spread = self.scales_["size"], self.scales_["half_spread"]
             squashed = np.asarray(value * size[feature])
-            return float(_scaling.unsquash(squashed, 0.0, half_spread[feature]))
+            return float(unsquash(squashed, 0.0, half_spread[feature]))
         parts = [part for part in self._parts() for _ in part.linear_names()]
         part = parts[feature]
         is_number = self.get_feature_names_out()[feature] == part.name
@@ -502,19 +453,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"the table has {table.shape[1]} columns without names, but the "
                 f"encoder was fitted on {self.n_features_in_} columns."
             )
-        # a column of texts may be in use twice
+        # a text column may be in use twice
         names = dict.fromkeys(column["name"] for column in self.columns_)
         return pick_columns(table, list(names))
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
         table = as_table(X)
-        is_sparse = sparse.issparse(table)
-        if not is_sparse:
+        if isinstance(table, pl.DataFrame) or is_on_disk(table):
             raise ValueError(
                 "the encoder was fitted on a sparse matrix, got a table; give it the "
                 "same kind of matrix."
             )
-        return _sparse.fit_width(table, self.n_features_in_)
+        return fit_width(table, self.n_features_in_)
 
     def sample_row(self) -> Any:
         """Return one raw row without any value, to try the encoder on.
@@ -529,11 +479,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for part in ("half_spread", "size"):
             scale = self.scales_[part]
             if scale.shape != (self.n_features_in_,) or not (scale > 0.0).all():
-                raise ValueError(f"the {part} of features is no positive number each")
+                raise ValueError(f"the {part} of features must be positive")
         return sparse.csr_array((1, self.n_features_in_))
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no ``fit`` can have produced: try it on a row."""
+        """Reject a loaded state that no ``fit`` can have produced: try it on a row."""
         if not hasattr(self, "columns_"):
             return
         try:

@@ -14,26 +14,12 @@ __all__ = ["share_of_known_rows", "sketch_rows"]
 Hashes = NDArray[np.uint64]
 
 # Smallest hashes that are kept: eight kilobytes, and a share is known to about 3 %.
-_MOST_HASHES = 1024
+_MAX_HASHES = 1024
 
 
 def sketch_rows(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
-    """Return the smallest hashes of rows with their labels, ascending.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        What the cells are read by.
-    X : DataFrame, array or sparse matrix, (rows, columns)
-        Raw rows.
-    labels : ndarray of int of shape (rows,)
-        Their labels.
-
-    Returns
-    -------
-    ndarray of uint64
-    """
-    return np.unique(_hashes(encoder, X, labels))[:_MOST_HASHES]
+    """Return the smallest hashes of raw rows with their labels, ascending."""
+    return np.unique(_hashes(encoder, X, labels))[:_MAX_HASHES]
 
 
 def share_of_known_rows(
@@ -41,42 +27,26 @@ def share_of_known_rows(
 ) -> float:
     """Estimate the share of rows that are also among those of a sketch.
 
-    Rows whose hash is beyond the largest that was kept tell nothing; of the others it
-    is known whether they were there. NaN if there are no others.
-
-    Parameters
-    ----------
-    sketch : ndarray of uint64
-        Of the rows of training.
-    encoder, X, labels
-        As in :func:`sketch_rows`.
-
-    Returns
-    -------
-    float
+    Nothing is known of rows whose hash exceeds the largest that was kept; NaN if there
+    are no others.
     """
     hashes = _hashes(encoder, X, labels)
-    if sketch.size == _MOST_HASHES:
+    if sketch.size == _MAX_HASHES:
         hashes = hashes[hashes <= sketch[-1]]
-    if hashes.size == 0:
-        return float("nan")
-    return float(np.isin(hashes, sketch).mean())
+    return float(np.isin(hashes, sketch).mean()) if hashes.size else float("nan")
 
 
 def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return a hash of each row and its label, the same on every machine."""
     if is_on_disk(X):
-        return np.concatenate(
-            list(
-                encoder.of_pieces(
-                    X, lambda frame, rows: _hashes(encoder, frame, labels[rows])
-                )
-            )
+        pieces = encoder.of_pieces(
+            X, lambda frame, rows: _hashes(encoder, frame, labels[rows])
         )
+        return np.concatenate(list(pieces))
     matrix = encoder.transform_for_trees(X)
     hashes = _mixed(labels.astype(np.uint64))
-    if sparse.issparse(matrix):
-        cells: Any = sparse.csr_array(matrix)
+    if isinstance(matrix, sparse.csr_array):
+        cells = matrix.copy()
         cells.sum_duplicates()
         rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
         place = _mixed(cells.indices.astype(np.uint64) + np.uint64(1))

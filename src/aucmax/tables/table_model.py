@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.fitted_state import replace_state
+from aucmax._core.fitting import replace_state
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.threshold import balanced_threshold
 from aucmax.decisions.calibration import (
@@ -23,7 +23,6 @@ from aucmax.exceptions import (
     IncompatibleError,
     ModelFileError,
 )
-from aucmax.tables._frames import as_table
 from aucmax.tables.cross_fit import (
     VIEWS,
     fit_estimator,
@@ -34,9 +33,9 @@ from aucmax.tables.cross_fit import (
     view_training_rows,
 )
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.grading import Grading
+from aucmax.tables.frames import as_table
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
-from aucmax.tables.target import Target, has_constant_scores
+from aucmax.tables.target import Grading, Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
 
 __all__ = [
@@ -64,20 +63,20 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Parameters of the estimator that are multiplied by the number of training rows.
     view : {"linear", "trees", "raw"}, default="linear"
         Which matrix of the encoder the estimator learns from. One that has a parameter
-        ``categorical_features`` is told which columns of "trees" hold categories;
+        ``categorical_features`` gets the columns of "trees" that hold categories;
         "raw" is the table itself, for one that learns columns by itself.
     positive : optional
         The target value to rank on top; :func:`aucmax.tables.encode_target` says which
         one it is without a choice.
     levels : {None, "learn", "relevant"}, default=None
-        What becomes of a target with more than two levels of relevance: it is refused;
-        or the estimator learns them; or it learns which rows are above the lowest.
+        How to treat a target with more than two levels of relevance: raise an error,
+        learn them, or learn which rows are above the lowest.
     name : str, optional
         Name of the model, for reports.
     target : str, optional
         Name of the target column, for reports and for ``aucmax evaluate``.
     query_column : str, optional
-        Name of the column that names the query of each row, likewise.
+        Name of the column of queries, also for these.
     calibrate : {None, "auto", "sigmoid", "isotonic"}, default=None
         How scores become probabilities; without it there is no `predict_proba`. They
         are learned from scores of rows that a model has not seen: by the estimator, if
@@ -104,7 +103,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         Rising scores and their log-odds, between which probabilities are found; only
         with `calibrate`.
     base_rate_ : float
-        Share of positives among the rows that they were learned from, likewise.
+        Share of positives among the rows that they were learned from, with `calibrate`.
     row_sketch_ : ndarray of uint64
         By which :meth:`share_of_known_rows` knows the training rows.
 
@@ -170,7 +169,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             The query of each row, for an estimator that can learn within queries.
             A :class:`~aucmax.tables.Target` has its own.
         checkpoint : path, optional
-            A file from which a killed fit goes on, for an estimator whose `fit` takes
+            A file from which a killed fit resumes, for an estimator whose `fit` takes
             it. Further fits for `calibrate` have none.
         """
         if self.levels not in _LEVELS:
@@ -235,7 +234,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def grading_(self) -> Grading:
-        """What the values of the target meant at training."""
+        """The meaning of the values of the target at training."""
         check_is_fitted(self)
         return Grading(tuple(self.values_.tolist()), tuple(self.levels_.tolist()))
 
@@ -346,7 +345,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
 
 def warn_of_constant_scores(estimator: Any) -> None:
-    """Warn that a model is of no use."""
+    """Warn that a model ranks nothing."""
     warnings.warn(
         f"{type(estimator).__name__} gives all rows the same score"
         ", or all rows of each query, so it ranks nothing. Try another model, more rows"
@@ -357,7 +356,7 @@ def warn_of_constant_scores(estimator: Any) -> None:
 
 
 def check_rows(table: Any, target: Target) -> None:
-    """Refuse a table and a target of different lengths."""
+    """Reject a table and a target of different lengths."""
     if table.shape[0] != target.labels.size:
         raise ValueError(
             f"the table has {table.shape[0]} rows, but the target has "
@@ -366,7 +365,7 @@ def check_rows(table: Any, target: Target) -> None:
 
 
 def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
-    """Refuse a loaded estimator that takes columns of numbers for categories."""
+    """Reject a loaded estimator that takes columns of numbers for categories."""
     taken = {*getattr(estimator, "categorical_features_", [])}
     if view == "trees" and not taken <= {*encoder.categorical_features_}:
         raise ModelFileError("the model and its table differ in what is a category")

@@ -1,5 +1,7 @@
-"""What is to be ranked: the level of each row, its query, and what it counts."""
+"""The target: the level of each row, its query and its weight."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -7,12 +9,87 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.tables.grading import Grading
+__all__ = ["Grading", "Target", "as_text", "has_constant_scores"]
 
-__all__ = ["Target", "has_constant_scores"]
-
-# what a target may know of each row, besides its level
+# further values per row
 _OF_ROWS = ("queries", "weights", "groups", "times")
+
+
+@dataclass(frozen=True)
+class Grading:
+    """Which level each value of a target stands for.
+
+    Attributes
+    ----------
+    values : tuple
+        The values, as they are in the table.
+    levels : tuple of int
+        Their levels: 0 or 1 for two classes, where several values may share the 0;
+        else the values themselves, as integers.
+    """
+
+    values: tuple[Any, ...]
+    levels: tuple[int, ...]
+
+    @classmethod
+    def two_classes(cls, negatives: Sequence[Any], positive: Any) -> "Grading":
+        """Rank one value above all others.
+
+        Parameters
+        ----------
+        negatives : sequence
+            The other values.
+        positive : object
+            The value on top.
+
+        Returns
+        -------
+        Grading
+        """
+        return cls((*negatives, positive), (*(0 for _ in negatives), 1))
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether there are more than two levels."""
+        return len(set(self.levels)) > 2
+
+    @property
+    def lowest(self) -> int:
+        """The level of rows that are not relevant."""
+        return min(self.levels)
+
+    @property
+    def negatives(self) -> list[Any]:
+        """The values that count as negative."""
+        return [v for v, k in zip(self.values, self.levels, strict=True) if not k]
+
+    @property
+    def positive(self) -> Any:
+        """The value of the highest level: of two classes the positive one."""
+        return self.values[self.levels.index(max(self.levels))]
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The possible predictions: the two classes, or the levels."""
+        if self.is_graded or len(self.negatives) == 1:
+            return self.values
+        return (f"not {as_text(self.positive)}", as_text(self.positive))
+
+    @property
+    def by_text(self) -> dict[str, int]:
+        """The level of each value, by its spelling; 1 and 0 are true and false."""
+        found = dict(zip(map(as_text, self.values), self.levels, strict=True))
+        for spellings in (("true", "false"), ("1", "0")):
+            if found.keys() == {*spellings}:
+                true, false = (found[word] for word in spellings)
+                found |= {"true": true, "1": true, "false": false, "0": false}
+        return found
+
+    @property
+    def listed(self) -> str:
+        """The values in a sentence."""
+        shown = [repr(value) for value in self.values]
+        return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 @dataclass(frozen=True)
@@ -24,11 +101,11 @@ class Target:
     labels : ndarray of int64 of shape (rows,)
         1 where a row is positive and 0 elsewhere, or the level of relevance.
     grading : Grading
-        What the values of the column mean.
+        Meaning of the values of the column.
     queries : ndarray of int64 of shape (rows,), or None
         Number of the query of each row; None if all rows are ranked together.
     weights : ndarray of float64 of shape (rows,), or None
-        What each row counts, above 0; None if all count alike.
+        Weight of each row, above 0; None if all are equal.
     groups : ndarray of int64 of shape (rows,), or None
         Number of the group of each row: rows of one group are never divided between
         training and test.
@@ -221,8 +298,18 @@ class Target:
         }
 
 
+def as_text(value: Any) -> str:
+    """One spelling for a value, whatever its type: 1, 1.0 and "1" are "1"."""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    text = str(value).strip()
+    if text.lower() in ("true", "false"):
+        return text.lower()
+    return re.sub(r"^([+-]?[0-9]+)\.0+$", r"\1", text)
+
+
 def has_constant_scores(target: Target, scores: NDArray[np.float64]) -> bool:
-    """Say whether scores rank nothing: all rows of every query have the same one.
+    """Return whether scores rank nothing: all rows of every query have the same one.
 
     Parameters
     ----------

@@ -8,25 +8,21 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import (
     check_sample_weight,
     reject_negligible_weights,
     reject_rounded_ids,
+    reject_unreadable,
 )
+from aucmax.datasets.typed_files import usual_integers
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
-from aucmax.tables._cells import one_spelling
-from aucmax.tables._labels import (
-    as_series,
-    check_length,
-    counts,
-    list_counts,
-    refuse_gaps,
-)
-from aucmax.tables.grading import Grading, as_text
-from aucmax.tables.moments import read_moments
-from aucmax.tables.target import Target
+from aucmax.tables import _cell_values
+from aucmax.tables._cell_values import one_spelling
+from aucmax.tables._column_choice import regional_format
+from aucmax.tables.target import Grading, Target, as_text
 
-__all__ = ["describe_rows", "encode_target", "match_target"]
+__all__ = ["describe_rows", "encode_target", "match_target", "read_moments"]
 
 _POSITIVE_WORDS = frozenset(
     {"1", "true", "t", "yes", "y", "positive", "pos", "+", "+1", "case", "event"}
@@ -49,11 +45,11 @@ def encode_target(
     Parameters
     ----------
     values : polars.Series or array-like of shape (rows,), or Target
-        Numbers, booleans or texts. A target is returned as it is.
+        Numbers, booleans or strings. A target is returned unchanged.
     positive : optional
         The value to rank on top, above all others, as it is in the table or as text.
         Without a choice the command line, like everything that takes raw tables, takes
-        the larger of two numbers, the one of two texts that means yes (yes, true,
+        the larger of two numbers, the one of two strings that means yes (yes, true,
         positive, ...), else the rarer; estimators in Python take the second label in
         sorted order.
     name : str, default="target"
@@ -62,9 +58,9 @@ def encode_target(
         Whether more than two whole numbers, 0 or above, are taken for levels of
         relevance.
     qid : polars.Series or array-like of shape (rows,), optional
-        The query of each row: numbers or texts.
+        The query of each row: numbers or strings.
     qid_name : str, default="qid"
-        What messages call it.
+        Name of the queries in messages.
 
     Returns
     -------
@@ -91,8 +87,8 @@ def encode_target(
                 "the target is encoded already; pass qid and positive to encode_target."
             )
         return values
-    series = as_series(values, name)
-    refuse_gaps(series, name, "fill in their class")
+    series = _as_series(values, name)
+    _reject_missing(series, name, "fill in their class")
     if series.dtype.is_temporal():
         raise ValueError(
             f"{name} holds dates or times, which are no classes; compare them with a "
@@ -103,7 +99,7 @@ def encode_target(
         and one_spelling(series).n_unique() < series.n_unique()
     ):
         series = one_spelling(series)
-    counted = counts(series)
+    counted = _counts(series)
     if len(counted) == 1:
         raise NotEnoughClassesError(
             f"all {len(series)} rows have {name} = {counted[0][0]!r}: there is nothing "
@@ -133,8 +129,8 @@ def match_target(
     values : polars.Series or array-like of shape (rows,)
         The true values; 1, 1.0 and "1" are the same.
     grading : Grading
-        What the values meant at training. If they were more than two levels, new rows
-        may have others, too.
+        Meaning of the values at training. With more than two levels, new rows may have
+        others, too.
     name : str, default="target"
         Name of the column, for messages.
     qid, qid_name : optional
@@ -151,9 +147,9 @@ def match_target(
     ValueError
         A value or query is missing, or a value was not there at training.
     """
-    series = as_series(values, name)
-    refuse_gaps(series, name, "fill in their class")
-    counted = counts(series)
+    series = _as_series(values, name)
+    _reject_missing(series, name, "fill in their class")
+    counted = _counts(series)
     if grading.is_graded and _are_levels(counted):
         known = {*grading.values, *(int(value) for value, _ in counted)}
         grading = Grading(tuple(sorted(known)), tuple(sorted(known)))
@@ -161,7 +157,7 @@ def match_target(
     if unknown:
         raise ValueError(
             f"{name} has values that the model was not trained with "
-            f"({list_counts(unknown)}); it knows {grading.listed}."
+            f"({_list_counts(unknown)}); it knows {grading.listed}."
         )
     if len({grading.by_text[as_text(value)] for value, _ in counted}) == 1:
         raise NotEnoughClassesError(
@@ -184,16 +180,16 @@ def describe_rows(
     Parameters
     ----------
     target : Target
-        What is ranked.
+        The target.
     sample_weight : polars.Series or array-like of shape (rows,), optional
-        What each row counts: numbers above 0.
+        Weight of each row, above 0.
     groups : polars.Series or array-like of shape (rows,), optional
-        The group of each row, numbers or texts: such as the patient, if there are
+        The group of each row, numbers or strings: such as the patient, if there are
         several rows of one. Groups are never divided between training and test.
     times : polars.Series or array-like of shape (rows,), optional
         When each row was: numbers or dates.
     names : mapping of str to str, optional
-        What messages call these, by the names of the parameters.
+        Names in messages, by the names of the parameters.
 
     Returns
     -------
@@ -215,15 +211,67 @@ def describe_rows(
         found["groups"] = _groups(groups, called["groups"], n_rows)
     if times is not None:
         moments = read_moments(times, called["times"])
-        check_length(moments, called["times"], n_rows)
+        _check_length(moments, called["times"], n_rows)
         found["times"] = moments
     return replace(target, **found)
 
 
+def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
+    """Return the moments of rows as numbers: as they are, or microseconds since 1970.
+
+    Parameters
+    ----------
+    values : polars.Series or array-like of shape (rows,)
+        Numbers, dates, or dates written as text.
+    name : str, default="times"
+        Name of the column, for messages.
+
+    Returns
+    -------
+    ndarray of shape (rows,)
+
+    Raises
+    ------
+    ValueError
+        A cell is empty, or is neither a number nor a date.
+
+    Examples
+    --------
+    >>> from aucmax.tables import read_moments
+    >>> read_moments(["1970-01-02", "1970-01-01"]).tolist()
+    [86400000000.0, 0.0]
+    """
+    series = _as_series(values, name)
+    if series.dtype.is_numeric():
+        cells = _cell_values.read_numbers(series)
+        moments = cells.values
+    else:
+        if series.dtype.is_temporal():
+            cells = _cell_values.read_dates(series, None)
+        else:
+            cells = _cell_values.read_dates(series, regional_format(series))
+            if not cells.n_read:
+                cells = _cell_values.read_numbers(series)
+        moments = cells.values
+        if moments.dtype.kind == "M":
+            missing = np.isnat(moments)
+            moments = moments.astype(np.int64).astype(np.float64)
+            moments[missing] = np.nan
+    unknown = ~np.isfinite(moments)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise ValueError(
+            f"{name} must be a number or a date in every row, but row {row} has "
+            f"{series[row]!r} ({int(unknown.sum())} such rows). Correct them, or leave "
+            "these rows out."
+        )
+    return moments
+
+
 def _weights(values: Any, name: str, n_rows: int) -> NDArray[np.float64]:
-    series = as_series(values, name)
-    check_length(series, name, n_rows)
-    refuse_gaps(series, name, "fill in their weight")
+    series = _as_series(values, name)
+    _check_length(series, name, n_rows)
+    _reject_missing(series, name, "fill in their weight")
     if not series.dtype.is_numeric():
         raise ValueError(f"{name} must hold numbers to be weights, got {series[0]!r}.")
     weights = np.asarray(series.cast(pl.Float64).to_numpy(), dtype=np.float64)
@@ -245,7 +293,7 @@ def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
     if n_groups == 1:
         raise ValueError(
             f"{name} names one group only: at least two are needed, so that one can be "
-            "kept aside. Leave it out to divide the rows themselves."
+            "held out. Leave it out to divide the rows themselves."
         )
     if n_groups == n_rows:
         raise ValueError(
@@ -258,7 +306,7 @@ def _groups(values: Any, name: str, n_rows: int) -> NDArray[np.int64]:
 def _target(
     series: pl.Series, grading: Grading, name: str, qid: Any, qid_name: str
 ) -> Target:
-    distinct = [value for value, _ in counts(series)]
+    distinct = [value for value, _ in _counts(series)]
     meant = [grading.by_text[as_text(value)] for value in distinct]
     labels = series.replace_strict(distinct, meant, return_dtype=pl.Int64).to_numpy()
     if qid is None:
@@ -274,9 +322,9 @@ def _target(
 
 
 def _numbered(values: Any, name: str, n_rows: int, what: str) -> NDArray[np.int64]:
-    series = as_series(values, name)
-    check_length(series, name, n_rows)
-    refuse_gaps(series, name, f"fill in their {what}")
+    series = _as_series(values, name)
+    _check_length(series, name, n_rows)
+    _reject_missing(series, name, f"fill in their {what}")
     if series.dtype == pl.String:
         series = one_spelling(series)
     elif series.dtype.is_float():
@@ -290,7 +338,7 @@ def _levels(counted: list[tuple[Any, int]], name: str, allowed: bool) -> Grading
         levels = tuple(int(value) for value, _ in counted)
         return Grading(levels, levels)
     raise TooManyValuesError(
-        f"{name} has {len(counted)} different values ({list_counts(counted)}), but "
+        f"{name} has {len(counted)} different values ({_list_counts(counted)}), but "
         + (
             "levels of relevance must be whole numbers, 0 or above"
             if allowed
@@ -328,7 +376,7 @@ def _positive(counted: list[tuple[Any, int]], positive: Any, name: str) -> int:
                 return candidates.index(key)
         raise ValueError(
             f"the positive value {positive!r} does not occur in {name}, which has "
-            f"{list_counts(counted)}."
+            f"{_list_counts(counted)}."
         )
     if not isinstance(counted[0][0], str):
         return 1
@@ -336,3 +384,69 @@ def _positive(counted: list[tuple[Any, int]], positive: Any, name: str) -> int:
     if sum(speaks) == 1:
         return speaks.index(True)
     return 0 if counted[0][1] < counted[1][1] else 1
+
+
+def _as_series(values: Any, name: str) -> pl.Series:
+    """Return a column of any kind as a series; NaN and empty strings are null."""
+    require_polars_threads()
+    if isinstance(values, pl.Series):
+        series = values
+    else:
+        reject_unreadable(values, name)
+        # numpy alone would make floats of lists with integers beyond 64 bits
+        is_list = isinstance(values, list | tuple)
+        array = np.asarray(values, dtype=object if is_list else None)
+        if array.ndim != 1:
+            raise ValueError(
+                f"{name} must have one value per row, got the shape {array.shape}."
+            )
+        series = pl.Series(name, array.tolist(), strict=False)
+        if series.dtype == pl.Object or series.dtype.is_nested():
+            raise TypeError(
+                f"{name} must hold numbers, booleans or texts, got {array[0]!r}."
+            )
+    series = usual_integers(series)
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+        if series.is_infinite().any():
+            row = int(series.is_infinite().fill_null(False).arg_max() or 0)
+            raise ValueError(
+                f"{name}, row {row + 1}: {series[row]} is not a finite number; correct "
+                "it or remove the row."
+            )
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        series = series.cast(pl.String).str.strip_chars()
+        series = series.set(series == "", None)
+    if len(series) == 0:
+        raise ValueError(f"{name} is empty: there are no rows.")
+    return series
+
+
+def _check_length(values: Any, name: str, n_rows: int) -> None:
+    """Reject a column with another number of rows than the target."""
+    if len(values) != n_rows:
+        raise ValueError(f"{name} has {len(values)} rows, but the target has {n_rows}.")
+
+
+def _reject_missing(series: pl.Series, name: str, remedy: str) -> None:
+    """Reject missing values, with their rows and what to do about them."""
+    if series.null_count() == 0:
+        return
+    rows = (series.is_null().arg_true() + 1).to_list()
+    shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+    raise ValueError(
+        f"{name} is missing in {len(rows)} of {len(series)} rows (row {shown}); remove "
+        f"these rows or {remedy}."
+    )
+
+
+def _counts(series: pl.Series) -> list[tuple[Any, int]]:
+    """Distinct values in ascending order with their counts."""
+    counted = series.alias("value").value_counts().sort("value")
+    return list(counted.iter_rows())
+
+
+def _list_counts(counted: list[tuple[Any, int]]) -> str:
+    """Write values with their counts, or the first of them."""
+    shown = ", ".join(f"{value!r}: {count} rows" for value, count in counted[:6])
+    return shown + (", ..." if len(counted) > 6 else "")

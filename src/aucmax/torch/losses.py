@@ -12,7 +12,7 @@ import torch
 from aucmax._core.parameters import check_choice, check_positive, check_range
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, PerQuery
+from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, Risk
 from aucmax.torch._batch import Batch, Column
 from aucmax.torch._evaluation import evaluate
 from aucmax.torch._tensor_risk import LARGEST_SHORTFALL_OF_A_ROW, PairForm
@@ -151,7 +151,7 @@ class PairLogisticLoss(PairLoss):
 
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""
-        return _logistic_risk(PairLogistic(accuracy=accuracy), column)
+        return _value_and_gradient(PairLogistic(accuracy=accuracy), column)
 
 
 class PairHingeLoss(PairLoss):
@@ -182,14 +182,7 @@ class PairHingeLoss(PairLoss):
 
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""
-        labels, weights = _as_bool(column), column.sample_weight
-        if column.qid is None:
-            risk = PairHinge(self.margin)
-            return risk.value_and_subgradient(column.scores, labels, weights)
-        value, slope = PerQuery(PartialHinge(), column.qid).value_and_subgradient(
-            column.scores / self.margin, labels, weights
-        )
-        return self.margin * value, slope
+        return _value_and_gradient(PairHinge(self.margin), column)
 
 
 class PairSigmoidLoss(PairLoss):
@@ -223,7 +216,8 @@ class PairSigmoidLoss(PairLoss):
 
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""
-        return _sigmoid_risk(PairSigmoid(tau=self.tau, accuracy=accuracy), column)
+        risk = PairSigmoid(tau=self.tau, accuracy=accuracy)
+        return _value_and_gradient(risk, column)
 
 
 class PartialAUCLoss(PairLoss):
@@ -280,24 +274,19 @@ class PartialAUCLoss(PairLoss):
         }
         ranges = (self.fpr_range, self.tpr_range)
         self.form = PairForm(loss, float(tau) if loss == "sigmoid" else 1.0, ranges)
-        if loss == "hinge" and not PartialHinge(**self._ranges).can_be_smoothed:
+        if loss == "hinge" and not _is_choice_of_rows(self._ranges):
             self.form = None  # a choice of orders, which is left to the kernels
 
     def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
         """Return the risk of one column, and its gradient."""
-        labels = _as_bool(column)
         if column.qid is None:
-            self._check_sizes(labels)
-        if self.loss == "sigmoid":
-            risk = PairSigmoid(tau=self.tau, accuracy=accuracy, **self._ranges)
-            return _sigmoid_risk(risk, column)
-        if self.loss == "logistic":
-            return _logistic_risk(
-                PairLogistic(accuracy=accuracy, **self._ranges), column
-            )
-        hinge = PartialHinge(**self._ranges)
-        own = hinge if column.qid is None else PerQuery(hinge, column.qid)
-        return own.value_and_subgradient(column.scores, labels, column.sample_weight)
+            self._check_sizes(column.labels == 1)
+        risks: dict[str, Risk] = {
+            "sigmoid": PairSigmoid(tau=self.tau, accuracy=accuracy, **self._ranges),
+            "logistic": PairLogistic(accuracy=accuracy, **self._ranges),
+            "hinge": PartialHinge(**self._ranges),
+        }
+        return _value_and_gradient(risks[self.loss], column)
 
     def _check_sizes(self, labels: BoolArray) -> None:
         """Complain about a range that covers less than one row of its class."""
@@ -361,19 +350,13 @@ class LambdaLoss(PairLoss):
         """Return the risk of one column, and its gradient."""
         weights = "equal" if self.metric == "auc" else "mauc"
         risk = PairLogistic(True, pair_weights=weights, accuracy=accuracy)
-        return _logistic_risk(risk, column)
+        return _value_and_gradient(risk, column)
 
 
-def _logistic_risk(risk: PairLogistic, column: Column) -> tuple[float, FloatArray]:
-    pairs = risk.prepare(column.labels, column.qid, column.sample_weight)
-    return pairs.value_and_gradient(column.scores)
+def _value_and_gradient(risk: Risk, column: Column) -> tuple[float, FloatArray]:
+    bound = risk.bind(column.labels, column.sample_weight, column.qid)
+    return bound.value_and_gradient(column.scores)
 
 
-def _sigmoid_risk(risk: PairSigmoid, column: Column) -> tuple[float, FloatArray]:
-    return risk.value_and_gradient(
-        column.scores, column.labels, column.sample_weight, qid=column.qid
-    )
-
-
-def _as_bool(column: Column) -> BoolArray:
-    return np.asarray(column.labels == 1)
+def _is_choice_of_rows(ranges: dict[str, Any]) -> bool:
+    return PartialHinge(**ranges).rank_box().is_choice_of_rows

@@ -1,8 +1,7 @@
-"""Boosted trees: LambdaMART, and what is LightGBM's or XGBoost's."""
+"""Boosted trees: LambdaMART, plug-ins for LightGBM and XGBoost, and baselines."""
 
+from aucmax.trees.baselines import LambdaRankBaseline, LightGBMBaseline
 from aucmax.trees.lambdamart import LambdaMART
-from aucmax.trees.lambdarank_baseline import LambdaRankBaseline
-from aucmax.trees.lightgbm_baseline import LightGBMBaseline
-from aucmax.trees.rounds import TreeProgress
+from aucmax.trees.tree_rounds import TreeProgress
 
 __all__ = ["LambdaMART", "LambdaRankBaseline", "LightGBMBaseline", "TreeProgress"]

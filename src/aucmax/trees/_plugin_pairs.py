@@ -3,25 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.features import check_relevance_levels
 from aucmax._core.parameters import check_interval, check_range
-from aucmax._core.validation import FloatArray, check_binary_labels
-from aucmax.risks import PreparedPairs
-from aucmax.trees._plugin_rows import LabelledRows, Recent
+from aucmax._core.validation import FloatArray, IntArray, check_binary_labels
+from aucmax.risks import BoundPairLogistic
 from aucmax.trees.pair_objectives import METRICS, OUTSIDE_WEIGHT, find_objective
 
-__all__ = ["PairPlug"]
+__all__ = ["LabelledRows", "PairPlug"]
+
+Prepared = TypeVar("Prepared")
+
+_MAX_KEPT = 4  # data sets: one to train on, and a few to evaluate
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Labels, weights and queries of a data set."""
+
+    labels: NDArray[Any]  # classes or levels
+    weights: NDArray[Any] | None = None  # of the rows
+    sizes: NDArray[Any] | None = None  # rows of each query; None for one query
+    query_weights: NDArray[Any] | None = None
+
+    @property
+    def qid(self) -> IntArray | None:
+        """The query of each row."""
+        if self.sizes is None:
+            return None
+        return np.repeat(np.arange(self.sizes.size), self.sizes)
+
+    def is_equal(self, other: LabelledRows) -> bool:
+        """Return whether all values are the same, in a pass over each array."""
+        return all(
+            mine is None and its is None
+            if mine is None or its is None
+            else np.array_equal(mine, its)
+            for mine, its in zip(vars(self).values(), vars(other).values(), strict=True)
+        )
+
+
+class Recent(Generic[Prepared]):
+    """Keep what has been prepared for the last few data sets.
+
+    They are recognised by their values: libraries copy arrays at each call, and users
+    may change labels. Comparing them costs a small part of preparing them.
+    """
+
+    def __init__(self, prepare: Callable[[LabelledRows], Prepared]) -> None:
+        self._prepare = prepare
+        self._kept: list[tuple[LabelledRows, Prepared]] = []
+
+    def get(self, rows: LabelledRows) -> Prepared:
+        """Return what belongs to these rows, prepared now if it is not kept."""
+        for known, prepared in self._kept:
+            if known.is_equal(rows):
+                return prepared
+        prepared = self._prepare(rows)
+        self._kept = [(deepcopy(rows), prepared), *self._kept[: _MAX_KEPT - 1]]
+        return prepared
 
 
 @dataclass(frozen=True)
 class _WeightedPairs:
-    pairs: PreparedPairs
+    pairs: BoundPairLogistic
     row_weights: FloatArray | None  # of the queries of the rows
 
     def derivatives(self, scores: NDArray[Any]) -> tuple[FloatArray, FloatArray]:
@@ -77,7 +128,7 @@ class PairPlug:
 
     def _prepare_pairs(self, rows: LabelledRows) -> _WeightedPairs:
         self._check_labels(rows.labels)
-        pairs = self._risk.prepare(rows.labels, rows.qid, rows.weights)
+        pairs = self._risk.bind(rows.labels, rows.weights, rows.qid)
         if rows.sizes is None or rows.query_weights is None:
             return _WeightedPairs(pairs, None)
         by_row = np.repeat(rows.query_weights, rows.sizes)

@@ -1,7 +1,6 @@
-"""LightGBM's boosters: what they are trained on, kept as, and asked for scores by."""
+"""LightGBM's boosters: the data that they read, and the scores that they return."""
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any
@@ -12,14 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from aucmax._core.forks import has_lost_threads, note_threads
-from aucmax._core.validation import FloatArray
-from aucmax.exceptions import ModelFileError
-from aucmax.trees.mapped_rows import MappedRows
+from aucmax._core.threads import has_lost_threads, note_threads
+from aucmax._core.validation import FloatArray, IntArray
 
 __all__ = [
     "REPEATABLE",
-    "check_model_text",
+    "MappedRows",
     "contributions",
     "n_threads",
     "new_dataset",
@@ -30,8 +27,9 @@ __all__ = [
 #: parameters of a silent model that does not depend on the number of threads
 REPEATABLE = {"deterministic": True, "force_row_wise": True, "verbosity": -1}
 
-_MOST_THREADS = 256
+_MAX_THREADS = 256
 _ROWS_PER_THREAD = 2000
+_CELLS_AT_ONCE = 1 << 20  # of a memory map: 8 megabytes
 
 # built boosters by estimator, with the text they were built from; not part of the
 # estimator's state, so that a saved or copied model holds text alone
@@ -91,7 +89,7 @@ def n_threads(n_jobs: Any, n_rows: int) -> int:
             "n_jobs must be a number of threads, 0 for all cores, or None, got "
             f"{n_jobs!r}."
         )
-    threads = 1 if has_lost_threads() else min(int(n_jobs), _MOST_THREADS)
+    threads = 1 if has_lost_threads() else min(int(n_jobs), _MAX_THREADS)
     note_threads(threads)
     return threads
 
@@ -121,17 +119,47 @@ def readable_by_lightgbm(X: Any) -> Any:
     return as_matrix(X)
 
 
-def check_model_text(text: Any, n_features: int) -> None:
-    """Refuse a text that LightGBM's parser must not see, or of other columns."""
-    from aucmax.trees.booster_text import check_booster_text
+class MappedRows:
+    """Some rows of a memory map, or all, with columns divided by powers of two.
 
-    if not isinstance(text, str):
-        raise ModelFileError("the LightGBM model is damaged: it has no text")
-    check_booster_text(text)
-    # the check has made sure that there is one such line
-    found = re.search(r"^max_feature_idx=([0-9]+)$", text, re.MULTILINE)
-    last = int(found[1]) if found else -1
-    if last + 1 != n_features:
-        raise ModelFileError(
-            f"the LightGBM model is for {last + 1} columns, not for {n_features!r}"
-        )
+    LightGBM asks for a sample of them, and then for all in batches, and keeps about a
+    byte for each cell: the matrix is never in memory as a whole.
+    """
+
+    def __init__(
+        self, X: Any, exponents: IntArray | None, rows: IntArray | None = None
+    ) -> None:
+        self._X = X
+        self._exponents = exponents
+        self._rows = rows
+        self.shape = (X.shape[0] if rows is None else rows.size, X.shape[1])
+
+    def __getitem__(self, rows: IntArray) -> "MappedRows":
+        chosen = rows if self._rows is None else self._rows[rows]
+        return MappedRows(self._X, self._exponents, chosen)
+
+    def read(self, place: Any) -> FloatArray:
+        """Read a row, or a slice of them."""
+        found = self._X[place if self._rows is None else self._rows[place]]
+        found = np.array(found, dtype=np.float64, order="C")
+        if self._exponents is None:
+            return found
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(found, -self._exponents))
+
+    def sequence(self) -> Any:
+        """Return what LightGBM reads from."""
+        import lightgbm
+
+        owner = self
+
+        class MappedSequence(lightgbm.Sequence):
+            batch_size = max(1, _CELLS_AT_ONCE // owner.shape[1])
+
+            def __getitem__(self, place: Any) -> FloatArray:
+                return owner.read(place)
+
+            def __len__(self) -> int:
+                return int(owner.shape[0])
+
+        return MappedSequence()

@@ -14,30 +14,32 @@ from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import dask_version, is_dask, map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.early_stopping import RoundsWatch
-from aucmax._core.fitted_state import replace_state, unchanged_on_failure
+from aucmax._core.fitting import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_stopping
 from aucmax._core.validation import FloatArray
-from aucmax.base import BinaryRanker
+from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import (
     ConstantScoresWarning,
     DivergedWarning,
     OneClassQueryWarning,
 )
-from aucmax.trees.binned_rows import BinnedRows
 from aucmax.trees.booster import contributions, predict
-from aucmax.trees.columns import TreeColumns
-from aucmax.trees.data import TrainingLabels, check_rows
-from aucmax.trees.evaluation import rows_apart
-from aucmax.trees.fitted_state import check_fitted_state, fitted_attributes
-from aucmax.trees.frames import framed_like
+from aucmax.trees.booster_parameters import booster_parameters
 from aucmax.trees.pair_objectives import (
     METRICS,
     OBJECTIVES,
     OUTSIDE_WEIGHT,
     find_objective,
 )
-from aucmax.trees.params import booster_parameters
-from aucmax.trees.rounds import TreeProgress, TreeRounds
+from aucmax.trees.tree_columns import TreeColumns, framed_like
+from aucmax.trees.tree_rounds import (
+    BinnedRows,
+    TreeProgress,
+    TreeRounds,
+    check_fitted_state,
+    fitted_attributes,
+)
+from aucmax.trees.tree_rows import TrainingLabels, check_rows, split_validation_rows
 
 __all__ = ["LambdaMART"]
 
@@ -337,14 +339,14 @@ class LambdaMART(BinaryRanker):
             objective = find_objective(self.objective)
             columns, X = TreeColumns.learn(self, X)
             known, rows = check_rows(self, objective, X, y, sample_weight, qid)
-            rows, evaluation = rows_apart(
+            rows, evaluation = split_validation_rows(
                 self, objective, rows, known, columns, eval_set
             )
             parameters = booster_parameters(self, rows.labels.size)
             risk = objective.risk(
                 self.fpr_range, self.outside_weight, parameters["num_threads"]
             )
-            pairs = risk.prepare(rows.labels, rows.qid, rows.weight)
+            pairs = risk.bind(rows.labels, rows.weight, rows.qid)
             binned = BinnedRows(parameters, rows.X, columns.categorical, evaluation)
             rounds = TreeRounds(watch, binned, pairs, evaluation)
             rounds.run()

@@ -1,0 +1,62 @@
+"""What a fit reports while it runs, and what it leaves on the estimator."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+__all__ = ["replace_state", "reporter", "unchanged_on_failure"]
+
+_COLUMNS = ("n_features_in_", "feature_names_in_")
+
+
+@contextmanager
+def unchanged_on_failure(estimator: Any) -> Iterator[None]:
+    """Undo the changes of a fit that ends in an error, or by Ctrl-C.
+
+    Ctrl-C while a compiled function hands over its result is Python's SystemError,
+    caused by a KeyboardInterrupt; it becomes that interrupt again.
+    """
+    state = vars(estimator)
+    before = dict(state)
+    try:
+        yield
+    except BaseException as error:
+        state.clear()
+        state.update(before)
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt) and cause is not error:
+            raise KeyboardInterrupt from error
+        raise
+
+
+def replace_state(estimator: Any, fitted: Mapping[str, Any]) -> None:
+    """Set the fitted attributes, and delete those of an earlier fit."""
+    state = vars(estimator)
+    for name in list(state):
+        if name.endswith("_") and name not in _COLUMNS:
+            del state[name]
+    state.update(fitted)
+
+
+def reporter(estimator: Any) -> Callable[[Any], object] | None:
+    """Return what a solver calls with its progress, or None if no one listens.
+
+    Writes a line if `verbose`, and calls `callback`, whose true answer stops the fit.
+    """
+    if estimator.callback is not None and not callable(estimator.callback):
+        raise TypeError(
+            f"callback must be None or a function, got {estimator.callback!r}."
+        )
+    if not estimator.verbose and estimator.callback is None:
+        return None
+
+    def report(progress: Any) -> object:
+        if estimator.verbose and sys.stdout is not None:
+            with suppress(OSError, ValueError):  # of a stream that is closed or gone
+                sys.stdout.write(f"{type(estimator).__name__}: {progress}\n")
+        return estimator.callback is not None and estimator.callback(progress)
+
+    return report

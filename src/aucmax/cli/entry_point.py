@@ -1,0 +1,215 @@
+"""The program: its help, its streams, and one message and exit code per error."""
+
+import errno
+import io
+import os
+import shlex
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+__all__ = [
+    "Command",
+    "CommandGroup",
+    "NothingRankedError",
+    "echo",
+    "lenient_streams",
+    "output_error",
+    "printable",
+    "remember_debug",
+    "typed_command",
+]
+
+BAD_INPUT = 2
+FAULT = NO_RESULT = 1
+INTERRUPTED = 130
+# what a program killed by SIGPIPE leaves behind, as `cat` and `grep` do
+READER_GONE = 141
+# Characters that move the cursor, change colors or the direction of text: all control
+# characters but the end of a line and the tab, and the marks of direction.
+_UNPRINTABLE = {
+    code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    for code in (*range(9), *range(11, 32), *range(127, 160), 0x200E, 0x200F, 0x2028,
+                 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+}  # fmt: skip
+
+
+def printable(text: str) -> str:
+    """Write control characters, which names in a file may hold, as escapes."""
+    return text.translate(_UNPRINTABLE)
+
+
+def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print text for the user; whatever it names, a terminal only shows it."""
+    click.echo(printable(text), err=err, nl=nl)
+
+
+class _Stream(io.FileIO):
+    """A standard stream; `error` is the last failure to write."""
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write some of the bytes, or lose all of them."""
+        try:
+            if (n_written := super().write(data)) is not None:
+                return n_written
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        except OSError as error:
+            self.error = error
+        return memoryview(data).nbytes
+
+
+@contextmanager
+def lenient_streams() -> Iterator[None]:
+    """Let nothing that is printed raise, unless others have replaced the streams."""
+    # A closed stream would give its number to the next file, where C code would print.
+    # This one can be read alone, so that writing to it is an error that is noticed.
+    while (spare := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        pass
+    os.close(spare)
+    before = sys.stdout, sys.stderr
+    sys.stdout = _lenient(1, sys.stdout, sys.__stdout__)
+    sys.stderr = _lenient(2, sys.stderr, sys.__stderr__)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _lenient(number: int, stream: Any, original: Any) -> Any:
+    if stream is not original:
+        return stream
+    raw = _Stream(number, "w", closefd=False)
+    encoding = getattr(stream, "encoding", "utf-8")
+    errors = getattr(stream, "errors", "backslashreplace")
+    buffer = io.BufferedWriter(raw)
+    return io.TextIOWrapper(buffer, encoding, errors, line_buffering=True)
+
+
+def output_error() -> OSError | None:
+    """Return why some of the output is lost, or None."""
+    raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    return raw.error if isinstance(raw, _Stream) else None
+
+
+class NothingRankedError(click.ClickException):
+    """A model gives all rows the same score: no fault of ours, and of no use."""
+
+
+class Command(click.Command):
+    """A command whose help ends with examples, one per line."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **extra: Any) -> None:
+        super().__init__(*args, **extra)
+        self.examples = examples
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, then the rest."""
+        with formatter.section("Examples"):
+            for example in self.examples:
+                formatter.write(f"  {example}\n")
+        super().format_epilog(ctx, formatter)
+
+
+class CommandGroup(Command, click.Group):
+    """A group of commands that never shows a traceback for bad input.
+
+    Errors in data, files or arguments end with exit code 2 and a message on the
+    error stream, Ctrl-C with 130, a model that ranks nothing with 1, and so does
+    anything unexpected, with a way to report it.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the commands in the order in which one needs them."""
+        return list(self.commands)
+
+    def main(self, *args: Any, **extra: Any) -> NoReturn:
+        """Run a command and exit."""
+        self.shows_tracebacks = False
+        given = args[0] if args else extra.get("args")
+        self.arguments = list(sys.argv[1:] if given is None else given)
+        extra["standalone_mode"] = False
+        with lenient_streams():
+            try:
+                code = super().main(*args, **extra)
+            except BaseException as error:
+                code = self.report(error)
+            lost = output_error()
+            if not code and isinstance(lost, BrokenPipeError):
+                code = READER_GONE
+            elif not code and lost is not None:
+                lost.filename = "standard output"
+                code = self.report(lost)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def report(self, error: BaseException) -> int:
+        """Print what went wrong; return the exit code."""
+        if isinstance(error, SystemExit):
+            return error.code if isinstance(error.code, int) else FAULT
+        is_abort = isinstance(error, click.exceptions.Abort)
+        if is_abort and isinstance(error.__cause__, EOFError):
+            error = error.__cause__  # not at a prompt, where click names no cause
+        if self.shows_tracebacks:
+            echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
+            click.echo("Interrupted. No file was left half-written.", err=True)
+            return INTERRUPTED
+        if isinstance(error, click.ClickException):
+            shown = io.StringIO()
+            error.show(shown)
+            echo(shown.getvalue(), err=True, nl=False)
+            return NO_RESULT if isinstance(error, NothingRankedError) else BAD_INPUT
+        message = _explain(error)
+        if message is not None:
+            echo(f"Error: {message}", err=True)
+            return BAD_INPUT
+        echo(
+            f"Error: {type(error).__name__}: {error}\nThis is a fault in aucmax. "
+            "Please run the command again with --debug and report what it prints.",
+            err=True,
+        )
+        return FAULT
+
+
+def typed_command(ctx: click.Context) -> str:
+    """Return the command as it was typed, without folders of this machine."""
+    arguments = getattr(ctx.find_root().command, "arguments", [])
+    names = (Path(a).name if Path(a).is_absolute() else a for a in arguments)
+    return shlex.join(["aucmax", *names])
+
+
+def remember_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    """Note ``--debug`` for the program's error messages."""
+    program = ctx.find_root().command
+    if value and isinstance(program, CommandGroup):
+        program.shows_tracebacks = True
+
+
+def _explain(error: BaseException) -> str | None:
+    """Message for an error that the user can correct; None for any other."""
+    from aucmax.exceptions import IncompatibleError
+
+    text = str(error)
+    if isinstance(error, ImportError | OSError) and any(
+        sign in text for sign in ("failed to map segment", "annot allocate memory")
+    ):
+        return (
+            f"not enough memory to load the program ({text}). Allow the process more "
+            "(ulimit -v, or the limit of the container)."
+        )
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        return f"{error.filename}: {reason}" if error.filename else reason
+    if isinstance(error, ModuleNotFoundError):
+        return f"{error}; install it, for example with pip."
+    if isinstance(error, MemoryError):
+        return f"not enough memory ({text or 'no details'}). Use fewer rows or columns."
+    if isinstance(error, ValueError | IncompatibleError | ImportError):
+        return text
+    return None

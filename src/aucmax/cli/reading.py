@@ -1,0 +1,415 @@
+"""Read what the user names: a table with its target, or an svmlight file."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from aucmax.cli.output import Console
+from aucmax.exceptions import TooManyValuesError
+
+__all__ = [
+    "AS_WRITTEN",
+    "Data",
+    "KnownColumns",
+    "QueryChoice",
+    "RowColumns",
+    "Source",
+    "TestColumns",
+    "drop_unknown",
+    "require_column",
+    "split_known",
+    "split_target",
+]
+
+
+class KnownColumns(NamedTuple):
+    """Facts about the columns of a file before it is read."""
+
+    text_columns: Collection[str] = ()
+    decimals: Mapping[str, str] = {}  # the decimal mark of columns of numbers
+
+
+class RowColumns(NamedTuple):
+    """Columns that say something of rows: what they count, and where they belong."""
+
+    weight: str | None = None
+    groups: str | None = None
+    time: str | None = None
+
+
+# ends the name of a copy; no name in a CSV file has a NUL byte
+AS_WRITTEN = "\0as written"
+
+_NO_COLUMNS = RowColumns()
+_NOTHING_KNOWN = KnownColumns()
+
+
+@dataclass(frozen=True)
+class Data:
+    """Rows of a file."""
+
+    rows: Any  # without target and queries once these are split off
+    labels: Any = None
+    target: str | None = None  # its name; svmlight files have none
+    queries: Any = None
+    query_column: str | None = None  # also none for svmlight
+    weights: Any = None
+    groups: Any = None
+    times: Any = None
+    row_columns: RowColumns = _NO_COLUMNS
+    n_left_out: int = 0  # rows without a target
+    decimals: Mapping[str, str] = field(default_factory=dict)  # marks of a CSV table
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.rows.shape[0])
+
+    def named_columns(self) -> Any:
+        """Columns by name; of an svmlight file only the queries have one."""
+        if self.labels is None:
+            return self.rows
+        return {} if self.queries is None else {"qid": self.queries}
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of these columns."""
+        columns = self.named_columns()
+        return list(columns if isinstance(columns, dict) else columns.columns)
+
+    def parts(self) -> "Iterator[Data]":
+        """Rows of each file, of a table on disk whose target is not split off."""
+        return (replace(self, rows=part) for part in self.rows.parts())
+
+    @property
+    def known_columns(self) -> KnownColumns:
+        """Facts by which other rows are read."""
+        import polars as pl
+
+        schema = getattr(self.rows, "schema", {})  # a sparse matrix has none
+        strings = [name for name, dtype in schema.items() if dtype == pl.String]
+        return KnownColumns(strings, self.decimals)
+
+    @property
+    def target_name(self) -> str:
+        """How to call the target in messages."""
+        return "the label" if self.target is None else f"column {self.target!r}"
+
+    @property
+    def query_name(self) -> str:
+        """How to call the queries in messages."""
+        return "the file" if self.query_column is None else f"{self.query_column!r}"
+
+    def encode(self, models: Sequence[str], positive: str | None) -> Any:
+        """Return the target for these models: two classes, or levels."""
+        from aucmax.model_selection import LEVEL_MODELS
+        from aucmax.tables import encode_target
+
+        try:
+            target = encode_target(
+                self.labels,
+                positive,
+                name=self.target_name,
+                allow_levels=not set(LEVEL_MODELS).isdisjoint(models),
+                qid=self.queries,
+                qid_name=self.query_name,
+            )
+        except TooManyValuesError as error:
+            advice = "Use --positive VALUE to rank one value above all others"
+            if error.may_be_levels:
+                learners = " or ".join(LEVEL_MODELS)
+                advice += (
+                    f"; if they are levels of relevance, have {learners} learn them"
+                )
+            raise click.ClickException(f"{error.problem}. {advice}.") from error
+        return self._describe_rows(target)
+
+    def match(self, model: Any) -> Any:
+        """Return the target by what its values meant when a model was fitted."""
+        return self.match_values(model.grading_)
+
+    def match_values(self, grading: Any) -> Any:
+        """Return the target by what its values mean elsewhere."""
+        from aucmax.tables import match_target
+
+        target = match_target(
+            self.labels,
+            grading,
+            name=self.target_name,
+            qid=self.queries,
+            qid_name=self.query_name,
+        )
+        return self._describe_rows(target)
+
+    def _describe_rows(self, target: Any) -> Any:
+        from aucmax.tables import describe_rows
+
+        weight, groups, time = (f"column {name!r}" for name in self.row_columns)
+        return describe_rows(
+            target,
+            sample_weight=self.weights,
+            groups=self.groups,
+            times=self.times,
+            names={"sample_weight": weight, "groups": groups, "times": time},
+        )
+
+    def without_gaps(self) -> "Data":
+        """Leave out the rows without a target."""
+        import polars as pl
+
+        if not isinstance(self.labels, pl.Series):
+            return self
+        gaps = self.labels.is_null()
+        if self.labels.dtype == pl.String:
+            gaps |= (self.labels.str.strip_chars() == "").fill_null(True)
+        elif self.labels.dtype.is_float():
+            gaps |= self.labels.is_nan().fill_null(True)
+        if not gaps.any() or gaps.all():
+            return self  # a target without any value is an error later
+        columns = ("rows", "labels", "queries", "weights", "groups", "times")
+        values = {name: getattr(self, name) for name in columns}
+        kept: dict[str, Any] = {
+            name: column if column is None else column.filter(~gaps)
+            for name, column in values.items()
+        }
+        return replace(self, n_left_out=int(gaps.sum()), **kept)
+
+    def describe(self, target: Any) -> str:
+        """Describe how many rows and queries there are, and what is positive."""
+        if target.is_graded:
+            levels = ", ".join(f"{k}: {n}" for k, n in target.level_counts.items())
+            text = f"{self.n_rows} rows, levels of {self.target_name} {levels}"
+        else:
+            negatives = " or ".join(map(_shown, target.grading.negatives[:3]))
+            more = " or others" if len(target.grading.negatives) > 3 else ""
+            text = (
+                f"{self.n_rows} rows, {target.n_positive} of them positive "
+                f"({self.target_name} is {_shown(target.grading.positive)}, not "
+                f"{negatives}{more})"
+            )
+        if target.queries is not None:
+            what = "two levels" if target.is_graded else "both classes"
+            text += (
+                f", {target.n_queries} queries, {target.n_usable_queries} of them with "
+                f"{what}"
+            )
+        return text
+
+
+class Source(NamedTuple):
+    """A file, a folder or a pattern of files, and how to read them."""
+
+    path: Path
+    format: str | None = None
+    separator: str | None = None
+    decimal: str = "auto"
+    encoding: str = "auto"
+    sheet: str | None = None
+
+    @property
+    def stem(self) -> str:
+        """Name without folder, kind and compression."""
+        from aucmax.datasets import COMPRESSIONS
+
+        name = self.path.name
+        if name == "-":
+            return "stdin"
+        if not self.path.exists():  # a pattern
+            name = re.sub(r"[-_.]*[*?\[\]]+[-_.]*", ".", name).lstrip(".") or "table"
+        if self.path.suffix.lower() in COMPRESSIONS:
+            name = Path(name).stem
+        return Path(name).stem
+
+    @property
+    def files(self) -> list[Path]:
+        """The file, or those of a folder or a pattern."""
+        from aucmax.datasets import find_files
+
+        return find_files(self.path)
+
+    def read(
+        self,
+        known: KnownColumns = _NOTHING_KNOWN,
+        on_disk: bool = False,
+        on_workers: bool = False,
+        keep: Collection[str] = (),
+    ) -> Data:
+        """Read the file or files; the labels of svmlight rows come with it.
+
+        Columns that a model knows as text must stay text, even if new rows happen
+        to hold numbers only. Columns to keep are also read as they are written.
+        """
+        from aucmax import datasets
+
+        files = self.files
+        decimals = datasets.Decimals(self.decimal, known.decimals)
+        reading: dict[str, Any] = {
+            "text_columns": known.text_columns,
+            "verbatim": {name: name + AS_WRITTEN for name in keep},
+            "decimal": decimals,
+            "separator": self.separator,
+            "encoding": self.encoding,
+            "sheet": self.sheet,
+        }
+        if len(files) > 1 or on_disk or on_workers:
+            table = datasets.open_table(
+                self.path, format=self.format or "auto", **reading
+            )
+            if on_workers:
+                table = replace(table, on_workers=True)
+            stays = on_disk or on_workers
+            return Data(table if stays else table.collect(), decimals=decimals.marks)
+        kind = self.format or datasets.file_format(files[0])
+        if kind in ("svmlight", "letor"):
+            rows, labels, queries = datasets.load_svmlight(files[0])
+            return Data(rows, _as_written(labels), queries=queries)
+        frame = datasets.load_table(files[0], format=kind, **reading)
+        return Data(frame, decimals=decimals.marks)
+
+
+def _as_written(labels: Any) -> Any:
+    """Labels of svmlight rows as they are written there: 1 and -1 are not 1.0 and -1.0.
+
+    Predictions are printed the same.
+    """
+    whole = labels.astype(int)
+    return whole if (whole == labels).all() else labels
+
+
+class QueryChoice(NamedTuple):
+    """Which column names the queries, or that none does."""
+
+    column: str | None = None
+    is_off: bool = False
+
+
+def split_target(
+    data: Data,
+    source: Source,
+    target: str | None,
+    drop: Sequence[str],
+    queries: QueryChoice,
+    row_columns: RowColumns = _NO_COLUMNS,
+) -> Data:
+    """Take the target, the queries and other columns that are not features off."""
+    from aucmax.datasets import near_names
+
+    if data.labels is not None:
+        if target is not None or drop or queries.column is not None:
+            raise click.UsageError(
+                f"{source.path} is an svmlight file: the first number of each row is "
+                "the target, qid: names its query, and columns have no names; leave "
+                "out --target, --qid and --drop."
+            )
+        if any(row_columns):
+            raise click.UsageError(
+                f"{source.path} is an svmlight file, whose columns have no names; "
+                "--weight, --groups and --time need a table."
+            )
+        return replace(data, queries=None) if queries.is_off else data
+    columns = data.rows.columns
+    if target is None:
+        raise click.UsageError(
+            f"which column of {source.path} is the target? Name it with --target."
+            f"{near_names('', columns)}"
+        )
+    query = None if queries.is_off else queries.column
+    for name in filter(None, (target, query, *row_columns, *drop)):
+        require_column(name, columns, source.path)
+    roles = {
+        "the target": target,
+        "--qid": query,
+        "--weight": row_columns.weight,
+        "--groups": row_columns.groups,
+        "--time": row_columns.time,
+    }
+    _reject_two_roles(roles, drop)
+    weights, groups, times = (
+        None if name is None else data.rows[name] for name in row_columns
+    )
+    return Data(
+        data.rows.drop({*roles.values(), *drop} - {None}),
+        data.rows[target],
+        target,
+        None if query is None else data.rows[query],
+        query,
+        weights,
+        groups,
+        times,
+        row_columns,
+        decimals=data.decimals,
+    )
+
+
+class TestColumns(NamedTuple):
+    """Columns of test rows that the user names; the model knows the others."""
+
+    target: str | None
+    missing_target: str
+    queries: QueryChoice
+    row_columns: RowColumns
+
+
+def split_known(rows: Data, data: Source, model: Any, roles: TestColumns) -> Data:
+    """Take off target and queries: the columns of training, unless others are named."""
+    queries = roles.queries
+    if rows.labels is not None:
+        # columns beyond those of training may be a thousand million
+        rows = replace(rows, rows=model.encoder_.select(rows.rows))
+        return split_target(rows, data, roles.target, (), queries, roles.row_columns)
+    column = queries.column or (None if queries.is_off else model.query_column)
+    if queries.column is None and column not in (None, *rows.rows.columns):
+        raise click.ClickException(
+            f"{data.path} has no column {column!r}, which named the queries at "
+            "training; name another with --qid, or rank all rows together with "
+            "--no-qid."
+        )
+    target = roles.target or model.target
+    queries = QueryChoice(column)
+    return split_target(rows, data, target, (), queries, roles.row_columns)
+
+
+def drop_unknown(rows: Data, missing_target: str, console: Console) -> Data:
+    """Leave out rows without a target, with a note, unless they are an error."""
+    if missing_target == "drop":
+        rows = rows.without_gaps()
+    if rows.n_left_out:
+        n_all = rows.n_rows + rows.n_left_out
+        console.note(
+            f"{rows.target_name} is missing in {rows.n_left_out} of {n_all} rows: "
+            "they are left out (--missing-target error rejects them)"
+        )
+    return rows
+
+
+def _reject_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None:
+    taken: dict[str, str] = {}
+    for role, name in roles.items():
+        if name is None:
+            continue
+        if name in drop:
+            raise click.UsageError(f"{name!r} is {role}; it cannot be dropped.")
+        if name in taken:
+            raise click.UsageError(
+                f"{name!r} is {taken[name]}; it cannot be {role} as well."
+            )
+        taken[name] = role
+
+
+def require_column(name: str, columns: Sequence[str], path: Path) -> None:
+    """Reject a column that is not there, with those that may have been meant."""
+    from aucmax.datasets import near_names
+
+    if name not in columns:
+        hint = near_names(name, columns)
+        raise click.ClickException(f"{path} has no column {name!r}.{hint}")
+
+
+def _shown(value: Any) -> str:
+    """Write a value as in the file: svmlight labels are floats, but 1 is not 1.0."""
+    is_whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if is_whole else repr(value)

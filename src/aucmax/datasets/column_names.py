@@ -1,0 +1,95 @@
+"""Names of columns: those that were meant, and those that are missing."""
+
+import difflib
+import re
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["drop_index", "name_columns", "near_names"]
+
+_MAX_LISTED = 12
+# what fastexcel and pandas make of an empty name
+_MADE_UP = re.compile(r"__UNNAMED__\d+|Unnamed: \d+")
+
+
+def near_names(name: str, names: Sequence[str], *, or_list: bool = True) -> str:
+    """Write a sentence about what may have been meant by a name.
+
+    Parameters
+    ----------
+    name : str
+        A name that does not exist.
+    names : sequence of str
+        Those that do; capitals and blanks around them do not count.
+    or_list : bool, default=True
+        Whether the names, those of columns, are listed if none is near; of many, those
+        that are least far.
+
+    Returns
+    -------
+    str
+        A blank and a sentence, or nothing.
+
+    Examples
+    --------
+    >>> from aucmax.datasets import near_names
+    >>> near_names("Agee", ["age", "sex"])
+    " Did you mean 'age'?"
+    """
+    folded = {other.casefold().strip(): other for other in names}
+    near = difflib.get_close_matches(name.casefold().strip(), folded)
+    if near:
+        meant = " or ".join(repr(folded[match]) for match in near)
+        return f" Did you mean {meant}?"
+    if not or_list:
+        return ""
+    if len(names) <= _MAX_LISTED:
+        return f" The columns are {', '.join(map(repr, names))}."
+    # without a name to compare with, the last one stands for it: often the target
+    name = name.casefold().strip() or [*folded][-1]
+    near = difflib.get_close_matches(name, folded, _MAX_LISTED, 0.0)
+    shown = ", ".join(repr(folded[match]) for match in near)
+    return f" The nearest of {len(names)} columns are {shown}."
+
+
+def name_columns(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Name those without a name by their place; return all names, and those made."""
+    named, made, taken = list(names), [], set(names)
+    for place, name in enumerate(names):
+        if not name or _MADE_UP.fullmatch(name):
+            new = f"column_{place + 1}"
+            while new in taken:
+                new += "_"
+            named[place] = new
+            taken.add(new)
+            made.append(new)
+    return named, made
+
+
+def drop_index(
+    frame: "pl.DataFrame", unnamed: Collection[str]
+) -> tuple["pl.DataFrame", list[str]]:
+    """Drop an index and empty columns, if unnamed; return the frame and remarks."""
+    made = set(unnamed)
+    present = [name for name in frame.columns if name in made]
+    index = [name for name in present[:1] if _is_index(frame, name)]
+    empty = [name for name in present if frame[name].null_count() == frame.height]
+    if len({*index, *empty}) == frame.width:
+        return frame, []
+    remarks = []
+    if index:
+        remarks.append("the first column has no name and numbers the rows: left out")
+    kept = [name for name in present if name not in index and name not in empty]
+    if kept:
+        shown = ", ".join(kept[:12]) + ", ..." * (len(kept) > 12)
+        remarks.append(f"columns without a name are called {shown}")
+    return frame.drop({*index, *empty}), remarks
+
+
+def _is_index(frame: "pl.DataFrame", name: str) -> bool:
+    cells = frame[name]
+    is_whole = cells.dtype.is_integer() and not cells.null_count()
+    return frame.columns[0] == name and is_whole and cells.n_unique() == cells.len()

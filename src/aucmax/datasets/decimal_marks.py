@@ -1,0 +1,205 @@
+"""Cells of text files: which decimal mark they have, and which columns are numbers."""
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from aucmax.exceptions import DataFileError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Decimals", "type_columns"]
+
+# columns typed at a time, so that the text and the numbers of all are not held at once
+_N_COLUMNS = 64
+
+
+def _number(mark: str, group: str) -> str:
+    """Return the pattern of a number with this decimal mark; 0.100 has no group."""
+    plain = rf"^[+-]?([0-9]+(\{mark}[0-9]*)?|\{mark}[0-9]+)([eE][+-]?[0-9]+)?$"
+    return rf"{plain}|^[+-]?[1-9][0-9]{{0,2}}(\{group}[0-9]{{3}})+(\{mark}[0-9]+)?$"
+
+
+_NUMBERS = {",": _number(",", "."), ".": _number(".", ",")}
+_WORDS = {",": "decimal commas", ".": "decimal points"}
+
+
+class Decimals:
+    """How the numbers of each column are written, in all files of a data set.
+
+    Give one object to each :func:`load_table` of a data set; ``marks`` then has what
+    new rows are to be read by. A column that fits both marks, such as one of 1.234
+    alone, is read as it is known, or else as the other columns of the data set.
+
+    Parameters
+    ----------
+    choice : {"auto", ".", ","}
+        The mark of all columns, or "auto" to find it.
+    known : mapping of str to str, optional
+        The marks of columns that a model was fitted to.
+    """
+
+    def __init__(
+        self, choice: str = "auto", known: Mapping[str, str] | None = None
+    ) -> None:
+        if choice not in ("auto", *_NUMBERS):
+            raise ValueError(f"decimal must be 'auto', '.' or ',', got {choice!r}.")
+        self.choice = choice
+        self.known = dict(known or {})
+        self._is_complete = True  # whether no file is to follow
+        self._names: dict[str, None] = {}
+        self._certain: dict[str, str] = {}  # the mark of columns that fit one alone
+        self._examples: dict[str, tuple[str, object]] = {}  # a cell, and its file
+        self._uses_points = choice != ","  # as in files whose commas separate columns
+
+    def _add(
+        self,
+        path: object,
+        frame: "pl.DataFrame",
+        missing: Collection[str],
+        separator: str | None,
+    ) -> None:
+        """Look at the cells of a file."""
+        self._names |= dict.fromkeys(frame.columns)
+        self._uses_points &= separator == ","
+        for name in frame.columns if self.choice != "." else ():
+            is_settled = self._uses_points and self.known.get(name) != ","
+            if is_settled or not frame[name].str.contains("[.,]").any():
+                continue
+            cells = _without_missing(frame.select(name), missing)[name].drop_nulls()
+            fits = [
+                mark for mark in _NUMBERS if cells.str.contains(_NUMBERS[mark]).all()
+            ]
+            marked = cells.filter(cells.str.contains("[.,]"))
+            if not fits or not marked.len():
+                continue
+            if len(fits) == 2:
+                self._examples.setdefault(name, (marked[0], path))
+                continue
+            if self._certain.setdefault(name, fits[0]) != fits[0]:
+                cell, file = self._examples[name]
+                raise DataFileError(
+                    f"{path}: column {name!r} has {marked[0]!r}, but {cell!r} in "
+                    f"{file}; write both alike."
+                )
+            self._examples[name] = marked[0], path
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """The decimal mark of each column of which it is known."""
+        found = {n: self._certain.get(n) or self._likely(n) for n in self._names}
+        return {name: mark for name, mark in found.items() if mark}
+
+    def _likely(self, name: str) -> str | None:
+        """Return the mark of a column whose cells fit both, if any are written so.
+
+        It is the known one, unless other columns show that the file is unlike.
+        """
+        if self.choice != "auto":
+            return self.choice
+        is_unlike = self._uses_points or any(
+            self.known.get(column, mark) != mark
+            for column, mark in self._certain.items()
+        )
+        known = None if is_unlike else self.known.get(name)
+        cell, _ = self._examples.get(name, ("", None))
+        guess = next((mark for mark in (".", ",") if mark in cell), None)
+        return known or self._common or guess
+
+    @property
+    def _common(self) -> str | None:
+        """The mark of the data set, None if its columns differ or none has one."""
+        found = {"."} if self._uses_points else {*self._certain.values()}
+        return found.pop() if len(found) == 1 else None
+
+    def _with_commas(self) -> set[str]:
+        """Return the columns of numbers with decimal commas."""
+        marks = self.marks
+        return {name for name in self._examples if marks[name] == ","}
+
+    def _remarks(self) -> list[str]:
+        """Say which columns can be read in two ways, or otherwise than known."""
+        if self.choice != "auto" or not self._is_complete:
+            return []
+        found, unlike, marks = [], [], self.marks
+        for name, (cell, _) in self._examples.items():
+            mark, known = marks[name], self.known.get(name)
+            other = "," if mark == "." else "."
+            # that 1.234 has thousands is certain only if other columns show it
+            is_likely = mark == self._common or (mark == known and mark in cell)
+            if name in self._certain:
+                unlike += [f"column {name!r} has {cell!r}"] * (known == other)
+            elif known == other or not is_likely:
+                trained = f"; training had {_WORDS[known]}" if known else ""
+                found.append(
+                    f"column {name!r} has only cells such as {cell!r}, read with "
+                    f"{_WORDS[mark]} as {_value(cell, mark)}, not "
+                    f"{_value(cell, other)}{trained} (to choose: --decimal)"
+                )
+        if unlike:
+            n_columns = f"{len(unlike)} column{'s' * (len(unlike) > 1)}"
+            found.append(f"decimals unlike in training in {n_columns}: {unlike[0]}")
+        return found
+
+
+def _value(cell: str, mark: str) -> str:
+    """Return what a cell means with a decimal mark."""
+    group = "," if mark == "." else "."
+    return f"{float(cell.replace(group, '').replace(mark, '.')):.15g}"
+
+
+def type_columns(
+    frame: "pl.DataFrame",
+    text_columns: Collection[str],
+    missing: Collection[str],
+    with_commas: Collection[str] = (),
+) -> "pl.DataFrame":
+    """Turn columns of strings into numbers, all the cells of a column or none.
+
+    Those `with_commas` hold nothing but numbers with decimal commas.
+    """
+    import polars as pl
+    import polars.selectors as cs
+
+    typed: list[pl.Series] = []
+    for start in range(0, frame.width, _N_COLUMNS):
+        texts = _without_missing(frame[:, start : start + _N_COLUMNS], missing)
+        group = [
+            cells
+            if cells.name in text_columns
+            else _numbers(cells, cells.name in with_commas)
+            for cells in texts
+        ]
+        typed.extend(pl.DataFrame(group).with_columns(cs.float().fill_nan(None)))
+    return pl.DataFrame(typed)
+
+
+def _without_missing(texts: "pl.DataFrame", missing: Collection[str]) -> "pl.DataFrame":
+    """Make null the cells that mean so; drop the spaces around the others."""
+    import polars as pl
+
+    texts = texts.select(pl.all().str.strip_chars(" \t\r"))
+    return texts.select(
+        pl.when(~pl.col(name).is_in(list(missing))).then(pl.col(name)).alias(name)
+        for name in texts.columns
+    )
+
+
+def _numbers(cells: "pl.Series", with_commas: bool) -> "pl.Series":
+    """Return the numbers that all cells are, or the cells."""
+    import polars as pl
+
+    n_missing = cells.null_count()
+    if n_missing == cells.len():
+        return cells.cast(pl.Float64)
+    plain = cells
+    if with_commas:
+        without = cells.str.replace_all(".", "", literal=True)
+        plain = without.str.replace(",", ".", literal=True)
+    numbers = plain.cast(pl.Int64, strict=False)
+    if numbers.null_count() > n_missing:
+        # floats would make one number of different integers beyond 64 bits
+        if plain.str.contains("^[+-]?[0-9]+$").all():
+            return cells
+        numbers = plain.cast(pl.Float64, strict=False)
+    return numbers if numbers.null_count() == n_missing else cells

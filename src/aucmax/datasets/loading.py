@@ -1,0 +1,300 @@
+"""Tables with named columns: files of any format as polars frames, and back."""
+
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aucmax._core.atomic import atomic_output
+from aucmax._core.parameters import check_names
+from aucmax._core.threads import require_polars_threads
+from aucmax.datasets.column_names import drop_index, name_columns, near_names
+from aucmax.datasets.decimal_marks import Decimals, type_columns
+from aucmax.datasets.opening import (
+    FORMATS,
+    PathLike,
+    file_format,
+    find_source,
+    require_file,
+)
+from aucmax.datasets.text_tables import Selection, check_encoding, read_text_table
+from aucmax.datasets.typed_files import TYPED_READERS, read_excel, usual_integers
+from aucmax.exceptions import DataFileError, DataFileWarning
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Cells of a text file that mean "missing", whatever the column; spaces around them
+#: do not count. In other spellings ("none", "na") they may be words of their own.
+MISSING = (
+    "", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL",
+    "Null", "null", "None",
+)  # fmt: skip
+
+_SEPARATORS = {"csv": None, "tsv": "\t"}
+_FINDABLE = ("separator", "decimal", "encoding")
+
+
+def load_table(
+    path: PathLike,
+    *,
+    columns: Sequence[str] | None = None,
+    optional: Collection[str] = (),
+    text_columns: Collection[str] = (),
+    verbatim: Mapping[str, str] | None = None,
+    missing: Collection[str] = MISSING,
+    format: str = "auto",
+    compression: str = "auto",
+    separator: str | None = None,
+    decimal: str | Decimals = "auto",
+    encoding: str = "auto",
+    quote_char: str | None = '"',
+    has_header: bool = True,
+    sheet: str | None = None,
+) -> "pl.DataFrame":
+    r"""Read a table from a file of any usual kind, plain or compressed.
+
+    CSV, TSV, Parquet, Feather, JSON lines and spreadsheets become a polars frame. What
+    had to be found out of a file (its encoding, its separator, decimal commas, an
+    index without a name) is reported by a `DataFileWarning`.
+
+    A column of a text file becomes Int64 if all its cells are integers, Float64 if all
+    are numbers (wherever the first fraction appears) or missing, and otherwise stays
+    text: dates, ``true`` and ``false`` too. Spaces around a cell are dropped. Fields in
+    quotes may hold separators and line breaks. Blank lines are skipped, except that
+    within a table of one column they are missing cells. A row with too many or
+    too few fields is an error, never filled up.
+
+    A first column without a name that holds different integers is an index, and left
+    out, as are columns with neither name nor cells; others are called column_3 or the
+    like by their place.
+
+    Columns of Parquet, Feather and JSON lines keep their types; NaN becomes null, as in
+    text files. Texts of a spreadsheet are treated as those of a text file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; ``"-"`` for standard input, which is CSV unless `format` is given.
+    columns : sequence of str, optional
+        The columns to read, in this order. By default all.
+    optional : collection of str
+        Those among `columns` that may be absent from the file and are then left out,
+        such as the target when rows are only to be scored.
+    text_columns : collection of str
+        Columns to keep as text even if they look like numbers, such as codes with
+        leading zeros. Names that the file does not have are ignored.
+    verbatim : mapping of str to str, optional
+        Columns of CSV, TSV or a spreadsheet of which a copy is added as it is
+        written there, as text, with the name of the copy. Columns that the file does
+        not have are ignored.
+    missing : collection of str
+        The cells of a text file that become null; by default `MISSING`.
+    format : {"auto", "csv", "tsv", "parquet", "feather", "jsonl", "excel"}
+        "auto" goes by the file name, see `FORMATS`.
+    compression : {"auto", "none", "gzip", "bzip2", "xz", "zstd", "zip"}
+        "auto" goes by the file name, see `COMPRESSIONS`. A zip archive must hold one
+        file.
+    separator : str, optional
+        One ASCII character; by default a tab for TSV, and for CSV whichever of comma,
+        semicolon, tab and bar all of the first rows agree on.
+    decimal : {"auto", ".", ","} or Decimals
+        The mark before the fraction of a number. "auto": a comma in columns of numbers
+        with decimal commas, if columns are not separated by commas; points may then
+        separate thousands. A column that fits both marks, such as one of 1.234 alone,
+        is read like the others, or with a warning if that does not help.
+        :class:`Decimals` reads new rows like those of training.
+    encoding : str
+        Of text. "auto": UTF-16 or UTF-32 if its start says so, else UTF-8, else
+        Windows-1252, which includes latin-1.
+    quote_char : str or None
+        One ASCII character; None if a quote has no special meaning.
+    has_header : bool
+        If False, the columns are called column_1, column_2, ...
+    sheet : str, optional
+        The sheet of a spreadsheet, by default the first.
+
+    Returns
+    -------
+    polars.DataFrame
+        At least one row.
+
+    Raises
+    ------
+    DataFileError
+        If the file cannot be read. The message names file, line and column.
+
+    Notes
+    -----
+    A text file is read twice, once to check it and once to parse it. At the peak this
+    takes about five times the size of the text in memory; Parquet takes less.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from aucmax.datasets import load_table
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "visits.csv"
+    ...     _ = path.write_text("age,clinic\n41,north\n?,south\n")
+    ...     load_table(path).rows()
+    [(41, 'north'), (None, 'south')]
+    """
+    import polars as pl
+    import polars.selectors as cs
+
+    require_polars_threads()
+    check_names("columns", () if columns is None else columns)
+    check_names("optional", optional)
+    check_names("text_columns", text_columns)
+    check_names("missing", missing)
+    _check_character("separator", separator)
+    _check_character("quote_char", quote_char)
+    decimals = decimal if isinstance(decimal, Decimals) else Decimals(decimal)
+    encoding = check_encoding(encoding)
+    path = find_source(path)
+    require_file(path)
+    kind = file_format(path) if format == "auto" else format
+    if kind not in (*TYPED_READERS, *_SEPARATORS, "excel"):
+        raise DataFileError(
+            f"{path}: {kind!r} is not a format of tables; those are "
+            f"{', '.join([*_SEPARATORS, *TYPED_READERS])} and excel"
+            + (" (load_svmlight reads it)." if kind in ("svmlight", "letor") else ".")
+        )
+    if sheet is not None and kind != "excel":
+        raise ValueError(f"{path} is not a spreadsheet and has no sheet {sheet!r}.")
+    select = partial(_select, path, columns=columns, optional=optional)
+    remarks: list[str] = []
+    unnamed: list[str] = []
+    copies: list[pl.Series] = []
+    found: dict[str, str] = {}
+    frame: pl.DataFrame
+    if kind in TYPED_READERS:
+        frame = TYPED_READERS[kind](path, compression, select)
+    else:
+        if kind == "excel":
+            frame, unnamed, remarks = _read_sheet(path, compression, sheet, select)
+            mark = None
+        else:
+            mark = separator or _SEPARATORS[kind]
+            frame, unnamed, mark, found = read_text_table(
+                path, compression, encoding, mark, quote_char, has_header, select
+            )
+        copies = _copies(frame, verbatim)
+        texts = frame.select(pl.col(pl.String))
+        decimals._add(path, texts.drop(text_columns, strict=False), missing, mark)
+        commas = decimals._with_commas()
+        if commas and decimals.choice == "auto" and kind != "excel":
+            found["decimal"] = ","
+        typed = type_columns(texts, text_columns, missing, commas)
+        frame = frame.with_columns(typed) if texts.width else frame
+        remarks += _found_remark(found)
+    remarks += decimals._remarks()
+    if columns is None:
+        frame, more = drop_index(frame, unnamed)
+        remarks += more
+    if remarks:
+        warnings.warn(f"{path}: {'; '.join(remarks)}.", DataFileWarning, stacklevel=2)
+    if not frame.height:
+        raise DataFileError(f"{path}: the table has no rows.")
+    frame = frame.with_columns(map(usual_integers, frame.get_columns()))
+    return frame.with_columns(cs.float().fill_nan(None)).hstack(copies)
+
+
+def _found_remark(found: Mapping[str, str]) -> list[str]:
+    what = [f"{name} {found[name]!r}" for name in _FINDABLE if name in found]
+    options = ", ".join(f"--{name}" for name in _FINDABLE if name in found)
+    return [f"found {', '.join(what)} (to choose another: {options})"] if what else []
+
+
+def _copies(
+    frame: "pl.DataFrame", names: Mapping[str, str] | None
+) -> "list[pl.Series]":
+    """Return columns as they are written, as text under names of their own.
+
+    Spreadsheets have floats alone: 7.0 is written 7.
+    """
+    import polars as pl
+    import polars.selectors as cs
+
+    named = {name: copy for name, copy in (names or {}).items() if name in frame}
+    whole = cs.float().cast(pl.String).str.replace(r"\.0$", "")
+    copies = frame.select(list(named)).with_columns(whole).cast(pl.String)
+    return copies.rename(named).get_columns()
+
+
+def _read_sheet(
+    path: PathLike, compression: str, sheet: str | None, select: Selection
+) -> tuple["pl.DataFrame", list[str], list[str]]:
+    frame, remarks = read_excel(path, compression, sheet)
+    if not frame.height:
+        raise DataFileError(
+            f"{path}: the sheet has no rows below its first, the names."
+        )
+    names, unnamed = name_columns([name.strip() for name in frame.columns])
+    if len(set(names)) < len(names):
+        raise DataFileError(f"{path}: two columns have the same name; rename one.")
+    frame.columns = names
+    return frame.select(select(names)), unnamed, remarks
+
+
+def _check_character(name: str, value: str | None) -> None:
+    is_one = isinstance(value, str) and len(value) == 1 and value.isascii()
+    if value is not None and not is_one:
+        raise ValueError(f"{name} must be one ASCII character, got {value!r}.")
+
+
+def _select(
+    path: PathLike,
+    names: Sequence[str],
+    *,
+    columns: Sequence[str] | None,
+    optional: Collection[str],
+) -> list[str]:
+    if columns is None:
+        return list(names)
+    if len(set(columns)) < len(columns):
+        raise ValueError(f"columns must name each column once, got {columns!r}.")
+    known = set(names)
+    for name in columns:
+        if name not in known and name not in optional:
+            raise DataFileError(f"{path}: no column {name!r}.{near_names(name, names)}")
+    wanted = [name for name in columns if name in known]
+    if not wanted:
+        raise DataFileError(f"{path}: there are none of the columns {list(columns)!r}.")
+    return wanted
+
+
+def save_table(
+    frame: "pl.DataFrame", path: str | Path, *, overwrite: bool = False
+) -> None:
+    """Write a polars frame to a file that :func:`load_table` reads.
+
+    The file is written whole or not at all.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The table.
+    path : str or Path
+        Where to write it: ``.csv``, ``.tsv`` or ``.parquet``.
+    overwrite : bool, default=False
+        Whether a file that is already there may be replaced.
+
+    Raises
+    ------
+    ValueError
+        The name has another ending.
+    OSError
+        The file cannot be written, or exists and `overwrite` is False.
+    """
+    require_polars_threads()
+    kind = FORMATS.get(Path(path).suffix.lower())
+    if kind != "parquet" and kind not in ("csv", "tsv"):
+        raise ValueError(f"{path}: tables are written as .csv, .tsv or .parquet.")
+    with atomic_output(path, overwrite=overwrite) as file:
+        if kind == "parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file, separator=_SEPARATORS[kind] or ",")

@@ -1,0 +1,259 @@
+r"""Labelled graphs: which sets count, and the best chains of sets for given weights.
+
+For one graph with the spread Z of its top sets (|P| |N| for the AUC), the risk is
+
+.. math:: h(w) = \frac1Z \Big( \max_z \sum_l v_l [s(z_l) - y^\top z_l]
+          - \max_{z \sim y} \sum_l v_l s(z_l) \Big) + \frac{\mathrm{best}}{Z},
+
+where s is the score of a set and best the most positives that chains can hold. So a
+margin is 1 in units of node scores, whatever the size of the graph, and without edges h
+is the mean hinge of the pairs. Both maxima are taken for all graphs at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._core.parameters import check_choice
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.graphs.chains import ChainFinder
+from aucmax.graphs.graph_batch import GraphBatch
+from aucmax.graphs.ranking_program import solve_repelling
+from aucmax.metrics import auc_at_k_score, binned_auc_score, roc_auc_score
+from aucmax.metrics.top_sets import Bins, TopSets, check_bins, check_k
+
+__all__ = ["Counts", "GraphMeasure", "GraphProblem", "GraphScores", "predict_scores"]
+
+_METRICS = ("auc", "binned", "at_k", "unnested")
+_MAX_SHIFT = 1e-6  # of the scores' size, to separate nodes of a block
+_MIN_DISTANCE = 1e-10  # of the scores' size: nearer blocks differ by rounding
+
+
+class GraphScores(NamedTuple):
+    """Scores of all nodes and of all pairs; linear in the weights."""
+
+    nodes: FloatArray
+    pairs: FloatArray
+
+
+class Counts(NamedTuple):
+    """Memberships of one chain per graph, summed over its sets and divided by Z."""
+
+    nodes: FloatArray
+    edges: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class GraphMeasure:
+    """The AUC, or one of its generalisations: which top sets of a ranking count."""
+
+    metric: str
+    bins: Bins  # for "binned": see `TopSets.binned`
+    k: int  # for "at_k": how many of the first nodes count
+
+    def check(self) -> None:
+        """Reject a wrong parameter, before any data are read."""
+        check_choice("metric", self.metric, _METRICS)
+        if self.metric == "binned":
+            check_bins(self.bins)
+        if self.metric == "at_k":
+            check_k(self.k)
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether the sets of a ranking must hold each other."""
+        return self.metric != "unnested"
+
+    def top_sets(self, node_offsets: IntArray) -> list[TopSets]:
+        """Return the top sets of each graph that count."""
+        sizes = np.diff(node_offsets).tolist()
+        made = {n: self._top_sets(n) for n in set(sizes)}
+        return [made[n] for n in sizes]
+
+    def mean_score(
+        self, labels: BoolArray, scores: FloatArray, graph: IntArray
+    ) -> float:
+        """Return the mean over the graphs, by their number, that have both classes."""
+        if self.metric == "binned":
+            return binned_auc_score(labels, scores, bins=self.bins, qid=graph)
+        if self.metric == "at_k":
+            return auc_at_k_score(labels, scores, k=self.k, qid=graph)
+        return roc_auc_score(labels, scores, qid=graph)
+
+    def _top_sets(self, n: int) -> TopSets:
+        if self.metric == "binned":
+            return TopSets.binned(n, self.bins)
+        if self.metric == "at_k":
+            return TopSets.up_to(n, self.k)
+        return TopSets.every(n)
+
+
+class GraphProblem:
+    """Labelled graphs, and the chains that weights make best.
+
+    Each graph has both classes and `top_sets` of its own, whose spread is above 0. If
+    `nested`, sets must be nested where a pair weight is negative. `n_passes` counts how
+    often best chains of all graphs were found.
+    """
+
+    def __init__(
+        self,
+        batch: GraphBatch,
+        labels: BoolArray,
+        top_sets: Sequence[TopSets],
+        nested: bool = True,
+    ) -> None:
+        self.batch = batch
+        self.labels = labels
+        self.top_sets = top_sets
+        self.nested = nested
+        self.n_passes = 0.0
+        self.n_graphs = batch.n_graphs
+        self.n_node_features = int(batch.node_features.shape[1])
+        self.n_parameters = self.n_node_features + int(batch.edge_features.shape[1])
+        offsets = batch.node_offsets
+        n_positive = np.add.reduceat(labels, offsets[:-1], dtype=np.int64)
+        pairs = list(zip(top_sets, n_positive, strict=True))
+        self._spread = np.array([graph.spread(int(p)) for graph, p in pairs])
+        self._best = np.array([graph.best(int(p)) for graph, p in pairs])
+        self._node_spread = np.repeat(self._spread, np.diff(offsets))
+        self._edge_spread = np.repeat(self._spread, np.diff(batch.edge_offsets))
+        self._any_order = ChainFinder(batch.edges, offsets, top_sets)
+        self._positives_first = ChainFinder(batch.edges, offsets, top_sets, labels)
+
+    def scores(self, weights: FloatArray) -> GraphScores:
+        """Return the scores of weights, those of node features first."""
+        batch, d = self.batch, self.n_node_features
+        return GraphScores(
+            batch.node_features @ weights[:d], batch.edge_features @ weights[d:]
+        )
+
+    def chains(self, scores: GraphScores, task: str) -> Counts:
+        """Return the counts of the chains that score highest.
+
+        "predicted": of all; "augmented": with their loss; "consistent": of those with
+        all positives first.
+        """
+        self.n_passes += 1.0
+        unary, pairs = scores
+        if task == "augmented":
+            unary = unary - self.labels
+        is_consistent = task == "consistent"
+        finder = self._positives_first if is_consistent else self._any_order
+        found = finder.find(unary, np.maximum(pairs, 0.0))
+        node_counts, edge_counts = found.node_counts, found.edge_counts
+        for nodes, edges, solution in solve_repelling(
+            self.batch,
+            unary,
+            pairs,
+            self.top_sets,
+            nested=self.nested,
+            positives_first=self.labels if is_consistent else None,
+        ):
+            node_counts[nodes] = solution.node_counts
+            edge_counts[edges] = solution.edge_counts
+        return Counts(node_counts / self._node_spread, edge_counts / self._edge_spread)
+
+    def losses(self, counts: Counts) -> FloatArray:
+        """Return the loss of the chain of each graph."""
+        hits = np.add.reduceat(counts.nodes * self.labels, self.batch.node_offsets[:-1])
+        return np.asarray(self._best / self._spread - hits)
+
+    def prediction_losses(self, weights: FloatArray) -> FloatArray:
+        """Return 1 minus the metric of each graph; nodes that share a value tie."""
+        return self.losses(self.chains(self.scores(weights), "predicted"))
+
+    def worth(self, counts: Counts, scores: GraphScores) -> FloatArray:
+        """Return what the chains of each graph are worth, divided by Z."""
+        nodes = _rows(counts.nodes, self.batch.node_offsets) @ scores.nodes
+        pairs = _rows(counts.edges, self.batch.edge_offsets) @ scores.pairs
+        return np.asarray(nodes + pairs)
+
+    def features(self, counts: Counts) -> FloatArray:
+        """Sum the features of each graph over the sets of its chain."""
+        batch = self.batch
+        nodes = _rows(counts.nodes, batch.node_offsets) @ batch.node_features
+        edges = _rows(counts.edges, batch.edge_offsets) @ batch.edge_features
+        return np.hstack([nodes, edges])
+
+
+def _rows(values: FloatArray, offsets: IntArray) -> sparse.csr_array:
+    """Return the values of each graph as a row of a block-diagonal matrix."""
+    columns = np.arange(values.size)
+    return sparse.csr_array(
+        (values, columns, offsets), shape=(offsets.size - 1, values.size)
+    )
+
+
+def predict_scores(
+    batch: GraphBatch, scores: GraphScores, measure: GraphMeasure
+) -> FloatArray:
+    """Rank the nodes of each graph; return scores that sort them.
+
+    These are the smoothed scores, in which the nodes of a block differ by a little in
+    the order of their own scores. Where a pair weight is negative, the own scores are
+    assigned in the order of the ranking that the linear program gives, and equal ones
+    are separated.
+    """
+    top_sets = measure.top_sets(batch.node_offsets)
+    finder = ChainFinder(batch.edges, batch.node_offsets, top_sets)
+    chains = finder.find(scores.nodes, np.maximum(scores.pairs, 0.0))
+    order, blocks = chains.order, chains.blocks
+    ranked: FloatArray = np.empty(order.size)
+    values, own = chains.scores[order[blocks[:-1]]], chains.unsmoothed[order]
+    ranked[order] = _separate(values, own, blocks, batch.node_offsets)
+    for nodes, _, solution in solve_repelling(
+        batch, scores.nodes, scores.pairs, top_sets, nested=measure.is_nested
+    ):
+        own = scores.nodes[nodes]
+        ranked[nodes] = _assign_in_order(own, solution.order)
+    return ranked
+
+
+def _assign_in_order(own: FloatArray, order: IntArray) -> FloatArray:
+    """Give the scores to the nodes in their order, and separate equal ones."""
+    falling = np.sort(own)[::-1]
+    starts = np.flatnonzero(np.diff(falling, prepend=np.inf))
+    blocks, ends = np.append(starts, own.size), np.array([0, own.size])
+    places = -np.arange(float(own.size))
+    scores: FloatArray = np.empty(own.size)
+    scores[order] = _separate(falling[starts], places, blocks, ends)
+    return scores
+
+
+def _separate(
+    values: FloatArray, own: FloatArray, blocks: IntArray, node_offsets: IntArray
+) -> FloatArray:
+    """Let the nodes of a block differ by less than blocks do, as their own scores do.
+
+    All in the order of the ranking. Blocks that only rounding may have separated are
+    one, in which the lower block comes later.
+    """
+    # how far each block is below the one before, and the scale of its graph
+    first = np.searchsorted(blocks, node_offsets[:-1])  # block of each graph
+    above: FloatArray = np.full(values.size, np.inf)
+    above[1:] = values[:-1] - values[1:]
+    above[first] = np.inf
+    scale = np.maximum.reduceat(np.abs(values), first)
+    scale[scale == 0.0] = 1.0
+    scale = np.repeat(scale, np.diff(np.append(first, values.size)))
+    is_apart = above > _MIN_DISTANCE * scale
+    starts, above, scale = blocks[:-1][is_apart], above[is_apart], scale[is_apart]
+    size = np.diff(np.append(starts, own.size))
+    # how many different scores come before each node's in its block, from the top
+    steps = np.zeros(own.size)
+    steps[1:] = np.diff(own) != 0.0
+    steps[blocks[:-1]] = 1.0
+    place = np.cumsum(steps)
+    place -= np.repeat(place[starts], size)
+    last = place[starts + size - 1]
+    shift = 1.0 - 2.0 * place / np.repeat(np.maximum(last, 1.0), size)
+    shift[np.repeat(last == 0.0, size)] = 0.0
+    below = np.append(above[1:], np.inf)
+    room = np.minimum(np.minimum(above, below) / 3.0, _MAX_SHIFT * scale)
+    scores: FloatArray = np.repeat(values[is_apart], size)
+    scores += np.repeat(room, size) * shift
+    return scores

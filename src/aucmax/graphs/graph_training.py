@@ -1,0 +1,383 @@
+r"""Training: convex problems round by round, each with a certified gap.
+
+The objective is a difference of convex functions. A round replaces what is taken away
+by its tangent, and solves the convex problem that is left,
+
+.. math:: \min_w \; \tfrac12 \|w\|^2 + \frac CM \sum_m
+          \max_z \big( b_m(z) + \langle a_m(z), w \rangle \big)
+          - \langle \hat a_m, w \rangle ,
+
+by block-coordinate Frank-Wolfe steps or by cutting planes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.graphs._plane_kernels import ascend
+from aucmax.graphs.graph_problem import Counts, GraphProblem, GraphScores
+from aucmax.regularizers import L2, BoundedL2
+from aucmax.risks.contract import Support
+from aucmax.solvers import BundleSolver, Point, Progress, Start, StoppingRule
+
+__all__ = [
+    "LOSSES",
+    "SOLVERS",
+    "RoundsSolution",
+    "Tangent",
+    "best_start",
+    "minimize_in_rounds",
+    "tangent_at",
+]
+
+LOSSES = ("consistent", "fixed", "ramp")
+_TIGHTENING = 4.0  # of the tolerance, while the metric still moves
+_EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried at the start
+_MAX_PLANES = 50  # per graph
+_MAX_NUMBERS = 2**26  # in the planes of all graphs: half a gigabyte
+_MAX_SWEEPS = 2000
+_MAX_SHARE_LEFT = 0.1  # of the gap, still to be gained on known planes
+_STEP_TO_OPTIMUM = 0.5  # as a share of the way: there, known planes say too little
+
+
+class ConvexSolution(NamedTuple):
+    """The solution of one round; `history` includes earlier rounds."""
+
+    weights: FloatArray  # the best found
+    value: float  # the convex objective there
+    gap: float  # that minus a certified lower bound
+    converged: bool  # whether the gap is within the tolerance
+    history: list[Progress]
+
+
+class RoundsSolution(NamedTuple):
+    """The solution of all rounds."""
+
+    weights: FloatArray  # the best ones
+    objective: float  # the objective itself there, not the convex bound of it
+    last: ConvexSolution  # the last convex problem
+    n_rounds: int  # convex problems solved
+    settled: bool  # whether a further round had nothing to gain
+
+
+class Tangent(NamedTuple):
+    """A tangent of the concave part."""
+
+    weights: FloatArray  # where it touches
+    counts: Counts  # its slope: the chains that the concave part takes away there
+    objective: float  # the objective there
+
+
+def tangent_at(
+    problem: GraphProblem, weights: FloatArray, loss: str, C: float
+) -> Tangent:
+    """Return the tangent that touches at the weights."""
+    scores = problem.scores(weights)
+    taken = _concave(problem, scores, loss)
+    counts = problem.chains(scores, "augmented")
+    losses = problem.losses(counts)
+    risks = losses + problem.worth(counts, scores) - problem.worth(taken, scores)
+    objective = 0.5 * (weights @ weights) + C * risks.mean()
+    return Tangent(weights, taken, float(objective))
+
+
+def best_start(
+    problem: GraphProblem, of_nodes: FloatArray, loss: str, C: float
+) -> Tangent:
+    """Start at weights of nodes, with edges of the strength that suits them best.
+
+    Rounds find a local optimum only, and without any pull of the edges there may be
+    one. The strengths tried give a node's edges together some multiple of what the
+    scores of nodes differ by.
+    """
+    batch = problem.batch
+    pull = 2.0 * float(batch.edge_features.sum()) / batch.n_nodes
+    spread = float(np.std(batch.node_features @ of_nodes))
+    strengths = _EDGE_STRENGTHS if pull > 0.0 and spread > 0.0 else (0.0,)
+    tried = []
+    for strength in strengths:
+        weights = np.full(problem.n_parameters, strength * spread / (pull or 1.0))
+        weights[: of_nodes.size] = of_nodes
+        tried.append(tangent_at(problem, weights, loss, C))
+    return min(tried, key=lambda tangent: tangent.objective)
+
+
+def minimize_in_rounds(
+    solver: FrankWolfe | BundleRounds,
+    start: Tangent,
+    loss: str,
+    stopping: StoppingRule,
+    max_rounds: int,
+    metric_tol: float | None = None,
+) -> RoundsSolution:
+    """Replace the concave part by its tangent, minimise, and begin again.
+
+    The tangent lies above, so the objective never rises. With `metric_tol`, what has
+    settled continues with a tighter tolerance until the metric of the training graphs
+    moves by no more, on average over them. If that takes too long, the last that had
+    settled is the solution.
+    """
+    stopping, is_asked = _remember_answer(stopping)
+    problem = solver.problem
+    weights, tangent, objective = start
+    history: list[Progress] = []
+    reached: RoundsSolution | None = None
+    losses: FloatArray | None = None
+    n_rounds = 0
+    while True:
+        linear = problem.features(tangent).mean(axis=0)
+        convex = solver.minimize(linear, weights, stopping, history)
+        history = convex.history
+        if loss != "fixed" or reached is None:
+            n_rounds += 1
+        if loss == "fixed":  # a tighter tolerance is no other problem
+            found, settled = convex.value, True
+        else:
+            scores = problem.scores(convex.weights)
+            tangent = _concave(problem, scores, loss)
+            # how far the old tangent lies above the concave part, which the new touches
+            excess = problem.worth(tangent, scores).mean() - linear @ convex.weights
+            found = convex.value - solver.C * max(float(excess), 0.0)
+            settled = found >= objective - stopping.tol * max(found, stopping.floor)
+        if found < objective or loss == "fixed":
+            weights, objective = convex.weights, found
+        if settled and convex.converged:
+            reached = RoundsSolution(weights, objective, convex, n_rounds, True)
+            if metric_tol is None:
+                return reached
+            before, losses = losses, problem.prediction_losses(weights)
+            if before is not None and np.abs(losses - before).mean() <= metric_tol:
+                return reached
+            stopping = replace(stopping, tol=stopping.tol / _TIGHTENING)
+        is_last = n_rounds >= max_rounds and loss != "fixed"
+        is_over = is_last or _is_over(stopping, history) or is_asked()
+        if is_over or (settled and not convex.converged):
+            if reached is None:
+                return RoundsSolution(weights, objective, convex, n_rounds, settled)
+            last = reached.last._replace(history=history)
+            return reached._replace(last=last, n_rounds=n_rounds)
+
+
+def _remember_answer(
+    stopping: StoppingRule,
+) -> tuple[StoppingRule, Callable[[], bool]]:
+    """Remember whether the callback has asked to stop: not one round, but all."""
+    callback = stopping.callback
+    if callback is None:
+        return stopping, lambda: False
+    answers = [False]
+
+    def report(progress: Progress) -> object:
+        answers[0] = bool(callback(progress))
+        return answers[0]
+
+    return replace(stopping, callback=report), lambda: answers[0]
+
+
+def _concave(problem: GraphProblem, scores: GraphScores, loss: str) -> Counts:
+    return problem.chains(scores, "predicted" if loss == "ramp" else "consistent")
+
+
+def _is_over(stopping: StoppingRule, history: list[Progress]) -> bool:
+    last = history[-1]
+    late = stopping.max_time is not None and last.seconds >= stopping.max_time
+    return late or last.n_iter >= stopping.max_iter
+
+
+class FrankWolfe:
+    """The convex problem of a round, by Frank-Wolfe over planes that are kept.
+
+    Finding the best chain of a graph costs far more than a step, so each is kept as a
+    plane below the risk of its graph. An iteration finds new planes of all graphs at
+    the present weights, which gives the value there, and then takes
+    block-coordinate steps over all known planes: graph by graph, from the lowest plane
+    in use to the highest, with exact line search. The shares of the planes bound the
+    optimum from below. The next planes are found halfway between the best weights
+    and those that the known planes make best.
+
+    C is the weight of the mean risk. Weights from `first_bounded` on are not below 0.
+    """
+
+    def __init__(self, problem: GraphProblem, C: float, first_bounded: int) -> None:
+        self.problem = problem
+        self.C = C
+        self.first_bounded = first_bounded
+        n_graphs, n = problem.n_graphs, problem.n_parameters
+        capacity = max(2, min(_MAX_PLANES, _MAX_NUMBERS // (n_graphs * n)))
+        self._slopes = np.zeros((n_graphs, capacity, n))
+        self._offsets = np.zeros((n_graphs, capacity))
+        self._shares = np.zeros((n_graphs, capacity))
+        self._counts = np.zeros(n_graphs, dtype=np.int64)
+
+    def minimize(
+        self,
+        linear: FloatArray,
+        start: FloatArray,
+        stopping: StoppingRule,
+        history: list[Progress],
+    ) -> ConvexSolution:
+        """Minimise with ``-linear`` for the concave part; continue the history."""
+        watch, problem = stopping.watch(history), self.problem
+        planes = self._slopes, self._offsets, self._shares, self._counts
+        weights, best = start, start
+        value, bound = np.inf, 0.0  # no risk is negative
+        while True:
+            counts = problem.chains(problem.scores(weights), "augmented")
+            slopes, losses = problem.features(counts), problem.losses(counts)
+            insert_planes(*planes, slopes, losses)
+            risk = (losses + slopes @ weights).mean() - linear @ weights
+            here = float(0.5 * (weights @ weights) + self.C * risk)
+            if here < value:
+                best, value = weights, here
+            slope = self._mixed_slope() - linear
+            enough = _MAX_SHARE_LEFT * max(
+                value - bound, stopping.tol * max(value, stopping.floor)
+            )
+            bounds = self.C, self.first_bounded, enough / self.C, _MAX_SWEEPS
+            ascend(*planes, slope, *bounds)
+            goal = weights_at(self._mixed_slope() - linear, self.C, self.first_bounded)
+            offset = np.einsum("mp,mp->", self._offsets, self._shares)
+            dual = self.C * offset / len(self._shares) - 0.5 * (goal @ goal)
+            bound = max(bound, float(dual))
+            if watch.says_stop(problem, value, bound):
+                break
+            weights = best + _STEP_TO_OPTIMUM * (goal - best)
+        gap = max(value - bound, 0.0)
+        return ConvexSolution(best, value, gap, watch.converged, watch.history)
+
+    def _mixed_slope(self) -> FloatArray:
+        mixed = np.einsum("mp,mpd->d", self._shares, self._slopes)
+        return np.asarray(mixed / len(self._shares))
+
+
+def weights_at(slope: FloatArray, C: float, first_bounded: int) -> FloatArray:
+    """Return the weights that minimise the price plus C times a plane."""
+    weights = -C * slope
+    np.maximum(weights[first_bounded:], 0.0, out=weights[first_bounded:])
+    return weights
+
+
+def insert_planes(
+    slopes: FloatArray,
+    offsets: FloatArray,
+    shares: FloatArray,
+    counts: IntArray,
+    new_slopes: FloatArray,
+    new_offsets: FloatArray,
+) -> None:
+    """Add a plane to each graph; a full one gives up, or mixes, what it needs least."""
+    graphs, capacity = np.arange(len(shares)), shares.shape[1]
+    at = np.where(counts < capacity, counts, shares.argmin(axis=1))
+    m = np.flatnonzero(shares[graphs, at] > 0.0)
+    if m.size:  # each of their planes is in use: mix the two with the smallest shares
+        one, two = np.argsort(shares[m], axis=1, kind="stable")[:, :2].T
+        total = shares[m, one] + shares[m, two]
+        part = shares[m, one] / total
+        slopes[m, two] += part[:, np.newaxis] * (slopes[m, one] - slopes[m, two])
+        offsets[m, two] += part * (offsets[m, one] - offsets[m, two])
+        shares[m, two] = total
+    slopes[graphs, at], offsets[graphs, at] = new_slopes, new_offsets
+    shares[graphs, at] = counts == 0  # the first plane has the whole share
+    np.minimum(counts + 1, capacity, out=counts)
+
+
+@dataclass(frozen=True, eq=False)
+class BundleRounds:
+    """The same by cutting planes: one per iteration, and a line search."""
+
+    problem: GraphProblem
+    C: float
+    first_bounded: int
+
+    def minimize(
+        self,
+        linear: FloatArray,
+        start: FloatArray,
+        stopping: StoppingRule,
+        history: list[Progress],
+    ) -> ConvexSolution:
+        """Minimise with ``-linear`` for the concave part; continue the history."""
+        objective = _GraphObjective(self.problem, linear, self.C)
+        regularizer: L2 | BoundedL2 = L2()
+        if self.first_bounded < self.problem.n_parameters:
+            regularizer = BoundedL2(self.first_bounded)
+        begin = Start(objective.at(start), history=history)
+        found = BundleSolver(stopping).minimize(objective, regularizer, begin)
+        return ConvexSolution(
+            found.point.parameters,
+            found.value,
+            found.gap,
+            found.converged,
+            found.history,
+        )
+
+
+class _GraphObjective:
+    """The mean risk of graphs, with the concave part linear in the weights.
+
+    Its scores are those of all nodes, those of all pairs, and the value of the linear
+    part, whose slope is `falling`.
+    """
+
+    least_risk = 0.0
+    is_smoothable = False
+
+    def __init__(self, problem: GraphProblem, falling: FloatArray, C: float) -> None:
+        self.problem = problem
+        self.falling = falling
+        self.C = C
+
+    @property
+    def n_passes(self) -> float:
+        """How often best chains of all graphs were found."""
+        return self.problem.n_passes
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of weights of nodes and edges."""
+        return self.problem.n_parameters
+
+    def at(self, parameters: FloatArray) -> Point:
+        """Score the parameters."""
+        nodes, pairs = self.problem.scores(parameters)
+        taken = [self.falling @ parameters]
+        return Point(parameters, np.concatenate([nodes, pairs, taken]))
+
+    def risk_value(self, point: Point) -> float:
+        """Evaluate the risk."""
+        counts = self.problem.chains(self._scores(point), "augmented")
+        return self._support(point, counts).value
+
+    def support(self, point: Point, width: float = 0.0) -> Support:
+        """Evaluate the risk, and its slope over scores."""
+        counts = self.problem.chains(self._scores(point), "augmented")
+        return self._support(point, counts)
+
+    def _scores(self, point: Point) -> GraphScores:
+        n_nodes = self.problem.batch.n_nodes
+        return GraphScores(point.scores[:n_nodes], point.scores[n_nodes:-1])
+
+    def _support(self, point: Point, counts: Counts) -> Support:
+        slope = np.concatenate([counts.nodes, counts.edges, [0.0]])
+        slope /= self.problem.n_graphs
+        slope[-1] = -1.0
+        offset = float(self.problem.losses(counts).mean())
+        return Support(offset + float(slope @ point.scores), slope, offset)
+
+    def pull_back(self, support: Support) -> FloatArray:
+        """Turn a slope over scores into one over parameters."""
+        batch = self.problem.batch
+        slope, n_nodes = support.subgradient, batch.n_nodes
+        nodes = slope[:n_nodes] @ batch.node_features
+        edges = slope[n_nodes:-1] @ batch.edge_features
+        pulled: FloatArray = np.concatenate([nodes, edges])
+        pulled += slope[-1] * self.falling
+        return pulled
+
+
+SOLVERS = {"frank-wolfe": FrankWolfe, "bundle": BundleRounds}

@@ -1,0 +1,317 @@
+r"""Rankings of the nodes of a graph by linear programming, for weights of any sign.
+
+A ranking is a chain of sets of nodes, one of each size that counts, and a set of size l
+has memberships :math:`z_{li} \in \{0, 1\}` with :math:`\sum_i z_{li} = l`. The products
+:math:`z_{li} z_{lj}` at the ends of an edge e become variables :math:`m_{le}`, and
+memberships may be fractional: the local polytope of every set,
+
+.. math:: \max \sum_l v_l \Big( \sum_i \theta_i z_{li} + \sum_e J_e m_{le} \Big)
+          \quad\text{s.t.}\quad \sum_i z_{li} = l, \quad z_{li} \le z_{l'i}
+          \text{ for } l < l'.
+
+Where :math:`J_e > 0` only :math:`m_{le} \le \min(z_{li}, z_{lj})` can bind, where
+:math:`J_e < 0` only :math:`m_{le} \ge \max(0, z_{li} + z_{lj} - 1)`. With the rest of
+the polytope left out, a program of L sets has L (n + E) variables. If no weight is
+negative, :func:`aucmax.graphs.rank` finds the same optimum without it.
+
+References
+----------
+.. [1] N. Rosenfeld, O. Meshi, D. Tarlow, A. Globerson. Learning structured models with
+   the AUC loss and its generalizations. AISTATS 2014. Equations (7) and (9).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.graphs.graph_batch import GraphBatch
+from aucmax.graphs.inference import PairwiseModel
+from aucmax.metrics.top_sets import TopSets
+from aucmax.solvers._highs import solve_program as solve_with_highs
+from aucmax.solvers._linear_model import LinearModel, LinearProgram, Variables
+
+__all__ = ["ProgramSolution", "solve_program", "solve_repelling"]
+
+_MAX_VARIABLES = 2_000_000
+_ADVICE = (
+    "Use fewer top sets (TopSets.binned, TopSets.up_to) or, if no pair weight is "
+    "negative, aucmax.graphs.inference, which needs no program."
+)
+_MAX_FRACTION = 1e-6  # away from 0 or 1, of a membership that counts as integral
+_MAX_COST = 1e4  # of a variable, where the median is 1, for the sake of HiGHS
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramSolution:
+    """The optimum of the linear program over all sets, and a ranking made of it.
+
+    Attributes
+    ----------
+    memberships : ndarray of shape (n_sets, n_nodes)
+        How much of each node is in each set, from 0 to 1.
+    value : float
+        The optimum, at least as large as the value of any ranking.
+    is_integral : bool
+        Whether every membership is 0 or 1. Then the sets are optimal themselves.
+    order : ndarray of int64 of shape (n_nodes,)
+        The nodes, best first: by `node_counts`, then by unary score (with the loss, if
+        the task has one), then by number. For the consistent task positives come
+        before negatives.
+    rounded_value : float
+        What the ranking `order` itself is worth; `value` if the program is nested and
+        its solution integral, else at most that.
+    node_counts : ndarray of shape (n_nodes,)
+        The memberships of each node, summed with the sets' weights.
+    edge_counts : ndarray of shape (n_edges,)
+        The same of the edges' products m.
+    """
+
+    memberships: FloatArray
+    value: float
+    is_integral: bool
+    order: IntArray
+    rounded_value: float
+    node_counts: FloatArray
+    edge_counts: FloatArray
+
+
+def solve_program(
+    unary: ArrayLike,
+    edges: ArrayLike,
+    pair_weights: ArrayLike,
+    *,
+    top_sets: TopSets | None = None,
+    nested: bool = True,
+    task: Literal["rank", "loss_augmented", "consistent"] = "rank",
+    labels: ArrayLike | None = None,
+    method: Literal["simplex", "interior-point"] = "simplex",
+    time_limit: float | None = None,
+) -> ProgramSolution:
+    r"""Rank the nodes of a graph by the linear program over all sets, with HiGHS.
+
+    Parameters
+    ----------
+    unary : array-like of shape (n_nodes,)
+        Score :math:`\theta_i` of node i being in a set.
+    edges : array-like of int of shape (n_edges, 2)
+        Pairs of different nodes; the same pair twice is one edge with both weights.
+    pair_weights : array-like of shape (n_edges,)
+        Score :math:`J_e` of both nodes being in a set, of any sign.
+    top_sets : TopSets, optional
+        Sizes of the sets and their weights; every size from 1 to n_nodes by default.
+    nested : bool
+        Whether each set must hold the one before. If no weight is negative, this
+        makes no difference to the optimum.
+    task : {"rank", "loss_augmented", "consistent"}
+        Problem (7a); (7b), which adds the loss of the labels; or (7c), in which all
+        positives come before all negatives.
+    labels : array-like of shape (n_nodes,), optional
+        Two-valued, the larger is positive. Needed for every task but "rank", which
+        does not look at them.
+    method : {"simplex", "interior-point"}
+        What HiGHS runs; an interior point is moved to a vertex, which takes longer.
+    time_limit : float, optional
+        The most seconds.
+
+    Returns
+    -------
+    ProgramSolution
+        The optimum of the relaxation, and the ranking it is rounded to.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or the program has more than 2,000,000
+        variables.
+    NotEnoughClassesError
+        If all labels are the same.
+    TimeoutError
+        If the time limit was reached.
+
+    Examples
+    --------
+    Nodes 0 and 1 are the best by themselves, but they repel each other.
+
+    >>> from aucmax.graphs import solve_program
+    >>> solution = solve_program([3.0, 2.5, 1.0], [[0, 1]], [-2.0])
+    >>> solution.order
+    array([0, 2, 1])
+    >>> solution.value, solution.is_integral
+    (11.5, True)
+    """
+    model, edge_of_row = PairwiseModel.checked(unary, edges, pair_weights, top_sets)
+    n_sets, n, n_edges = model.top_sets.sizes.size, model.unary.size, len(model.edges)
+    n_variables = n_sets * (n + n_edges)
+    if n_variables > _MAX_VARIABLES:
+        raise ValueError(
+            f"{n_sets} top sets of {n} nodes and {n_edges} edges make a linear program "
+            f"of {n_variables:,} variables; at most {_MAX_VARIABLES:,} are tried. "
+            f"{_ADVICE}"
+        )
+    model = model.for_task(task, labels)
+    memberships = _optimum(model, nested, method, time_limit)
+    distances = np.abs(memberships - np.rint(memberships))
+    is_integral = bool((distances <= _MAX_FRACTION).all())
+    if is_integral:
+        memberships = np.rint(memberships)
+    node_counts = model.top_sets.weights @ memberships
+    edge_counts = model.top_sets.weights @ _products(model, memberships)
+    order = _rounded(model, node_counts)
+    return ProgramSolution(
+        memberships,
+        model.value(node_counts, edge_counts),
+        is_integral,
+        order,
+        _value_of(model, order),
+        node_counts,
+        edge_counts[edge_of_row],
+    )
+
+
+def _optimum(
+    model: PairwiseModel, nested: bool, method: str, time_limit: float | None
+) -> FloatArray:
+    """Return optimal memberships of the relaxation."""
+    shape = (model.top_sets.sizes.size, model.unary.size)
+    if shape[0] == 0:
+        return np.empty(shape)
+    program, nodes = _written(model, nested)
+    try:
+        found = solve_with_highs(program, method=method, time_limit=time_limit)
+    except TimeoutError:
+        raise TimeoutError(
+            f"HiGHS did not solve the linear program of {program.cost.size:,} "
+            f"variables within time_limit={time_limit:g} seconds. {_ADVICE}"
+        ) from None
+    return np.clip(found.x[nodes], 0.0, 1.0).reshape(shape) + 0.0  # no minus 0
+
+
+def _written(model: PairwiseModel, nested: bool) -> tuple[LinearProgram, Variables]:
+    """Write the program down set by set; also return the memberships' columns."""
+    n_sets, n = model.top_sets.sizes.size, model.unary.size
+    sizes = model.top_sets.sizes.astype(float)
+    every_set = sparse.eye_array(n_sets)
+    program = LinearModel()
+    nodes = program.variables(n_sets * n, *_bounds(model), reach=1.0)
+    members = sparse.kron(every_set, np.ones((1, n)))
+    program.constrain([(nodes, members)], low=sizes, high=sizes)
+    if nested and n_sets > 1:
+        larger = sparse.eye_array(n_sets - 1, n_sets, k=1)
+        smaller = sparse.eye_array(n_sets - 1, n_sets)
+        growth = sparse.kron(larger - smaller, sparse.eye_array(n))
+        program.constrain([(nodes, growth)], low=0.0)
+    # the sets have fixed sizes, so a constant on all nodes may be taken away
+    middle = 0.5 * model.unary.min() + 0.5 * model.unary.max()
+    scores = [model.unary - middle]
+    for has_sign in (model.pair_weights > 0.0, model.pair_weights < 0.0):
+        if has_sign.any():
+            _add_products(program, nodes, model, has_sign)
+            scores.append(model.pair_weights[has_sign])
+    cost = [np.outer(model.top_sets.weights, part).ravel() for part in scores]
+    return replace(program.program(), cost=-_scaled(np.concatenate(cost))), nodes
+
+
+def _add_products(
+    program: LinearModel, nodes: Variables, model: PairwiseModel, has_sign: BoolArray
+) -> None:
+    """Add the products of the edges of one sign, with the bounds that can bind."""
+    every_set = sparse.eye_array(model.top_sets.sizes.size)
+    first, second = (
+        sparse.kron(every_set, _selection(ends, model.unary.size))
+        for ends in model.edges[has_sign].T
+    )
+    n_products = first.shape[0]
+    pairs = program.variables(n_products, high=1.0, reach=1.0)
+    products = sparse.eye_array(n_products)
+    if model.pair_weights[has_sign][0] > 0.0:
+        for end in (first, second):
+            program.constrain([(pairs, products), (nodes, -end)], high=0.0)
+    else:
+        both = [(pairs, products), (nodes, -(first + second))]
+        program.constrain(both, low=-1.0)
+
+
+def _bounds(model: PairwiseModel) -> tuple[FloatArray, FloatArray]:
+    """Return the least and largest memberships, set by set."""
+    shape = (model.top_sets.sizes.size, model.unary.size)
+    low, high = np.zeros(shape), np.ones(shape)
+    if model.positives_first is not None:
+        sizes, n_positive = model.top_sets.sizes[:, None], model.positives_first.sum()
+        low[(sizes >= n_positive) & model.positives_first] = 1.0
+        high[(sizes <= n_positive) & ~model.positives_first] = 0.0
+    return low.ravel(), high.ravel()
+
+
+def _selection(nodes: IntArray, n: int) -> Any:
+    """Return the matrix that takes one node's value for each row."""
+    rows = np.arange(nodes.size)
+    return sparse.coo_array((np.ones(nodes.size), (rows, nodes)), (nodes.size, n))
+
+
+def _scaled(cost: FloatArray) -> FloatArray:
+    """Bring a cost to the scale that the absolute tolerances of HiGHS expect."""
+    sizes = np.abs(cost[cost != 0.0])
+    if sizes.size == 0:
+        return cost
+    return cost / max(float(np.median(sizes)), float(sizes.max()) / _MAX_COST)
+
+
+def _products(model: PairwiseModel, memberships: FloatArray) -> FloatArray:
+    """Return the best products at the memberships, of shape (n_sets, n_edges)."""
+    first, second = (memberships[:, ends] for ends in model.edges.T)
+    least = np.maximum(first + second - 1.0, 0.0)
+    return np.where(model.pair_weights < 0.0, least, np.minimum(first, second))
+
+
+def _rounded(model: PairwiseModel, node_counts: FloatArray) -> IntArray:
+    """Order nodes by their counts, of which those that nearly agree are equal."""
+    counts = np.round(node_counts / (model.top_sets.weights.sum() or 1.0), 9)
+    by_class = np.zeros(counts.size, dtype=bool)
+    if model.positives_first is not None:
+        by_class = ~model.positives_first
+    return np.lexsort((-model.unary, -counts, by_class)).astype(np.int64, copy=False)
+
+
+def _value_of(model: PairwiseModel, order: IntArray) -> float:
+    """Return what a ranking is worth, in the time of its nodes, edges and sets."""
+    weight_up_to, _ = model.top_sets.prefix_sums()
+    node_counts = np.empty(order.size)
+    # the node at place r, from 0, is in every set of more than r nodes
+    node_counts[order] = weight_up_to[-1] - weight_up_to[:-1]
+    first, second = (node_counts[ends] for ends in model.edges.T)
+    return model.value(node_counts, np.minimum(first, second))
+
+
+def solve_repelling(
+    batch: GraphBatch,
+    unary: FloatArray,
+    pair_weights: FloatArray,
+    top_sets: Sequence[TopSets],
+    *,
+    nested: bool,
+    positives_first: BoolArray | None = None,
+) -> Iterator[tuple[slice, slice, ProgramSolution]]:
+    """Solve the graphs with a negative pair weight; yield their nodes and edges, too.
+
+    With `positives_first`, only rankings count in which these nodes come first.
+    """
+    repels = np.flatnonzero(pair_weights < 0.0)
+    owners = np.searchsorted(batch.edge_offsets, repels, side="right") - 1
+    for m in np.unique(owners):
+        nodes = slice(*batch.node_offsets[m : m + 2].tolist())
+        edges = slice(*batch.edge_offsets[m : m + 2].tolist())
+        solution = solve_program(
+            unary[nodes],
+            batch.edges[edges] - nodes.start,
+            pair_weights[edges],
+            top_sets=top_sets[m],
+            nested=nested,
+            task="rank" if positives_first is None else "consistent",
+            labels=None if positives_first is None else positives_first[nodes],
+        )
+        yield nodes, edges, solution

@@ -1,0 +1,436 @@
+"""Compiled loops of the metrics.
+
+The ROC loops see scores as *keys*: int64 numbers in the order of the scores, equal
+where the scores are equal (so -0.0 and 0.0 share one). Integers can be cut into cells
+by shifting bits, whatever the scale of the scores.
+"""
+
+import numpy as np
+
+from aucmax._core.compiled import njit
+
+_ALL_BUT_SIGN = np.int64(2**63 - 1)
+_CELL_BITS = 12  # at most 2**12 cells: their table stays in the fastest cache
+_BUCKETS_PER_KEY = 8  # most buckets stay empty, so most look-ups end at once
+_OFFSET_BITS = 28  # of a key's place in its cell; more could overflow a product
+_MAX_COUNTED = 2**61  # in an integer, to which a row may still add twice its partners
+
+
+@njit(cache=True, nogil=True)
+def class_keys(bits, is_positive, wanted, size):
+    """Return the keys of the rows of one class, of which there are size.
+
+    bits are the float64 scores seen as int64. Every key is written and the cursor moves
+    on only for the wanted class: no branch for the processor to guess wrong.
+    """
+    keys = np.empty(size + 1, np.int64)
+    place = 0
+    for i in range(bits.size):
+        keys[place] = bits[i] if bits[i] >= 0 else -(bits[i] & _ALL_BUT_SIGN)
+        place += is_positive[i] == wanted
+    return keys[:size]
+
+
+@njit(cache=True, nogil=True)
+def locate(keys, grid):
+    """Return for each key 2k if it lies just below grid[k], 2k + 1 if it equals it.
+
+    grid is ascending and distinct; a key above all of it gets 2 * grid.size. The range
+    of the grid is cut into cells of one width, and each cell into buckets, more of them
+    where the grid is dense. Both maps never decrease, so only the grid keys in a key's
+    own bucket are left to search.
+    """
+    shift, cell_start = _cells(grid)
+    bucket_start = _buckets(grid, shift, cell_start)
+    steps = np.empty(keys.size, np.int64)
+    _find(keys, keys.size, grid, shift, cell_start, bucket_start, steps)
+    return steps
+
+
+@njit(cache=True, nogil=True)
+def split_classes(scores, is_positive, split):
+    """Fill in the positives from the start on, the other scores from the end."""
+    first, last = 0, scores.size - 1
+    for i in range(scores.size):
+        is_one = is_positive[i]
+        split[first if is_one else last] = scores[i]
+        first += 1 if is_one else 0
+        last -= 0 if is_one else 1
+
+
+@njit(cache=True, nogil=True)
+def count_ordered(positive, negative):
+    """Return twice the number of pairs in the right order, a tie counting half.
+
+    Both classes ascend. The count is an integer until it is close to the largest one.
+    """
+    counted = 0.0
+    total = below = up_to = 0
+    for i in range(positive.size):
+        score = positive[i]
+        # `below` and `up_to` count the negatives < and <= score; both only grow
+        while below < negative.size and negative[below] < score:
+            below += 1
+        up_to = max(up_to, below)
+        while up_to < negative.size and negative[up_to] == score:
+            up_to += 1
+        total += below + up_to
+        if total > _MAX_COUNTED:
+            counted += total
+            total = 0
+    return counted + total
+
+
+@njit(cache=True, nogil=True)
+def count_sorted(keys, grid):
+    """Count what locate returns for ascending keys, in one pass over both."""
+    counts = np.zeros(2 * grid.size + 1)
+    i = 0
+    for k in range(grid.size):
+        start = i
+        while i < keys.size and keys[i] < grid[k]:
+            i += 1
+        counts[2 * k] = i - start
+        start = i
+        while i < keys.size and keys[i] == grid[k]:
+            i += 1
+        counts[2 * k + 1] = i - start
+    counts[2 * grid.size] = keys.size - i
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _find(keys, size, grid, shift, cell_start, bucket_start, steps):
+    smallest, largest = grid[0], grid[-1]
+    for i in range(size):
+        key = keys[i]
+        if key < smallest:
+            steps[i] = 0
+        elif key > largest:
+            steps[i] = 2 * grid.size
+        else:
+            b = _bucket_of(key, smallest, shift, cell_start)
+            low, high = bucket_start[b], bucket_start[b + 1]
+            if low == high:
+                steps[i] = 2 * low
+                continue
+            while low < high:
+                middle = (low + high) >> 1
+                if grid[middle] < key:
+                    low = middle + 1
+                else:
+                    high = middle
+            steps[i] = 2 * low + (grid[low] == key)  # a place, as key <= largest
+
+
+@njit(cache=True, nogil=True)
+def _cells(grid):
+    """Return the bits in a cell, and the first bucket of each cell (and the end)."""
+    smallest, largest = grid[0], grid[-1]
+    shift = 0
+    while ((largest >> 1) - (smallest >> 1)) >> shift >> (_CELL_BITS - 1) > 0:
+        shift += 1
+    cell_start = np.zeros((largest >> shift) - (smallest >> shift) + 2, np.int64)
+    for key in grid:
+        cell_start[(key >> shift) - (smallest >> shift) + 1] += _BUCKETS_PER_KEY
+    for c in range(cell_start.size - 1):
+        cell_start[c + 1] += cell_start[c] + 1
+    return shift, cell_start
+
+
+@njit(cache=True, nogil=True)
+def _buckets(grid, shift, cell_start):
+    """Return the first grid place of each bucket (and the end)."""
+    bucket_start = np.zeros(cell_start[-1] + 1, np.int32)
+    for key in grid:
+        bucket_start[_bucket_of(key, grid[0], shift, cell_start) + 1] += 1
+    for b in range(bucket_start.size - 1):
+        bucket_start[b + 1] += bucket_start[b]
+    return bucket_start
+
+
+@njit(cache=True, nogil=True)
+def _bucket_of(key, smallest, shift, cell_start):
+    c = (key >> shift) - (smallest >> shift)
+    width = cell_start[c + 1] - cell_start[c]
+    dropped = max(shift - _OFFSET_BITS, 0)
+    place = (key & ((np.int64(1) << shift) - 1)) >> dropped
+    return cell_start[c] + ((place * width) >> (shift - dropped))
+
+
+@njit(cache=True, nogil=True)
+def tied_masses(scores, is_positive, weights, offsets):
+    """Return the negative and positive mass of each run of equal scores in a query.
+
+    Also returns the row that each run starts with, and the first run of each query
+    (and the end), as the offsets count rows.
+    """
+    negative = np.empty(scores.size)
+    positive = np.empty(scores.size)
+    starts = np.empty(scores.size, np.int64)
+    first_runs = np.empty_like(offsets)
+    runs = 0
+    for q in range(offsets.size - 1):
+        first_runs[q] = runs
+        for i in range(offsets[q], offsets[q + 1]):
+            if i == offsets[q] or scores[i] != scores[i - 1]:
+                negative[runs] = 0.0
+                positive[runs] = 0.0
+                starts[runs] = i
+                runs += 1
+            positive[runs - 1] += weights[i] * is_positive[i]
+            negative[runs - 1] += weights[i] * (not is_positive[i])
+    first_runs[-1] = runs
+    return negative[:runs], positive[:runs], starts[:runs], first_runs
+
+
+@njit(cache=True, nogil=True)
+def box_areas(negative, positive, offsets, box):
+    """Return per query the area of the box that lies under its ROC curve.
+
+    negative[k], positive[k] are the masses of step k, the highest scores first; query q
+    owns the steps offsets[q] .. offsets[q + 1] - 1. Step k is a straight line from
+    (x0, y0) to (x1, y1), in units of mass. A query without mass in a class gets NaN.
+    """
+    low_fpr, high_fpr, low_tpr, high_tpr = box
+    areas = np.full(offsets.size - 1, np.nan)
+    for q in range(offsets.size - 1):
+        n = 0.0
+        p = 0.0
+        for k in range(offsets[q], offsets[q + 1]):
+            n += negative[k]
+            p += positive[k]
+        if n == 0.0 or p == 0.0:
+            continue
+        left, right, bottom, top = low_fpr * n, high_fpr * n, low_tpr * p, high_tpr * p
+        x1 = 0.0
+        y1 = 0.0
+        area = 0.0
+        lost = 0.0  # what rounding has taken from area (Kahan)
+        for k in range(offsets[q], offsets[q + 1]):
+            x0, y0 = x1, y1
+            x1 += negative[k]
+            y1 += positive[k]
+            if x0 == x1 or x1 <= left or x0 >= right:
+                continue
+            slope = (y1 - y0) / (x1 - x0)
+            ya = y0 if x0 >= left else y0 + (left - x0) * slope
+            yb = y1 if x1 <= right else y0 + (right - x0) * slope
+            height = _mean_height(ya, yb, bottom, top) / p
+            term = (min(x1, right) - max(x0, left)) / n * height - lost
+            total = area + term
+            lost = (total - area) - term
+            area = total
+        areas[q] = min(area, 1.0)
+    return areas
+
+
+@njit(cache=True, nogil=True)
+def _mean_height(ya, yb, bottom, top):
+    """Return the mean of min(max(y, bottom), top) - bottom for y even on [ya, yb]."""
+    if yb <= bottom:
+        return 0.0
+    if ya >= top:
+        return top - bottom
+    if ya >= bottom and yb <= top:
+        return 0.5 * (ya + yb) - bottom
+    below = max(bottom - ya, 0.0) / (yb - ya)
+    above = max(yb - top, 0.0) / (yb - ya)
+    between = 0.5 * (max(ya, bottom) + min(yb, top)) - bottom
+    return (1.0 - below - above) * between + above * (top - bottom)
+
+
+@njit(cache=True, nogil=True)
+def add_discounted(order, offsets, scores, gains, discounts, sums):
+    """Fill in per query the sum of its gains, each times the discount of its place.
+
+    order has the rows by query and descending score, query q those from offsets[q] on.
+    Rows of equal score share the discounts of their places equally.
+    """
+    for q in range(offsets.size - 1):
+        first, stop = offsets[q], offsets[q + 1]
+        total = 0.0
+        place = first
+        while place < stop:
+            start, score = place, scores[order[place]]
+            gain = discount = 0.0
+            while place < stop and scores[order[place]] == score:
+                gain += gains[order[place]]
+                discount += discounts[place - first]
+                place += 1
+            total += gain * (discount / (place - start))
+        sums[q] = total
+
+
+@njit(cache=True, nogil=True)
+def average_precision(order, offsets, scores, relevant, weights, values):
+    """Fill in the average precision of each query, NaN without a relevant row.
+
+    order has the rows by query and descending score, query q those from offsets[q] on.
+    relevant has the weight of a row that is relevant, 0 otherwise; weights that of any
+    row, or nothing where all weigh 1. For ties see ``mean_average_precision``.
+    """
+    for q in range(offsets.size - 1):
+        place, stop = offsets[q], offsets[q + 1]
+        total = 0.0
+        found = passed = 0.0  # the relevant and the whole weight of the rows before
+        while place < stop:
+            score, start = scores[order[place]], place
+            gain = weight = 0.0
+            while place < stop and scores[order[place]] == score:
+                gain += relevant[order[place]]
+                weight += weights[order[place]] if weights.size else 1.0
+                place += 1
+            size = place - start
+            part = weight / size
+            if gain > 0.0:
+                others = (size * gain / weight - 1.0) / max(size - 1, 1)
+                for i in range(size):
+                    precision = found + part * (1.0 + i * others)
+                    total += gain / size * precision / (passed + part * (i + 1))
+            found += gain
+            passed += weight
+        values[q] = total / found if found > 0.0 else np.nan
+
+
+@njit(cache=True, nogil=True)
+def class_reference_aucs(scores, levels, weights, offsets, first_level):
+    """Return per query the mean AUC of each level against the rest, by level mass.
+
+    Rows are sorted by query and score. For a level c the mass below its rows, over all
+    rows, counts its wins over the rest plus mass[c]**2 / 2 for its own pairs, which is
+    subtracted. A level with more than half of the mass would lose digits there, so the
+    rest is counted against the largest level instead. Only levels from first_level on
+    enter the mean. A query with one level gets NaN.
+    """
+    n_levels = levels.max() + 1
+    mass = np.zeros(n_levels)
+    wins = np.zeros(n_levels)
+    means = np.full(offsets.size - 1, np.nan)
+    for q in range(offsets.size - 1):
+        start, stop = offsets[q], offsets[q + 1]
+        largest = _level_masses(levels, weights, start, stop, mass)
+        _count_wins(scores, levels, weights, start, stop, largest, wins)
+        rest_of_largest = 0.0
+        for i in range(start, stop):
+            if levels[i] != largest:
+                rest_of_largest += weights[i]
+        total = mass[largest] + rest_of_largest
+        weighted = 0.0
+        chosen = 0.0
+        for i in range(start, stop):
+            c = levels[i]
+            m = mass[c]
+            if m > 0.0 and c >= first_level and rest_of_largest > 0.0:
+                chosen += m
+                if c == largest:
+                    weighted += m + wins[c] / rest_of_largest
+                else:
+                    weighted += (wins[c] - 0.5 * m * m) / (total - m)
+            mass[c] = 0.0  # each level is added once, and the next query starts clean
+            wins[c] = 0.0
+        if chosen > 0.0:
+            means[q] = weighted / chosen
+    return means
+
+
+@njit(cache=True, nogil=True)
+def _level_masses(levels, weights, start, stop, mass):
+    """Add up the mass of each level; return the level that has most of it."""
+    for i in range(start, stop):
+        mass[levels[i]] += weights[i]
+    largest = levels[start]
+    for i in range(start, stop):
+        if mass[levels[i]] > mass[largest]:
+            largest = levels[i]
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def _count_wins(scores, levels, weights, start, stop, largest, wins):
+    """Add to wins[c] the pairs won by level c, to wins[largest] minus those it lost."""
+    below = 0.0
+    largest_below = 0.0
+    block = start
+    while block < stop:
+        tied = 0.0
+        largest_tied = 0.0
+        end = block
+        while end < stop and scores[end] == scores[block]:
+            tied += weights[end]
+            if levels[end] == largest:
+                largest_tied += weights[end]
+            end += 1
+        for i in range(block, end):
+            if levels[i] != largest:
+                wins[levels[i]] += weights[i] * (below + 0.5 * tied)
+                wins[largest] -= weights[i] * (largest_below + 0.5 * largest_tied)
+        below += tied
+        largest_below += largest_tied
+        block = end
+
+
+@njit(cache=True, nogil=True)
+def ordered_pair_shares(scores, levels, weights, offsets):
+    """Return per query the share of pairs of different levels that are in order.
+
+    Rows are sorted by query and score. tree is a Fenwick tree over the levels: a prefix
+    sum gives the mass of all lower levels among the rows seen so far. Asked before and
+    after the rows of one score are seen, it gives a tied pair one half on average. A
+    query with one level gets NaN.
+    """
+    tree = np.zeros(levels.max() + 2)
+    shares = np.full(offsets.size - 1, np.nan)
+    for q in range(offsets.size - 1):
+        start, stop = offsets[q], offsets[q + 1]
+        ordered = 0.0
+        block = start
+        while block < stop:
+            end = block
+            below = 0.0  # sum over the block of weight times lower mass, before it
+            while end < stop and scores[end] == scores[block]:
+                below += weights[end] * _mass_under(tree, levels[end])
+                end += 1
+            for i in range(block, end):
+                _add_mass(tree, levels[i], weights[i])
+            ordered += below
+            if end - block > 1:
+                below_or_tied = 0.0
+                for i in range(block, end):
+                    below_or_tied += weights[i] * _mass_under(tree, levels[i])
+                ordered += 0.5 * (below_or_tied - below)
+            block = end
+        pairs = 0.0  # the tree holds the whole query now
+        for i in range(start, stop):
+            pairs += weights[i] * _mass_under(tree, levels[i])
+        for i in range(start, stop):
+            _forget(tree, levels[i])
+        if pairs > 0.0:
+            shares[q] = ordered / pairs
+    return shares
+
+
+@njit(cache=True, nogil=True)
+def _mass_under(tree, level):
+    total = 0.0
+    k = level
+    while k > 0:
+        total += tree[k]
+        k -= k & -k
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _add_mass(tree, level, weight):
+    k = level + 1
+    while k < tree.size:
+        tree[k] += weight
+        k += k & -k
+
+
+@njit(cache=True, nogil=True)
+def _forget(tree, level):
+    k = level + 1
+    while k < tree.size:
+        tree[k] = 0.0
+        k += k & -k

@@ -1,0 +1,109 @@
+"""LightGBM's trees as one node of a graph, in double precision.
+
+A split of LightGBM sends x to the left if ``x <= threshold``, or if x, cut to a whole
+number, is in the set of a categorical split. NaN counts as 0 where training saw none,
+else it goes to the side that training chose, or to the right of a set.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from onnx import numpy_helper
+
+from aucmax.onnx.onnx_graph import TREES, OnnxGraph
+from aucmax.trees.booster_text import parse_fields
+
+__all__ = ["add_trees"]
+
+_AT_MOST, _MEMBER = 0, 6  # ONNX's numbers of the two kinds of splits
+_SUM, _AS_IT_IS = 1, 0
+_IS_SET, _NAN_GOES_LEFT = 1, 2  # bits of LightGBM's decision_type
+_ZERO_IS_MISSING, _NAN_IS_MISSING = 1, 2  # its bits 2 and 3
+_TENSORS = {"nodes_modes": np.uint8, "nodes_splits": np.float64}
+_TENSORS |= {"leaf_weights": np.float64, "membership_values": np.float64}
+
+
+def add_trees(graph: OnnxGraph, matrix: str, model_text: str) -> str:
+    """Add the trees of a checked LightGBM text; return the sums of their leaves."""
+    _, *blocks = model_text.split("\nTree=")
+    if not blocks:
+        ones = graph.add("ReduceMax", matrix, graph.constant(np.array([1])))
+        return graph.add("Sub", ones, ones)
+    columns: dict[str, Any] = defaultdict(list)  # of all splits and leaves, by name
+    for block in blocks:
+        # the first line is the number of the tree; an empty one ends it
+        fields = parse_fields(block.partition("\n")[2].split("\n\n")[0] + "\n")
+        _append_tree(columns, fields)
+    columns["leaf_targetids"] = [0] * len(columns["leaf_weights"])
+    for name in _TENSORS.keys() & columns.keys():
+        values = np.array(columns[name], dtype=_TENSORS[name])
+        columns[name] = numpy_helper.from_array(values, name)
+    return graph.add(
+        "TreeEnsemble",
+        matrix,
+        domain=TREES,
+        n_targets=1,
+        aggregate_function=_SUM,
+        post_transform=_AS_IT_IS,
+        **columns,
+    )
+
+
+def _append_tree(columns: dict[str, Any], fields: dict[str, str]) -> None:
+    first_node, first_leaf = len(columns["nodes_modes"]), len(columns["leaf_weights"])
+    columns["tree_roots"].append(first_node)
+    columns["leaf_weights"] += [float(value) for value in fields["leaf_value"].split()]
+    for feature, threshold, members, nan_is_left, *children in _splits(fields):
+        columns["nodes_featureids"].append(feature)
+        columns["nodes_modes"].append(_AT_MOST if members is None else _MEMBER)
+        columns["nodes_splits"].append(threshold)
+        if members is not None:
+            columns["membership_values"] += [*members, np.nan]  # NaN ends a set
+        columns["nodes_missing_value_tracks_true"].append(int(nan_is_left))
+        for side, child in zip(("true", "false"), children, strict=True):
+            # a child below 0 is the leaf -1 - child of this tree
+            place = first_leaf - 1 - child if child < 0 else first_node + child
+            columns[f"nodes_{side}nodeids"].append(place)
+            columns[f"nodes_{side}leafs"].append(int(child < 0))
+
+
+def _splits(fields: dict[str, str]) -> Iterator[tuple[Any, ...]]:
+    """Yield feature, threshold, set or None, whether NaN goes left, left, right."""
+    if fields["num_leaves"] == "1":
+        yield 0, 0.0, None, False, -1, -1
+        return
+    features, kinds, left, right = (
+        [int(number) for number in fields[key].split()]
+        for key in ("split_feature", "decision_type", "left_child", "right_child")
+    )
+    sets = _category_sets(fields)
+    for feature, kind, text, *children in zip(
+        features, kinds, fields["threshold"].split(), left, right, strict=True
+    ):
+        is_set, missing = kind & _IS_SET, kind >> 2
+        if missing == _ZERO_IS_MISSING:
+            raise ValueError("trees that treat zeros as missing cannot be exported.")
+        threshold = 0.0 if is_set else float(text)
+        members = sets[int(text)] if is_set else None
+        if missing == _NAN_IS_MISSING:
+            nan_is_left = not is_set and bool(kind & _NAN_GOES_LEFT)
+        else:
+            nan_is_left = 0 in members if members is not None else threshold >= 0.0
+        yield feature, threshold, members, nan_is_left, *children
+
+
+def _category_sets(fields: dict[str, str]) -> list[list[int]]:
+    """Read the sets of a tree's categorical splits, which are written as bits."""
+    if fields["num_cat"] == "0":
+        return []
+    bounds = [int(number) for number in fields["cat_boundaries"].split()]
+    words = np.array(fields["cat_threshold"].split(), dtype=np.uint32)
+    return [
+        np.flatnonzero(
+            np.unpackbits(words[low:high].view(np.uint8), bitorder="little")
+        ).tolist()
+        for low, high in pairwise(bounds)
+    ]

@@ -1,0 +1,233 @@
+"""Parts of all pictures: colours, axes, and displays of the scores of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._core.docstrings import documented
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+T = TypeVar("T")
+Place = Literal["best", "lower right", "upper right", "below"]
+
+# of Okabe and Ito, apart for all kinds of colour vision
+BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
+# theirs without pale yellow
+COLOURS = (BLUE, ORANGE, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+REFERENCE: dict[str, Any] = {
+    "color": GREY,
+    "linewidth": 1,
+    "linestyle": (0, (4, 4)),
+    "zorder": 1,
+}
+_DASHES = ("solid", "dashed", "dotted", "dashdot")
+
+
+def line_style(place: int) -> dict[str, Any]:
+    """Return colour and dashes of the line of that number: the first 28 differ."""
+    return {
+        "color": COLOURS[place % len(COLOURS)],
+        "linestyle": _DASHES[place // len(COLOURS) % len(_DASHES)],
+        "linewidth": 2.0,
+    }
+
+
+def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return the axes given, or those of a new figure of that size in inches."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+    return ax
+
+
+def dress(ax: Axes, legend_at: Place) -> None:
+    """Give the axes the look of all pictures: a light legend, and no frame."""
+    ax.spines[["top", "right"]].set_visible(False)
+    look = {"fontsize": "small", "framealpha": 0.9, "edgecolor": "none"}
+    if legend_at == "below":
+        at = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 2}
+        ax.legend(**at, **look)
+    else:
+        ax.legend(loc=legend_at, **look)
+
+
+def counted(number: float, noun: str) -> str:
+    """Return "1 row", "4,000 rows" or, of weights, "12.5 rows"."""
+    text = f"{number:,.0f}" if float(number).is_integer() else f"{number:,.4g}"
+    return f"{text} {noun}{'' if number == 1 else 's'}"
+
+
+def plain(name: str) -> str:
+    """Return a name that matplotlib does not take for a formula."""
+    _check_name(name)
+    return name.replace("$", r"\$")
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string, got {name!r}.")
+
+
+class Drawing:
+    """Something drawn on axes."""
+
+    ax_: Axes
+
+    @property
+    def figure_(self) -> Figure:
+        """The figure of the axes."""
+        figure: Figure = self.ax_.get_figure(root=True)  # type: ignore[assignment]
+        return figure
+
+
+@documented
+class Display(Drawing):
+    """A picture that can be drawn again on other axes."""
+
+    _size: ClassVar[tuple[float, float]] = (5.8, 4.8)
+
+    def _figure_size(self) -> tuple[float, float]:
+        """Return width and height of a new figure in inches."""
+        return self._size
+
+    def _draw(self, ax: Axes) -> None:
+        """Draw on axes."""
+        raise NotImplementedError
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw it.
+
+        Returns
+        -------
+        display
+            This display.
+        """
+        self.ax_ = axes_or_new(ax, *self._figure_size())
+        self._draw(self.ax_)
+        return self
+
+
+@documented
+class ScoredDisplay(Display):
+    """A picture of the scores of one model, or of several."""
+
+    @classmethod
+    def from_predictions(cls, *args: Any, **options: Any) -> Self:
+        """Draw scores.
+
+        Returns
+        -------
+        display
+            The drawing.
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        name: str | None = None,
+        pos_label: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the scores of a fitted model for rows that it was not fitted to.
+
+        Parameters
+        ----------
+        name : str, default=None
+            What the legend calls the model; its class by default.
+        **options
+            Further options of ``from_predictions``.
+
+        Returns
+        -------
+        display
+            The drawing.
+        """
+        return cls.from_predictions(
+            y,
+            cls._read(estimator, X, pos_label),
+            name=name_of(estimator) if name is None else name,
+            pos_label=pos_label,
+            **options,
+        )
+
+    @classmethod
+    def _read(cls, estimator: Any, X: Any, pos_label: Any) -> Any:
+        return scores_of(estimator, X, pos_label)
+
+
+def measure_each(
+    measure: Callable[[Any, ArrayLike], T],
+    y_scores: ArrayLike | Mapping[str, ArrayLike],
+    name: str | None,
+) -> list[T]:
+    """Measure one model or several, by name; an error says at which it happened."""
+    if not isinstance(y_scores, Mapping):
+        if name is not None:
+            _check_name(name)
+        return [measure(name, y_scores)]
+    if not y_scores:
+        raise ValueError("There is no curve to draw: y_scores is an empty mapping.")
+    found = []
+    for key, scores in y_scores.items():
+        try:
+            found.append(measure(key, scores))
+        except (TypeError, ValueError) as error:
+            error.add_note(f"This happened while drawing the curve {key!r}.")
+            raise
+    return found
+
+
+def scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
+    """Score rows by a fitted model, higher for rows of the positive class."""
+    is_first = pos_label is not None and pos_label == estimator.classes_[0]
+    if hasattr(estimator, "decision_function"):
+        scores = estimator.decision_function(X)
+        return -scores if is_first else scores
+    if hasattr(estimator, "predict_proba"):
+        return probabilities_of(estimator, X, pos_label)
+    raise TypeError(
+        f"{name_of(estimator)} has neither decision_function nor predict_proba, so it "
+        "does not score rows. Pass scores to from_predictions instead."
+    )
+
+
+def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> Any:
+    """Return the probability of the positive class by a fitted model."""
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"{name_of(estimator)} has no predict_proba, so it gives no probabilities. "
+            "Calibrate it, or pass probabilities to from_predictions instead."
+        )
+    is_first = pos_label is not None and pos_label == estimator.classes_[0]
+    probabilities = np.asarray(estimator.predict_proba(X))
+    if probabilities.ndim == 2 and probabilities.shape[1] == 2:
+        return probabilities[:, 0 if is_first else 1]
+    raise ValueError(
+        f"{name_of(estimator)}.predict_proba gave shape {probabilities.shape}; this "
+        "picture needs a binary classifier, which gives two columns."
+    )
+
+
+def name_of(estimator: Any) -> str:
+    """Return what to call a model: its class, of a pipeline that of the last step."""
+    steps = getattr(estimator, "steps", None)
+    return name_of(steps[-1][1]) if steps else type(estimator).__name__
+
+
+def titled(picture: str, name: str | None) -> str:
+    """Return a title that names the model, if it has a name."""
+    return picture if name is None else f"{picture} of {plain(name)}"

@@ -1,0 +1,383 @@
+"""ROC curves with their uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._core.docstrings import documented
+from aucmax._core.validation import FloatArray, check_binary_labels
+from aucmax.metrics import (
+    AUCInterval,
+    ROCBand,
+    ROCPoints,
+    auc_interval,
+    partial_auc_score,
+    roc_auc_score,
+    roc_band,
+    roc_points,
+)
+from aucmax.plots._display import (
+    REFERENCE,
+    ScoredDisplay,
+    axes_or_new,
+    counted,
+    dress,
+    line_style,
+    measure_each,
+    plain,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import FillBetweenPolyCollection
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Rectangle
+
+__all__ = ["ROCCurve", "ROCCurveDisplay", "roc_curve"]
+
+_MAX_POINTS = 1000  # of a curve; a screen shows no more
+# finer on the left, where curves are steep
+_BAND_GRID = np.linspace(0.0, 1.0, 201) ** 2
+_OURS = "aucmax.roc_curve"  # marks our lines, so that the next takes the next colour
+
+Window = tuple[float, float, float, float]
+
+_WIDEST_RANGE = 0.25  # of false positive rates that is worth an inset
+_CLOSE = 0.05  # curves that are nowhere farther apart hide each other
+_STEEP = 0.9  # a curve that is up here by the widest range hides in the corner
+_ZOOM_GRID = np.linspace(0.0, 1.0, 501)
+# where the lower right half is free, in parts of the axes
+_INSET = (0.46, 0.1, 0.5, 0.46)
+
+
+@documented
+def roc_curve(
+    y_true: ArrayLike,
+    y_scores: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    fpr_range: Sequence[float] | None = None,
+    confidence: float | None = 0.95,
+    sample_weight: ArrayLike | None = None,
+    pos_label: Any = None,
+    zoom: bool | None = None,
+    ax: Axes | None = None,
+) -> ROCCurveDisplay:
+    """Draw ROC curves with their AUC, its interval, and a band.
+
+    Each curve has a pointwise band (bootstrap, see :func:`aucmax.metrics.roc_band`),
+    and the legend tells its AUC with DeLong's interval. If a range of false positive
+    rates is given, it is shaded, and the legend adds the partial AUC over it as a share
+    of the largest possible one. An inset enlarges a narrow range, and curves that hide
+    each other or in the corner. Costs O(m log m) per curve, thinned to 1000 points.
+
+    Parameters
+    ----------
+    fpr_range : pair of float, optional
+        Range of false positive rates to shade and to take the partial AUC over.
+    confidence : float or None
+        Coverage of interval and band; None draws neither.
+    zoom : bool, optional
+        Whether to draw the inset; by default where it shows what else is hidden.
+
+    Returns
+    -------
+    ROCCurveDisplay
+        The drawing, with ``figure_``, ``ax_`` and the numbers in ``curves``.
+
+    See Also
+    --------
+    ROCCurveDisplay.from_estimator : The same for a fitted model.
+    aucmax.metrics.compare_auc : Whether two curves differ by more than chance.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from aucmax.plots import roc_curve
+    >>> y, scores = [0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]
+    >>> display = roc_curve(y, scores, ax=Figure().subplots())
+    >>> display.line_.get_label()
+    'AUC 0.889 [0.008, 1.000]'
+    """
+    return ROCCurveDisplay.from_predictions(
+        y_true,
+        y_scores,
+        fpr_range=fpr_range,
+        confidence=confidence,
+        sample_weight=sample_weight,
+        pos_label=pos_label,
+        zoom=zoom,
+        ax=ax,
+    )
+
+
+@dataclass(frozen=True)
+class ROCCurve:
+    """One curve and the numbers that belong to it.
+
+    Attributes
+    ----------
+    name : str or None
+        What the legend calls it.
+    points : aucmax.metrics.ROCPoints
+        The curve, thinned to at most 1000 points.
+    auc : float
+        Area under the whole, unthinned, curve.
+    interval : aucmax.metrics.AUCInterval or None
+        DeLong's interval of the area.
+    band : aucmax.metrics.ROCBand or None
+        Pointwise band of the curve.
+    partial_auc : float or None
+        Share of the area over the range of false positive rates, 1 if perfect there.
+    """
+
+    name: str | None
+    points: ROCPoints
+    auc: float
+    interval: AUCInterval | None = None
+    band: ROCBand | None = None
+    partial_auc: float | None = None
+
+    @property
+    def label(self) -> str:
+        """What the legend says: the name, the AUC and the partial AUC."""
+        area = f"AUC {self.auc:.3f}"
+        if self.interval is not None:
+            area += f" [{self.interval.low:.3f}, {self.interval.high:.3f}]"
+        if self.partial_auc is not None:
+            area += f", pAUC {self.partial_auc:.3f}"
+        return area if self.name is None else f"{self.name}\n{area}"
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class ROCCurveDisplay(ScoredDisplay):
+    """ROC curves, drawn in the manner of scikit-learn's displays.
+
+    Use :func:`roc_curve`, :meth:`from_predictions` or :meth:`from_estimator` to make
+    one. A display can be drawn again on other axes with :meth:`plot`.
+
+    Parameters
+    ----------
+    curves : sequence of ROCCurve
+        The curves, at least one.
+    fpr_range : pair of float, optional
+        Range of false positive rates to shade.
+    title : str, optional
+        What stands above the picture.
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D or list of them
+        The curve, or the curves if there are several.
+    band_ : list of matplotlib collections
+        The bands, of those curves that have one.
+    shade_ : matplotlib.patches.Rectangle or None
+        The shaded range.
+    chance_level_ : matplotlib.lines.Line2D or None
+        The diagonal; None if the axes have one from an earlier display.
+    inset_ : matplotlib.axes.Axes or None
+        The enlarged part.
+    """
+
+    curves: Sequence[ROCCurve]
+    _: KW_ONLY
+    fpr_range: Sequence[float] | None = None
+    title: str | None = None
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_scores: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        fpr_range: Sequence[float] | None = None,
+        confidence: float | None = 0.95,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        zoom: bool | None = None,
+        ax: Axes | None = None,
+        curve_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw the curves of scores.
+
+        Parameters
+        ----------
+        confidence, zoom
+            As in :func:`roc_curve`.
+        curve_kwargs : mapping, optional
+            Passed on to matplotlib's ``plot``.
+        """
+        rows = {"sample_weight": sample_weight, "pos_label": pos_label}
+        curves = measure_each(
+            lambda key, scores: _measure(
+                key, y_true, scores, fpr_range, confidence, rows
+            ),
+            y_scores,
+            name,
+        )
+        _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
+        n_positive = int(is_positive.sum())
+        n_negative = is_positive.size - n_positive
+        counts = f"{counted(n_positive, 'positive')}, {counted(n_negative, 'negative')}"
+        display = cls(curves, fpr_range=fpr_range, title=f"ROC, {counts}")
+        return display.plot(ax, curve_kwargs=curve_kwargs, zoom=zoom)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        curve_kwargs: Mapping[str, Any] | None = None,
+        zoom: bool | None = None,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; a new figure by default. Axes that already show ROC curves
+            of aucmax get these in further colours.
+        curve_kwargs : mapping, optional
+            Passed on to matplotlib's ``plot``, over our choice of colour and style.
+        zoom : bool, optional
+            Whether to draw the inset; by default where it shows what else is hidden.
+        """
+        self.ax_ = ax = axes_or_new(ax, 5.8, 5.4)
+        n_drawn = sum(line.get_gid() == _OURS for line in ax.get_lines())
+        self.chance_level_: Line2D | None = None
+        if not n_drawn:
+            (self.chance_level_,) = ax.plot((0, 1), (0, 1), **REFERENCE)
+        self.band_: list[FillBetweenPolyCollection] = []
+        lines = [
+            self._draw_curve(curve, n_drawn + k, curve_kwargs or {})
+            for k, curve in enumerate(self.curves)
+        ]
+        self.line_: Line2D | list[Line2D] = lines[0] if len(lines) == 1 else lines
+        self.shade_: Rectangle | None = self._shade()
+        window = None
+        if zoom is not False:
+            points = [curve.points for curve in self.curves]
+            window = _zoom_window(points, self.fpr_range)
+        if zoom and window is None:
+            window = (0.0, 0.25, 0.0, 1.01)
+        self.inset_: Axes | None = None if window is None else _draw_inset(ax, window)
+        _dress(ax, self.title, legend_below=window is not None)
+        return self
+
+    def _draw_curve(
+        self, curve: ROCCurve, place: int, curve_kwargs: Mapping[str, Any]
+    ) -> Line2D:
+        style = {**line_style(place), "label": plain(curve.label), **curve_kwargs}
+        fpr, tpr = curve.points.fpr, curve.points.tpr
+        (line,) = self.ax_.plot(fpr, tpr, gid=_OURS, zorder=3, **style)
+        if curve.band is not None:
+            band = self.ax_.fill_between(
+                curve.band.fpr,
+                curve.band.low,
+                curve.band.high,
+                color=line.get_color(),
+                alpha=0.16,
+                linewidth=0,
+                zorder=2,
+            )
+            self.band_.append(band)
+        return line
+
+    def _shade(self) -> Rectangle | None:
+        if self.fpr_range is None:
+            return None
+        low, high = self.fpr_range
+        label = f"range of the pAUC: FPR {low:g} to {high:g}"
+        return self.ax_.axvspan(
+            low, high, color="#000000", alpha=0.08, linewidth=0, zorder=0, label=label
+        )
+
+
+def _measure(
+    name: str | None,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    fpr_range: Sequence[float] | None,
+    confidence: float | None,
+    rows: Mapping[str, Any],
+) -> ROCCurve:
+    """Compute the numbers of one curve."""
+    points = roc_points(y_true, y_score, max_points=_MAX_POINTS, **rows)
+    interval = band = partial_auc = None
+    if confidence is not None:
+        interval = auc_interval(y_true, y_score, confidence=confidence, **rows)
+        band = roc_band(y_true, y_score, fpr=_BAND_GRID, confidence=confidence, **rows)
+    if fpr_range is not None:
+        partial_auc = partial_auc_score(y_true, y_score, fpr_range=fpr_range, **rows)
+    auc = roc_auc_score(y_true, y_score, **rows)
+    return ROCCurve(name, points, auc, interval, band, partial_auc)
+
+
+def _dress(ax: Axes, title: str | None, legend_below: bool) -> None:
+    ax.set(
+        xlabel="false positive rate",
+        ylabel="true positive rate",
+        xlim=(-0.01, 1.01),
+        ylim=(-0.01, 1.01),
+        aspect="equal",
+    )
+    if title is not None:
+        ax.set_title(title)
+    dress(ax, "below" if legend_below else "lower right")
+
+
+def _zoom_window(
+    curves: Sequence[ROCPoints], fpr_range: Sequence[float] | None
+) -> Window | None:
+    """Return the box to look at closely, or None where the whole picture will do.
+
+    It is the range that was asked for, where that is narrow; else the left end, where
+    all curves hide in the corner; else where curves that hide each other are farthest
+    apart.
+    """
+    heights = np.array(
+        [np.interp(_ZOOM_GRID, curve.fpr, curve.tpr) for curve in curves]
+    )
+    if fpr_range is not None and fpr_range[1] - fpr_range[0] < 1.0:
+        low, high = fpr_range
+        return _around(curves, low, high) if high - low <= _WIDEST_RANGE else None
+    at_end = heights[:, _ZOOM_GRID <= _WIDEST_RANGE][:, -1]
+    if at_end.min() >= _STEEP:
+        reached = _ZOOM_GRID[np.argmax(heights.min(axis=0) >= 0.98)]
+        return _around(curves, 0.0, float(np.clip(1.2 * reached, 0.02, _WIDEST_RANGE)))
+    spread: FloatArray = np.ptp(heights, axis=0)
+    if len(curves) > 1 and 0 < spread.max() <= _CLOSE:
+        centre = float(_ZOOM_GRID[np.argmax(spread)])
+        return _around(curves, max(0.0, centre - 0.1), min(1.0, centre + 0.1))
+    return None
+
+
+def _around(curves: Sequence[ROCPoints], low: float, high: float) -> Window:
+    """Return the box between two false positive rates that holds all curves."""
+    ends = [np.interp((low, high), curve.fpr, curve.tpr) for curve in curves]
+    bottom, top = np.min(ends), np.max(ends)
+    margin = max(0.06 * (top - bottom), 0.01)
+    return low, high, max(bottom - margin, 0.0), min(top + margin, 1.01)
+
+
+def _draw_inset(ax: Axes, window: Window) -> Axes:
+    """Draw the lines of the axes once more, within a window, in the free half."""
+    left, right, bottom, top = window
+    inset = ax.inset_axes(_INSET, xlim=(left, right), ylim=(bottom, top), zorder=5)
+    for line in ax.get_lines():
+        inset.plot(
+            line.get_xdata(),
+            line.get_ydata(),
+            color=line.get_color(),
+            linestyle=line.get_linestyle(),
+            linewidth=line.get_linewidth(),
+            zorder=line.get_zorder(),
+        )
+    inset.tick_params(labelsize="x-small")
+    ax.indicate_inset_zoom(inset, edgecolor="#767676")
+    return inset

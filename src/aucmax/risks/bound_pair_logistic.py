@@ -1,0 +1,484 @@
+"""The logistic loss of all pairs as a function of the scores alone."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._core.parameters import check_range
+from aucmax._core.sorting import sort_with_order
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    Queries,
+    check_scores,
+    first_positive_level,
+)
+from aucmax.risks import _pair_kernels as kernels
+from aucmax.risks._exponential_sums import coefficients
+from aucmax.risks._few_pairs import FewPairs
+from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
+from aucmax.risks._level_pairs import (
+    LevelWeights,
+    Part,
+    equal_weights,
+    mauc_numbers,
+    spans_of_groups,
+    split_levels,
+)
+from aucmax.risks._threads import run_all
+from aucmax.risks.contract import BoundRisk
+
+if TYPE_CHECKING:
+    from aucmax.risks.pair_logistic import PairLogistic
+
+__all__ = ["BoundPairLogistic"]
+
+Share = TypeVar("Share", float, FloatArray)
+Derivatives: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
+# Fewer take one thread some milliseconds, during which those of a tree learner still
+# wait in a loop for their next tree and keep others from the cores.
+_MANY_ROWS = 2**17
+_BLOCK = 2**15  # rows that a thread takes at a time
+_UNUSED = np.ones(1)  # in place of weights or steps
+_EVEN = np.empty(0)  # in place of widths or steps that are all 1
+
+
+class BoundPairLogistic(BoundRisk):
+    """The risk :class:`PairLogistic` of given labels, weights and queries.
+
+    Made by :meth:`PairLogistic.bind`.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    n_queries : int
+        Number of queries; 1 if none were given.
+    n_skipped : int
+        Queries without rows of two levels, which contribute nothing.
+    row_scale : ndarray of shape (n_rows,)
+        Factors that bring gradient and hessian to about one per row, whatever the sizes
+        of queries and classes: what tree learners with absolute limits expect. A query
+        then counts by the weight of its rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucmax.risks import PairLogistic
+    >>> risk = PairLogistic().bind([1, 0, 1, 1], queries=["a", "a", "b", "b"])
+    >>> risk.n_queries, risk.n_skipped
+    (2, 1)
+    >>> gradient, hessian = risk.gradient_hessian([0.0, 0.0, 1.0, 2.0])
+    >>> (gradient * risk.row_scale).round(6)
+    array([-0.5,  0.5,  0. ,  0. ])
+    """
+
+    risk: PairLogistic
+    least_value = 0.0
+    is_smooth = True
+
+    def __init__(
+        self,
+        risk: PairLogistic,
+        levels: NDArray[Any],
+        codes: IntArray,
+        queries: Queries | None,
+        weights: FloatArray | None,
+        width: float = 1.0,
+    ) -> None:
+        self.risk, self.queries, self.sample_weight = risk, queries, weights
+        self.labels = codes > 0
+        self.n_rows = codes.size
+        self.n_queries = 1 if queries is None else queries.n_queries
+        self._rooms = threading.local()
+        self._is_ranked = bool(risk.rank_weighted)
+        self._n_jobs = int(risk.n_jobs)
+        self.relative_error = float(risk.accuracy)
+        self._table = coefficients(self.relative_error)
+        self._width = width
+        self._ranges = (
+            check_range("fpr_range", risk.fpr_range),
+            check_range("tpr_range", risk.tpr_range),
+        )
+        self._outside = float(risk.outside_weight)
+        numbers = None if self.n_queries == 1 or queries is None else queries.codes
+        largest = _largest_weights(numbers, weights)
+        if weights is not None:  # so that no product of two overflows or vanishes
+            unit = np.where(largest > 0.0, largest, 1.0)
+            weights = weights / (unit[0] if numbers is None else unit[numbers])
+        self._weights = weights
+        counted = LevelWeights.count(numbers, codes, weights)
+        self._factors, self._numbers = _pair_weights(risk, levels, counted)
+        n_used = int(np.count_nonzero(self._factors))
+        self.n_skipped = self.n_queries - n_used
+        self._limits = self._range_limits(counted)
+        for low, high in self._ranges:
+            self._factors /= self._with_outside(high - low)
+        self._factors /= max(n_used, 1)
+        if self._is_ranked:
+            self._factors *= largest
+        by_digits = risk.pair_weights == "equal"
+        self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
+        self._query_scale = self._scale(counted.own.sum(axis=1) * largest, n_used)
+        self._two_classes = self._as_two_classes(counted)
+        self._few = None
+        if all(limits is None for limits in self._limits):
+            self._few = FewPairs.of(
+                numbers, codes, weights, self._numbers, is_ranked=self._is_ranked
+            )
+        by_row = np.zeros(self.n_rows, dtype=np.int64) if numbers is None else numbers
+        self.row_scale = self._query_scale[by_row]
+
+    def value_gradient_hessian(
+        self, scores: ArrayLike
+    ) -> tuple[float, FloatArray, FloatArray]:
+        """Return the risk, its gradient, and the diagonal of its second derivatives.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+            Finite numbers.
+
+        Returns
+        -------
+        value : float
+            The risk.
+        gradient, hessian : ndarray of shape (n_rows,)
+            Derivatives by each score.
+        """
+        scores = check_scores(scores, self.n_rows, "scores")
+        found = np.empty(self.n_rows), np.empty(self.n_rows)
+        value = self._sum_up(scores, self._factors, found, with_value=True)
+        return (value, *found)
+
+    def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
+        """Return the risk and its gradient."""
+        return self.value_gradient_hessian(scores)[:2]
+
+    def gradient_hessian(
+        self,
+        scores: ArrayLike,
+        *,
+        scaled: bool = False,
+        out: Derivatives | None = None,
+    ) -> Derivatives:
+        """Return the gradient and the second derivatives, without the risk itself.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+            Finite numbers.
+        scaled : bool, default=False
+            Whether to multiply both by `row_scale`, at no cost.
+        out : pair of ndarrays of shape (n_rows,), default=None
+            Where to write both, rounded to the type of the arrays; new ones of float64
+            by default. Memory that is kept from call to call saves time.
+
+        Returns
+        -------
+        gradient, hessian : ndarray of shape (n_rows,)
+            Derivatives by each score.
+        """
+        scores = check_scores(scores, self.n_rows, "scores")
+        factors = self._factors * self._query_scale if scaled else self._factors
+        out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
+        self._sum_up(scores, factors, out, with_value=False)
+        return out
+
+    def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
+        """Return the mean slope of the pairs, above 0, and the second derivatives.
+
+        For two levels, the slope is minus the sum of the gradient over the upper one.
+        """
+        scores = check_scores(scores, self.n_rows, "scores")
+        found = np.empty(self.n_rows), np.empty(self.n_rows)
+        sums = self._over_a_grid(scores)
+        if sums is not None:
+            unit = self._unit(self._factors)
+            sums.fill_in(unit, *found)
+            return unit * sums.slope, found[1]
+        self._sweep_down_and_up(scores, self._factors, found, with_value=False)
+        return 0.5 * float(np.abs(found[0]).sum()), found[1]
+
+    def _sum_up(
+        self,
+        scores: FloatArray,
+        factors: FloatArray,
+        out: Derivatives,
+        *,
+        with_value: bool,
+    ) -> float:
+        """Fill in both derivatives; return the value if it is asked for."""
+        sums = self._over_a_grid(scores)
+        if sums is not None:
+            unit = self._unit(factors)
+            sums.fill_in(unit, *out)
+            return unit * sums.loss
+        return self._sweep_down_and_up(scores, factors, out, with_value=with_value)
+
+    def _sweep_down_and_up(
+        self,
+        scores: FloatArray,
+        factors: FloatArray,
+        out: Derivatives,
+        *,
+        with_value: bool,
+    ) -> float:
+        """Fill in both derivatives without a grid; return the value if asked for."""
+        is_done = self._pair_by_pair(scores, factors, out)
+        if is_done and not with_value:
+            return 0.0
+        order, rising = sort_with_order(-scores)
+        by_query = self._parts[-1].arrange(order)  # the last part compares all levels
+        weights, widths = self._weigh(scores, by_query)
+        has_many = len(self._parts) > 1
+        ranks = _UNUSED
+        if has_many and self._is_ranked:
+            ranks = self._rank(by_query, widths)
+        room = self._room()
+        value = 0.0
+        # parts are added up before they are rounded
+        found = (np.empty(self.n_rows), np.empty(self.n_rows)) if has_many else out
+        for part in self._parts:
+            is_last = part is self._parts[-1]
+            rows = by_query if is_last else part.arrange(order)
+            steps = _UNUSED
+            if self._is_ranked:
+                steps = _half_sums(widths) if is_last else _distances(ranks, rows)
+            ordered = -rising if part.groups is None else scores[rows]
+            laid_out = kernels.Rows(
+                part.starts,
+                ordered,
+                room.find_decays(ordered, self._width),
+                steps,
+                part.classes[rows],
+                _UNUSED if weights is None else weights[rows],
+            )
+            settings = self._pairing(part, factors), self._table, self._n_jobs
+            is_wanted = {"with_value": with_value, "with_slopes": not is_done}
+            value += room.sweep(part, laid_out, settings, **is_wanted)
+            if not is_done:
+                is_first = part is self._parts[0]
+                room.give_to_rows(rows, self._n_jobs, is_first, *found)
+        if has_many and not is_done:
+            for result, sums_of_parts in zip(out, found, strict=True):
+                result[:] = sums_of_parts
+        return value
+
+    def _pair_by_pair(
+        self, scores: FloatArray, factors: FloatArray, out: Derivatives
+    ) -> bool:
+        """Fill in both derivatives, if there are so few pairs that this is cheapest."""
+        if self._few is None:
+            return False
+        if not hasattr(self._rooms, "few"):
+            self._rooms.few = self._few.room()
+        settings = self._width, factors, self._rooms.few, self._n_jobs
+        return self._few.fill_in(scores, *settings, out)
+
+    def _as_two_classes(self, counted: LevelWeights) -> TwoClasses | None:
+        """Return the rows for sums over a grid, if these can stand for the pairs."""
+        if self.n_queries > 1 or self._is_ranked or counted.own.shape[1] != 2:
+            return None
+        classes = self._parts[0].classes
+        return TwoClasses.of(classes, self._weights, self._ranges, self._outside)
+
+    def _over_a_grid(self, scores: FloatArray) -> GridSums | None:
+        """Return the sums over all pairs of weight 1, if they need no sort."""
+        if self._two_classes is None:
+            return None
+        grid = Grid.cover(scores, self._width, self.relative_error)
+        if grid is None:
+            return None
+        rows = self._two_classes.at(scores)
+        return GridSums(rows, grid, self._n_jobs)
+
+    def _unit(self, factors: FloatArray) -> float:
+        """Return the weight of a pair of the two classes but for its rows' own."""
+        if self._numbers.shape[1] == 0:
+            return float(factors[0])
+        return float(factors[0] * abs(self._numbers[0, 1] - self._numbers[0, 0]))
+
+    def _room(self) -> _Room:
+        """Return this thread's own room."""
+        if not hasattr(self._rooms, "own"):
+            self._rooms.own = _Room(self.n_rows)
+        own: _Room = self._rooms.own
+        return own
+
+    def _pairing(self, part: Part, factors: FloatArray) -> kernels.Pairing:
+        factors, numbers = factors[part.owners], self._numbers[part.owners]
+        if part.n_classes == 2 and numbers.shape[1] > 0:
+            factors = factors * np.abs(numbers[:, 1] - numbers[:, 0])
+            numbers = numbers[:, :0]
+        return kernels.Pairing(part.n_classes, factors, numbers, self._is_ranked)
+
+    def _weigh(
+        self, scores: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray | None, FloatArray]:
+        """Return the weights of all rows, and the widths of the given ones in ranks.
+
+        A range takes from the weights of negatives, or from the widths of ranks.
+        """
+        weights = self._weights
+        is_part = any(limits is not None for limits in self._limits)
+        if not is_part and weights is None and len(self._parts) == 1:
+            return weights, _EVEN
+        if not is_part and not self._is_ranked:
+            return weights, _UNUSED
+        widths = np.ones(rows.size) if weights is None else weights[rows]
+        if is_part:
+            widths *= self._shares(scores[rows], rows, widths)
+        if not self._is_ranked:
+            weights = np.empty(rows.size)
+            weights[rows] = widths
+        return weights, widths
+
+    def _rank(self, rows: IntArray, widths: FloatArray) -> FloatArray:
+        """Return the rank of each row in its query, in two parts, for exact sums."""
+        sorted_ranks, ranks = np.empty((2, rows.size)), np.empty((2, rows.size))
+        kernels.find_ranks(self._parts[-1].starts, widths, *sorted_ranks)
+        ranks[:, rows] = sorted_ranks
+        return ranks
+
+    def _shares(
+        self, ordered: FloatArray, rows: IntArray, weights: FloatArray
+    ) -> FloatArray:
+        """Return the share of each row, in the order of `rows`, within its range."""
+        labels, starts = self._parts[-1].classes[rows], self._parts[-1].starts
+        shares = np.ones(rows.size)
+        for limits, own in zip(self._limits, (0, 1), strict=True):
+            if limits is None:
+                continue
+            found = np.empty(rows.size)
+            others = labels != own
+            classes = others.view(np.uint8)
+            kernels.find_range(ordered, classes, weights, starts, limits, found)
+            if not self._is_ranked:
+                found[others] = 1.0
+            shares *= self._with_outside(found)
+        return shares
+
+    def _with_outside(self, share: Share) -> Share:
+        """Return what a share within the range counts, and the rest outside of it."""
+        return share + self._outside * (1.0 - share)
+
+    def _range_limits(self, counted: LevelWeights) -> list[FloatArray | None]:
+        """Return the ends of both ranges in the weights of their classes, if parts."""
+        found: list[FloatArray | None] = []
+        for column, (low, high) in enumerate(self._ranges):
+            if (low, high) == (0.0, 1.0):
+                found.append(None)
+                continue
+            own = counted.own[:, column]
+            rest = np.full_like(own, float(high == 1.0))
+            found.append(np.column_stack((low * own, high * own, rest)))
+        return found
+
+    def _scale(self, masses: FloatArray, n_used: int) -> FloatArray:
+        """Return the scale of each query, by the weight of its rows."""
+        scale: FloatArray = n_used * self.n_rows / 2.0 * masses / masses.sum()
+        if self._is_ranked:  # by the mean distance of two ranks
+            scale *= np.divide(3.0, masses, out=np.zeros_like(masses), where=masses > 0)
+        return scale
+
+
+class _Room:
+    """Places for what the sweeps need and find, kept from one call to the next.
+
+    New memory costs as much as a third of the sweeps themselves.
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.decays = np.empty(n_rows)
+        self.gradients = np.empty((2, n_rows))
+        self.hessians = np.empty((2, n_rows))
+
+    def find_decays(self, ordered: FloatArray, width: float) -> FloatArray:
+        """Return exp(-distance / width) from each row to the next."""
+        self.decays[-1] = 0.0
+        with np.errstate(over="ignore"):
+            np.subtract(ordered[1:], ordered[:-1], out=self.decays[:-1])
+            if width != 1.0:
+                self.decays /= width
+        # only between groups can the next score be higher, and there it does not matter
+        np.minimum(self.decays, 0.0, out=self.decays)
+        return np.exp(self.decays, out=self.decays)
+
+    def sweep(
+        self,
+        part: Part,
+        rows: kernels.Rows,
+        settings: tuple[kernels.Pairing, FloatArray, int],
+        *,
+        with_value: bool,
+        with_slopes: bool,
+    ) -> float:
+        """Fill in the results; return the value if it is asked for, or else 0.
+
+        The settings: what a pair weighs, the coefficients, the number of threads.
+        """
+        pairing, table, n_jobs = settings
+        tasks = []
+        values = np.zeros(part.starts.size - 1)
+        sweep = kernels.sweep_for(pairing)
+        for span in spans_of_groups(part.starts):
+            shared = (rows, pairing, table, span)
+            for k, down in enumerate((True, False) if with_slopes else ()):
+                own = kernels.nothing_met(pairing.n_levels, table.shape[1])
+                results = own, self.gradients[k], self.hessians[k]
+                tasks.append(partial(sweep, *shared, down, *results))
+            if with_value:
+                own = kernels.nothing_met(pairing.n_levels, table.shape[1])
+                tasks.append(partial(kernels.add_values, *shared, own, values))
+        run_all(tasks, n_jobs if rows.scores.size >= _MANY_ROWS else 1)
+        return float(values.sum())
+
+    def give_to_rows(self, rows: IntArray, n_jobs: int, *results: Any) -> None:
+        """Set what has been found for the rows, or add to it."""
+        give = partial(kernels.give_to_rows, rows)
+        tasks = []
+        for first in range(0, rows.size, _BLOCK):
+            span = first, min(first + _BLOCK, rows.size)
+            tasks.append(partial(give, span, self.gradients, self.hessians, *results))
+        run_all(tasks, n_jobs if rows.size >= _MANY_ROWS else 1)
+
+
+def _half_sums(widths: FloatArray) -> FloatArray:
+    """Return the distance in ranks from each row to the next."""
+    steps: FloatArray = 0.5 * (widths[1:] + widths[:-1])
+    return steps
+
+
+def _distances(ranks: FloatArray, rows: IntArray) -> FloatArray:
+    """Return the distance in ranks from each of the given rows to the next."""
+    distances: FloatArray = np.diff(ranks[0, rows]) + np.diff(ranks[1, rows])
+    return distances
+
+
+def _pair_weights(
+    risk: PairLogistic, levels: NDArray[Any], counted: LevelWeights
+) -> tuple[FloatArray, FloatArray]:
+    """Return a factor for each query, and numbers of its levels if they matter."""
+    if risk.pair_weights == "equal":
+        return equal_weights(counted), np.empty((counted.own.shape[0], 0))
+    first = 0 if risk.classes == "all" else first_positive_level(levels)
+    return mauc_numbers(counted, np.arange(levels.size) >= first)
+
+
+def _largest_weights(
+    queries: IntArray | None, weights: FloatArray | None
+) -> FloatArray:
+    n_queries = 1 if queries is None else int(queries.max()) + 1
+    if weights is None:
+        return np.ones(n_queries)
+    if queries is None:
+        return np.array([weights.max()])
+    largest = np.zeros(n_queries)
+    np.maximum.at(largest, queries, weights)
+    return largest

@@ -1,0 +1,208 @@
+r"""A risk is a number to minimise that depends on scores and labels, never on the data.
+
+A risk is configuration. Bound to rows, it maps their scores to a number :math:`R` that
+is small when positives have higher scores than negatives. A solver uses it only through
+the methods of :class:`BoundRisk`, so one risk serves dense, sparse, boosted and
+structured models. The tests of each risk check this contract:
+
+- the value equals the literal definition in ``tests/reference.py``;
+- the gradient :math:`g` at :math:`s` is a subgradient of a convex risk:
+  :math:`R(s') \ge R(s) + \langle g, s' - s \rangle` for every :math:`s'`;
+- adding one constant to every score changes neither;
+- the same scores give the same value, whatever was asked for before;
+- O(m log m) time and O(m) memory for m rows, never the pairs themselves.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aucmax._core.validation import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Queries,
+    check_binary_labels,
+    check_qid,
+    check_scores,
+)
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+
+__all__ = ["BoundRisk", "Risk", "Support", "reject_queries"]
+
+
+class Support(NamedTuple):
+    r"""A line below a risk, :math:`R(s') \ge o + \langle g, s' \rangle`.
+
+    Attributes
+    ----------
+    value : float
+        The risk at the given scores, or a bound slightly above it.
+    subgradient : ndarray of shape (n_rows,)
+        The slope :math:`g`.
+    offset : float
+        The constant :math:`o`. The line touches the risk at the given scores, unless
+        the risk was smoothed there: then it passes slightly below.
+    """
+
+    value: float
+    subgradient: FloatArray
+    offset: float
+
+
+class Risk(Protocol):
+    """What every risk offers: to be bound to rows."""
+
+    def bind(
+        self,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
+    ) -> "BoundRisk":
+        """Return the risk of these rows, a function of the scores alone.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_rows,)
+            Two values; the second in sorted order is the positive class.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Nonnegative row weights, some of them positive in each class. A row of
+            weight 2 counts as two equal rows.
+        queries : array-like of shape (n_rows,), default=None
+            The query of each row, of any hashable type; rows of one query need not be
+            neighbours. The risk is the mean over the queries with rows of both classes.
+
+        Returns
+        -------
+        BoundRisk
+            It holds the validated rows.
+        """
+
+
+class BoundRisk(ABC):
+    """A risk bound to labels, weights and queries: a function of the scores alone.
+
+    Rows are validated once, by :meth:`Risk.bind`. All methods take the finite scores
+    of all rows, and keep nothing from one call to the next.
+
+    Attributes
+    ----------
+    labels : ndarray of bool of shape (n_rows,)
+        True for positives.
+    sample_weight : ndarray of shape (n_rows,) or None
+        Row weights.
+    least_value : float
+        A lower bound of the risk.
+    line_margin : float or None
+        If given, the slope belongs to a mean of hinges of this margin, and the offset
+        of its line is the margin times the slopes of the negatives.
+    is_smooth : bool
+        Whether the risk has a gradient everywhere.
+    relative_error : float
+        Largest relative error of the value.
+    can_be_smoothed : bool
+        Whether it has the methods `smoothed` and `curvature`, which second-order
+        solvers need.
+    """
+
+    least_value = -np.inf
+    line_margin: float | None = None
+    is_smooth = False
+    relative_error = 0.0
+    can_be_smoothed = False
+
+    def __init__(
+        self,
+        risk: Risk,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None,
+        queries: ArrayLike | None = None,
+    ) -> None:
+        self.risk = risk
+        self.labels: BoolArray = check_binary_labels(labels, "labels")[1]
+        self.sample_weight = _checked_weight(sample_weight, self.labels.size)
+        self.queries: Queries | None = None
+        if queries is not None:
+            self.queries = check_qid(queries, self.labels.size, "queries")
+        elif self.sample_weight is not None:
+            for members in (self.labels, ~self.labels):
+                if not (self.sample_weight[members] > 0.0).any():
+                    raise NotEnoughClassesError(
+                        "All rows of one class have weight 0, so there is nothing to "
+                        "rank."
+                    )
+
+    def value(self, scores: FloatArray) -> float:
+        """Return the risk of these scores."""
+        return self.value_and_gradient(scores)[0]
+
+    @abstractmethod
+    def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
+        """Return the risk of these scores and its gradient, at a kink a subgradient."""
+
+    def smoothed(self, scores: FloatArray, width: float) -> Support:
+        """Return a line below the risk whose slope is the smoothed risk's gradient.
+
+        `width` > 0 is the length of the interval over which a kink is rounded off.
+        """
+        raise self.cannot_be_smoothed()
+
+    def curvature(
+        self, scores: FloatArray, width: float
+    ) -> Callable[[Any], FloatArray]:
+        """Return the smoothed risk's Hessian L as the map V -> V^T L V.
+
+        V has one row per score and any number of columns, dense or sparse.
+        """
+        raise self.cannot_be_smoothed()
+
+    def cannot_be_smoothed(self) -> IncompatibleError:
+        """Return the error of a second-order solver that needs what is missing."""
+        return IncompatibleError(
+            f"{self.risk!r} cannot be smoothed, which a second-order solver needs. Try "
+            "solver='bundle'."
+        )
+
+    def at_rows(self, rows: IntArray) -> "BoundRisk":
+        """Bind the same risk to some of the rows."""
+        queries = None if self.queries is None else self.queries.codes[rows]
+        weight = None if self.sample_weight is None else self.sample_weight[rows]
+        return self.risk.bind(self.labels[rows], weight, queries)
+
+    def draw_rows(
+        self, rows_per_class: int, generator: np.random.Generator
+    ) -> IntArray:
+        """Draw rows of both classes with any weight, up to `rows_per_class` of each."""
+        members = [self.labels, ~self.labels]
+        if self.sample_weight is not None:
+            members = [rows & (self.sample_weight > 0.0) for rows in members]
+        drawn = [
+            generator.choice(rows, min(rows_per_class, rows.size), replace=False)
+            for rows in map(np.flatnonzero, members)
+        ]
+        return np.sort(np.concatenate(drawn))
+
+
+def _checked_weight(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | None:
+    """Return nonnegative weights; of margin risks, nu is in their unit."""
+    if sample_weight is None:
+        return None
+    weight = check_scores(sample_weight, n_rows, "sample_weight")
+    if weight.min() < 0.0:
+        row = int(np.argmax(weight < 0.0))
+        raise ValueError(
+            f"sample_weight must not be negative, but row {row} weighs {weight[row]:g}."
+        )
+    return weight
+
+
+def reject_queries(risk: Risk, queries: ArrayLike | None) -> None:
+    """Raise if queries are given to a risk that compares all rows with each other."""
+    if queries is not None:
+        raise IncompatibleError(
+            f"{type(risk).__name__} compares all rows with each other and takes no "
+            "queries; PairHinge, PartialHinge, PairLogistic and PairSigmoid do."
+        )

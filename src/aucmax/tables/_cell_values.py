@@ -1,0 +1,233 @@
+"""From raw cells to numbers, text and dates.
+
+Every reader returns the values, with missing ones, and a mask of the cells that hold
+something else: the caller decides whether a stray word in a column of numbers is
+missing or a mistake (:func:`settle_strays`).
+"""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from aucmax.datasets import MISSING
+
+__all__ = [
+    "REGIONAL_DATE_FORMATS",
+    "Cells",
+    "category_words",
+    "is_duration",
+    "is_plain",
+    "one_spelling",
+    "read_dates",
+    "read_numbers",
+    "read_texts",
+    "settle_strays",
+    "warn_of_strays",
+]
+
+# a column of numbers (or dates) may hold this share of other words before it
+# stops being one; fitting and scoring use the same rule
+STRAY_SHARE = 0.1
+
+# what people write in a column of numbers or dates when there is nothing to write, in
+# any spelling; the last six may be categories in a column of words
+MISSING_WORDS = sorted(
+    {word.lower() for word in MISSING} | {"nil", "-", "--", ".", "missing", "unknown"}
+)
+
+# year first: these cannot be mistaken for one another, so all of them are tried
+DATE_FORMATS = (
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+    "%Y/%m/%d %H:%M:%S%.f",
+    "%Y/%m/%d %H:%M",
+    "%Y-%m-%dT%H:%M:%S%.f%#z",
+    "%Y-%m-%d %H:%M:%S%.f%#z",
+)
+
+# a column uses one of these throughout; the earlier wins when several fit
+REGIONAL_DATE_FORMATS = (
+    "%d.%m.%Y",
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%d-%b-%Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+    "%d.%m.%Y %H:%M:%S%.f",
+    "%d.%m.%Y %H:%M",
+    "%m/%d/%Y %H:%M:%S%.f",
+    "%m/%d/%Y %H:%M",
+    "%d/%m/%Y %H:%M:%S%.f",
+    "%d/%m/%Y %H:%M",
+)
+
+
+class Cells(NamedTuple):
+    """The values of a column, with missing ones, and where something else stood."""
+
+    values: NDArray[Any]  # float64 with NaN, or datetime64[us] with NaT
+    strays: NDArray[np.bool_]  # the filled cells that could not be read
+
+    @property
+    def n_read(self) -> int:
+        """Number of cells that hold a value."""
+        return int(np.count_nonzero(~np.isnan(self.values)))
+
+    @property
+    def share_read(self) -> float:
+        """Share of the filled cells that could be read; 0 if none is filled."""
+        n_filled = self.n_read + int(np.count_nonzero(self.strays))
+        return self.n_read / n_filled if n_filled else 0.0
+
+    @property
+    def is_mostly_read(self) -> bool:
+        """Whether the strays are few enough to count as missing."""
+        return self.share_read >= 1 - STRAY_SHARE
+
+
+def read_texts(series: pl.Series) -> pl.Series:
+    """Cells as strings without surrounding blanks; empty ones are missing."""
+    try:
+        text = series.cast(pl.String).str.strip_chars()
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(
+            f"column {series.name!r} holds {series.dtype} cells, which are neither "
+            "numbers, words nor dates; spread them over several columns."
+        ) from error
+    return text.set(text == "", None)
+
+
+def one_spelling(text: pl.Series) -> pl.Series:
+    """Write booleans and whole numbers in one way, whatever kind of file they are of.
+
+    True and TRUE are "true", 10.0 is "10"; codes such as 007 stay as they are.
+    """
+    lower = text.str.to_lowercase()
+    text = lower.zip_with(lower.is_in(["true", "false"]), text)
+    return text.str.replace(r"^([+-]?[0-9]+)\.0+$", "${1}")
+
+
+def category_words(series: pl.Series) -> pl.Series:
+    """Cells as categories in one spelling; what means "missing" in a file is null."""
+    words = one_spelling(read_texts(series))
+    return words.set(words.is_in(list(MISSING)), None)
+
+
+def is_plain(series: pl.Series) -> bool:
+    """Return whether cells are single values: no lists, objects or bytes."""
+    return not (series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary))
+
+
+def is_duration(series: pl.Series) -> bool:
+    """Whether cells are durations or times of day, which become seconds."""
+    return series.dtype in (pl.Duration, pl.Time)
+
+
+def read_numbers(series: pl.Series, decimal_comma: bool | None = False) -> Cells:
+    """Cells as float64; empty cells, NaN and :data:`MISSING_WORDS` are missing.
+
+    Texts may carry a currency or percent sign and groups of three digits: $1,200.50
+    is 1200.5 and 12% is 12. With `decimal_comma`, 1.200,50 is 1200.5.
+    """
+    if series.dtype == pl.Duration:
+        return _all_read(series.dt.total_seconds(fractional=True))
+    if series.dtype == pl.Time:
+        return _all_read(series.cast(pl.Int64) / 1e9)
+    if series.dtype.is_numeric() or series.dtype in (pl.Boolean, pl.Null):
+        return _all_read(series)
+    text = _without_missing_words(read_texts(series))
+    values = text.cast(pl.Float64, strict=False)
+    if decimal_comma or values.null_count() > text.null_count():
+        values = _undressed(text, bool(decimal_comma)).cast(pl.Float64, strict=False)
+    strays = (text.is_not_null() & values.is_null()).to_numpy()
+    return Cells(values.to_numpy(), strays)
+
+
+def _undressed(text: pl.Series, decimal_comma: bool) -> pl.Series:
+    """Numbers without signs of currency and groups; other text unchanged."""
+    group, point = (".", ",") if decimal_comma else (",", ".")
+    digits = rf"[1-9]\d{{0,2}}(?:\{group}\d{{3}})+|\d+"  # 0.100 has no groups
+    dressed = text.str.contains(
+        rf"^[-+]?\s?[$€£¥]?\s?[-+]?(?:{digits})(?:\{point}\d+)?\s?[%€$£¥]?$"
+    )
+    bare = text.str.replace_all(rf"[$€£¥%\s\{group}]", "")
+    if decimal_comma:  # 1.5 is not a number with a decimal comma
+        text = text.set(text.str.contains(".", literal=True), "?")
+    return bare.str.replace(point, ".", literal=True).zip_with(dressed, text)
+
+
+def read_dates(series: pl.Series, regional: str | None) -> Cells:
+    """Cells as moments in UTC, read year first or by the `regional` format."""
+    if series.dtype in (pl.Date, pl.Datetime):
+        moments = _in_utc(series.cast(pl.Datetime("us", _time_zone(series))))
+        return Cells(moments.to_numpy(), np.zeros(len(series), dtype=np.bool_))
+    text = _without_missing_words(read_texts(series))
+    moments = pl.Series(series.name, [None] * len(text), dtype=pl.Datetime("us"))
+    for date_format in (*DATE_FORMATS, *([regional] if regional else [])):
+        open_cells = text.is_not_null() & moments.is_null()
+        if not open_cells.any():
+            break
+        parsed = text.str.to_datetime(date_format, strict=False, time_unit="us")
+        moments = moments.zip_with(~open_cells, _in_utc(parsed))
+    # "1.2.24" read with a four-digit year would be the first century
+    moments = moments.set(moments.dt.year() < 1000, None)
+    strays = (text.is_not_null() & moments.is_null()).to_numpy()
+    return Cells(moments.to_numpy(), strays)
+
+
+def settle_strays(series: pl.Series, cells: Cells, kind: str) -> str | None:
+    """Reject a column with too many strays; describe the few that count as missing.
+
+    `kind` says what the column holds, in the plural: ``"numbers"``.
+    """
+    n_strays = int(cells.strays.sum())
+    if n_strays == 0:
+        return None
+    row = int(np.argmax(cells.strays))
+    found = f"row {row + 1} has {series[row]!r}"
+    n_filled = n_strays + cells.n_read
+    if not cells.is_mostly_read:
+        raise ValueError(
+            f"column {series.name!r} holds {kind}, but {found} ({n_strays} of its "
+            f"{n_filled} filled cells are not); correct them or leave them empty."
+        )
+    return (
+        f"column {series.name!r} holds {kind}: {n_strays} other cells count as missing "
+        f"(the first: {found})"
+    )
+
+
+def warn_of_strays(series: pl.Series, cells: Cells, kind: str) -> None:
+    """Do as :func:`settle_strays`; the note becomes a warning."""
+    note = settle_strays(series, cells, kind)
+    if note is not None:
+        warnings.warn(note, UserWarning, stacklevel=2)
+
+
+def _all_read(series: pl.Series) -> Cells:
+    # integers and floats straight to numpy: casting thousands of columns is slow
+    if not (series.dtype.is_integer() or series.dtype.is_float()):
+        series = series.cast(pl.Float64)
+    values = series.to_numpy().astype(np.float64)
+    return Cells(values, np.zeros(len(series), dtype=np.bool_))
+
+
+def _without_missing_words(text: pl.Series) -> pl.Series:
+    return text.set(text.str.to_lowercase().is_in(MISSING_WORDS), None)
+
+
+def _time_zone(series: pl.Series) -> str | None:
+    return series.dtype.time_zone if isinstance(series.dtype, pl.Datetime) else None
+
+
+def _in_utc(moments: pl.Series) -> pl.Series:
+    if _time_zone(moments) is None:
+        return moments
+    return moments.dt.convert_time_zone("UTC").dt.replace_time_zone(None)

@@ -1,0 +1,156 @@
+"""Tables of any kind: frames and arrays become polars frames, sparse matrices CSR."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from aucmax._core.digest import digest_rows
+from aucmax._core.mapped import is_on_disk
+from aucmax._core.sparse_structure import check_sparse_structure
+from aucmax._core.threads import require_polars_threads
+from aucmax._core.validation import reject_unreadable
+from aucmax.datasets import near_names
+from aucmax.datasets.typed_files import usual_integers
+from aucmax.tables.target import Target
+
+__all__ = ["as_rows", "as_table", "digest_table", "pick_columns"]
+
+
+def as_table(table: Any) -> Any:
+    """Return a table of any kind in one of two forms.
+
+    Parameters
+    ----------
+    table : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+        Arrays get the column names ``x0``, ``x1``, ... A table on disk stays there.
+
+    Returns
+    -------
+    polars.DataFrame, TableOnDisk or csr_array
+        CSR rows of float64 if it is a sparse matrix, which may hold neither infinities
+        nor NaN. The order of rows and columns is kept.
+    """
+    require_polars_threads()
+    reject_unreadable(table, "the table")
+    if is_on_disk(table):
+        return table
+    if isinstance(table, pl.DataFrame):
+        return _checked(table)
+    if sparse.issparse(table):
+        check_sparse_structure(table, "the table")
+        return as_rows(table)
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        names = [str(name) for name in table.columns]
+        if len(set(names)) < len(names):
+            name, count = Counter(names).most_common(1)[0]
+            raise ValueError(
+                f"the table has {count} columns called {name!r}; rename or remove all "
+                "but one."
+            )
+        columns = [_from_pandas(name, table.iloc[:, i]) for i, name in enumerate(names)]
+        return _checked(pl.DataFrame(columns))
+    array = np.asarray(table)
+    if array.ndim != 2:
+        raise ValueError(
+            f"a table needs rows and columns, got an array of shape {array.shape}."
+        )
+    if np.iscomplexobj(array):
+        raise ValueError(
+            "the table holds complex numbers, which have no order; give real columns."
+        )
+    if array.dtype.kind == "M":
+        array = array.astype("datetime64[us]")  # of any unit, which polars has not
+    names = [f"x{i}" for i in range(array.shape[1])]
+    if array.dtype == object:
+        columns = [
+            pl.Series(n, list(array[:, i]), strict=False) for i, n in enumerate(names)
+        ]
+        return _checked(pl.DataFrame(columns))
+    return pl.DataFrame(array, schema=names, orient="row")
+
+
+def digest_table(X: Any, target: Target) -> str:
+    """Digest a table and its target: names, types and cells of all columns.
+
+    Parameters
+    ----------
+    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+        Raw rows, without the target.
+    target : Target
+        Its levels, queries and weights count.
+
+    Returns
+    -------
+    str
+        The first 16 hexadecimal digits of a SHA-256. The same table read from another
+        file, or by another version of polars, has the same.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from aucmax.tables import encode_target, digest_table
+    >>> table = pl.DataFrame({"age": [31, 42, None], "kind": ["a", "b", "a"]})
+    >>> digest_table(table, encode_target([0, 1, 1]))
+    '218ea2770e45e843'
+    """
+    return digest_rows(as_table(X), [target.labels, target.queries, target.weights])
+
+
+def _checked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Reject complex numbers; integers of 128 bits become usual ones, or text."""
+    wide = []
+    for series in frame.iter_columns():
+        if series.dtype == pl.Object and any(map(np.iscomplexobj, series)):
+            raise ValueError(
+                f"column {series.name!r} holds complex numbers, which have no order; "
+                "give real columns."
+            )
+        if (usual := usual_integers(series)) is not series:
+            wide.append(usual)
+    return frame.with_columns(wide) if wide else frame
+
+
+def _from_pandas(name: str, column: Any) -> pl.Series:
+    if column.dtype.kind in "biufM" and isinstance(column.dtype, np.dtype):
+        return pl.Series(name, column.to_numpy())
+    # everything else (strings, nullable types, categories, mixed objects) cell by cell
+    gaps = column.isna().to_numpy()
+    cells = column.to_numpy(dtype=object)
+    values = [
+        None if gap else cell for cell, gap in zip(cells.tolist(), gaps, strict=True)
+    ]
+    return pl.Series(name, values, strict=False)
+
+
+def pick_columns(frame: Any, names: Sequence[str]) -> Any:
+    """Return the columns `names`, in this order; all of them must be there."""
+    present = set(frame.columns)
+    missing = [name for name in names if name not in present]
+    if missing:
+        shown = ", ".join(repr(name) for name in missing[:5])
+        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        raise ValueError(
+            f"missing column{'s' if len(missing) > 1 else ''} {shown}{more}; the model "
+            f"was trained with {'them' if len(missing) > 1 else 'it'}."
+            f"{near_names(missing[0], frame.columns)}"
+        )
+    return frame.select(names)
+
+
+def as_rows(matrix: Any) -> sparse.csr_array:
+    """Return CSR rows of float64; infinities and NaN raise an error."""
+    rows = sparse.csr_array(matrix, dtype=np.float64)
+    unusable = ~np.isfinite(rows.data)
+    if unusable.any():
+        position = int(np.argmax(unusable))
+        row = int(np.searchsorted(rows.indptr, position, side="right"))
+        raise ValueError(
+            f"row {row}, feature {int(rows.indices[position]) + 1}: "
+            f"{rows.data[position]} is not usable; leave the feature out of the row or "
+            "put a finite number there."
+        )
+    return rows

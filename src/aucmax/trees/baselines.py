@@ -1,0 +1,249 @@
+"""LightGBM by its own objectives: baselines to beat, and forests."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from aucmax._core import saved_state as saved
+from aucmax._core.docstrings import documented
+from aucmax._core.features import (
+    check_relevance_levels,
+    check_row_count,
+    check_two_labels,
+)
+from aucmax._core.validation import FloatArray, check_qid, check_sample_weight
+from aucmax.binary_ranker import BinaryRanker
+from aucmax.trees.booster import (
+    REPEATABLE,
+    contributions,
+    n_threads,
+    new_dataset,
+    predict,
+)
+from aucmax.trees.booster_text import check_model_text
+
+__all__ = ["LambdaRankBaseline", "LightGBMBaseline"]
+
+# LightGBM refuses more rows in one query
+_LARGEST_QUERY = 10_000
+
+
+@documented
+class LightGBMTrees:
+    """Trees in LightGBM's text, `model_text_`, for `n_features_in_` columns."""
+
+    _saved_state = saved.fields(**saved.COLUMNS, model_text_=saved.instance_of(str))
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the better they rank.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores: log-odds of the positive class, or those of rows within a query.
+        """
+        check_is_fitted(self)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} columns, the model was trained on "
+                f"{self.n_features_in_}."
+            )
+        if X.shape[0] == 0:
+            return np.empty(0)
+        return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
+
+    def contributions(self, X: Any) -> FloatArray:
+        """Split scores into what each column contributes (SHAP values of the trees).
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features + 1)
+            One column per feature, and the score that is expected without knowing any.
+        """
+        check_is_fitted(self)
+        return contributions(self, X)
+
+    n_features_in_: int
+    model_text_: str
+    n_jobs: int | None
+
+    def _check_state(self) -> None:
+        """Refuse a loaded state that LightGBM's parser must not see."""
+        if hasattr(self, "model_text_"):
+            check_model_text(self.model_text_, self.n_features_in_)
+            n_threads(self.n_jobs, n_rows=1)
+
+
+@documented
+class LightGBMBaseline(LightGBMTrees, BinaryRanker):
+    """LightGBM's trees with the log loss: by its own defaults, a baseline to beat.
+
+    Gaps and categories are used as they are, without imputation or one-hot columns.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
+    random_state : int, default=0
+        Seed.
+    params : dict, default=None
+        Further parameters of LightGBM, by its own names; ``{"boosting": "rf"}`` with a
+        bagging fraction is a forest.
+    callback : callable, default=None
+        Called with the number of trees after each; what it raises ends the fit. Not
+        stored by :func:`aucmax.save`.
+
+    Attributes
+    ----------
+    model_text_ : str
+        The trees in LightGBM's text format.
+    """
+
+    _unsaved_params = ("callback",)
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        categorical_features: Sequence[int] = (),
+        n_jobs: int | None = None,
+        random_state: int = 0,
+        params: Mapping[str, Any] | None = None,
+        callback: Callable[[int], object] | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.params = params
+        self.callback = callback
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features; NaN marks gaps.
+        """
+        import lightgbm
+
+        classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
+        parameters = {
+            "objective": "binary",
+            "num_threads": n_threads(self.n_jobs, X.shape[0]),
+            "seed": self.random_state,
+            **REPEATABLE,
+            **(self.params or {}),
+        }
+        rows = new_dataset(parameters, X, labels, self.categorical_features)
+        rows.set_weight(weight)
+        booster = lightgbm.train(
+            parameters, rows, num_boost_round=self.n_estimators, callbacks=[self._tell]
+        )
+        self.classes_ = classes
+        self.n_features_in_ = int(X.shape[1])
+        self.model_text_ = booster.model_to_string()
+        return self
+
+    def _tell(self, environment: Any) -> None:
+        """Pass on LightGBM's news of a tree."""
+        if self.callback is not None:
+            self.callback(environment.iteration + 1)
+
+
+@documented
+class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
+    """LightGBM's lambdarank with its own defaults, as a baseline to beat.
+
+    It learns the order of rows within queries, by levels of relevance, for the NDCG.
+    Without queries all rows are one.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
+    random_state : int, default=0
+        Seed.
+
+    Attributes
+    ----------
+    model_text_ : str
+        The trees in LightGBM's text format.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        categorical_features: Sequence[int] = (),
+        n_jobs: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        qid: ArrayLike | None = None,
+    ) -> Self:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : ndarray or sparse matrix of shape (n_rows, n_features)
+            The features; NaN marks gaps.
+        y : array-like of shape (n_rows,)
+            Levels of relevance: whole numbers, 0 or above, at most 30.
+        """
+        import lightgbm
+
+        levels = check_relevance_levels(self, y)
+        check_row_count(levels, X.shape[0])
+        weights = check_sample_weight(sample_weight, levels.size)
+        queries = np.zeros(levels.size, dtype=np.intp)
+        if qid is not None:
+            queries = check_qid(qid, levels.size).codes
+        sizes = np.bincount(queries)
+        if sizes.max() > _LARGEST_QUERY:
+            raise ValueError(
+                f"a query has {sizes.max()} rows, but LightGBM's lambdarank takes "
+                f"{_LARGEST_QUERY} at most. Use smaller queries, or LambdaMART."
+            )
+        order = np.argsort(queries, kind="stable")
+        parameters = {
+            "objective": "lambdarank",
+            "num_threads": n_threads(self.n_jobs, X.shape[0]),
+            "seed": self.random_state,
+            **REPEATABLE,
+        }
+        rows = new_dataset(
+            parameters, X[order], levels[order], self.categorical_features
+        )
+        rows.set_group(sizes)
+        rows.set_weight(None if weights is None else weights[order])
+        booster = lightgbm.train(parameters, rows, num_boost_round=self.n_estimators)
+        self.n_features_in_ = int(X.shape[1])
+        self.model_text_ = booster.model_to_string()
+        return self

@@ -1,0 +1,248 @@
+"""The rounds of LambdaMART: one tree each, grown by LightGBM for the risk of pairs."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.threshold import balanced_threshold
+from aucmax._core.validation import FloatArray
+from aucmax.risks import BoundPairLogistic
+from aucmax.trees.booster import n_threads, new_dataset, readable_by_lightgbm
+from aucmax.trees.booster_text import check_model_text, column_ranges
+from aucmax.trees.pair_objectives import find_objective
+from aucmax.trees.tree_columns import TreeColumns
+from aucmax.trees.tree_rows import Evaluation, TrainingLabels, TreeRows
+
+__all__ = [
+    "BinnedRows",
+    "TreeProgress",
+    "TreeRounds",
+    "check_fitted_state",
+    "fitted_attributes",
+]
+
+# beyond it a model has diverged; so far below infinity differences do not overflow
+_LARGEST_SCORE = 1e300
+_SHARE = "feature_fraction"  # the share of columns that a tree sees
+
+
+class TreeProgress(NamedTuple):
+    """Where the growth of trees stands; what a callback receives after each round.
+
+    Attributes
+    ----------
+    n_iter : int
+        Rounds so far.
+    validation : float or None
+        The metric on the validation rows, if there are any.
+    seconds : float
+        Time since the start.
+    """
+
+    n_iter: int
+    validation: float | None
+    seconds: float
+
+    def __str__(self) -> str:
+        value = self.validation
+        return f"round {self.n_iter}, {self.seconds:.2f} s" + (
+            "" if value is None else f", validation {value:.5f}"
+        )
+
+
+class BinnedRows:
+    """Rows to train on, and those to validate on if there are any, in bins."""
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Any],
+        X: Any,
+        categorical: list[int],
+        evaluation: Evaluation | None,
+    ) -> None:
+        self._parameters = dict(parameters)
+        # labels are demanded, but known to the risk alone
+        self._rows = new_dataset(parameters, X, _no_labels(X), categorical)
+        self._apart = None
+        if evaluation is not None:
+            self._apart = self._rows.create_valid(
+                readable_by_lightgbm(evaluation.X),
+                _no_labels(evaluation.X),
+                params=dict(parameters),
+            )
+
+    def booster(self) -> Any:
+        """Return a booster without trees."""
+        import lightgbm
+
+        with _explain_lightgbm_errors():
+            booster = lightgbm.Booster(params=self._parameters, train_set=self._rows)
+            if self._apart is not None:
+                booster.add_valid(self._apart, "validation")
+        return booster
+
+
+class TreeRounds:
+    """Boosting at work.
+
+    Each round that the `watch` counts adds a tree and leaves scores in bounds.
+    `kept_scores` are the training rows' scores after the rounds that are kept, and
+    `reason` says why it stopped.
+    """
+
+    def __init__(
+        self,
+        watch: RoundsWatch,
+        rows: BinnedRows,
+        pairs: BoundPairLogistic,
+        evaluation: Evaluation | None = None,
+    ) -> None:
+        self.watch = watch
+        self.pairs = pairs
+        self.evaluation = evaluation
+        self.kept_scores = np.zeros(pairs.n_rows)
+        self.reason = ""
+        self.booster = rows.booster()
+        # of the type that LightGBM has, and copies at each call
+        empty = partial(np.empty, pairs.n_rows, dtype=np.float32)
+        self._room = empty(), empty()
+
+    def run(self) -> None:
+        """Add trees until there is a reason to stop."""
+        if not _has_columns(self.booster):
+            self.reason = "no split"
+        with _explain_lightgbm_errors():
+            while not self.reason:
+                self.reason = self._round()
+
+    def _round(self) -> str:
+        """Add a tree; return a reason to stop, if there is one."""
+        if not self._grow():
+            return "no split"
+        scores = _scores(self.booster.eval_train)
+        # two numbers need no array as long as the rows; either is NaN if a score is
+        if not max(scores.max(), -scores.min()) <= _LARGEST_SCORE:
+            self.booster.rollback_one_iter()
+            return "diverged"
+        value = None
+        if self.evaluation is not None:
+            value = self.evaluation.measure(_scores(self.booster.eval_valid))
+        if self.watch.count(value):
+            np.copyto(self.kept_scores, scores)
+        progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
+        return self.watch.reason_to_stop(progress)
+
+    def _grow(self) -> bool:
+        """Add a tree; tell whether any split was found for it.
+
+        A share of the columns may have none although others do: then all are tried. All
+        take part in a booster's first tree, which LightGBM keeps even without splits.
+        """
+        update = partial(self.booster.update, fobj=self._derivatives)
+        share = self.booster.params.get(_SHARE, 1.0)
+        if share >= 1.0 or self.watch.n_iter > 0:
+            found_no_split = update()
+            if share >= 1.0 or not found_no_split:
+                return not found_no_split
+        self.booster.reset_parameter({_SHARE: 1.0})
+        found_no_split = update()
+        self.booster.reset_parameter({_SHARE: share})
+        return not found_no_split
+
+    def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
+        return self.pairs.gradient_hessian(scores, scaled=True, out=self._room)
+
+
+def _scores(evaluate: Callable[[Any], Any]) -> FloatArray:
+    """Return the scores that LightGBM keeps for its rows; they change in place."""
+    seen: list[FloatArray] = []
+
+    def look(scores: FloatArray, _: Any) -> tuple[str, float, bool]:
+        seen.append(scores)
+        return "", 0.0, True
+
+    evaluate(look)
+    return seen[0]
+
+
+def _has_columns(booster: Any) -> bool:
+    """Tell whether LightGBM has found any column that could be split.
+
+    It fails on its first round if there is none.
+    """
+    return set(column_ranges(booster.model_to_string())) != {"none"}
+
+
+def _no_labels(X: Any) -> Any:
+    return np.zeros(X.shape[0], dtype=np.float32)
+
+
+@contextmanager
+def _explain_lightgbm_errors() -> Iterator[None]:
+    """Turn LightGBM's own errors, which parameters cause, into a ValueError."""
+    from lightgbm.basic import LightGBMError
+
+    try:
+        yield
+    except LightGBMError as error:
+        raise ValueError(f"LightGBM rejects these parameters: {error}") from error
+
+
+def fitted_attributes(
+    rounds: TreeRounds, rows: TreeRows, known: TrainingLabels, columns: TreeColumns
+) -> dict[str, Any]:
+    """Return what the rounds have found, as attributes."""
+    watch, booster = rounds.watch, rounds.booster
+    # LightGBM takes 0 for all; what it has then is at most a tree without a split
+    n_kept = watch.n_kept or None
+    gains = np.asarray(booster.feature_importance("gain", iteration=n_kept), float)
+    total = gains.sum()
+    fitted: dict[str, Any] = {
+        **columns.fitted_attributes(),
+        **known.fitted_attributes(),
+        "model_text_": booster.model_to_string(num_iteration=n_kept),
+        "feature_importances_": gains / total if total > 0.0 else np.zeros(gains.size),
+        "n_iter_": watch.n_iter,
+        "stop_reason_": rounds.reason,
+        "history_": {},
+    }
+    if not known.is_levels:
+        fitted["threshold_"] = balanced_threshold(
+            rounds.kept_scores, rows.labels, rows.weight
+        )
+    apart = rounds.evaluation
+    if apart is not None:
+        values = watch.validation or [apart.measure(np.zeros(apart.X.shape[0]))]
+        fitted["history_"] = {"validation": np.array(watch.validation)}
+        fitted["best_iteration_"] = watch.n_kept
+        fitted["best_score_"] = max(values)
+    return fitted
+
+
+def check_fitted_state(estimator: Any) -> None:
+    """Refuse a loaded state that no fit could have left."""
+    n_features = estimator.n_features_in_
+    check_model_text(estimator.model_text_, n_features)
+    n_threads(estimator.n_jobs, n_rows=1)
+    if find_objective(estimator.objective).labels == "two":
+        is_number = isinstance(estimator.threshold_, float)
+        if estimator.classes_.shape != (2,) or not is_number:
+            raise ValueError("classes_ and threshold_ do not fit the objective")
+    elif estimator.levels_.ndim != 1:
+        raise ValueError("levels_ is no list of levels")
+    columns = TreeColumns.of(vars(estimator))
+    places = {*columns.categorical, *columns.categories}
+    if not places <= set(range(n_features)):
+        raise ValueError("the categorical columns are not among the features")
+    ranges = column_ranges(estimator.model_text_)
+    if any(ranges[place].startswith("[") for place in columns.categorical):
+        raise ValueError("a categorical column has a range of numbers in the trees")
+    exponents = columns.exponents
+    if exponents is not None and (
+        exponents.shape != (n_features,) or exponents.dtype != np.int64
+    ):
+        raise ValueError("column_exponents_ do not fit the features")

@@ -1,0 +1,260 @@
+"""Rows to grow trees on, and rows to choose the best round by."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aucmax._core.eval_set import hold_out, unpack_eval_set
+from aucmax._core.features import (
+    check_relevance_levels,
+    check_row_count,
+    check_two_labels,
+    levels_with_weight,
+)
+from aucmax._core.validation import (
+    FloatArray,
+    IntArray,
+    Queries,
+    TooManyClassesError,
+    check_qid,
+    check_sample_weight,
+    labels_among,
+)
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.trees.pair_objectives import METRICS, PairMetric, PairObjective
+from aucmax.trees.tree_columns import TreeColumns
+
+__all__ = [
+    "Evaluation",
+    "TrainingLabels",
+    "TreeRows",
+    "check_rows",
+    "split_validation_rows",
+]
+
+#: of labels and scores, with the keywords `sample_weight` and `qid` where there are any
+Metric = Callable[..., float]
+
+
+@dataclass(frozen=True)
+class TrainingLabels:
+    """The labels that a model has seen."""
+
+    values: NDArray[Any]  # negative and positive class, or the levels; ascending
+    is_levels: bool
+
+    @classmethod
+    def of(cls, estimator: Any) -> Self:
+        """Return what the attributes of a fitted model say."""
+        if hasattr(estimator, "levels_"):
+            return cls(estimator.levels_, True)
+        return cls(estimator.classes_, False)
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Return what `of` needs."""
+        return {"levels_" if self.is_levels else "classes_": self.values}
+
+    def encode(self, estimator: Any, y: ArrayLike, name: str) -> NDArray[Any]:
+        """Return labels as risks and metrics take them; levels may be new ones."""
+        if self.is_levels:
+            return check_relevance_levels(estimator, y, name)
+        return labels_among(self.values, y, name)
+
+    def decode(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """Return labels as the user has them."""
+        return labels if self.is_levels else self.values[labels.astype(np.intp)]
+
+
+@dataclass(frozen=True)
+class TreeRows:
+    """Rows to train on, or to validate on."""
+
+    X: Any  # the features as LightGBM shall see them
+    labels: NDArray[Any]  # positive or not, or the level
+    weight: FloatArray | None
+    queries: Queries | None
+
+    @property
+    def qid(self) -> IntArray | None:
+        """The number of each row's query."""
+        return None if self.queries is None else self.queries.codes
+
+    def part(self, rows: IntArray) -> "TreeRows":
+        """Return some of the rows."""
+        queries = self.queries
+        return TreeRows(
+            self.X[rows],
+            self.labels[rows],
+            None if self.weight is None else self.weight[rows],
+            None if queries is None else Queries(queries.codes[rows], queries.ids),
+        )
+
+
+def check_rows(
+    estimator: Any,
+    objective: PairObjective,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None,
+    qid: ArrayLike | None,
+) -> tuple[TrainingLabels, TreeRows]:
+    """Check what `fit` receives besides X, which is checked already.
+
+    Rows without weight are left out.
+    """
+    check = _check_levels if objective.labels == "levels" else _check_classes
+    known, labels, weight = check(estimator, y, sample_weight, X.shape[0])
+    queries = None if qid is None else check_qid(qid, labels.size)
+    rows = TreeRows(X, labels, weight, queries)
+    if weight is not None and not weight.all():
+        rows = rows.part(np.flatnonzero(weight))
+    return known, rows
+
+
+def _check_classes(
+    estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[TrainingLabels, NDArray[Any], FloatArray | None]:
+    try:
+        classes, labels, weight = check_two_labels(estimator, y, sample_weight, n_rows)
+    except TooManyClassesError as error:
+        raise ValueError(
+            f"{error} Or rank levels of relevance with objective='mauc' or 'ordinal'."
+        ) from None
+    return TrainingLabels(classes, False), labels, weight
+
+
+def _check_levels(
+    estimator: Any, y: ArrayLike, sample_weight: ArrayLike | None, n_rows: int
+) -> tuple[TrainingLabels, NDArray[Any], FloatArray | None]:
+    levels = check_relevance_levels(estimator, y)
+    check_row_count(levels, n_rows)
+    weight = check_sample_weight(sample_weight, n_rows)
+    return TrainingLabels(levels_with_weight(levels, weight), True), levels, weight
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Rows for validation."""
+
+    X: Any  # the features as LightGBM shall see them
+    measure: Callable[[FloatArray], float]  # of the rows' scores; the higher the better
+
+
+def split_validation_rows(
+    estimator: Any,
+    objective: PairObjective,
+    rows: TreeRows,
+    known: TrainingLabels,
+    columns: TreeColumns,
+    eval_set: Any,
+) -> tuple[TreeRows, Evaluation | None]:
+    """Return the rows to train on, and those to validate on if there are any.
+
+    These are `eval_set`; without it, a part of the training rows if the estimator has
+    `n_iter_no_change`.
+    """
+    metric = _check_eval_metric(estimator.eval_metric, objective)
+    if eval_set is not None:
+        apart = _check_eval_set(estimator, rows, known, columns, eval_set)
+    elif estimator.n_iter_no_change is not None:
+        train, held = hold_out(
+            rows.labels.size,
+            known.decode(rows.labels),
+            estimator.validation_fraction,
+            estimator.random_state,
+            rows.qid,
+        )
+        rows, apart = rows.part(train), rows.part(held)
+    else:
+        return rows, None
+    if not isinstance(metric, PairMetric):
+        return rows, Evaluation(apart.X, _custom(metric, known, apart))
+    try:
+        measure = metric.prepare(
+            apart.labels, apart.qid, apart.weight, estimator.fpr_range
+        )
+    except NotEnoughClassesError as error:
+        raise NotEnoughClassesError(
+            f"the validation rows cannot be measured: {error}"
+        ) from error
+    return rows, Evaluation(apart.X, measure)
+
+
+def _check_eval_metric(
+    eval_metric: Any, objective: PairObjective
+) -> PairMetric | Metric:
+    """Return the metric that the parameter `eval_metric` asks for, or complain."""
+    if callable(eval_metric):
+        return eval_metric  # type: ignore[no-any-return]
+    name = objective.metric if eval_metric is None else eval_metric
+    if not isinstance(name, str) or name not in METRICS:
+        known = ", ".join(map(repr, METRICS))
+        raise ValueError(
+            f"eval_metric must be None, one of {known}, or a function of labels and "
+            f"scores, got {eval_metric!r}."
+        )
+    metric = METRICS[name]
+    if metric.labels == "two" and objective.labels == "levels":
+        raise ValueError(
+            f"eval_metric={name!r} is for two classes, but objective="
+            f"{objective.name!r} ranks levels. Take 'multiclass_auc' or 'ordinal_auc'."
+        )
+    return metric
+
+
+def _check_eval_set(
+    estimator: Any,
+    rows: TreeRows,
+    known: TrainingLabels,
+    columns: TreeColumns,
+    eval_set: Any,
+) -> TreeRows:
+    X, y, sample_weight, qid = unpack_eval_set(eval_set)
+    X = columns.read(estimator, X)
+    labels = known.encode(estimator, y, "y of eval_set")
+    check_row_count(labels, X.shape[0], " of eval_set")
+    weight = check_sample_weight(
+        sample_weight, labels.size, "sample_weight of eval_set"
+    )
+    if (qid is None) != (rows.qid is None):
+        raise ValueError(
+            "fit and eval_set must both have a qid, or neither; with queries, eval_set "
+            "is a dict with the keys 'X', 'y' and 'qid'."
+        )
+    queries = None if qid is None else check_qid(qid, labels.size, "qid of eval_set")
+    return TreeRows(X, labels, weight, queries)
+
+
+def _custom(
+    metric: Metric, known: TrainingLabels, rows: TreeRows
+) -> Callable[[FloatArray], float]:
+    labels, options = known.decode(rows.labels), dict[str, Any]()
+    if rows.weight is not None:
+        options["sample_weight"] = rows.weight
+    if rows.queries is not None:
+        options["qid"] = _ids(rows.queries)
+
+    def measure(scores: FloatArray) -> float:
+        # a copy, since the scores change with the next round
+        value = metric(labels, scores.copy(), **options)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = np.nan
+        if np.isnan(number):
+            raise ValueError(f"eval_metric returned {value!r} instead of a number.")
+        return number
+
+    return measure
+
+
+def _ids(queries: Queries) -> NDArray[Any]:
+    """Return the id of each row's query, as the user has it."""
+    if isinstance(queries.ids, np.ndarray):
+        return queries.ids[queries.codes]
+    ids = np.empty(queries.n_queries, dtype=object)
+    ids[:] = queries.ids
+    return ids[queries.codes]

@@ -1,0 +1,352 @@
+"""The linear program against four-entry tables, and against all rankings."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from aucmax.exceptions import NotEnoughClassesError
+from aucmax.graphs.ranking_program import solve_program
+from aucmax.metrics.top_sets import TopSets
+from graphs import reference_structured as reference
+from graphs.pairwise_samples import SETS, graph, labels_of
+
+TASKS = pytest.mark.parametrize("task", ["rank", "loss_augmented", "consistent"])
+ALL_SETS = pytest.mark.parametrize("kind", sorted(SETS))
+NESTED = pytest.mark.parametrize("nested", [True, False])
+RANGES = {"attractive": (0.0, 0.5), "mixed": (-1.0, 1.0), "repulsive": (-3.0, -1.0)}
+SIGNS = pytest.mark.parametrize("low_high", list(RANGES.values()), ids=list(RANGES))
+FRUSTRATED = [0.0] * 4, list(combinations(range(4), 2)), [-1.0] * 6
+
+
+def sample(seed, low_high, kind="every", **sizes):
+    scores = graph(seed, low=low_high[0], high=low_high[1], **sizes)
+    n = scores[0].size
+    return scores, SETS[kind](n), labels_of(seed, n)
+
+
+@TASKS
+@ALL_SETS
+@SIGNS
+@NESTED
+def test_the_optimum_is_that_of_the_local_polytope(task, kind, low_high, nested):
+    for seed in range(2):
+        scores, top_sets, labels = sample(seed, low_high, kind, n=5, n_edges=7)
+        found = solve_program(
+            *scores, top_sets=top_sets, nested=nested, task=task, labels=labels
+        )
+        truth = reference.local_polytope_value(
+            scores,
+            top_sets.sizes,
+            top_sets.weights,
+            nested=nested,
+            task=task,
+            labels=labels,
+        )
+        assert found.value == pytest.approx(truth, rel=1e-9, abs=1e-9)
+
+
+@TASKS
+@SIGNS
+def test_no_ranking_is_worth_more_than_the_optimum(task, low_high):
+    for seed in range(4):
+        scores, top_sets, labels = sample(seed, low_high, n=5, n_edges=6)
+        found = solve_program(*scores, task=task, labels=labels)
+        best = reference.best_ranking_value(
+            scores, top_sets.sizes, top_sets.weights, task, labels
+        )
+        assert found.rounded_value <= best + 1e-9
+        assert best <= found.value + 1e-9
+        if found.is_integral:
+            assert found.value == pytest.approx(best, abs=1e-9)
+            assert found.rounded_value == pytest.approx(best, abs=1e-9)
+
+
+@SIGNS
+def test_no_sets_of_their_own_are_worth_more_than_the_unnested_optimum(low_high):
+    for seed in range(4):
+        scores, top_sets, _ = sample(seed, low_high)
+        found = solve_program(*scores, nested=False)
+        best = reference.best_subsets_value(scores, top_sets.sizes, top_sets.weights)
+        assert best <= found.value + 1e-9
+        if found.is_integral:
+            assert found.value == pytest.approx(best, abs=1e-9)
+
+
+def test_both_fractional_and_integral_optima_are_seen_above():
+    for low_high in RANGES.values():
+        found = [solve_program(*graph(seed, 5, 6, *low_high)) for seed in range(4)]
+        assert {one.is_integral for one in found} == {False, True}
+
+
+@TASKS
+@ALL_SETS
+def test_nestedness_costs_nothing_where_no_weight_is_negative(task, kind):
+    scores, top_sets, labels = sample(3, (0.0, 1.0), kind, n=9, n_edges=16)
+    options = {"top_sets": top_sets, "task": task, "labels": labels}
+    nested = solve_program(*scores, **options)
+    alone = solve_program(*scores, nested=False, **options)
+    assert nested.value == pytest.approx(alone.value, rel=1e-10)
+
+
+@TASKS
+def test_nestedness_never_gains(task):
+    for seed in range(5):
+        scores, _, labels = sample(seed, (-2.0, 1.0), n=8, n_edges=16)
+        nested = solve_program(*scores, task=task, labels=labels)
+        alone = solve_program(*scores, nested=False, task=task, labels=labels)
+        assert nested.value <= alone.value + 1e-9
+
+
+def test_nestedness_costs_something_where_the_best_node_repels_the_next_two():
+    star = [1.5, 1.0, 1.0], [[0, 1], [0, 2]], [-2.0, -2.0]
+    alone = solve_program(*star, nested=False)
+    assert_array_equal(alone.memberships, [[1, 0, 0], [0, 1, 1], [1, 1, 1]])
+    assert alone.is_integral
+    assert alone.value == pytest.approx(1.5 + 2.0 - 0.5)
+    assert solve_program(*star).value < alone.value - 0.1
+
+
+def test_a_frustrated_graph_has_a_fractional_optimum_and_is_rounded():
+    found = solve_program(*FRUSTRATED)
+    # halves of all four nodes avoid the edge that any two nodes would have
+    assert found.value == pytest.approx(-9.0)
+    assert not found.is_integral
+    assert found.rounded_value == -10.0
+    assert sorted(found.order) == [0, 1, 2, 3]
+
+
+@TASKS
+@ALL_SETS
+@SIGNS
+@NESTED
+def test_memberships_are_feasible_and_explain_the_counts(task, kind, low_high, nested):
+    scores, top_sets, labels = sample(5, low_high, kind, n=8, n_edges=14)
+    found = solve_program(
+        *scores, top_sets=top_sets, nested=nested, task=task, labels=labels
+    )
+    z, n_positive = found.memberships, labels.sum()
+    assert z.shape == (top_sets.sizes.size, 8)
+    assert z.min() >= 0.0
+    assert z.max() <= 1.0
+    assert_allclose(z.sum(axis=1), top_sets.sizes, atol=1e-9)
+    if nested:
+        assert np.diff(z, axis=0).min(initial=0.0) >= -1e-9
+    if task == "consistent":
+        assert_allclose(z[top_sets.sizes >= n_positive][:, labels], 1.0, atol=1e-9)
+        assert_allclose(z[top_sets.sizes <= n_positive][:, ~labels], 0.0, atol=1e-9)
+    assert_allclose(found.node_counts, top_sets.weights @ z, atol=1e-12)
+    value = scores[0] @ found.node_counts + scores[2] @ found.edge_counts
+    assert value == pytest.approx(
+        reference.total(z, top_sets.weights, *scores), abs=1e-9
+    )
+    if task == "loss_augmented":
+        value += reference.loss(z, top_sets.sizes, top_sets.weights, labels)
+    assert found.value == pytest.approx(value, abs=1e-9)
+
+
+@TASKS
+@ALL_SETS
+@SIGNS
+def test_the_rounded_ranking_has_the_value_it_says(task, kind, low_high):
+    scores, top_sets, labels = sample(6, low_high, kind, n=8, n_edges=14)
+    found = solve_program(*scores, top_sets=top_sets, task=task, labels=labels)
+    assert_array_equal(np.sort(found.order), np.arange(8))
+    truth = reference.value_of_order(
+        found.order, scores, top_sets.sizes, top_sets.weights, task, labels
+    )
+    assert found.rounded_value == pytest.approx(truth, abs=1e-10)
+    assert found.rounded_value <= found.value + 1e-9
+    if task == "consistent":
+        assert reference.is_consistent(found.order, labels)
+
+
+def test_nodes_of_equal_counts_are_ordered_by_score_then_by_number():
+    top_sets = TopSets.up_to(5, 1)  # one node is in, the others tie
+    found = solve_program([1.0, 2.0, 9.0, 1.0, 3.0], [], [], top_sets=top_sets)
+    assert_array_equal(found.order, [2, 4, 1, 0, 3])
+    # negatives come last even if no set tells them from the last positives
+    labels = [False, True, True, True, True]
+    found = solve_program(
+        [9.0, 2.0, 4.0, 1.0, 3.0],
+        [],
+        [],
+        top_sets=top_sets,
+        task="consistent",
+        labels=labels,
+    )
+    assert_array_equal(found.order, [2, 4, 1, 3, 0])
+
+
+@ALL_SETS
+def test_without_edges_the_ranking_is_a_sort(kind):
+    unary = np.random.default_rng(0).normal(size=7)
+    top_sets = SETS[kind](7)
+    for edges in ([], np.empty((0, 2), dtype=int)):
+        found = solve_program(unary, edges, [], top_sets=top_sets)
+        tops = np.cumsum(np.sort(unary)[::-1])
+        assert found.value == pytest.approx(top_sets.weights @ tops[top_sets.sizes - 1])
+        assert found.is_integral
+        assert found.rounded_value == pytest.approx(found.value)
+        assert found.edge_counts.shape == (0,)
+    assert_array_equal(solve_program(unary, [], []).order, np.argsort(-unary))
+
+
+def test_one_node_is_a_ranking():
+    found = solve_program([-2.5], [], [])
+    assert (found.value, found.rounded_value, found.is_integral) == (-2.5, -2.5, True)
+    assert_array_equal(found.memberships, [[1.0]])
+    no_sets = solve_program([-2.5], [], [], top_sets=TopSets.binned(1, 10))
+    assert no_sets.value == no_sets.rounded_value == 0.0
+    assert no_sets.memberships.shape == (0, 1)
+    assert_array_equal(no_sets.order, [0])
+
+
+def test_sets_on_which_all_rankings_agree_have_no_loss():
+    top_sets = TopSets(np.array([3]), np.array([2.0]), 3)
+    scores = [1.0, 2.0, 3.0], [[0, 1]], [-1.0]
+    found = solve_program(
+        *scores, top_sets=top_sets, task="loss_augmented", labels=[0, 1, 0]
+    )
+    assert found.value == pytest.approx(10.0)
+
+
+def test_parts_of_a_graph_compete_only_through_the_sizes():
+    scores, top_sets, _ = sample(7, (-1.0, 1.0), n=3, n_edges=3)
+    other = graph(8, n=3, n_edges=2, low=-1.0)
+    both = (
+        np.concatenate([scores[0], other[0], [0.1]]),  # and a node by itself
+        np.concatenate([scores[1], other[1] + 3]),
+        np.concatenate([scores[2], other[2]]),
+    )
+    top_sets = TopSets.every(7)
+    truth = reference.local_polytope_value(both, top_sets.sizes, top_sets.weights)
+    assert solve_program(*both).value == pytest.approx(truth, abs=1e-9)
+
+
+def test_a_repeated_edge_is_one_edge_with_both_weights():
+    unary, edges, pair_weights = graph(1, low=-1.0)
+    whole = solve_program(unary, edges, pair_weights)
+    parts = np.array([3.0, -2.0])[:, None] * pair_weights
+    twice = np.concatenate([edges, edges[:, ::-1]])
+    found = solve_program(unary, twice, parts.ravel())
+    assert found.value == pytest.approx(whole.value, rel=1e-10)
+    n_edges = len(edges)
+    assert_array_equal(found.edge_counts[:n_edges], found.edge_counts[n_edges:])
+    value = unary @ found.node_counts + parts.ravel() @ found.edge_counts
+    assert found.value == pytest.approx(value, rel=1e-12)
+
+
+def test_an_edge_of_weight_zero_counts_but_changes_nothing():
+    unary, edges, pair_weights = graph(2, n_edges=8, low=-1.0)
+    less = solve_program(unary, edges[1:], pair_weights[1:])
+    zero = solve_program(unary, edges, np.r_[0.0, pair_weights[1:]])
+    assert zero.value == pytest.approx(less.value, rel=1e-12)
+    ends = zero.memberships[:, edges[0]]
+    assert zero.edge_counts[0] == pytest.approx(ends.min(axis=1).sum())
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e9, 1e150])
+def test_the_optimum_grows_with_the_scores_at_any_scale(scale):
+    unary, edges, pair_weights = graph(4, low=-1.0)
+    here = solve_program(unary, edges, pair_weights)
+    there = solve_program(scale * unary, edges, scale * pair_weights)
+    assert there.value == pytest.approx(scale * here.value, rel=1e-10, abs=0.0)
+    assert_array_equal(there.order, here.order)
+
+
+def test_a_constant_on_all_nodes_changes_no_ranking():
+    unary, edges, pair_weights = graph(4, low=-1.0)
+    unary = np.round(unary * 2.0**10) / 2.0**10  # so that adding it loses no digit
+    here = solve_program(unary, edges, pair_weights)
+    there = solve_program(unary + 2.0**35, edges, pair_weights)
+    assert_allclose(there.memberships, here.memberships, atol=1e-9)
+    assert_array_equal(there.order, here.order)
+
+
+def test_one_huge_score_leaves_the_others_exact():
+    unary, edges, pair_weights = graph(9, low=-1.0)
+    unary[2] = 100.0
+    here = solve_program(unary, edges, pair_weights)
+    unary[2] = 1e8
+    there = solve_program(unary, edges, pair_weights)
+    assert_allclose(there.memberships, here.memberships, atol=1e-9)
+    assert_array_equal(there.order, here.order)
+
+
+def test_all_scores_zero_is_a_valid_program():
+    found = solve_program([0.0] * 3, [[0, 1], [1, 2]], [0.0, 0.0])
+    assert found.value == found.rounded_value == 0.0
+
+
+def test_both_methods_agree():
+    scores = graph(0, n=10, n_edges=20, low=-1.0)
+    simplex = solve_program(*scores, method="simplex")
+    interior = solve_program(*scores, method="interior-point")
+    assert simplex.value == pytest.approx(interior.value, rel=1e-9)
+
+
+def test_arguments_are_not_changed_and_may_be_read_only():
+    scores = graph(1)
+    copies = [part.copy() for part in scores]
+    for part in scores:
+        part.setflags(write=False)
+    solve_program(*scores, task="loss_augmented", labels=labels_of(1, 6))
+    for part, copy in zip(scores, copies, strict=True):
+        assert_array_equal(part, copy)
+
+
+GOOD = {
+    "unary": [1.0, 2.0, 3.0],
+    "edges": [[0, 1], [1, 2]],
+    "pair_weights": [1.0, -1.0],
+}
+BAD = {
+    "edge out of range": (
+        {"edges": [[0, 1], [1, 3]]},
+        r"edges\[1\] is \(1, 3\), but the 3 nodes",
+    ),
+    "negative node": ({"edges": [[-1, 1], [1, 2]]}, r"edges\[0\] is \(-1, 1\)"),
+    "self-loop": ({"edges": [[0, 1], [2, 2]]}, r"edges\[1\] joins node 2 to itself"),
+    "fractional nodes": ({"edges": [[0.0, 1.5], [1, 2]]}, r"edges\[0\] is"),
+    "edges of three": ({"edges": [[0, 1, 2]]}, r"shape \(1, 3\)"),
+    "few weights": ({"pair_weights": [1.0]}, "each of the 2 edges"),
+    "no edges but weights": ({"edges": []}, "each of the 0 edges"),
+    "NaN weight": ({"pair_weights": [1.0, np.nan]}, "pair_weights .* row 1 is nan"),
+    "NaN score": ({"unary": [1.0, np.nan, 3.0]}, "unary .* row 1 is nan"),
+    "infinite score": ({"unary": [np.inf, 2.0, 3.0]}, "unary .* row 0 is inf"),
+    "no nodes": ({"unary": [], "edges": [], "pair_weights": []}, "unary is empty"),
+    "other sets": ({"top_sets": TopSets.every(4)}, "4 nodes, but unary has 3"),
+    "unknown task": ({"task": "sort"}, "'consistent', got 'sort'"),
+    "unknown method": ({"method": "barrier"}, "got 'barrier'"),
+    "no labels": ({"task": "consistent"}, "'consistent' needs labels"),
+    "few labels": ({"task": "consistent", "labels": [0, 1]}, "labels are 2"),
+    "three labels": ({"task": "consistent", "labels": [0, 1, 2]}, "3 distinct values"),
+    "no time": ({"time_limit": 0.0}, "time_limit must be positive"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), list(BAD.values()), ids=list(BAD))
+def test_bad_input_is_named(change, message):
+    with pytest.raises(ValueError, match=message):
+        solve_program(**{**GOOD, **change})
+
+
+@pytest.mark.parametrize("task", ["loss_augmented", "consistent"])
+def test_labels_of_one_class_are_refused(task):
+    with pytest.raises(NotEnoughClassesError, match="all 3 labels are 1"):
+        solve_program(**GOOD, task=task, labels=[1, 1, 1])
+
+
+def test_a_program_too_large_is_refused_before_it_is_written():
+    n = 2000
+    edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    with pytest.raises(ValueError, match=r"7,998,000 variables.*fewer top sets"):
+        solve_program(np.zeros(n), edges, np.ones(n - 1))
+
+
+def test_the_time_limit_names_a_way_out():
+    scores = graph(0, n=60, n_edges=200)
+    with pytest.raises(TimeoutError, match=r"15,600 variables.*graphs\.inference"):
+        solve_program(*scores, time_limit=1e-4)
