@@ -81,6 +81,7 @@ def view_training_rows(
 
     No row sees its own label, one of its group or query, or a later one.
     """
+    check_choice("view", view, VIEWS)
     if view == "raw":
         return view_rows(view, encoder, table)
     unit = unit_of_rows(target.queries, target.groups, target.times)
