@@ -7,7 +7,6 @@ One path for :class:`~aucmax.tables.TableModel`, `compare_models` and `AutoRanke
 import time
 import warnings
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -139,11 +138,6 @@ def fit_estimator(
             )
         taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant
-    if is_dask(matrix):
-        import dask.array as da
-
-        cut = partial(da.from_array, chunks=(matrix.chunks[0],))
-        labels, taken = cut(labels), {n: cut(values) for n, values in taken.items()}
     _fit_with_folds(estimator, matrix, labels, taken, target)
     return estimator if callback is None else estimator.set_params(callback=None)
 
