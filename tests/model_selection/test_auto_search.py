@@ -1,5 +1,4 @@
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,12 +6,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.model_selection import out_of_fold
-from aucmax.model_selection.candidates import Candidate, choose_candidates
-from aucmax.model_selection.clock import Clock
-from aucmax.model_selection.search import search
+from aucmax.model_selection import fitted_candidates
+from aucmax.model_selection.auto_search import AutoSearch, SearchClock, TimeUpError
+from aucmax.model_selection.models import choose_candidates
 from aucmax.trees import LightGBMBaseline
-from model_selection.test_out_of_fold import SETTING, Recorder, training_table
+from model_selection.test_fitted_candidates import SETTING, Recorder, training_table
 
 
 class Slow(Recorder):
@@ -37,7 +35,13 @@ class Interrupted(Recorder):
 
 def run(*models, time_limit=None, report=None):
     candidates = choose_candidates(list(models), SETTING)
-    return search(candidates, training_table(), SETTING, Clock(time_limit), report)
+    return search(candidates, SearchClock(time_limit), report)
+
+
+def search(candidates, clock, report=None, setting=SETTING):
+    found = AutoSearch(training_table(), setting, clock, report)
+    found.run(candidates)
+    return found
 
 
 def names(found):
@@ -75,9 +79,9 @@ def test_a_candidate_that_is_not_done_in_time_is_dropped():
 
 
 def test_time_is_left_to_fit_what_is_done_to_all_rows():
-    clock = Clock(2.0)
+    clock = SearchClock(2.0)
     candidates = choose_candidates([(str(k), Slow()) for k in range(50)], SETTING)
-    found = search(candidates, training_table(), SETTING, clock, None)
+    found = search(candidates, clock)
     # three fits of two thirds of the rows each; half as long to fit all of them once
     once = sum(one.seconds for one in found.fitted) / 2.0
     assert once / 2.0 < 2.0 - clock.seconds < 2.0 * once
@@ -95,7 +99,7 @@ def test_a_candidate_that_fails_is_noted():
 def test_a_candidate_with_a_fault_is_noted_for_users_and_raised_in_tests(monkeypatch):
     with pytest.raises(IndexError, match="cannot learn"):
         run(Broken(IndexError), GaussianNB())
-    monkeypatch.setattr("aucmax.model_selection.search.RAISES", False)
+    monkeypatch.setattr("aucmax.model_selection.auto_search.RAISES", False)
     found = run(Broken(IndexError), GaussianNB())
     assert found.notices == ["Broken is left out: IndexError: cannot learn"]
 
@@ -116,21 +120,20 @@ def test_the_callback_may_end_the_search():
 
 
 def test_large_tables_are_encoded_view_by_view(monkeypatch):
-    monkeypatch.setattr(out_of_fold, "_MANY_CELLS", 1)
+    monkeypatch.setattr(fitted_candidates, "_MANY_CELLS", 1)
     trees = LightGBMBaseline(n_estimators=3)
     found = run(("a", GaussianNB()), ("b", trees), ("c", LogisticRegression()))
     assert names(found) == ["a", "c", "b"]
 
 
 def test_candidates_are_compared_by_the_part_that_counts():
-    candidates = [Candidate("first", lambda _: Recorder())]
     news = []
-    search(candidates, training_table(), SETTING, Clock(None), news.append)
+    run(("first", Recorder()), report=news.append)
     assert news[-1].best == "first"
 
 
 def test_a_fit_that_cannot_be_stopped_is_tried_with_some_rows(monkeypatch):
-    monkeypatch.setattr(out_of_fold, "_MANY_ROWS", 10)
+    monkeypatch.setattr(fitted_candidates, "_MANY_ROWS", 10)
     sizes = []
 
     class Blind(GaussianNB):
@@ -140,9 +143,21 @@ def test_a_fit_that_cannot_be_stopped_is_tried_with_some_rows(monkeypatch):
             return super().fit(X, y)
 
     candidates = choose_candidates([GaussianNB(), Blind()], SETTING)
-    setting = replace(SETTING, is_limited=True)
+    setting = SETTING._replace(is_limited=True)
     start = time.perf_counter()
     with pytest.warns(UserWarning, match="enough for one model only"):
-        search(candidates, training_table(), setting, Clock(0.5), None)
+        search(candidates, SearchClock(0.5), setting=setting)
     assert sizes == [60 // 16]
     assert time.perf_counter() - start < 0.5
+
+
+def test_time_is_up_when_what_is_reserved_is_no_longer_left():
+    clock = SearchClock(100.0)
+    assert 0.0 <= clock.seconds < 10.0
+    clock.check(reserved=80.0)
+    with pytest.raises(TimeUpError):
+        clock.check(reserved=101.0)
+
+
+def test_without_a_limit_time_is_never_up():
+    SearchClock(None).check(reserved=1e9)

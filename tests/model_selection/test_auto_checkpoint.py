@@ -12,7 +12,7 @@ from every_model import TABLE, Y
 from killed import KilledError
 from persistence.equality import same
 
-MODELS = ["logistic regression", "kernel", LambdaMART(n_estimators=3)]
+MODELS = ["logistic", "kernel", LambdaMART(n_estimators=3)]
 
 
 def killed_before(candidate):
@@ -60,7 +60,7 @@ def test_models_of_the_folds_go_on_as_well(tmp_path, monkeypatch):
 
 
 def test_a_model_that_no_file_can_hold_is_fitted_again(tmp_path):
-    models = [RandomForestClassifier(5, random_state=0), "logistic regression"]
+    models = [RandomForestClassifier(5, random_state=0), "logistic"]
     killed(tmp_path / "a.part", "combination", models)
     tried = []
     ranker(models, callback=tried.append).fit(TABLE, Y, checkpoint=tmp_path / "a.part")
@@ -86,11 +86,11 @@ def test_time_that_was_spent_counts_and_more_time_goes_on(tmp_path):
     path = tmp_path / "a.part"
     killed(path, "kernel")
     fit, _, state = checkpoint_file._unpack(path.read_bytes())
-    state["logistic regression"]["seconds"] = 1000.0
+    state["logistic"]["seconds"] = 1000.0
     Checkpoint(path, fit).write(state)
     with pytest.warns(UserWarning, match="one model only"):
         found = ranker().set_params(time_limit=900.0).fit(TABLE, Y, checkpoint=path)
-    assert list(found.weights_) == ["logistic regression"]
+    assert list(found.weights_) == ["logistic"]
     found = ranker().fit(TABLE, Y, checkpoint=path)
     assert len(found.board_["model"]) == 4
 
@@ -111,7 +111,7 @@ def test_forged_states_are_refused(change, tmp_path):
     path = tmp_path / "a.part"
     killed(path, "kernel")
     fit, _, state = checkpoint_file._unpack(path.read_bytes())
-    state["logistic regression"] |= change
+    state["logistic"] |= change
     Checkpoint(path, fit).write(state)
     with pytest.raises(ModelFileError, match="no whole record of 'logistic"):
         ranker().fit(TABLE, Y, checkpoint=path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax.model_selection.aim import MEASURES, Aim
+from aucmax.model_selection.aim import Aim, measure_titles
 from aucmax.tables import TableModel, TableNotice, Target
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class Comparison:
         if self.best is None:
             return f"{models}: all have constant scores"
         best = max(result.main for result in self.ranked)
-        return f"{models}: best is {self.best!r}, {MEASURES[self.metric]} {best:.4f}"
+        return f"{models}: best is {self.best!r}, {self.aim.title} {best:.4f}"
 
     def __str__(self) -> str:
         return "\n".join([*self._table(), "", *self.explain()])
@@ -216,11 +216,10 @@ class Comparison:
     @property
     def measure_titles(self) -> list[str]:
         """What the measures are called in a table, the main one first."""
-        titles = {**MEASURES, "partial_auc": f"pAUC {self.aim.part}"}
-        return [titles[name] for name in self.results[0].measures]
+        return measure_titles(self.aim, self.results[0].measures)
 
     def _repr_html_(self) -> str:
-        from aucmax.model_selection.reporting import comparison_table
+        from aucmax.report.pages import comparison_table
 
         return comparison_table(self)
 
@@ -255,7 +254,7 @@ class Comparison:
         >>> report.contents.title
         'Which machines will fail?'
         """
-        from aucmax.model_selection.reporting import report_comparison
+        from aucmax.report.pages import report_comparison
 
         return report_comparison(self, title=title, reproduction=reproduction)
 
@@ -321,7 +320,7 @@ class Comparison:
             part = self.aim.part_in_words
             lines.append(f"Models are chosen and tested by the mean over {part}.")
         if self.tests:
-            test = f"a paired test of the {MEASURES[self.metric]} (DeLong)"
+            test = f"a paired test of the {self.aim.title} (DeLong)"
             if self.unit != "rows":
                 test = f"Student's t of the paired differences over {self.unit}"
             lines.append(f"p by {test}: beats or loses if p < 0.05, else even.")

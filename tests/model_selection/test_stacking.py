@@ -3,7 +3,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from aucmax.metrics import partial_auc_score, roc_auc_score
-from aucmax.model_selection.combiners import Ranked, best_single, stacked
+from aucmax.model_selection.stacking import LogitRows, best_single, stacked
 from model_selection.ranked_samples import WHOLE, ranked
 
 
@@ -70,7 +70,7 @@ def test_weights_are_those_of_a_logistic_regression_if_none_would_be_negative():
 
 def test_a_model_that_ranks_backwards_is_not_turned_round():
     rows = ranked([0.5, 0.5])
-    backwards = Ranked(
+    backwards = LogitRows(
         rows.logits * [1.0, -1.0], rows.labels, rows.folds, None, None, WHOLE
     )
     np.testing.assert_array_equal(stacked(backwards), [1.0, 0.0])
@@ -78,5 +78,5 @@ def test_a_model_that_ranks_backwards_is_not_turned_round():
 
 def test_without_a_useful_model_one_is_taken():
     rows = ranked([0.5, 0.7])
-    hopeless = Ranked(-rows.logits, rows.labels, rows.folds, None, None, WHOLE)
+    hopeless = LogitRows(-rows.logits, rows.labels, rows.folds, None, None, WHOLE)
     assert sorted(stacked(hopeless)) == [0.0, 1.0]

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from aucmax.model_selection import ensemble
-from aucmax.model_selection.combiners import best_single, stacked
-from aucmax.model_selection.ensemble import combine
+from aucmax.model_selection import stacking
+from aucmax.model_selection.stacking import best_single, combine, stacked
 from model_selection.ranked_samples import ranked
 
 
@@ -44,7 +43,7 @@ def test_labels_of_a_block_do_not_touch_its_honest_scores():
 def test_a_single_model_replaces_a_stack_that_is_clearly_worse(monkeypatch):
     rows = ranked([0.1, 3.0])
     bad = {"stack": lambda _: np.array([0.0, 1.0]), "best single model": best_single}
-    monkeypatch.setattr(ensemble, "COMBINERS", bad)
+    monkeypatch.setattr(stacking, "COMBINERS", bad)
     found = combine(rows, blocks_of(rows))
     assert found.combiner == "best single model"
     np.testing.assert_array_equal(found.weights, [1.0, 0.0])

@@ -45,7 +45,7 @@ def parse_parameters(
     Examples
     --------
     >>> from aucmax import LambdaMART
-    >>> from aucmax.model_selection.parameters import parse_parameters
+    >>> from aucmax.model_selection.typed_parameters import parse_parameters
     >>> parse_parameters(LambdaMART(), ["n_estimators=50"], "lambdamart")
     {'n_estimators': 50}
     """

@@ -11,7 +11,7 @@ from aucmax import AUCSVC
 from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import ConstantScoresWarning
 from aucmax.model_selection import choose_aim, compare_models, report_model
-from aucmax.model_selection.insights import cross_fitted_probabilities, importance_of
+from aucmax.report.insights import cross_fitted_probabilities, importance_of
 from aucmax.tables import TableModel, encode_target
 
 SCRIPT = "<script>alert(1)</script>"

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from aucmax.model_selection.rank_scale import Spread, learn_scale, scaled, to_logits
+from aucmax.model_selection.stacking import Spread, learn_scale, scaled, to_logits
 from drawing import picked
 
 RANK_ALONE = Spread(0.0, 0.0)

@@ -3,13 +3,13 @@ import pytest
 
 from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
 from aucmax.metrics.uncertainty import area_interval
-from aucmax.model_selection.estimate import WHOLE, compare_scores, estimate
+from aucmax.model_selection.leaderboard import WHOLE_CURVE, compare_scores, estimate
 from model_selection.ranked_samples import ranked
 
 EARLY = {"fpr_range": (0.0, 0.2), "tpr_range": (0.0, 1.0)}
 
 
-@pytest.mark.parametrize("part", [WHOLE, EARLY])
+@pytest.mark.parametrize("part", [WHOLE_CURVE, EARLY])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_one_fold_has_the_interval_of_its_rows(part, weighted):
     weight = np.random.default_rng(1).random(600) if weighted else None
@@ -23,8 +23,8 @@ def test_one_fold_has_the_interval_of_its_rows(part, weighted):
 def test_folds_are_compared_within_themselves():
     rows = ranked([1.0])
     scores = rows.logits[:, 0]
-    moved = estimate(rows, scores + 9.0 * rows.folds, WHOLE)
-    assert moved == pytest.approx(estimate(rows, scores, WHOLE))
+    moved = estimate(rows, scores + 9.0 * rows.folds, WHOLE_CURVE)
+    assert moved == pytest.approx(estimate(rows, scores, WHOLE_CURVE))
 
 
 def test_folds_that_share_training_rows_have_a_wider_interval():
@@ -39,7 +39,7 @@ def test_folds_that_share_training_rows_have_a_wider_interval():
     ]
     errors = np.array([one.standard_error for one in of_folds])
     independent = np.linalg.norm(errors * pairs / np.sum(pairs))
-    found = estimate(rows, scores, WHOLE)
+    found = estimate(rows, scores, WHOLE_CURVE)
     rows = np.sum([one.rows for one in of_folds], axis=0)
     error = np.sqrt(1 + 2 / 3) * independent
     assert found[1:] == pytest.approx(area_interval(found.value, error, 0.95, rows))
@@ -59,7 +59,7 @@ def test_a_class_of_one_row_leaves_no_interval():
     rows = ranked([0.5], n_rows=40, n_folds=1)
     positives = np.flatnonzero(rows.labels)[1:]
     rows = rows.take(np.setdiff1d(np.arange(40), positives))
-    found = estimate(rows, rows.logits[:, 0], WHOLE)
+    found = estimate(rows, rows.logits[:, 0], WHOLE_CURVE)
     assert 0.0 <= found.value <= 1.0
     assert np.isnan(found.low)
     assert np.isnan(compare_scores(rows, rows.logits[:, 0], -rows.logits[:, 0]))

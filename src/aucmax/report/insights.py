@@ -11,7 +11,6 @@ from sklearn.utils import _safe_indexing
 
 from aucmax.decisions.calibration import along_knots, learn_calibration
 from aucmax.inspection import permutation_importance
-from aucmax.model_selection.aim import Aim
 from aucmax.report.contents import Importance, Probabilities
 from aucmax.tables import Target, as_table
 
@@ -26,42 +25,22 @@ Floats = NDArray[np.float64]
 
 # Rows of either class that columns are shuffled in: the AUC does not depend on how many
 # there are of each.
-_MOST_ROWS_OF_A_CLASS = 2500
-_FEWEST_ROWS_OF_A_CLASS = 200
+_MAX_ROWS_OF_A_CLASS = 2500
+_MIN_ROWS_OF_A_CLASS = 200
 # Rows of either class that probabilities are learned from.
-_MOST_ROWS_TO_CALIBRATE = 20_000
+_MAX_ROWS_TO_CALIBRATE = 20_000
 # Cells to score per shuffled column, and columns to try: a report takes seconds.
-_MOST_CELLS = 1_000_000
-_MOST_COLUMNS = 40
+_MAX_CELLS = 1_000_000
+_MAX_COLUMNS = 40
 # So few columns are shuffled several times.
 _FEW_COLUMNS = 15
 _REPEATS_OF_FEW = 3
 
 
 def importance_of(
-    name: str, model: Any, table: Any, target: Target, aim: Aim, rows: str
+    name: str, model: Any, table: Any, target: Target, aim: Any, rows: str
 ) -> Importance | None:
-    """Measure what a model looks at; None if rows are too few, or in queries.
-
-    Parameters
-    ----------
-    name : str
-        What the model is called.
-    model : estimator
-        Fitted to other rows.
-    table : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Rows to shuffle columns in, as the model takes them.
-    target : Target
-        What is ranked.
-    aim : Aim
-        The area that drops.
-    rows : str
-        What to call these rows.
-
-    Returns
-    -------
-    Importance or None
-    """
+    """Measure what a model looks at; None if rows are too few, or in queries."""
     if target.queries is not None or min(target.n_positive, target.n_negative) < 2:
         return None
     names = _columns(model, table)
@@ -94,21 +73,7 @@ def importance_of(
 def probabilities_of(
     models: Mapping[str, Any], table: Any, target: Target
 ) -> list[Probabilities]:
-    """Return the probabilities of those models that give some.
-
-    Parameters
-    ----------
-    models : mapping from str to estimator
-        By their names, fitted to other rows.
-    table : polars.DataFrame or csr_array
-        The rows.
-    target : Target
-        What is ranked: of two classes.
-
-    Returns
-    -------
-    list of Probabilities
-    """
+    """Return the probabilities of those models that give some."""
     if target.is_graded:
         return []
     return [
@@ -129,23 +94,7 @@ def cross_fitted_probabilities(
 
     The calibration of a fold is learned from the scores of all other folds, or of all
     earlier ones if rows have times; those of the first are then left out.
-
-    Parameters
-    ----------
-    name : str
-        What the model is called.
-    scores : ndarray of shape (rows,)
-        By models that have not seen the row.
-    fold_numbers : ndarray of int of shape (rows,)
-        The fold of each row.
-    target : Target
-        What is ranked.
-
-    Returns
-    -------
-    list of Probabilities
-        Empty where there is one fold, or rows of other folds have but one class, or
-        where rows are in queries or have more than two levels.
+    Empty for one fold, for other folds of one class, for queries and for levels.
     """
     labels = target.relevant == 1
     folds = np.unique(fold_numbers)
@@ -172,7 +121,7 @@ def _thinned(
     kept, counted = [], []
     for is_positive in (False, True):
         own = rows[labels[rows] == is_positive]
-        step = -(-own.size // _MOST_ROWS_TO_CALIBRATE)
+        step = -(-own.size // _MAX_ROWS_TO_CALIBRATE)
         chosen = own[::step]
         mass = np.ones(chosen.size) if weights is None else weights[chosen]
         kept.append(chosen)
@@ -180,22 +129,8 @@ def _thinned(
     return np.concatenate(kept), np.concatenate(counted)
 
 
-def certificates_of(models: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say how close to its optimum each model is that can prove it.
-
-    Parameters
-    ----------
-    models : mapping from str to TableModel
-        By their names.
-
-    Returns
-    -------
-    list of (str, str)
-    """
-    return list(_certificates(models))
-
-
-def _certificates(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield how close to its optimum each model is that can prove it."""
     for name, model in models.items():
         fitted = getattr(model, "estimator_", model)
         margin = getattr(fitted, "certificate_", None)
@@ -230,8 +165,8 @@ def _columns(model: Any, table: Any) -> list[str]:
 
 def _sample(target: Target, n_columns: int) -> NDArray[np.intp]:
     """Choose as many rows of either class as can be scored quickly, evenly."""
-    fair = _MOST_CELLS // (2 * n_columns)
-    most = min(max(fair, _FEWEST_ROWS_OF_A_CLASS), _MOST_ROWS_OF_A_CLASS)
+    fair = _MAX_CELLS // (2 * n_columns)
+    most = min(max(fair, _MIN_ROWS_OF_A_CLASS), _MAX_ROWS_OF_A_CLASS)
     kept = []
     for is_relevant in (0, 1):
         (rows,) = np.nonzero(target.relevant == is_relevant)
@@ -242,7 +177,7 @@ def _sample(target: Target, n_columns: int) -> NDArray[np.intp]:
 
 def _promising(table: Any, target: Target, names: Sequence[str]) -> list[str]:
     """Choose columns to try: all, or those that tell the classes apart on their own."""
-    if len(names) <= _MOST_COLUMNS:
+    if len(names) <= _MAX_COLUMNS:
         return list(names)
     is_positive = target.relevant == 1
     table = as_table(table)
@@ -252,7 +187,7 @@ def _promising(table: Any, target: Target, names: Sequence[str]) -> list[str]:
         sums = [np.asarray(table[rows].mean(axis=0)).ravel() for rows in _both(target)]
         squares = np.asarray(table.multiply(table).mean(axis=0)).ravel()
         apart = np.abs(sums[1] - sums[0]) / np.sqrt(np.maximum(squares, 1e-300))
-    best = np.sort(np.argsort(-apart, kind="stable")[:_MOST_COLUMNS])
+    best = np.sort(np.argsort(-apart, kind="stable")[:_MAX_COLUMNS])
     return [names[place] for place in best]
 
 

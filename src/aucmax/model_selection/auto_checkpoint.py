@@ -1,4 +1,4 @@
-"""A search that goes on where a killed process has left it."""
+"""Resume a search of AutoRanker that was killed."""
 
 import os
 import re
@@ -10,8 +10,8 @@ import numpy as np
 from aucmax._core.digest import digest_rows
 from aucmax._version import __version__
 from aucmax.exceptions import ModelFileError
-from aucmax.model_selection.candidates import Candidate, Setting
-from aucmax.model_selection.out_of_fold import FittedCandidate, TrainingTable
+from aucmax.model_selection.fitted_candidates import FittedCandidate, SearchRows
+from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.persistence.checkpoint import Checkpoint
 from aucmax.persistence.model_file import pack_value
 
@@ -29,9 +29,9 @@ class SearchCheckpoint:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        rows: TrainingTable,
-        setting: Setting,
-        candidates: Sequence[Candidate],
+        rows: SearchRows,
+        setting: SearchSetting,
+        candidates: Sequence[SearchCandidate],
     ) -> None:
         self._file = Checkpoint(path, _fit(rows, setting, candidates))
         self._records: dict[str, Any] = dict(self._file.state)
@@ -49,7 +49,7 @@ class SearchCheckpoint:
         """Time that was spent on what is done."""
         return float(sum(record["seconds"] for record in self._records.values()))
 
-    def find(self, candidate: Candidate) -> FittedCandidate | None:
+    def find(self, candidate: SearchCandidate) -> FittedCandidate | None:
         """Return a candidate that is done, or None."""
         record = self._records.get(candidate.name)
         return None if record is None else FittedCandidate.of(candidate, **record)
@@ -74,13 +74,19 @@ class SearchCheckpoint:
 
 
 def _fit(
-    rows: TrainingTable, setting: Setting, candidates: Sequence[Candidate]
+    rows: SearchRows, setting: SearchSetting, candidates: Sequence[SearchCandidate]
 ) -> dict[str, str]:
     import lightgbm
     import sklearn
 
-    given = rows.given
-    vectors = (given.labels, given.weight, given.queries, given.groups, given.times)
+    given, target = rows.given, rows.given.target
+    vectors = (
+        given.labels,
+        target.weights,
+        target.queries,
+        target.groups,
+        target.times,
+    )
     folds = [test for _, test in rows.plan.folds]
     return {
         "the model": "AutoRanker",
@@ -92,15 +98,15 @@ def _fit(
         "the part of the ROC curve": str(setting.part),
         "random_state": str(setting.random_state),
         **{
-            f"the model {candidate.name!r}": _settings(candidate, setting)
+            f"the model {candidate.name!r}": _settings(candidate)
             for candidate in candidates
         },
     }
 
 
-def _settings(candidate: Candidate, setting: Setting) -> str:
+def _settings(candidate: SearchCandidate) -> str:
     """Return a digest of all parameters; functions count by their names."""
-    model = candidate.make(setting)
+    model = candidate.model.estimator
     parameters = {k: v for k, v in model.get_params().items() if k != "n_jobs"}
     text = re.sub(r" at 0x[0-9a-f]+", "", f"{type(model).__name__} {parameters}")
     return digest_rows(np.frombuffer(text.encode(), np.uint8), ())

@@ -1,4 +1,8 @@
-"""Reports of a comparison, and of one model on other rows."""
+"""Reports of a comparison, and of one model on other rows.
+
+A comparison is an :class:`aucmax.model_selection.Comparison`, an aim its `aim`. Both
+come from above this package, so that they are not imported.
+"""
 
 import platform
 from collections.abc import Mapping, Sequence
@@ -9,32 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._version import __version__
-from aucmax.model_selection.aim import MEASURES, WHOLE, Aim, choose_aim
-from aucmax.model_selection.insights import (
+from aucmax.report.contents import (
+    BaselineTest,
+    ModelRow,
+    NamedRanking,
+    ReportContents,
+    as_p_value,
+)
+from aucmax.report.document import Report, table_as_html
+from aucmax.report.insights import (
     certificates_of,
     cross_fitted_probabilities,
     importance_of,
     probabilities_of,
 )
-from aucmax.model_selection.judges import summarise_scores
-from aucmax.model_selection.models import trained_ranges
-from aucmax.model_selection.results import Comparison, VersusBaseline
-from aucmax.model_selection.splits import find_notices
-from aucmax.model_selection.verdicts import sentence_of_comparison, sentence_of_model
-from aucmax.report import Report
-from aucmax.report.contents import Contents, ModelRow, Ranking, Verdict
-from aucmax.report.document import table_as_html
 from aucmax.report.ranked_steps import found_among_first
-from aucmax.tables import (
-    Target,
-    as_table,
-    digest_table,
-    encode_target,
-    match_target,
-)
-from aucmax.tables.table_model import score_rows
+from aucmax.tables import Target, digest_table
 
-__all__ = ["comparison_table", "report_comparison", "report_model"]
+__all__ = ["comparison_table", "report_comparison", "report_scores"]
 
 _POSITION = "position, the share of negatives that a row outranks"
 _IN_QUERIES = (
@@ -42,20 +38,21 @@ _IN_QUERIES = (
     "open from the top, and no curve of it."
 )
 # far less than what one row of millions changes
-_LARGEST_STEP = 1e-9
+_MAX_STEP = 1e-9
 # rows of few columns may be those of training by chance
 _MANY_KNOWN_ROWS = 0.2
+_MAX_NAMES = 4  # in one sentence
 # what the numbers depend on most
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "polars")
 
 
-def comparison_table(comparison: Comparison) -> str:
+def comparison_table(comparison: Any) -> str:
     """Return the verdict and the table as HTML, for notebooks."""
     return table_as_html(_contents(comparison, "", None, with_insights=False))
 
 
 def report_comparison(
-    comparison: Comparison,
+    comparison: Any,
     *,
     title: str | None = None,
     reproduction: Mapping[str, str] | None = None,
@@ -66,20 +63,20 @@ def report_comparison(
 
 
 def _contents(
-    comparison: Comparison,
+    comparison: Any,
     title: str,
     reproduction: Mapping[str, str] | None,
     with_insights: bool,
-) -> Contents:
+) -> ReportContents:
     target, aim, fold = comparison.target, comparison.aim, comparison.last_fold
     rows = _model_rows(comparison)
     rankings = [
-        Ranking(row.name, _in_one_list(comparison, row.name))
+        NamedRanking(row.name, _in_one_list(comparison, row.name))
         for row in rows
         if row.problem is None and target.queries is None
     ]
     labels = target.relevant == 1
-    verdict = sentence_of_comparison(comparison)
+    verdict = _sentence(comparison)
     if rankings:
         verdict += f" {found_among_first(labels, rankings[0])}"
     insights: dict[str, Any] = {}
@@ -92,7 +89,7 @@ def _contents(
             "importance": importance_of(
                 comparison.best, model, fold.table, fold.target, aim, tested
             ),
-            "certificates": certificates_of(fold.models),
+            "certificates": list(certificates_of(fold.models)),
             "probabilities": cross_fitted_probabilities(
                 comparison.best,
                 comparison.scores[comparison.best],
@@ -102,7 +99,7 @@ def _contents(
             "origin_of_probabilities": 'as calibrate="auto" learns them from the '
             "scores of all other folds",
         }
-    return Contents(
+    return ReportContents(
         title=title,
         verdict=verdict,
         facts=_facts(comparison),
@@ -126,7 +123,7 @@ def _contents(
     )
 
 
-def _in_one_list(comparison: Comparison, name: str) -> NDArray[np.float64]:
+def _in_one_list(comparison: Any, name: str) -> NDArray[np.float64]:
     """Return positions that tie where scores of one fold do, and nowhere else.
 
     Rows of different folds have the same position though no model said that they are
@@ -146,13 +143,13 @@ def _in_one_list(comparison: Comparison, name: str) -> NDArray[np.float64]:
     starts = np.searchsorted(places[order], np.arange(places.max() + 1))
     within = group - group[starts][places[order]]
     listed = np.empty(order.size)
-    listed[order] = positions[order] + _LARGEST_STEP * within / order.size
+    listed[order] = positions[order] + _MAX_STEP * within / order.size
     return listed
 
 
-def _model_rows(comparison: Comparison) -> list[ModelRow]:
+def _model_rows(comparison: Any) -> list[ModelRow]:
     """Return the table, the best model first and those without measures last."""
-    tests: dict[str, dict[str, Verdict]] = {}
+    tests: dict[str, dict[str, BaselineTest]] = {}
     for test in comparison.tests:
         tests.setdefault(test.model, {})[test.baseline] = _verdict(test)
     ordered = sorted(
@@ -175,12 +172,12 @@ def _model_rows(comparison: Comparison) -> list[ModelRow]:
     ]
 
 
-def _verdict(test: VersusBaseline) -> Verdict:
+def _verdict(test: Any) -> BaselineTest:
     word = "even" if test.verdict == "no difference" else test.verdict
-    return Verdict(word, test.p_value, test.difference, test.low, test.high)
+    return BaselineTest(word, test.p_value, test.difference, test.low, test.high)
 
 
-def _facts(comparison: Comparison) -> list[str]:
+def _facts(comparison: Any) -> list[str]:
     facts = [_counts(comparison.target)]
     ways = {
         "folds": f"Tested on {comparison.n_folds} folds at random",
@@ -204,8 +201,8 @@ def _counts(target: Target) -> str:
     return f"{text}."
 
 
-def _shaded(aim: Aim) -> Sequence[float] | None:
-    is_part = aim.metric == "partial_auc" and aim.fpr_range != WHOLE
+def _shaded(aim: Any) -> Sequence[float] | None:
+    is_part = aim.metric == "partial_auc" and aim.fpr_range != (0.0, 1.0)
     return aim.fpr_range if is_part else None
 
 
@@ -216,91 +213,41 @@ def _versions() -> str:
     )
 
 
-def report_model(
+def report_scores(
+    name: str,
     model: Any,
-    X: Any,
-    y: Any,
+    rows: Any,
+    table: Any,
+    target: Target,
+    scores: NDArray[np.float64],
     *,
-    metric: str | None = None,
-    fpr_range: Sequence[float] | None = None,
-    tpr_range: Sequence[float] | None = None,
-    qid: Any = None,
-    name: str | None = None,
+    aim: Any,
+    summary: Any,
+    titles: Sequence[str],
     title: str | None = None,
     notices: Sequence[str] = (),
+    found: Sequence[str] = (),
     reproduction: Mapping[str, str] | None = None,
 ) -> Report:
-    """Make a report of one fitted model on other rows.
+    """Make a report of one fitted model by its scores of other rows.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted: a :class:`aucmax.tables.TableModel`, or any binary classifier that
-        scores rows.
-    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Rows that it was not fitted to.
-    y : array-like of shape (rows,), or Target
-        Their labels.
-    metric : str, optional
-        What comes first: a key of :data:`aucmax.model_selection.MEASURES`.
-    fpr_range, tpr_range : pair of float, optional
-        The part of the ROC curve that counts; by default what the model was trained
-        for.
-    qid : array-like of shape (rows,), optional
-        The query of each row, unless `y` is a target, which has its own.
-    name : str, optional
-        What to call the model.
-    title : str, optional
-        The heading.
-    notices : sequence of str, optional
-        What else to look at before the numbers are believed.
-    reproduction : mapping from str to str, optional
-        What someone needs to repeat it, such as "command" or "data".
-
-    Returns
-    -------
-    aucmax.report.Report
-        Call its ``save("page.html")`` or ``save("page.md")``.
-
-    Examples
-    --------
-    >>> from aucmax.model_selection import report_model
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = LogisticRegression(max_iter=10_000).fit(X[:300], y[:300])
-    >>> report_model(model, X[300:], y[300:]).contents.models[0].name
-    'LogisticRegression'
+    `rows` are what the model takes, `table` the same as a table. `summary` has the
+    measures of the scores, `titles` what they are called, and `found` is what checks of
+    the table have found.
     """
-    table = as_table(X)
-    target = _match(model, y, qid)
-    name = name or getattr(model, "name", None) or type(model).__name__
-    ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
-    given = {key: ends for key, ends in ranges.items() if ends is not None}
-    aim = choose_aim(target, metric, **(given or trained_ranges(model)))
-    # a model of its own kind of tables gets these as they came
-    asked = table if hasattr(model, "encoder_") else X
-    scores = score_rows(model, asked)
-    summary = summarise_scores(target, scores, aim)
-    if summary.n_constant:
-        raise ValueError(
-            f"{name} gives all {target.labels.size} rows the same score, so it ranks "
-            "nothing there. Check that the columns are those of training."
-        )
     labels = target.relevant == 1
-    rankings = [Ranking(name, scores)] if target.queries is None else []
+    rankings = [NamedRanking(name, scores)] if target.queries is None else []
     main = next(iter(summary.measures.values()))
-    verdict = sentence_of_model(name, main, summary.low, summary.high, aim)
+    verdict = f"{name}: {_how_well(main, summary.low, summary.high, aim)}."
     if rankings:
         verdict += f" {found_among_first(labels, rankings[0])}"
     doubts = _rows_of_training(model, table, target)
     verdict = " ".join([verdict, *doubts])
-    titles = {**MEASURES, "partial_auc": f"pAUC {aim.part}"}
-    contents = Contents(
+    contents = ReportContents(
         title=title or f"How well does {name} rank these rows?",
         verdict=verdict,
         facts=[_counts(target)],
-        measures=[titles[key] for key in summary.measures],
+        measures=titles,
         baselines=[],
         models=[
             ModelRow(
@@ -320,14 +267,10 @@ def report_model(
         rankings=rankings,
         scale="the score of the model",
         fpr_range=_shaded(aim),
-        probabilities=probabilities_of({name: model}, asked, target),
-        importance=importance_of(name, model, asked, target, aim, "of these rows"),
-        notices=[
-            *notices,
-            *doubts,
-            *(str(one) for one in find_notices(table, target)),
-        ],
-        certificates=certificates_of({name: model}),
+        probabilities=probabilities_of({name: model}, rows, target),
+        importance=importance_of(name, model, rows, target, aim, "of these rows"),
+        notices=[*notices, *doubts, *found],
+        certificates=list(certificates_of({name: model})),
         reproduction={
             **(reproduction or {}),
             "fingerprint of the data": digest_table(table, target),
@@ -351,10 +294,51 @@ def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
     ]
 
 
-def _match(model: Any, y: Any, qid: Any) -> Target:
-    """Return the target by what its values meant when the model was fitted."""
-    if isinstance(y, Target):
-        return y
-    if hasattr(model, "grading_"):
-        return match_target(y, model.grading_, qid=qid)
-    return encode_target(y, model.classes_[1], qid=qid)
+def _sentence(comparison: Any) -> str:
+    """Return which model ranks best, how well, and whether that may be chance."""
+    if comparison.best is None:
+        return "No model ranks these rows: all of them have constant scores."
+    best = next(r for r in comparison.results if r.name == comparison.best)
+    text = _how_well(best.main, best.low, best.high, comparison.aim)
+    return f"{best.name} ranks best: {text}. {_against(comparison)}".strip()
+
+
+def _how_well(value: float, low: float, high: float, aim: Any) -> str:
+    interval = f" (95% interval {low:.1%} to {high:.1%})" if low == low else ""
+    if aim.metric == "auc":
+        return f"it puts a positive above a negative in {value:.1%} of pairs{interval}"
+    if aim.metric == "partial_auc":
+        return (
+            f"over {aim.part_in_words} it finds {value:.1%} of the positives on "
+            f"average{interval}"
+        )
+    interval = f" (95% interval {low:.4f} to {high:.4f})" if low == low else ""
+    return f"{aim.title} {value:.4f}{interval}"
+
+
+def _against(comparison: Any) -> str:
+    """Return what the tests between the best model and others show."""
+    beaten: list[str] = []
+    even: list[str] = []
+    for test in comparison.tests:
+        if comparison.best not in (test.model, test.baseline):
+            continue
+        is_own = test.model == comparison.best
+        other = test.baseline if is_own else test.model
+        named = f"{other} ({as_p_value(test.p_value)})"
+        group = even if test.verdict == "no difference" else beaten
+        if named not in group:
+            group.append(named)
+    parts = []
+    if beaten:
+        parts.append(f"It beats {_listed(beaten)}")
+    if even:
+        start = "but it" if beaten else "It"
+        parts.append(f"{start} differs from {_listed(even)} by no more than chance")
+    return ", ".join(parts) + "." if parts else ""
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > _MAX_NAMES:
+        names = [*names[: _MAX_NAMES - 1], f"{len(names) - _MAX_NAMES + 1} others"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from aucmax.metrics import auc_interval, compare_auc
-from aucmax.model_selection.pooling import (
+from aucmax.model_selection.fold_estimates import (
     mean_interval,
     paired_test,
     pool_aucs,
