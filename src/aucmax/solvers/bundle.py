@@ -8,7 +8,7 @@ from aucmax.regularizers.regularizer import QuadraticRegularizer, Regularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.masters import master_for
-from aucmax.solvers.smoothing import first_width, lost_by_smoothing, narrowed
+from aucmax.solvers.risk_objective import first_width, lost_by_smoothing, narrowed
 from aucmax.solvers.solver import (
     Objective,
     Point,

@@ -12,7 +12,7 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
+from aucmax.solvers.risk_objective import WIDEST, height, lost_by_smoothing, narrowed
 from aucmax.solvers.solver import (
     Objective,
     Point,

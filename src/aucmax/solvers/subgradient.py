@@ -9,7 +9,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.masters import CutCertificate
-from aucmax.solvers.smoothing import (
+from aucmax.solvers.risk_objective import (
     first_width,
     height,
     lost_by_smoothing,
