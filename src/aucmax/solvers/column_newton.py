@@ -153,7 +153,7 @@ class ColumnNewtonSolver:
             if its_value < best_value:
                 best, best_value = on_surface, its_value
             bound = certificate.take(support, slope)
-            if watch.says_stop(objective, best_value, certificate.bound):
+            if watch.should_stop(objective, best_value, certificate.bound):
                 break
             if np.count_nonzero(point.parameters) > self.max_columns:
                 break

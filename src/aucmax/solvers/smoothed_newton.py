@@ -88,7 +88,7 @@ class SmoothedNewtonSolver:
             cuts.add(pulled, support)
             lower_bound = cuts.minimize(regularizer, C).lower_bound
             lower_bound = max(lower_bound, C * objective.least_risk)
-            if watch.says_stop(objective, best_value, lower_bound):
+            if watch.should_stop(objective, best_value, lower_bound):
                 break
             gradient = regularizer.gradient(point.parameters) + C * pulled
             gap = (best_value - lower_bound) / best_value
