@@ -89,6 +89,7 @@ def read_text_table(
     require_memory(path, needed, size_on_disk(path))
     # polars maps a plain file by itself
     source = text.obj if isinstance(text.obj, bytes) else Path(str(path))
+    del text
     frame = _parse(path, source, layout, mark, wanted)
     return frame, layout.unnamed, mark, found
 
