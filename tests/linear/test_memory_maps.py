@@ -9,7 +9,7 @@ from aucmax._core import mapped as _mapped
 from aucmax._core.mapped import MapWriter, is_mapped
 from aucmax.datasets import open_table
 from aucmax.linear.candidates import Rows
-from aucmax.linear.standardized_map import standardized_map
+from aucmax.linear.standardization import standardized
 
 ROWS = 500
 
@@ -42,9 +42,12 @@ def mapped(data):
 def test_columns_are_brought_to_one_scale_on_disk(data, mapped):
     X, _ = data
     weight = np.random.default_rng(1).random(ROWS)
-    scaled, centre, scale = standardized_map(mapped, weight)
+    scaled, centre, scale = standardized(mapped, weight, None, wanted=True)
     assert is_mapped(scaled)
-    expected = LinearRankerCV()._standardized(X, weight)
+    mean = np.average(X, axis=0, weights=weight)
+    spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weight))
+    spread[((X == 0.0) | (X == 1.0)).all(axis=0)] = 1.0
+    expected = (X - mean) / spread, mean, spread
     for found, known in zip((scaled, centre, scale), expected, strict=True):
         np.testing.assert_allclose(found, known, rtol=1e-12, atol=1e-12)
     assert scale[2] == 1.0

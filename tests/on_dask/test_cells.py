@@ -19,7 +19,7 @@ from aucmax.risks import PairHinge
 @pytest.fixture(autouse=True)
 def many_rows(monkeypatch):
     """Let any rows be too many for scores, and compute in this thread."""
-    monkeypatch.setattr(matrix, "MOST_SCORES", 0)
+    monkeypatch.setattr(matrix, "MAX_SCORES", 0)
     with dask.config.set(scheduler="synchronous"):
         yield
 

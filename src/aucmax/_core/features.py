@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from aucmax._core.dask_dispatch import dask_version, is_dask
 from aucmax._core.mapped import is_on_disk
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax._core.validation import (
     BoolArray,
@@ -151,41 +152,54 @@ def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
 
 
 def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
-    """Say where the data are not finite, or that their products overflow.
+    """Return where the data are not finite, or that their products overflow.
 
-    With `gaps`, NaN is a gap that may be there.
+    With `gaps`, NaN is a missing value, which may be there.
     """
-    if hasattr(X, "explain_non_finite"):  # rows in parts
-        return str(X.explain_non_finite(names))
-
-    def is_fine(values: Any) -> Any:
-        return ~np.isinf(values) if gaps else np.isfinite(values)
-
-    is_sparse = sparse.issparse(X)
-    if is_sparse:
-        entries = X.tocoo()
-        bad = np.flatnonzero(~is_fine(entries.data))
-        places = [(entries.row[k], entries.col[k]) for k in bad[:1]]
-        largest = np.abs(entries.data).max(initial=0.0)
+    rows = as_row_matrix(X)
+    chosen, largest = np.ones(rows.shape[0], dtype=bool), 0.0
+    found = rows.reduce_rows(_first_fault, chosen, gaps=gaps)
+    for block, (place, value) in enumerate(found):
+        if place is not None:
+            start, first_row = rows.locate(block)
+            row, column = place[0] + first_row, place[1]
+            break
+        largest = max(largest, value)
     else:
-        bad_rows = np.flatnonzero(~is_fine(X).all(axis=1))
-        places = [(row, np.argmin(is_fine(X[row]))) for row in bad_rows[:1]]
-        largest = np.abs(X).max(initial=0.0)
-    if not places:
         return (
             f"X holds values up to {largest:.2g}, whose products overflow. Scale the "
             "columns first, for example with scikit-learn's StandardScaler."
         )
-    row, column = (int(k) for k in places[0])
-    kind = "NaN" if np.isnan(X[row, column]) else "infinity"
+    kind = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
     advice = (
-        "Drop such rows or fill the gaps first, for example with scikit-learn's "
-        "SimpleImputer."
+        "Drop such rows or fill the missing values first, for example with "
+        "scikit-learn's SimpleImputer."
     )
     if gaps:
         advice = "Replace it by a number, or by NaN if the value is missing."
-    return f"Input X contains {kind} in row {row}, column {column}{name}. {advice}"
+    where = f"row {row}, column {column}{name}"
+    return f"{start}Input X contains {kind} in {where}. {advice}"
+
+
+def _first_fault(
+    block: Any, of_rows: BoolArray, gaps: bool
+) -> tuple[tuple[int, int] | None, float]:
+    """Return the place and the value of the first fault, or the largest size."""
+    is_fine: Any = (lambda values: ~np.isinf(values)) if gaps else np.isfinite
+    is_sparse: bool = sparse.issparse(block)
+    if is_sparse:
+        entries = block.tocoo()
+        bad = np.flatnonzero(~is_fine(entries.data) & of_rows[entries.row])
+        places = [(int(entries.row[k]), int(entries.col[k])) for k in bad[:1]]
+        sizes = np.abs(entries.data)
+    else:
+        bad = np.flatnonzero(~is_fine(block).all(axis=1) & of_rows)
+        places = [(int(row), int(np.argmin(is_fine(block[row])))) for row in bad[:1]]
+        sizes = np.abs(block)
+    if places:
+        return places[0], float(block[places[0]])
+    return None, float(sizes.max(initial=0.0))
 
 
 def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:

@@ -17,7 +17,6 @@ from aucmax._core.dask_dispatch import IMPLEMENTATIONS
 from aucmax.dask import distributed_metrics
 from aucmax.dask.parted_features import check_parted_features, map_rows
 from aucmax.dask.partitions import collect
-from aucmax.dask.standardization import standardized
 
 
 def _fit_trees(*args: Any) -> dict[str, Any]:
@@ -33,6 +32,5 @@ IMPLEMENTATIONS |= {
     "check_features": check_parted_features,
     "collect": collect,
     "map_rows": map_rows,
-    "standardized": standardized,
     "fit_trees": _fit_trees,
 }

@@ -1,4 +1,4 @@
-"""Means over queries, each of which lies inside one partition."""
+"""Metrics of queries, each of which lies inside one partition."""
 
 from __future__ import annotations
 
@@ -30,71 +30,33 @@ from aucmax.metrics.retrieval import (
     normalized_gains,
 )
 
-__all__ = [
-    "areas",
-    "average_precisions_in_parts",
-    "class_reference_aucs",
-    "hits_and_depths_in_parts",
-    "normalized_gains_in_parts",
-    "ordered_pair_shares",
-]
+__all__ = ["areas_of_queries", "values_of_queries"]
 
 Columns = dict[str, Any]
-Values = tuple[FloatArray, ...]  # one of each query, in the order of the ids
+Values = tuple[FloatArray, ...]  # one per query, in the order of the ids, NaN for none
 
 
-def areas(columns: Columns, pos_label: Any, box: Sequence[float]) -> FloatArray:
-    """Return the area under the ROC curve of each query, NaN where it has none."""
-    rankings = Rankings(columns, ["y_score"], pos_label)
-    (values,) = _of_queries(
-        rankings.tasks, rankings.rows, _areas, rankings.classes, box=box
-    )
-    return values
-
-
-def class_reference_aucs(columns: Columns, classes: str) -> FloatArray:
-    """Return the class-reference AUC of each query, NaN where it has none."""
-    tasks, rows, labels = _distinct(columns)
-    names = tasks.add(_agree_on_levels, labels)
-    measure = _class_reference_aucs
-    (values,) = _of_queries(tasks, rows, measure, names, classes=classes)
-    return values
-
-
-def ordered_pair_shares(columns: Columns) -> FloatArray:
-    """Return the ordinal AUC of each query, NaN where it has none."""
-    tasks, rows, labels = _distinct(columns)
-    names = tasks.add(_agree_on_levels, labels)
-    (values,) = _of_queries(tasks, rows, _ordered_pair_shares, names)
-    return values
-
-
-def average_precisions_in_parts(columns: Columns, pos_label: Any) -> FloatArray:
-    """Return the average precision of each query, NaN where it has none."""
-    tasks, rows, labels = _distinct(columns)
-    positive = tasks.add(_agree_on_relevance, labels, pos_label=pos_label)
-    (values,) = _of_queries(tasks, rows, _average_precisions, positive)
-    return values
-
-
-def hits_and_depths_in_parts(
-    columns: Columns, pos_label: Any, k: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return relevant and retrieved rows among the first k of each query."""
-    tasks, rows, labels = _distinct(columns)
-    positive = tasks.add(_agree_on_relevance, labels, pos_label=pos_label)
-    hits, depths = _of_queries(tasks, rows, _hits_and_depths, positive, k=k)
-    return hits, depths
-
-
-def normalized_gains_in_parts(
-    columns: Columns, k: int | None, gains: str
+def areas_of_queries(
+    columns: Columns, pos_label: Any, box: Sequence[float]
 ) -> FloatArray:
-    """Return the NDCG of each query, NaN where it has none."""
+    """Return the area under the ROC curve of each query."""
+    rankings = Rankings(columns, ["y_score"], pos_label)
+    tasks, classes = rankings.tasks, rankings.classes
+    return _of_queries(tasks, rankings.rows, _areas, classes, box=box)[0]
+
+
+def values_of_queries(
+    columns: Columns, metric: str, pos_label: Any = None, **options: Any
+) -> Values:
+    """Return one of the `_METRICS` of each query."""
+    measure, agree = _METRICS[metric]
     tasks = Tasks()
     rows = check_parts(tasks, columns, ["y_score"])
-    (values,) = _of_queries(tasks, rows, _normalized_gains, k=k, gains=gains)
-    return values
+    needed = []
+    if agree is not None:
+        labels = [tasks.add(_distinct_labels, one) for one in rows]
+        needed = [tasks.add(agree, labels, pos_label=pos_label)]
+    return _of_queries(tasks, rows, measure, *needed, **options)
 
 
 def _areas(rows: PartitionRows, classes: Classes, box: Sequence[float]) -> Values:
@@ -112,7 +74,7 @@ def _class_reference_aucs(
     return (level_rows.class_reference_aucs(rows.scores["y_score"], first),)
 
 
-def _ordered_pair_shares(rows: PartitionRows, names: NDArray[Any]) -> Values:
+def _ordered_pairs(rows: PartitionRows, names: NDArray[Any]) -> Values:
     return (_level_rows(rows, names).ordered_pair_shares(rows.scores["y_score"]),)
 
 
@@ -133,7 +95,7 @@ def _hits_and_depths(rows: PartitionRows, positive: Any, k: int) -> Values:
     return hits_and_depths(relevant, rows.scores["y_score"], rows.weight, rows.qid, k)
 
 
-def _normalized_gains(rows: PartitionRows, k: int | None, gains: str) -> Values:
+def _gains(rows: PartitionRows, k: int | None, gains: str) -> Values:
     scores = rows.scores["y_score"]
     return (normalized_gains(rows.labels, scores, rows.weight, rows.qid, k, gains),)
 
@@ -142,13 +104,6 @@ def _is_relevant(rows: PartitionRows, positive: Any) -> BoolArray:
     if positive is None:
         return check_relevance(rows.labels)
     return np.asarray(rows.labels == positive, dtype=bool)
-
-
-def _distinct(columns: Columns) -> tuple[Tasks, list[Key], list[Key]]:
-    """Return tasks for the checked rows of each part, and for their labels."""
-    tasks = Tasks()
-    rows = check_parts(tasks, columns, ["y_score"])
-    return tasks, rows, [tasks.add(_distinct_labels, one) for one in rows]
 
 
 def _distinct_labels(rows: PartitionRows) -> NDArray[Any]:
@@ -161,7 +116,7 @@ def _distinct_labels(rows: PartitionRows) -> NDArray[Any]:
             return rows.labels[:1]
 
 
-def _agree_on_levels(found: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _agree_on_levels(found: Sequence[NDArray[Any]], pos_label: Any) -> NDArray[Any]:
     seen = [labels for labels in found if labels.size]
     return check_levels(np.concatenate(seen) if seen else np.zeros(0))[0]
 
@@ -222,3 +177,13 @@ def _check_whole(ids_of_parts: dict[int, Any]) -> None:
                     "rows of a query must be in one. Shuffle the frame by the query, "
                     "frame.shuffle(on='qid'), or write the files by it."
                 )
+
+
+#: how to measure the queries of a part, and what all parts agree on before
+_METRICS: dict[str, tuple[Callable[..., Values], Callable[..., Any] | None]] = {
+    "class_reference_auc": (_class_reference_aucs, _agree_on_levels),
+    "ordered_pairs": (_ordered_pairs, _agree_on_levels),
+    "average_precision": (_average_precisions, _agree_on_relevance),
+    "hits_and_depths": (_hits_and_depths, _agree_on_relevance),
+    "gain": (_gains, None),
+}

@@ -12,7 +12,7 @@ from typing import Any
 
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
-from aucmax.dask import by_query
+from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
 from aucmax.metrics._queries import mean_over_queries
 from aucmax.metrics._steps import WHOLE_SQUARE
@@ -83,7 +83,7 @@ def partial_auc_score(
     rescale = STANDARDS[standardize](box)
     columns = _columns(y_true, y_score, sample_weight, qid)
     if qid is not None:
-        return rescale(mean_over_queries(by_query.areas(columns, pos_label, box)))
+        return rescale(mean_over_queries(areas_of_queries(columns, pos_label, box)))
     rankings = Rankings(columns, ["y_score"], pos_label)
     if box == WHOLE_SQUARE:
         return rescale(rankings.auc("y_score"))
@@ -170,7 +170,8 @@ def multiclass_auc_score(
     """See :func:`aucmax.metrics.multiclass_auc_score`; needs `qid`."""
     check_choice("classes", classes, ("positive", "all"))
     columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    return mean_over_queries(by_query.class_reference_aucs(columns, classes), NEEDED)
+    (values,) = values_of_queries(columns, "class_reference_auc", classes=classes)
+    return mean_over_queries(values, NEEDED)
 
 
 def ordinal_auc_score(
@@ -178,7 +179,8 @@ def ordinal_auc_score(
 ) -> float:
     """See :func:`aucmax.metrics.ordinal_auc_score`; needs `qid`."""
     columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    return mean_over_queries(by_query.ordered_pair_shares(columns), NEEDED)
+    (values,) = values_of_queries(columns, "ordered_pairs")
+    return mean_over_queries(values, NEEDED)
 
 
 def precision_at_k(
@@ -195,7 +197,7 @@ def precision_at_k(
     k = check_k(k)
     check_choice("average", average, ("macro", "micro"))
     columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    hits, depths = by_query.hits_and_depths_in_parts(columns, pos_label, k)
+    hits, depths = values_of_queries(columns, "hits_and_depths", pos_label, k=k)
     return mean_precision(hits, depths, average)
 
 
@@ -211,7 +213,7 @@ def mean_average_precision(
     """See :func:`aucmax.metrics.mean_average_precision`; needs `qid`."""
     check_empty(empty)
     columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    values = by_query.average_precisions_in_parts(columns, pos_label)
+    (values,) = values_of_queries(columns, "average_precision", pos_label)
     return mean_with_empty(values, empty, RELEVANT)
 
 
@@ -229,7 +231,7 @@ def ndcg_score(
     check_empty(empty)
     k = None if k is None else check_k(k)
     columns = _columns_of_queries(y_true, y_score, sample_weight, qid)
-    values = by_query.normalized_gains_in_parts(columns, k, gains)
+    (values,) = values_of_queries(columns, "gain", k=k, gains=gains)
     return mean_with_empty(values, empty, GAIN)
 
 

@@ -78,7 +78,7 @@ def fit_trees(
         classes=None if known.is_levels else known.values,
         queries=np.unique(_occurring([each.queries for each in contents])),
         seconds=estimator.max_time,
-        most_scores=MOST_SCORES,
+        max_scores=MOST_SCORES,
     )
     report = reporter(estimator)
 

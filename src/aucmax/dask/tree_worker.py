@@ -99,43 +99,20 @@ def _distinct(values: NDArray[Any], name: str) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class TreeJob:
-    """What all workers of a fit share.
+    """What all workers of a fit share."""
 
-    Attributes
-    ----------
-    name : str
-        Under which news and checkpoints are found, and, in the metadata of the
-        scheduler, the round after which the client has had enough.
-    risk : PairLogistic
-        The loss of all pairs.
-    parameters : dict
-        XGBoost's.
-    n_rounds : int
-        Trees in all.
-    checkpoint_every : int
-        Rounds after which the trees so far are sent to the scheduler.
-    starts : list of int
-        Where the rows of each part begin among all rows; and how many there are.
-    classes : ndarray or None
-        The negative and the positive label; None if labels are levels.
-    queries : ndarray
-        All queries, ascending; none without `qid`.
-    seconds : float or None
-        Time that is left.
-    most_scores : int
-        Rows in all beyond which cells travel in place of scores.
-    """
-
+    # of the topic of progress, of the checkpoint, and of the metadata at the scheduler
+    # that has the round after which the client wants no more
     name: str
     risk: PairLogistic
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Any]  # XGBoost's
     n_rounds: int
-    checkpoint_every: int
-    starts: Sequence[int]
-    classes: NDArray[Any] | None
-    queries: NDArray[Any]
-    seconds: float | None
-    most_scores: int
+    checkpoint_every: int  # rounds
+    starts: Sequence[int]  # of each part among all rows; and the number of rows
+    classes: NDArray[Any] | None  # negative and positive; None if labels are levels
+    queries: NDArray[Any]  # all, ascending; none without `qid`
+    seconds: float | None  # that are left
+    max_scores: int  # beyond so many rows, cells travel in place of scores
 
     def checkpoint(self, client: Any) -> Variable:
         """Return where the last checkpoint is, if there is one."""
@@ -177,7 +154,7 @@ def grow(
         collective.CommunicatorContext(**tracker),
     ):
         data = xgboost.QuantileDMatrix(_Blocks(blocks))
-        pairs = pairs_of_all(job.risk, job.local_rows(blocks), job.most_scores)
+        pairs = pairs_of_all(job.risk, job.local_rows(blocks), job.max_scores)
         booster, n_done = None, 0
         if so_far is not None:
             booster = xgboost.Booster(model_file=bytearray(so_far))

@@ -18,7 +18,7 @@ opposite arc, and the room for what may still flow. A block has the places from 
 before `high`. Arrays are made by the caller, since what makes them takes long to
 compile.
 
-SciPy's solver holds capacities in 32 bits, which is not enough to tell values apart.
+SciPy's solver holds capacities in 32 bits, which is not enough to separate values.
 """
 
 import numpy as np
@@ -34,10 +34,7 @@ _N_SWEEPS = 5  # over all edges, to begin with
 
 @njit(cache=True, nogil=True)
 def _label(low, high, pivot, state, label, queue):
-    """Set each node's distance to the nearest node below the pivot, within a block.
-
-    Return how many reach one; `queue` lists them, the nearest first.
-    """
+    """Label nodes by their distance to one below the pivot; queue and count them."""
     _, value, begin, end, head, twin, room = state
     n_queued = 0
     for i in range(low, high):
@@ -61,10 +58,7 @@ def _label(low, high, pivot, state, label, queue):
 
 @njit(cache=True, nogil=True)
 def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
-    """Let what node i has above the pivot flow on; tell the new tail and the work.
-
-    The queue goes round in its first `n_queue` places.
-    """
+    """Let what node i has above the pivot flow on; return the new tail and the work."""
     _, value, begin, end, head, twin, room = state
     work = 1
     while value[i] > pivot:
@@ -100,10 +94,7 @@ def _discharge(i, pivot, state, label, queue, n_queue, tail, waits):
 
 @njit(cache=True, nogil=True)
 def _flow_down(low, high, pivot, state, label, queue, waits):
-    """Let as much as possible flow from above the pivot to below it, in one block.
-
-    Afterwards the nodes labelled as far are the upper part.
-    """
+    """Let as much as can be flow to below the pivot; far labels are the upper part."""
     value, begin, end = state[1], state[2], state[3]
     n = high - low
     size = n
@@ -153,7 +144,7 @@ def _mean(low, high, value):
 
 @njit(cache=True, nogil=True)
 def _is_flat(low, high, value, pivot):
-    """Tell whether what is left above a pivot, or below it, is rounding alone."""
+    """Return whether what is left above a pivot, or below it, is rounding alone."""
     above, below, largest = 0.0, 0.0, 0.0
     for i in range(low, high):
         rest = value[i] - pivot
@@ -166,10 +157,9 @@ def _is_flat(low, high, value, pivot):
 
 @njit(cache=True, nogil=True)
 def _write(places, n_places, part, state, low, first_arc, place, moved):
-    """Write the nodes of some places anew, with the arcs within a part.
+    """Write nodes to the places from `low` on, with the arcs within a part.
 
-    They come to the places from `low` on, their arcs to those from `first_arc` on.
-    `place` and `moved` are there to note where each node and each arc has gone.
+    `place` and `moved` note where each node and each arc has gone.
     """
     node, value, begin, end, head, twin, room = state
     to = first_arc
@@ -197,10 +187,7 @@ def _write(places, n_places, part, state, low, first_arc, place, moved):
 
 @njit(cache=True, nogil=True)
 def _share(n, state):
-    """Let each edge in turn bring its ends together, as far as it has room.
-
-    A good beginning: it costs little and leaves less to flow far.
-    """
+    """Let each edge bring its ends together, a cheap start that leaves less to flow."""
     _, value, begin, end, head, twin, room = state
     for _ in range(_N_SWEEPS):
         for i in range(n):
@@ -221,10 +208,9 @@ def split_into_blocks(offsets, state, notes, todo, solution):
     """Find the blocks of each segment; write the values of the nodes to `solution`.
 
     A segment has the places from one offset to before the next, in the first half of
-    the state; no edge joins two of them. The second half, the `notes` and `todo` are
-    there to be written to. `notes` = (label, queue, waits, part, place of nodes; moved,
-    of arcs). `todo` of shape (64, 3) lists the blocks to do: low, high, and whether to
-    cut it at the middle of its values.
+    the state; no edge joins two of them. The second half, `notes` = (label, queue,
+    waits, part, place of nodes; moved, of arcs) and `todo` are written to; `todo` of
+    shape (64, 3) lists low and high of blocks, and whether to cut at the middle value.
     """
     value, begin = state[1], state[2]
     label, queue, waits, part, place, moved = notes
@@ -267,10 +253,7 @@ def split_into_blocks(offsets, state, notes, todo, solution):
 
 @njit(cache=True, nogil=True)
 def _middle(low, high, value, shift):
-    """Return the value in the middle of a block's, in expected linear time.
-
-    The places that are `shift` further are there to be written to.
-    """
+    """Return the median of a block, by quickselect in the places `shift` further."""
     for i in range(low, high):
         value[i + shift] = value[i]
     low += shift
@@ -301,10 +284,7 @@ def _middle(low, high, value, shift):
 
 @njit(cache=True, nogil=True)
 def _part(low, high, label, part, places):
-    """List the places of the upper part of a block, then the others; count the upper.
-
-    `part` tells them apart.
-    """
+    """List the places of the upper part of a block, then the others; count those."""
     n_upper = 0
     for i in range(low, high):
         part[i] = label[i] == _FAR

@@ -14,7 +14,7 @@ from aucmax._core.compiled import njit
 
 __all__ = ["ascend"]
 
-_MOST_STEPS = 60
+_MAX_STEPS = 60
 _FLAT_SHARE = 1e-12  # of the first slope: a line search ends where no more is left
 
 
@@ -42,7 +42,7 @@ def _rise(slope, step, turn, gain, C, first_bounded, n_graphs):
 def _best_step(slope, turn, gain, most, C, first_bounded, n_graphs):
     """Search the line exactly: the dual is concave and piecewise quadratic on it."""
     low, high, step, first = 0.0, most, most, 0.0
-    for k in range(_MOST_STEPS):
+    for k in range(_MAX_STEPS):
         rise, curvature = _rise(slope, step, turn, gain, C, first_bounded, n_graphs)
         if k == 0:  # at the end of the line; then at its beginning
             if rise >= 0.0:
@@ -77,15 +77,7 @@ def _compare(heights, shares, m, n_planes):
 
 @njit(cache=True, nogil=True)
 def ascend(
-    slopes,
-    offsets,
-    shares,
-    counts,
-    slope,
-    C,
-    first_bounded,
-    enough,
-    max_sweeps,
+    slopes, offsets, shares, counts, slope, C, first_bounded, enough, max_sweeps
 ):
     """Move shares from the lowest plane in use to the highest, graph by graph.
 

@@ -64,11 +64,10 @@ def forest_prox(values, edges, weights):
 
     .. math:: \tfrac12 \sum_i (x_i - v_i)^2 + \sum_{e = (i, j)} w_e |x_i - x_j|
 
-    `values` v of shape (n,); `edges` of shape (m, 2), without cycles, loops or
-    duplicates; `weights` w of shape (m,), at least 0, also infinite. Neighbours that
-    share a value have it bit-equal, as it is handed down from the root; a node without
-    edges keeps its own. Sums over a tree should stay below 1e290, where the arithmetic
-    overflows. Costs O(n log n) time and O(n) memory.
+    `edges` have no cycles, loops or duplicates; `weights` are from 0 to infinity.
+    Neighbours that share a value have it bit-equal, as it is handed down from the root.
+    Sums over a tree should stay below 1e290, where the arithmetic overflows. Costs
+    O(n log n) time and O(n) memory.
     """
     order, parent, weight = _peel(values.size, edges, weights)
     v = values[order]
@@ -84,11 +83,10 @@ def forest_prox(values, edges, weights):
 
 @njit(cache=True, nogil=True)
 def _peel(n, edges, weights):
-    """Take off leaf after leaf; number the nodes as they come off.
+    """Take off leaf after leaf; return the order, and parent and weight by new number.
 
-    Return the nodes in this order, and by the new numbers the parent, which is larger
-    or -1 for a root, and the weight of the edge to it. `links` has the exclusive or of
-    the edges left at a node, of a leaf thus the one edge.
+    A parent has a larger number, or -1 for a root. `links` has the exclusive or of the
+    edges left at a node, of a leaf thus the one edge.
     """
     degree, links = np.zeros(n, np.int64), np.zeros(n, np.int64)
     for e in range(edges.shape[0]):
@@ -146,10 +144,9 @@ def _limit_weights(v, parent, weight):
 
 @njit(cache=True, nogil=True)
 def _clip_upwards(v, parent, weight):
-    """Return, for each node, the range into which its parent's value is clipped.
+    """Return the range into which each node clips its parent's value; a root its own.
 
-    For a root, it is its own value. `load` = the weights of the edges to the children,
-    with `load_rest` the rounding error of that sum.
+    `load` = the weights of the edges to the children, with `load_rest` their rounding.
     """
     n = v.size
     left, right = _side(n), _side(n)
@@ -181,9 +178,8 @@ def _clip_upwards(v, parent, weight):
 def _crossing(heap, side, points, sign, offset, rest, w, new):
     """Come from the left until the function is -w; return the heap left, and the place.
 
-    The function starts with slope 1 and the given offset; sign = -1.0 tells that all
-    is seen from the right. The points passed are gone, and the point `new` gets what
-    is needed to bend the constant -w into the line reached.
+    The function starts with slope 1 and the given offset; sign = -1.0: all is seen from
+    the right. Points passed are gone; `new` bends the constant -w into the line there.
     """
     slopes, offsets, rests, gone = points
     slope, last = 1.0, np.inf
@@ -256,8 +252,8 @@ def settle_blocks(x, values, edges, weights, block, sums):
     usual precision, blocks worth the same are bit-equal, wherever they are. Neighbours
     that change places were parted by rounding alone, and become one block.
 
-    `block` has the number of each node, and gets that of the node that stands for its
-    block. There `sums`, of shape (3, n), gets what the block is worth in the first row.
+    `block` has the number of each node, and gets that of the node that represents its
+    block; there the first row of `sums` gets what the block is worth.
     """
     for e in range(edges.shape[0]):
         i, j = edges[e, 0], edges[e, 1]
@@ -279,10 +275,7 @@ def settle_blocks(x, values, edges, weights, block, sums):
 
 @njit(cache=True, nogil=True)
 def _set_worths(x, values, edges, weights, block, sums):
-    """Set what each block is worth, at the node that stands for it.
-
-    The rows of `sums` have total, rest and size of each block on the way.
-    """
+    """Set what each block is worth; rows of `sums` are total, rest, size on the way."""
     for i in range(x.size):
         sums[0, i] = sums[1, i] = sums[2, i] = 0.0
     for i in range(x.size):
@@ -308,7 +301,7 @@ def _add_to(sums, a, more):
 
 @njit(cache=True, nogil=True)
 def _find(block, i):
-    """Return the node that stands for the block of node i; shorten the way to it."""
+    """Return the node that represents the block of node i; shorten the path to it."""
     while block[i] != i:
         block[i] = block[block[i]]
         i = block[i]
@@ -317,7 +310,7 @@ def _find(block, i):
 
 @njit(cache=True, nogil=True)
 def _unite(block, i, j):
-    """Make one block of two; the smaller number stands for it."""
+    """Make one block of two; the smaller number represents it."""
     a, b = _find(block, i), _find(block, j)
     if a < b:
         block[b] = a

@@ -27,9 +27,8 @@ class Graph:
 
     .. math:: \sum_i w^\top x_i \, z_i + \sum_{(i, j)} v^\top f_{ij} \, z_i z_j
 
-    Since the score adds up over edges, an edge given several times, in either
-    direction, is the same as one edge with the sum of the features: such edges are
-    merged. Costs O(n + E log E) for n nodes and E edges. Tables of features that are
+    An edge given several times, in either direction, is one edge with the sum of the
+    features. Costs O(n + E log E) for n nodes and E edges. Tables of features that are
     float64 and in order already are kept, not copied.
 
     Parameters
@@ -44,12 +43,10 @@ class Graph:
 
     Attributes
     ----------
-    node_features : ndarray of float64 of shape (n_nodes, n_node_features)
-        C-contiguous.
+    node_features, edge_features : ndarray of float64
+        C-contiguous; one row per node, and per row of `edges`.
     edges : ndarray of int64 of shape (n_edges, 2)
         Distinct, the smaller node first, in ascending order.
-    edge_features : ndarray of float64 of shape (n_edges, n_edge_features)
-        C-contiguous, a row for each of `edges`.
     has_edge_features : bool
         Whether edge features were given.
 
@@ -111,9 +108,8 @@ class Graph:
         r"""Return the graph with the sums of each node's edge features as columns.
 
         Both ends in a set pay :math:`z_i z_j = \frac12 (z_i + z_j - |z_i - z_j|)`, so
-        that a node with many edges gains by their number. With these columns a model
-        can take that off, and keep the pull of the neighbours alone; in all, it then
-        has any symmetric table of values for the two ends of an edge.
+        a node gains by the number of its edges. With these columns a model can subtract
+        that, and keep the pull of the neighbours alone.
 
         Returns
         -------
@@ -145,10 +141,9 @@ class Graph:
         Parameters
         ----------
         node_features : array-like of shape (n_nodes, n_node_features)
-            Finite numbers; one row for each node.
+            Finite numbers.
         adjacency : sparse matrix or array-like of shape (n_nodes, n_nodes)
-            Symmetric (up to rounding), with an empty diagonal. Zeros are no edges,
-            also where a sparse matrix stores them.
+            Symmetric up to rounding, with an empty diagonal. Zeros are not edges.
 
         Returns
         -------
@@ -179,11 +174,11 @@ class Graph:
         graph : networkx.Graph or networkx.MultiGraph
             Undirected. Its parallel edges become one, with the sum of the features.
         node_attributes : str or list of str
-            The attributes of the nodes that are features: the name of one that holds a
-            number or a vector, or the names of several that hold a number each.
+            The features of the nodes: one attribute that holds a number or a vector,
+            or several that hold a number each.
         edge_attributes : str or list of str, optional
-            The attributes of the edges, likewise. By default "features"; if no edge has
-            it, each has the one feature 1.
+            Those of the edges. By default "features"; if no edge has it, each has the
+            one feature 1.
 
         Returns
         -------
@@ -219,10 +214,10 @@ class Graph:
         source, target : str
             The columns of `edges` with the ids of their two nodes.
         node_features : str or list of str, optional
-            The columns of `nodes` that are features. By default all but the ids.
+            Columns of `nodes`. By default all but the ids.
         edge_features : str or list of str, optional
-            The columns of `edges` that are features. By default all but the ids, and
-            if there are no more, each edge has the one feature 1.
+            Columns of `edges`. By default all but the ids; if there are no more, each
+            edge has the one feature 1.
 
         Returns
         -------
@@ -288,8 +283,7 @@ def grid_edges(height: int, width: int, neighbours: int = 4) -> IntArray:
     Parameters
     ----------
     height, width : int
-        The size of the image. Its pixels are numbered row by row, as by
-        ``image.ravel()``.
+        The size of the image; pixels are numbered as by ``image.ravel()``.
     neighbours : {4, 8}
         4: left, right, above and below; 8: diagonally, too.
 

@@ -109,22 +109,20 @@ class GraphRanker(BaseEstimator):
         "frank-wolfe" keeps planes of each graph; "bundle" keeps one per step for all
         graphs together, which needs less memory and more passes.
     max_rounds : int, default=20
-        The most convex problems.
+        Maximum number of convex problems.
     tol : float, default=1e-3
         The certified gap at which a convex problem is solved, relative to its
         value, and the decrease that ends the rounds.
     metric_tol : float or None, default=5e-3
-        The change of the metric that may be left open. Once `tol` is reached, training
-        goes on with a fourfold tighter one, and again, until that changes the metric
-        of a training graph by no more on average, or until `max_rounds`, `max_iter`
-        or `max_time` end it. None stops as soon as `tol` is reached.
+        Once `tol` is reached, training continues with a fourfold tighter one, and
+        again, until that changes the metric of a training graph by no more than this on
+        average, or until `max_rounds`, `max_iter` or `max_time` end it. None stops as
+        soon as `tol` is reached.
     max_iter : int, default=1000
-        The most iterations of all rounds together.
+        Maximum number of iterations of all rounds together.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (2,)
-        The labels; the second is the positive class.
     coef_ : ndarray of shape (1, n_node_features)
         The weights w of node features.
     edge_coef_ : ndarray of shape (1, n_edge_features)
@@ -139,15 +137,13 @@ class GraphRanker(BaseEstimator):
     history_ : dict of str to ndarray of shape (n_iter\_,)
         After each iteration the lowest value of its round's convex problem,
         "objective", and the certified "gap" of it.
-    n_rounds_ : int
-        Convex problems solved.
-    n_iter_ : int
-        Iterations of all rounds.
+    n_rounds_, n_iter_ : int
+        Convex problems solved, and iterations of all of them.
     n_passes_ : float
         How often best rankings of all training graphs were found.
     n_graphs_, n_skipped_ : int
-        Graphs that were used, and those passed over because their nodes are of one
-        class or no set that counts tells them apart.
+        Graphs that were used, and those skipped because their nodes are of one class or
+        no set that counts separates them.
     n_node_features_in_, n_edge_features_in_ : int
         Numbers of features.
 
@@ -178,6 +174,8 @@ class GraphRanker(BaseEstimator):
     >>> ranker.score(graphs[3:], labels[3:]) > 0.95
     True
     """
+
+    classes_: NDArray[Any]
 
     _unsaved_params = ("callback",)
     _saved_state = saved.fields(
@@ -325,7 +323,7 @@ class GraphRanker(BaseEstimator):
         Returns
         -------
         float
-            The mean AUC, or that of its like that `metric` names.
+            The mean AUC, or what `metric` names.
         """
         batch, scores = self._scored(X)
         _, is_positive = check_node_labels(y, batch.node_offsets, self.classes_)

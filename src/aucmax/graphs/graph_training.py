@@ -318,66 +318,44 @@ class BundleRounds:
 
 
 class _GraphObjective:
-    """The mean risk of graphs, with the concave part linear in the weights.
-
-    Its scores are those of all nodes, those of all pairs, and the value of the linear
-    part, whose slope is `falling`.
-    """
+    """The mean risk of graphs less ``linear @ weights``; its scores are the weights."""
 
     least_risk = 0.0
     is_smoothable = False
 
-    def __init__(self, problem: GraphProblem, falling: FloatArray, C: float) -> None:
+    def __init__(self, problem: GraphProblem, linear: FloatArray, C: float) -> None:
         self.problem = problem
-        self.falling = falling
+        self.linear = linear
         self.C = C
+        self.n_parameters = problem.n_parameters
 
     @property
     def n_passes(self) -> float:
         """How often best chains of all graphs were found."""
         return self.problem.n_passes
 
-    @property
-    def n_parameters(self) -> int:
-        """Number of weights of nodes and edges."""
-        return self.problem.n_parameters
-
     def at(self, parameters: FloatArray) -> Point:
-        """Score the parameters."""
-        nodes, pairs = self.problem.scores(parameters)
-        taken = [self.falling @ parameters]
-        return Point(parameters, np.concatenate([nodes, pairs, taken]))
+        """Return the weights as a point."""
+        return Point(parameters, parameters)
 
     def risk_value(self, point: Point) -> float:
         """Evaluate the risk."""
-        counts = self.problem.chains(self._scores(point), "augmented")
-        return self._support(point, counts).value
+        counts = self.problem.chains(self.problem.scores(point.scores), "augmented")
+        return self._line(point, counts).value
 
     def support(self, point: Point, width: float = 0.0) -> Support:
-        """Evaluate the risk, and its slope over scores."""
-        counts = self.problem.chains(self._scores(point), "augmented")
-        return self._support(point, counts)
+        """Evaluate the risk, and its slope."""
+        counts = self.problem.chains(self.problem.scores(point.scores), "augmented")
+        return self._line(point, counts)
 
-    def _scores(self, point: Point) -> GraphScores:
-        n_nodes = self.problem.batch.n_nodes
-        return GraphScores(point.scores[:n_nodes], point.scores[n_nodes:-1])
-
-    def _support(self, point: Point, counts: Counts) -> Support:
-        slope = np.concatenate([counts.nodes, counts.edges, [0.0]])
-        slope /= self.problem.n_graphs
-        slope[-1] = -1.0
+    def _line(self, point: Point, counts: Counts) -> Support:
+        slope = self.problem.features(counts).mean(axis=0) - self.linear
         offset = float(self.problem.losses(counts).mean())
         return Support(offset + float(slope @ point.scores), slope, offset)
 
     def pull_back(self, support: Support) -> FloatArray:
-        """Turn a slope over scores into one over parameters."""
-        batch = self.problem.batch
-        slope, n_nodes = support.subgradient, batch.n_nodes
-        nodes = slope[:n_nodes] @ batch.node_features
-        edges = slope[n_nodes:-1] @ batch.edge_features
-        pulled: FloatArray = np.concatenate([nodes, edges])
-        pulled += slope[-1] * self.falling
-        return pulled
+        """Return the slope, which is over the weights already."""
+        return support.subgradient
 
 
 SOLVERS = {"frank-wolfe": FrankWolfe, "bundle": BundleRounds}

@@ -55,7 +55,7 @@ class ProgramSolution:
     memberships : ndarray of shape (n_sets, n_nodes)
         How much of each node is in each set, from 0 to 1.
     value : float
-        The optimum, at least as large as the value of any ranking.
+        The optimum, at least the value of any ranking.
     is_integral : bool
         Whether every membership is 0 or 1. Then the sets are optimal themselves.
     order : ndarray of int64 of shape (n_nodes,)
@@ -96,23 +96,14 @@ def solve_program(
 
     Parameters
     ----------
-    unary : array-like of shape (n_nodes,)
-        Score :math:`\theta_i` of node i being in a set.
-    edges : array-like of int of shape (n_edges, 2)
-        Pairs of different nodes; the same pair twice is one edge with both weights.
-    pair_weights : array-like of shape (n_edges,)
-        Score :math:`J_e` of both nodes being in a set, of any sign.
-    top_sets : TopSets, optional
-        Sizes of the sets and their weights; every size from 1 to n_nodes by default.
+    unary, edges, pair_weights, top_sets, labels
+        As in :func:`rank`, but pair weights may have any sign.
     nested : bool
         Whether each set must hold the one before. If no weight is negative, this
         makes no difference to the optimum.
     task : {"rank", "loss_augmented", "consistent"}
         Problem (7a); (7b), which adds the loss of the labels; or (7c), in which all
         positives come before all negatives.
-    labels : array-like of shape (n_nodes,), optional
-        Two-valued, the larger is positive. Needed for every task but "rank", which
-        does not look at them.
     method : {"simplex", "interior-point"}
         What HiGHS runs; an interior point is moved to a vertex, which takes longer.
     time_limit : float, optional

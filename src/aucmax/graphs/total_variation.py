@@ -29,10 +29,10 @@ _MAX_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not over
 def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
     r"""Return the exact minimiser of squared distance plus total variation.
 
-    Chains, trees and forests take dynamic programming, O(n log n). Any other connected
-    part takes divide and conquer: a maximum flow between the nodes above and below
-    the mean of a block cuts it in two, or shows that it has one value. In practice
-    time grows little faster than the graph; memory is linear.
+    Forests are solved by dynamic programming in O(n log n), other graphs by divide and
+    conquer: a maximum flow between the nodes above and below the mean of a block cuts
+    it in two, or shows that it has one value. In practice time grows little faster than
+    the graph; memory is linear.
 
     Parameters
     ----------
@@ -102,8 +102,8 @@ def optimality_gap(
 ) -> float:
     r"""Bound how far x is from the minimum: its value less that of a dual flow.
 
-    With any flow f on the edges, :math:`|f_e| \le w_e`, and what it leaves of the
-    values, :math:`r_i = v_i - \text{outflow}_i`, the value of x is at most
+    With any flow :math:`|f_e| \le w_e` on the edges, and what it leaves of the values,
+    :math:`r_i = v_i - \text{outflow}_i`, the value of x is at most
 
     .. math:: \tfrac12 \|x - r\|^2 + \sum_{e = (i, j)} w_e |x_i - x_j| - f_e (x_i - x_j)
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.features import explain_non_finite
-from aucmax._core.validation import FloatArray
+from aucmax._core.row_matrix import as_row_matrix
+from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = [
     "COLUMNS_AT_ONCE",
@@ -32,23 +33,30 @@ def column_ranges(X: Any, names: Any = None) -> tuple[FloatArray, FloatArray]:
     Entries that a sparse matrix does not store count as zeros; NaN and infinite values
     are an error that names row and column.
     """
-    if hasattr(X, "column_ranges"):  # rows in parts
-        in_parts: tuple[FloatArray, FloatArray] = X.column_ranges(names)
-        return in_parts
     if X.dtype not in (np.float32, np.float64):
         raise TypeError(
             f"X must be float32 or float64, got {X.dtype}: use X.astype(float)."
         )
-    low = np.full(X.shape[1], np.inf, dtype=X.dtype)
-    high = np.full(X.shape[1], -np.inf, dtype=X.dtype)
-    with np.errstate(invalid="ignore"):  # NaN is explained below
-        if sparse.issparse(X):
-            _sparse_ranges(X, low, high)
-        else:
-            _dense_ranges(X, low, high)
+    chosen = np.ones(X.shape[0], dtype=bool)
+    found = as_row_matrix(X).reduce_rows(_block_ranges, chosen)
+    low = np.min([low for low, _ in found], axis=0).astype(np.float64)
+    high = np.max([high for _, high in found], axis=0).astype(np.float64)
     if not (np.isfinite(low).all() and np.isfinite(high).all()):
         raise ValueError(explain_non_finite(X, names))
-    return low.astype(np.float64), high.astype(np.float64)
+    return low, high
+
+
+def _block_ranges(X: Any, of_rows: BoolArray) -> tuple[NDArray[Any], NDArray[Any]]:
+    low = np.full(X.shape[1], np.inf, dtype=X.dtype)
+    high = np.full(X.shape[1], -np.inf, dtype=X.dtype)
+    if not of_rows.all():
+        X = X[of_rows]
+    with np.errstate(invalid="ignore"):  # NaN is explained by the caller
+        if X.shape[0] and sparse.issparse(X):
+            _sparse_ranges(X, low, high)
+        elif X.shape[0]:
+            _dense_ranges(X, low, high)
+    return low, high
 
 
 def _dense_ranges(X: Any, low: NDArray[Any], high: NDArray[Any]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.products import product
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.column_access import column_ranges, dense_columns
 
@@ -94,6 +94,7 @@ class ScaledColumns:
 
     def __init__(self, X: Any, low: FloatArray, high: FloatArray) -> None:
         self.X = X
+        self._rows = as_row_matrix(X)
         self.low = low
         self.high = high
         # halves, because the difference of two large numbers may overflow
@@ -130,11 +131,11 @@ class ScaledColumns:
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ weights``, of shape (n_rows,): the forward half of a pass."""
         if self._are_parts_delicate:
-            return np.concatenate(
-                self.X.of_parts(_scores_of_part, ends=self._ends, weights=weights)
+            return self._rows.map_rows(
+                _scores_of_part, ends=self._ends, weights=weights
             )
         plain = np.where(self._is_delicate, 0.0, weights)
-        scores = product(self.X, self.scale * plain)
+        scores = self._rows.matvec(self.scale * plain)
         scores += self.shift @ plain
         if self._delicate.size:
             own = weights[self._delicate]
@@ -145,12 +146,10 @@ class ScaledColumns:
     def edges(self, row_weights: FloatArray) -> FloatArray:
         """Return ``H.T @ row_weights``, of shape (n_hypotheses,): the backward half."""
         if self._are_parts_delicate:
-            found = self.X.of_parts_with_rows(
-                _edges_of_part, row_weights, ends=self._ends
-            )
+            found = self._rows.reduce_rows(_edges_of_part, row_weights, ends=self._ends)
             return np.asarray(sum(found))
         with np.errstate(over="ignore", invalid="ignore"):
-            edges = product(self.X.T, row_weights)
+            edges = self._rows.rmatvec(row_weights)
             edges *= self.scale
         edges += self.shift * row_weights.sum()
         if self._delicate.size:
@@ -167,7 +166,7 @@ class ScaledColumns:
     @property
     def _are_parts_delicate(self) -> bool:
         """Whether rows in parts have hypotheses to form, each part by itself."""
-        return bool(self._delicate.size) and hasattr(self.X, "of_parts")
+        return bool(self._delicate.size) and self._rows.on_workers
 
     def columns(self, indices: Any) -> FloatArray:
         """Return ``H[:, indices]``, dense, each hypothesis within [-1, 1]."""

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from aucmax._core.mapped import take_rows
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
@@ -147,7 +148,7 @@ def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:
 def _regressions(
     rows: Rows, candidates: Sequence[Candidate]
 ) -> dict[Candidate, Fitted]:
-    if hasattr(rows.X, "of_parts"):
+    if as_row_matrix(rows.X).on_workers:
         return _regressions_in_parts(rows, candidates)
     model = LogisticRegression(warm_start=True, max_iter=_MOST_ITERATIONS)
     found = {}

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.objective import LinearObjective
@@ -36,7 +37,7 @@ _MOST_POINTS_KNOWN = 20  # of which the cells are kept: the best one is among th
 
 def suits_cells(risk: BoundRisk, X: Any) -> TypeGuard[BoundPairHinge]:
     """Return whether rows in parts are so many that cells should travel."""
-    return isinstance(risk, BoundPairHinge) and getattr(X, "prefers_cells", False)
+    return isinstance(risk, BoundPairHinge) and as_row_matrix(X).prefers_cells
 
 
 class CellObjective(LinearObjective):

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.validation import FloatArray
+from aucmax._core.row_matrix import as_row_matrix
+from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["column_scales", "extreme_scales", "largest_entries"]
 
@@ -21,17 +22,25 @@ def largest_entries(X: Any) -> FloatArray:
     """Return the largest absolute value in each column."""
     if X.shape[0] == 0 or X.shape[1] == 0:
         return np.zeros(X.shape[1])
-    if hasattr(X, "column_ranges"):  # of rows in parts
-        low, high = X.column_ranges(None)
-        largest: FloatArray = np.maximum(high, -low)
-        return largest
+    chosen = np.ones(X.shape[0], dtype=bool)
+    found = as_row_matrix(X).reduce_rows(_largest_of_block, chosen)
+    return np.asarray(np.max(found, axis=0), dtype=np.float64)
+
+
+def _largest_of_block(X: Any, of_rows: BoolArray) -> FloatArray:
+    if not of_rows.all():
+        X = X[of_rows]
+    if X.shape[0] == 0:
+        return np.zeros(X.shape[1])
     with np.errstate(invalid="ignore"):  # what is not finite is refused elsewhere
-        if _has_few_columns_in_sequence(X):
+        if sparse.issparse(X):
+            matrix: Any = X
+            high = matrix.max(axis=0).toarray().ravel()
+            low = matrix.min(axis=0).toarray().ravel()
+        elif _has_few_columns_in_sequence(X):
             high, low = _column_ends(X)
         else:
             high, low = X.max(axis=0), X.min(axis=0)
-    if sparse.issparse(X):
-        high, low = high.toarray().ravel(), low.toarray().ravel()
     return np.asarray(np.maximum(high, -low), dtype=np.float64)
 
 

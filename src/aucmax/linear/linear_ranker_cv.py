@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import (
     RepeatedStratifiedKFold,
@@ -20,15 +19,13 @@ from sklearn.model_selection import (
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.dask_dispatch import dask_version, map_over_partitions
+from aucmax._core.dask_dispatch import map_over_partitions
 from aucmax._core.docstrings import documented
 from aucmax._core.features import (
     check_features,
     check_training_data,
-    explain_non_finite,
 )
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
-from aucmax._core.mapped import is_mapped
 from aucmax._core.parameters import (
     check_choice,
     check_integer,
@@ -37,16 +34,16 @@ from aucmax._core.parameters import (
     check_positive,
     check_range,
 )
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
-from aucmax.linear.column_scales import extreme_scales, largest_entries
 from aucmax.linear.row_space import RowSpace
 from aucmax.linear.search import Search, choose, measure_fold
-from aucmax.linear.standardized_map import standardized_map
+from aucmax.linear.standardization import standardized
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
 
@@ -242,7 +239,10 @@ class LinearRankerCV(BinaryRanker):
             queries = None if qid is None else check_qid(qid, labels.size).codes
             if groups is not None:
                 groups = check_qid(groups, labels.size, "groups").codes
-            scaled, centre, scale = self._standardized(X, weight)
+            names = getattr(self, "feature_names_in_", None)
+            scaled, centre, scale = standardized(
+                X, weight, names, wanted=self.standardize
+            )
             space = RowSpace.of(scaled)
             rows = Rows(space.X, labels, weight, queries)
             candidates = self._candidates()
@@ -250,7 +250,7 @@ class LinearRankerCV(BinaryRanker):
                 search = self._search(rows, candidates, groups)
                 best = choose(search.scores, candidates, search.share)
                 (final,) = fit_candidates(rows, [candidates[best]])
-            scores = np.asarray(rows.X @ final.weights)
+            scores = as_row_matrix(rows.X).matvec(final.weights)
             coef = space.weights_of(final.weights) / scale
             threshold = balanced_threshold(scores, labels, weight)
             replace_state(
@@ -327,37 +327,6 @@ class LinearRankerCV(BinaryRanker):
             found += [Candidate(loss, *part, C) for part in trained for C in C_values]
         return list(dict.fromkeys(found))
 
-    def _standardized(
-        self, X: Any, weight: FloatArray | None
-    ) -> tuple[Any, FloatArray, FloatArray]:
-        """Return the data on one scale, with what was taken off and divided by."""
-        names = getattr(self, "feature_names_in_", None)
-        if hasattr(X, "of_parts"):
-            scaled: tuple[Any, FloatArray, FloatArray] = dask_version("standardized")(
-                X, weight, names, wanted=self.standardize
-            )
-            return scaled
-        centre = np.zeros(X.shape[1])
-        matrix: Any = X
-        values = matrix.data if sparse.issparse(X) else matrix
-        with np.errstate(over="ignore", invalid="ignore"):
-            is_fine = np.isfinite(values.sum(dtype=np.float64))
-        if not is_fine and not np.isfinite(values).all():
-            raise ValueError(explain_non_finite(X, names))
-        if is_mapped(X) and self.standardize:
-            return standardized_map(X, weight)
-        powers = extreme_scales(largest_entries(X))
-        if (powers != 1.0).any():
-            X = matrix = X @ sparse.diags_array(1.0 / powers)
-        if sparse.issparse(X) or not self.standardize:
-            return X, centre, powers
-        centre = np.average(X.astype(np.float64, copy=False), axis=0, weights=weight)
-        spread = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weight))
-        scale = np.where(spread > 0.0, spread, 1.0)
-        # of a rare category, scaling would make a large number
-        scale[(matrix * matrix == matrix).all(axis=0)] = 1.0
-        return (X - centre) / scale, centre * powers, scale * powers
-
     def _search(
         self, rows: Rows, candidates: Sequence[Candidate], groups: ArrayLike | None
     ) -> Search:
@@ -367,7 +336,7 @@ class LinearRankerCV(BinaryRanker):
         measure = partial(measure_fold, rows, candidates, self._part_of_the_curve())
         search = Search()
         # rows in parts have workers of their own
-        n_jobs = 1 if hasattr(rows.X, "of_parts") else self.n_jobs
+        n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
         for fold in Parallel(n_jobs, return_as="generator")(
             delayed(measure)(*fold) for fold in folds
         ):

@@ -1,12 +1,13 @@
 """A linear model under a risk: what a solver sees of the data."""
 
 import copy
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
-from aucmax._core.products import product
+from aucmax._core.row_matrix import RowMatrix, as_row_matrix
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.linear.row_space import RowSpace
@@ -46,6 +47,10 @@ class LinearObjective(RiskObjective):
         return int(self.X.shape[1])
 
     @property
+    def _matrix(self) -> RowMatrix:
+        return as_row_matrix(self.X)
+
+    @property
     def is_smooth(self) -> bool:
         """Whether the risk has a gradient everywhere."""
         return self.risk.is_smooth
@@ -75,7 +80,10 @@ class LinearObjective(RiskObjective):
         """Score the parameters: the forward half of a pass."""
         if not parameters.any():
             return Point(parameters, np.zeros(self.X.shape[0]))
-        return Point(parameters, self._product(self.X, self.unscaled(parameters)))
+        return Point(
+            parameters,
+            self._product(self._matrix.matvec, self.unscaled(parameters)),
+        )
 
     def unscaled(self, parameters: FloatArray) -> FloatArray:
         """Return weights of the columns themselves; or slopes over scaled weights."""
@@ -85,7 +93,7 @@ class LinearObjective(RiskObjective):
 
     def pull_back(self, support: Support) -> FloatArray:
         """Turn a slope over scores into one over features: the backward half."""
-        return self.unscaled(self._product(self.X.T, support.subgradient))
+        return self.unscaled(self._product(self._matrix.rmatvec, support.subgradient))
 
     def columns(self, which: IntArray) -> Any:
         """Return some columns in float64, dense or sparse: their share of a pass."""
@@ -105,11 +113,13 @@ class LinearObjective(RiskObjective):
     def scores_of(self, parameters: FloatArray) -> FloatArray:
         """Score each row of parameters: the forward half of one pass for all."""
         weights = self.unscaled(parameters)
-        return np.ascontiguousarray(self._product(self.X, weights.T).T)
+        return np.ascontiguousarray(self._product(self._matrix.matvec, weights.T).T)
 
     def slopes_of(self, subgradients: FloatArray) -> FloatArray:
         """Pull each row of slopes over scores back: the backward half for all."""
-        slopes = np.ascontiguousarray(self._product(self.X.T, subgradients.T).T)
+        slopes = np.ascontiguousarray(
+            self._product(self._matrix.rmatvec, subgradients.T).T
+        )
         return self.unscaled(slopes)
 
     def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
@@ -120,9 +130,7 @@ class LinearObjective(RiskObjective):
         With all rows in the sample this is the Hessian of the smoothed risk itself.
         """
         rows = self.risk.draw_rows(rows_per_class, np.random.default_rng(0))
-        drawn_rows: Any = self.X[rows]
-        if hasattr(drawn_rows, "local"):  # rows in parts
-            drawn_rows = drawn_rows.local()
+        drawn_rows: Any = self._matrix.take(rows)
         is_sparse = sparse.issparse(drawn_rows)
         if is_sparse:
             drawn_rows = drawn_rows.toarray()
@@ -140,9 +148,11 @@ class LinearObjective(RiskObjective):
         """Return the scores of some rows, which are also given as a matrix."""
         return point.scores[rows]
 
-    def _product(self, matrix: Any, vector: FloatArray) -> FloatArray:
+    def _product(
+        self, product: Callable[[FloatArray], FloatArray], vector: FloatArray
+    ) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
-            result = product(matrix, vector)
+            result = product(vector)
         self.n_passes += self._product_cost
         if not np.isfinite(result).all():
             raise FloatingPointError("a product with the data is not finite")

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["Regression", "regression_path"]
@@ -41,7 +42,7 @@ def regression_path(
 
     with y of -1 and 1, and the sum W of the row weights v.
     """
-    target = labels.astype(np.float64)
+    rows, target = as_row_matrix(X), labels.astype(np.float64)
     total = float(labels.size if sample_weight is None else sample_weight.sum())
     point = np.zeros(X.shape[1] + 1)
     for C in C_values:
@@ -49,14 +50,14 @@ def regression_path(
 
         def loss(point: FloatArray, price: float = price) -> tuple[float, FloatArray]:
             weights = point[:-1]
-            scores = np.asarray(X @ weights) + point[-1]
+            scores = rows.matvec(weights) + point[-1]
             losses = np.logaddexp(0.0, scores) - target * scores
             slopes = expit(scores) - target
             if sample_weight is not None:
                 losses, slopes = losses * sample_weight, slopes * sample_weight
             slopes /= total
             value = losses.sum() / total + 0.5 * price * (weights @ weights)
-            gradient = np.append(X.T @ slopes + price * weights, slopes.sum())
+            gradient = np.append(rows.rmatvec(slopes) + price * weights, slopes.sum())
             return float(value), gradient
 
         found = minimize(

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from aucmax._core.products import product
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import FloatArray
 
 __all__ = ["RowSpace"]
@@ -59,7 +60,7 @@ class RowSpace(NamedTuple):
     @staticmethod
     def is_smaller(X: Any) -> bool:
         """Tell whether the rows have fewer numbers in a basis of their span."""
-        if hasattr(X, "of_parts"):  # rows in parts are too many
+        if as_row_matrix(X).on_workers:  # the rows are too many
             return False
         matrix: Any = X
         n_rows = matrix.shape[0]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.linear.candidates import Candidate, Rows, fit_candidates
 from aucmax.metrics import partial_auc_score
@@ -73,7 +74,7 @@ def measure_fold(
     fitted = fit_candidates(rows.take(train), candidates)
     held = rows.take(test)
     weights = np.array([one.weights for one in fitted])
-    scores = np.ascontiguousarray(np.asarray(held.X @ weights.T).T)
+    scores = np.ascontiguousarray(as_row_matrix(held.X).matvec(weights.T).T)
     values = [
         partial_auc_score(
             held.labels, s, sample_weight=held.sample_weight, qid=held.queries, **part

@@ -37,10 +37,7 @@ def dump_array(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def parse_array(content: bytes, name: str) -> np.ndarray[Any, Any]:
-    """Read a ``.npy`` file whose header agrees with its length.
-
-    The array is of a type that `is_plain` and takes no more memory than `content`.
-    """
+    """Read a ``.npy`` file of a plain type whose header agrees with its length."""
     if content[:8] != _MAGIC:
         raise ModelFileError(f"{name} is not an array file")
     data_start = 10 + int.from_bytes(content[8:10], "little")
@@ -57,16 +54,13 @@ def parse_array(content: bytes, name: str) -> np.ndarray[Any, Any]:
             f"{len(content) - data_start} bytes of data"
         )
     if dtype.kind == "U":
-        _check_characters(content[data_start:], dtype, name)
+        # numpy loads code points that do not exist, and fails when one is read
+        kind = np.dtype("u4").newbyteorder(dtype.byteorder)
+        code_points = np.frombuffer(content, kind, offset=data_start)
+        if code_points.max(initial=0) > sys.maxunicode:
+            raise ModelFileError(f"{name} holds a character that does not exist")
     array: np.ndarray[Any, Any] = np.load(io.BytesIO(content), allow_pickle=False)
     return array
-
-
-def _check_characters(data: bytes, dtype: np.dtype[Any], name: str) -> None:
-    # numpy loads code points that do not exist, and fails when one is looked at
-    code_points = np.frombuffer(data, np.dtype("u4").newbyteorder(dtype.byteorder))
-    if code_points.max(initial=0) > sys.maxunicode:
-        raise ModelFileError(f"{name} holds a character that does not exist")
 
 
 def dump_scalar(scalar: np.generic) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""How far a fit has come, in one file, so that it can go on if its process dies."""
+"""The progress of a fit in one file, so that it can resume if its process dies."""
 
 import os
 import warnings
@@ -17,19 +17,12 @@ _KEYS = ["fit", "is_done", "state"]
 
 
 class Checkpoint:
-    """The file of one fit, which holds values that a model file could hold.
+    """The file of one fit; it holds values that a model file could hold.
 
-    It is replaced as a whole. Opening it writes it, so that a folder that cannot be
-    written is noticed before the work.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file.
-    fit : dict of str to str
-        What tells this fit from others, by name: its parameters, digests of its rows,
-        versions. An unfinished fit that differs in any of them is left alone, and a
-        CheckpointError says in which; a finished one is replaced.
+    It is replaced as a whole, first when it is opened, so that a folder that cannot be
+    written is noticed before the work. `fit` identifies the fit by its parameters,
+    digests of its rows, and versions. An unfinished fit that differs in any of them is
+    not overwritten, and a CheckpointError names the difference; a finished one is.
     """
 
     def __init__(self, path: str | os.PathLike[str], fit: Mapping[str, str]) -> None:
@@ -45,10 +38,7 @@ class Checkpoint:
             self._replace({}, is_done=False)
 
     def write(self, state: Mapping[str, Any], *, is_done: bool = False) -> None:
-        """Replace the file by one with this state, or warn once that it is not.
-
-        Raises TypeError if a value is of a kind that files do not hold.
-        """
+        """Replace the file by one with this state, or warn once that it failed."""
         try:
             self._replace(state, is_done)
         except (OSError, ValueError, MemoryError) as error:
@@ -69,7 +59,7 @@ class Checkpoint:
             file.write(content)
 
     def _read(self) -> dict[str, Any]:
-        """Return the state of the file, or nothing if there is none to go on from."""
+        """Return the state to resume from; empty if there is none."""
         if not os.path.lexists(self._path):
             return {}
         fit, is_done, state = read_file(

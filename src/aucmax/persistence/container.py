@@ -52,19 +52,13 @@ _ZIP_ERRORS = (
 def seal_container(
     members: Mapping[str, bytes], class_name: str, made_with: Mapping[str, str]
 ) -> bytes:
-    """Pack members (``state.json``, ``data/0.npy``, ...) into the bytes of a file.
-
-    Equal arguments (and zlib) give equal bytes.
-    """
+    """Pack members into the bytes of a file; equal arguments give equal bytes."""
     manifest = {
         "format": FORMAT_NAME,
         "format_version": FORMAT_VERSION,
         "class": class_name,
         "made_with": dict(made_with),
-        "members": {
-            name: {"bytes": len(content), "sha256": _hash(content)}
-            for name, content in members.items()
-        },
+        "members": _sizes_and_hashes(members),
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -80,10 +74,7 @@ def seal_container(
 
 
 def open_container(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Take the bytes of a model file apart: the manifest, and all other members.
-
-    Raises ModelFileError if anything is out of order, hashes included.
-    """
+    """Return the manifest and the other members of a file; raise ModelFileError."""
     _check_seal(content)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -97,8 +88,18 @@ def open_container(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
         raise
     except _ZIP_ERRORS as error:
         raise ModelFileError(f"its zip structure is broken ({error})") from error
-    _check_members(manifest["members"], members)
+    if manifest["members"] != _sizes_and_hashes(members):
+        raise ModelFileError(
+            "its members do not match the sizes and hashes in its manifest"
+        )
     return manifest, members
+
+
+def _sizes_and_hashes(members: Mapping[str, bytes]) -> dict[str, Any]:
+    return {
+        name: {"bytes": len(content), "sha256": _hash(content)}
+        for name, content in members.items()
+    }
 
 
 def _hash(content: bytes) -> str:
@@ -134,7 +135,7 @@ def _check_seal(content: bytes) -> None:
 
 
 def _check_entries(entries: list[zipfile.ZipInfo]) -> None:
-    """Refuse, by the directory alone, what must not be unpacked."""
+    """Reject, by the directory alone, what must not be unpacked."""
     if not 2 <= len(entries) <= MAX_MEMBERS:
         raise ModelFileError(
             f"it has {len(entries)} members; 2 to {MAX_MEMBERS} are allowed"
@@ -216,14 +217,3 @@ def _read_manifest(
     ):
         raise ModelFileError("its manifest does not say which versions made it")
     return manifest
-
-
-def _check_members(declared: Any, members: dict[str, bytes]) -> None:
-    actual = {
-        name: {"bytes": len(content), "sha256": _hash(content)}
-        for name, content in members.items()
-    }
-    if declared != actual:
-        raise ModelFileError(
-            "its members do not match the sizes and hashes in its manifest"
-        )

@@ -25,11 +25,7 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 class Decoder:
-    """Rebuilds values from a tagged tree.
-
-    Each of the `members` that the tree refers to must be used once; `made_with` has the
-    package versions of the writer, for error messages.
-    """
+    """Rebuilds values from a tagged tree, which must use each of `members` once."""
 
     def __init__(self, members: dict[str, bytes], made_with: dict[str, str]) -> None:
         self._unused = dict(members)
@@ -64,7 +60,7 @@ class Decoder:
         return self._by_tag[tag](content, path)
 
     def check_all_used(self) -> None:
-        """Refuse a file with members that nothing refers to."""
+        """Reject a file with members that nothing refers to."""
         if self._unused:
             raise ModelFileError(f"nothing refers to its member {min(self._unused)!r}")
 

@@ -27,20 +27,14 @@ def is_free_name(cls: type[Any], name: str) -> bool:
 
 
 def unsaved_attributes(cls: type[Any]) -> frozenset[str]:
-    """Names of instance attributes that are left out of a file.
-
-    scikit-learn's metadata requests and callbacks concern the next fit only; a class
-    adds caches of its own in ``_unsaved_attributes``.
-    """
+    """Return the names of instance attributes that are left out of a file."""
+    # metadata requests and callbacks of scikit-learn concern the next fit only
     own = getattr(cls, "_unsaved_attributes", ())
     return frozenset({"_metadata_request", "_skl_callbacks", *own})
 
 
 class Encoder:
-    """Turns one estimator into a tagged tree and the members it refers to.
-
-    `members` are the arrays and long texts, by the name used in the tree.
-    """
+    """Turns a value into a tagged tree; `members` has its arrays and long strings."""
 
     def __init__(self) -> None:
         self.members: dict[str, bytes] = {}
@@ -74,7 +68,7 @@ class Encoder:
         return tree
 
     def _by_kind(self, value: Any, path: str) -> Callable[[Any, str], Any]:
-        """Find the handler of a value whose type alone does not tell."""
+        """Return the handler of a value whose type is not in the table."""
         if isinstance(value, np.generic) and is_plain(value.dtype):
             return _scalar
         if type(value).__module__.startswith("scipy.sparse"):

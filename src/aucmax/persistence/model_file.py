@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ModelFileInfo:
-    """What a model file says about itself.
+    """The contents of a model file: class, versions and sizes.
 
     Attributes
     ----------
@@ -57,27 +57,25 @@ def save(
 ) -> None:
     """Save an estimator, fitted or not, to one file.
 
-    The file holds the parameters and the fitted attributes, exactly: what `load`
-    returns gives the same scores bit for bit. It is written whole or not at all, and
-    it is read back in memory before it is written, so that a file which exists can
-    be loaded. Costs time and memory proportional to the size of the model.
+    The file holds the parameters and the fitted attributes exactly, so that what `load`
+    returns gives the same scores bit for bit. It is written whole or not at all, after
+    it was read back in memory. Costs time and memory proportional to the model's size.
 
     Parameters
     ----------
     estimator : estimator
         An aucmax estimator, or a scikit-learn ``LogisticRegression``.
     path : str or path-like
-        Where to save it; ``.aucmax`` is the customary ending.
+        Where to save it, usually with the suffix ``.aucmax``.
     overwrite : bool, default=False
         Whether a file that is already there may be replaced.
 
     Raises
     ------
     TypeError
-        The estimator's class is not known, or one of its values cannot be saved, such
-        as a function; the message names it. Nothing is written.
+        The class is not known, or a value cannot be saved, such as a function.
     ValueError
-        Its state is not consistent, or it is too large. Nothing is written.
+        The state is not consistent, or too large.
     FileExistsError
         There is a file of that name and `overwrite` is False.
     OSError
@@ -85,7 +83,7 @@ def save(
 
     See Also
     --------
-    load : The way back.
+    load : Load such a file.
 
     Examples
     --------
@@ -130,51 +128,44 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        The file is damaged, altered, not a model file, made by a newer version, or
+        The file is damaged, altered, not a model file, of another format version, or
         holds something unknown. The message says which, and what to do.
     FileNotFoundError, PermissionError
-        The file is not there, or may not be read.
+        The file does not exist, or may not be read.
 
     See Also
     --------
     save : Write such a file.
-    describe : Look at a file without building anything.
+    describe : Read class, versions and sizes only.
     """
     return read_file(path, _unpack)
 
 
 def describe(path: str | os.PathLike[str]) -> ModelFileInfo:
-    """Tell what a model file holds, without building anything from it.
+    """Return class, versions and sizes of a model file, without building anything.
 
     Parameters
     ----------
     path : str or path-like
-        The file. Its seal and its hashes are checked, as in `load`.
+        The file. Its seal and its hashes are checked, with the errors of `load`.
 
     Returns
     -------
     ModelFileInfo
         Class name, versions and sizes.
-
-    Raises
-    ------
-    ModelFileError
-        The file is damaged, altered, or not a model file.
-    FileNotFoundError, PermissionError
-        The file is not there, or may not be read.
     """
+    return read_file(path, _summarise)
 
-    def summarise(content: bytes) -> ModelFileInfo:
-        manifest, members = open_container(content)
-        return ModelFileInfo(
-            class_name=manifest["class"],
-            format_version=manifest["format_version"],
-            made_with=manifest["made_with"],
-            file_bytes=len(content),
-            members={name: len(member) for name, member in members.items()},
-        )
 
-    return read_file(path, summarise)
+def _summarise(content: bytes) -> ModelFileInfo:
+    manifest, members = open_container(content)
+    return ModelFileInfo(
+        class_name=manifest["class"],
+        format_version=manifest["format_version"],
+        made_with=manifest["made_with"],
+        file_bytes=len(content),
+        members={name: len(member) for name, member in members.items()},
+    )
 
 
 def _pack(estimator: Any, name: str) -> bytes:
@@ -238,7 +229,7 @@ def read_file(
     use: Callable[[bytes], T],
     usual: str = "Get a fresh copy of the file, or fit and save the model again.",
 ) -> T:
-    """Return what `use` makes of a file; its errors say which file, and what to do."""
+    """Return `use` of a file's bytes; errors name the file and say what to do."""
     try:
         return use(_read_bytes(path))
     except ModelFileError as error:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import LinAlgError
 
+from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
@@ -57,7 +58,7 @@ _FIRST_PRICE = 0.3  # share of the largest slope, before there are weights
 
 def suits_column_steps(X: Any, tol: float) -> bool:
     """Tell whether the solver is meant for data of such a shape."""
-    if hasattr(X, "of_parts"):  # rows in parts are too many
+    if as_row_matrix(X).on_workers:  # the rows are too many
         return False
     n_rows, n_columns = X.shape
     most_rows = _MOST_ROWS["sparse" if sparse.issparse(X) else "dense"]

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -490,11 +489,6 @@ def fit_estimator(
             )
         taken["checkpoint"] = checkpoint
     labels = target.labels if model.levels == "learn" else target.relevant
-    if is_dask(matrix):
-        import dask.array as da
-
-        cut = partial(da.from_array, chunks=(matrix.chunks[0],))
-        labels, taken = cut(labels), {n: cut(values) for n, values in taken.items()}
     return fit_with_folds(estimator, matrix, labels, taken, target)
 
 

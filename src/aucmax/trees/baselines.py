@@ -28,8 +28,8 @@ from aucmax.trees.booster_text import check_model_text
 
 __all__ = ["LambdaRankBaseline", "LightGBMBaseline"]
 
-# LightGBM refuses more rows in one query
-_LARGEST_QUERY = 10_000
+# LightGBM rejects more rows in one query
+_MAX_QUERY = 10_000
 
 
 @documented
@@ -59,11 +59,6 @@ class LightGBMTrees:
     def contributions(self, X: Any) -> FloatArray:
         """Split scores into what each column contributes (SHAP values of the trees).
 
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features.
-
         Returns
         -------
         ndarray of shape (n_rows, n_features + 1)
@@ -74,10 +69,38 @@ class LightGBMTrees:
 
     n_features_in_: int
     model_text_: str
+    n_estimators: int
+    categorical_features: Sequence[int]
     n_jobs: int | None
+    random_state: int
+
+    def _grow(
+        self,
+        parameters: Mapping[str, Any],
+        X: Any,
+        labels: ArrayLike,
+        weight: FloatArray | None,
+        group: ArrayLike | None = None,
+        **options: Any,
+    ) -> None:
+        """Train a booster, and keep its text."""
+        import lightgbm
+
+        parameters = {
+            "num_threads": n_threads(self.n_jobs, X.shape[0]),
+            "seed": self.random_state,
+            **REPEATABLE,
+            **parameters,
+        }
+        rows = new_dataset(parameters, X, labels, self.categorical_features)
+        rows.set_weight(weight)
+        rows.set_group(group)
+        booster = lightgbm.train(parameters, rows, self.n_estimators, **options)
+        self.n_features_in_ = int(X.shape[1])
+        self.model_text_ = booster.model_to_string()
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that LightGBM's parser must not see."""
+        """Reject a loaded state that LightGBM's parser must not see."""
         if hasattr(self, "model_text_"):
             check_model_text(self.model_text_, self.n_features_in_)
             n_threads(self.n_jobs, n_rows=1)
@@ -87,7 +110,7 @@ class LightGBMTrees:
 class LightGBMBaseline(LightGBMTrees, BinaryRanker):
     """LightGBM's trees with the log loss: by its own defaults, a baseline to beat.
 
-    Gaps and categories are used as they are, without imputation or one-hot columns.
+    Missing values and categories need no imputation and no one-hot columns.
 
     Parameters
     ----------
@@ -136,30 +159,15 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features; NaN marks gaps.
+            The features; NaN is a missing value.
         """
-        import lightgbm
-
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
-        parameters = {
-            "objective": "binary",
-            "num_threads": n_threads(self.n_jobs, X.shape[0]),
-            "seed": self.random_state,
-            **REPEATABLE,
-            **(self.params or {}),
-        }
-        rows = new_dataset(parameters, X, labels, self.categorical_features)
-        rows.set_weight(weight)
-        booster = lightgbm.train(
-            parameters, rows, num_boost_round=self.n_estimators, callbacks=[self._tell]
-        )
+        parameters = {"objective": "binary", **(self.params or {})}
+        self._grow(parameters, X, labels, weight, callbacks=[self._report])
         self.classes_ = classes
-        self.n_features_in_ = int(X.shape[1])
-        self.model_text_ = booster.model_to_string()
         return self
 
-    def _tell(self, environment: Any) -> None:
-        """Pass on LightGBM's news of a tree."""
+    def _report(self, environment: Any) -> None:
         if self.callback is not None:
             self.callback(environment.iteration + 1)
 
@@ -213,12 +221,10 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
         Parameters
         ----------
         X : ndarray or sparse matrix of shape (n_rows, n_features)
-            The features; NaN marks gaps.
+            The features; NaN is a missing value.
         y : array-like of shape (n_rows,)
             Levels of relevance: whole numbers, 0 or above, at most 30.
         """
-        import lightgbm
-
         levels = check_relevance_levels(self, y)
         check_row_count(levels, X.shape[0])
         weights = check_sample_weight(sample_weight, levels.size)
@@ -226,24 +232,13 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
         if qid is not None:
             queries = check_qid(qid, levels.size).codes
         sizes = np.bincount(queries)
-        if sizes.max() > _LARGEST_QUERY:
+        if sizes.max() > _MAX_QUERY:
             raise ValueError(
                 f"a query has {sizes.max()} rows, but LightGBM's lambdarank takes "
-                f"{_LARGEST_QUERY} at most. Use smaller queries, or LambdaMART."
+                f"{_MAX_QUERY} at most. Use smaller queries, or LambdaMART."
             )
         order = np.argsort(queries, kind="stable")
-        parameters = {
-            "objective": "lambdarank",
-            "num_threads": n_threads(self.n_jobs, X.shape[0]),
-            "seed": self.random_state,
-            **REPEATABLE,
-        }
-        rows = new_dataset(
-            parameters, X[order], levels[order], self.categorical_features
-        )
-        rows.set_group(sizes)
-        rows.set_weight(None if weights is None else weights[order])
-        booster = lightgbm.train(parameters, rows, num_boost_round=self.n_estimators)
-        self.n_features_in_ = int(X.shape[1])
-        self.model_text_ = booster.model_to_string()
+        weights = None if weights is None else weights[order]
+        parameters = {"objective": "lambdarank"}
+        self._grow(parameters, X[order], levels[order], weights, sizes)
         return self

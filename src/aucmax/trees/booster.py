@@ -73,12 +73,11 @@ def contributions(estimator: Any, X: Any) -> FloatArray:
 
 
 def n_threads(n_jobs: Any, n_rows: int) -> int:
-    """Return how many threads the parameter `n_jobs` asks for; 0 and -1 are all.
+    """Return the number of threads for the parameter `n_jobs`; 0 and -1 are all cores.
 
-    None takes as many cores as this process may use and OMP_NUM_THREADS allows, but one
-    alone for few rows: threads would wait for each other longer than they work. There
-    are never so many that the system may refuse them, and one alone in a process that
-    has lost the others by a fork: LightGBM would wait for them for ever.
+    None takes one alone for few rows: threads would wait for each other longer than
+    they work. So does a process that has lost its threads by a fork: LightGBM would
+    wait for them for ever.
     """
     if n_jobs is None:
         n_jobs = min(_allowed_threads(), max(n_rows // _ROWS_PER_THREAD, 1))
@@ -95,21 +94,14 @@ def n_threads(n_jobs: Any, n_rows: int) -> int:
 
 
 def _allowed_threads() -> int:
-    """Return the cores of this process, or as many as OMP_NUM_THREADS leaves of them.
-
-    The workers of joblib and of test runners are given their share by that variable.
-    """
+    """Return the cores of this process that OMP_NUM_THREADS allows."""
     limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     cores: int = joblib.cpu_count()
     return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
 
 
 def readable_by_lightgbm(X: Any) -> Any:
-    """Return the data as LightGBM reads them, of the same memory.
-
-    It knows scipy's sparse matrices, but not its newer sparse arrays; rows of a memory
-    map it reads batch by batch.
-    """
+    """Return the data without a copy; LightGBM knows no sparse arrays of scipy."""
     if isinstance(X, MappedRows):
         return X.sequence()
     if not sparse.issparse(X):

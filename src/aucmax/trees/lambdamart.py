@@ -318,9 +318,6 @@ class LambdaMART(BinaryRanker):
             column order, memory maps, CSR and CSC matrices are read in place.
         y : array-like of shape (n_rows,)
             Two distinct labels, or levels: whole numbers from 0.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Row weights; a pair weighs the product of its rows'. A row of weight 0 is
-            left out.
         qid : array-like of shape (n_rows,), default=None
             The query of each row, of any hashable kind; rows of one query need not be
             neighbours. Without it all rows are one query.
@@ -350,8 +347,8 @@ class LambdaMART(BinaryRanker):
             binned = BinnedRows(parameters, rows.X, columns.categorical, evaluation)
             rounds = TreeRounds(watch, binned, pairs, evaluation)
             rounds.run()
-            for complaint in self._complaints(rounds):
-                warnings.warn(*complaint, stacklevel=2)
+            for warning in self._warnings(rounds):
+                warnings.warn(*warning, stacklevel=2)
             replace_state(self, fitted_attributes(rounds, rows, known, columns))
         return self
 
@@ -410,11 +407,6 @@ class LambdaMART(BinaryRanker):
     def contributions(self, X: Any) -> Any:
         """Split scores into what each column contributes (SHAP values of the trees).
 
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            The features.
-
         Returns
         -------
         ndarray or data frame of shape (n_rows, n_features + 1)
@@ -448,7 +440,7 @@ class LambdaMART(BinaryRanker):
         scores = predict(self, X, raw_score=True, **options)
         return np.asarray(scores, dtype=np.float64)
 
-    def _complaints(self, rounds: TreeRounds) -> Iterator[tuple[str, type[Warning]]]:
+    def _warnings(self, rounds: TreeRounds) -> Iterator[tuple[str, type[Warning]]]:
         """Yield warnings that the user should see, each with its category."""
         pairs, watch = rounds.pairs, rounds.watch
         if pairs.n_skipped:

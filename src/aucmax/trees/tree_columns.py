@@ -164,10 +164,7 @@ def _tidy(X: Any) -> Any:
 
 
 def _reject_infinity(X: Any, names: Any) -> FloatArray:
-    """Refuse infinity, with its place; return the largest size in each column.
-
-    NaN is passed over. Costs one pass and no copy.
-    """
+    """Reject infinity; return the largest absolute value of each column but NaN."""
     matrix: Any = X
     if sparse.issparse(X):
         largest = np.zeros(matrix.shape[1])
@@ -182,7 +179,7 @@ def _reject_infinity(X: Any, names: Any) -> FloatArray:
 
 
 def _check_codes(X: Any, columns: Sequence[int], names: Any) -> None:
-    """Refuse category codes that are not whole numbers from 0, or NaN."""
+    """Reject category codes that are not whole numbers from 0, or NaN."""
     for column in columns:
         part: Any = X[:, [column]]
         is_sparse = sparse.issparse(part)
@@ -228,12 +225,9 @@ def _columns_of_entries(X: Any) -> Any:
 
 
 def _find_categories(X: Any) -> Categories:
-    """Return the categories in columns of a data frame that are categorical or text.
+    """Return the categories of each categorical or text column of a data frame.
 
-    These are the types `category`, `str` and `string` of pandas, its `object` columns
-    that hold any text, and `Categorical`, `Enum` and `String` of polars. The most
-    frequent category comes first, so that few bits tell the ones that matter. What is
-    no data frame has no such columns.
+    The most frequent comes first, so that a split by it is stored in few bits.
     """
     found: Categories = {}
     for place, dtype in enumerate(X.dtypes if _is_frame(X) else ()):
@@ -271,11 +265,7 @@ def _encode_categories(X: Any, categories: Categories) -> Any:
 
 
 def framed_like(X: Any, parts: FloatArray) -> Any:
-    """Return one number per column of X and one more, in a frame if X is one.
-
-    Columns have the names of those of X; the last is called "expected", with further
-    underscores if X has a column of that name.
-    """
+    """Return one number per column of X, and "expected", in a frame if X is one."""
     if not _is_frame(X):
         return parts
     names = list(X.columns)

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 # beyond it a model has diverged; so far below infinity differences do not overflow
-_LARGEST_SCORE = 1e300
+_MAX_SCORE = 1e300
 _SHARE = "feature_fraction"  # the share of columns that a tree sees
 
 
@@ -87,12 +87,7 @@ class BinnedRows:
 
 
 class TreeRounds:
-    """Boosting at work.
-
-    Each round that the `watch` counts adds a tree and leaves scores in bounds.
-    `kept_scores` are the training rows' scores after the rounds that are kept, and
-    `reason` says why it stopped.
-    """
+    """Boosting: `kept_scores` are those after the rounds that are kept."""
 
     def __init__(
         self,
@@ -125,7 +120,7 @@ class TreeRounds:
             return "no split"
         scores = _scores(self.booster.eval_train)
         # two numbers need no array as long as the rows; either is NaN if a score is
-        if not max(scores.max(), -scores.min()) <= _LARGEST_SCORE:
+        if not max(scores.max(), -scores.min()) <= _MAX_SCORE:
             self.booster.rollback_one_iter()
             return "diverged"
         value = None
@@ -137,7 +132,7 @@ class TreeRounds:
         return self.watch.reason_to_stop(progress)
 
     def _grow(self) -> bool:
-        """Add a tree; tell whether any split was found for it.
+        """Add a tree; return whether any split was found for it.
 
         A share of the columns may have none although others do: then all are tried. All
         take part in a booster's first tree, which LightGBM keeps even without splits.
@@ -170,10 +165,7 @@ def _scores(evaluate: Callable[[Any], Any]) -> FloatArray:
 
 
 def _has_columns(booster: Any) -> bool:
-    """Tell whether LightGBM has found any column that could be split.
-
-    It fails on its first round if there is none.
-    """
+    """Return whether any column can be split; else LightGBM's first round fails."""
     return set(column_ranges(booster.model_to_string())) != {"none"}
 
 
@@ -224,16 +216,15 @@ def fitted_attributes(
 
 
 def check_fitted_state(estimator: Any) -> None:
-    """Refuse a loaded state that no fit could have left."""
+    """Reject a loaded state that no fit could have left."""
     n_features = estimator.n_features_in_
     check_model_text(estimator.model_text_, n_features)
     n_threads(estimator.n_jobs, n_rows=1)
     if find_objective(estimator.objective).labels == "two":
-        is_number = isinstance(estimator.threshold_, float)
-        if estimator.classes_.shape != (2,) or not is_number:
-            raise ValueError("classes_ and threshold_ do not fit the objective")
-    elif estimator.levels_.ndim != 1:
-        raise ValueError("levels_ is no list of levels")
+        if not (hasattr(estimator, "classes_") and hasattr(estimator, "threshold_")):
+            raise ValueError("classes_ or threshold_ is missing")
+    elif not hasattr(estimator, "levels_"):
+        raise ValueError("levels_ is missing")
     columns = TreeColumns.of(vars(estimator))
     places = {*columns.categorical, *columns.categories}
     if not places <= set(range(n_features)):
@@ -241,8 +232,3 @@ def check_fitted_state(estimator: Any) -> None:
     ranges = column_ranges(estimator.model_text_)
     if any(ranges[place].startswith("[") for place in columns.categorical):
         raise ValueError("a categorical column has a range of numbers in the trees")
-    exponents = columns.exponents
-    if exponents is not None and (
-        exponents.shape != (n_features,) or exponents.dtype != np.int64
-    ):
-        raise ValueError("column_exponents_ do not fit the features")

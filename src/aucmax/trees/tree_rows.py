@@ -101,10 +101,7 @@ def check_rows(
     sample_weight: ArrayLike | None,
     qid: ArrayLike | None,
 ) -> tuple[TrainingLabels, TreeRows]:
-    """Check what `fit` receives besides X, which is checked already.
-
-    Rows without weight are left out.
-    """
+    """Check what `fit` receives besides X; leave out rows without weight."""
     check = _check_levels if objective.labels == "levels" else _check_classes
     known, labels, weight = check(estimator, y, sample_weight, X.shape[0])
     queries = None if qid is None else check_qid(qid, labels.size)
@@ -151,11 +148,7 @@ def split_validation_rows(
     columns: TreeColumns,
     eval_set: Any,
 ) -> tuple[TreeRows, Evaluation | None]:
-    """Return the rows to train on, and those to validate on if there are any.
-
-    These are `eval_set`; without it, a part of the training rows if the estimator has
-    `n_iter_no_change`.
-    """
+    """Return the rows to train on, and those of `eval_set` or held out, if any."""
     metric = _check_eval_metric(estimator.eval_metric, objective)
     if eval_set is not None:
         apart = _check_eval_set(estimator, rows, known, columns, eval_set)
