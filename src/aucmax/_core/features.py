@@ -120,7 +120,7 @@ def check_row_count(labels: NDArray[Any], n_rows: int, where: str = "") -> None:
 
 
 def check_relevance_levels(estimator: Any, y: ArrayLike, name: str = "y") -> IntArray:
-    """Return levels of relevance as whole numbers from 0, or raise an error that names a row."""
+    """Return levels of relevance as whole numbers from 0."""
     values = check_scores(_required(estimator, y), name=name)
     faults = {
         "negative": values < 0.0,
