@@ -27,9 +27,7 @@ X_train, X_test, y_train, y_test = train_test_split(
 # %%
 # A path over `epsilon`, the share of the pairs that may miss the margin: the larger it
 # is, the fewer rules are needed. Each fit starts from its neighbour's.
-path = MarginRanker(hypotheses="stumps").fit_path(
-    X_train, y_train, epsilons=[0.02, 0.1, 0.3]
-)
+path = MarginRanker("stumps").fit_path(X_train, y_train, epsilons=[0.02, 0.1, 0.3])
 for model in path:
     interval = auc_interval(y_test, model.decision_function(X_test))
     print(f"epsilon {model.epsilon:<4}  {model.weights_.size:3} rules  AUC {interval}")

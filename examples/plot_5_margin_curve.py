@@ -17,7 +17,7 @@ X, y = make_r_of_k(1000, 60, r=5, k=20, label_noise=0.1, random_state=0)
 
 # %%
 # `curve_points` asks for more of the curve than the proof needs.
-model = MarginRanker("global", 0.25, "features", curve_points=25).fit(X, y)
+model = MarginRanker("features", "global", 0.25, curve_points=25).fit(X, y)
 print(model.certificate_)
 for nu_pos, margin in zip(*model.history_.values(), strict=True):
     print(f"heuristic: nu+ = {nu_pos:5.1f}, margin {margin:.5f}")

@@ -52,7 +52,7 @@ MODELS = {
     "linear_ranker_cv": (aucmax.LinearRankerCV(C_values=(1.0,), cv=2), X, Y),
     "margin_ranker": (aucmax.MarginRanker(), X, Y),
     "margin_ranker_global": (
-        aucmax.MarginRanker(formulation="global", hypotheses="stumps"),
+        aucmax.MarginRanker("stumps", formulation="global"),
         X,
         Y,
     ),

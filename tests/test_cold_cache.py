@@ -144,14 +144,12 @@ def fit_margins(n):
     return fitted(
         [
             aucmax.MarginRanker(),
-            aucmax.MarginRanker(hypotheses="stumps"),
+            aucmax.MarginRanker("stumps"),
             aucmax.RankBoost(n_estimators=5),
             aucmax.SoftRankBoost(n_estimators=5),
         ],
         n,
-    ) | fitted(
-        [aucmax.MarginRanker(formulation="global", hypotheses="stumps")], min(n, 200)
-    )
+    ) | fitted([aucmax.MarginRanker("stumps", formulation="global")], min(n, 200))
 
 
 def fit_trees(n):

@@ -17,9 +17,7 @@ def r_of_k(n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ranker(formulation: str, hypotheses: str, epsilon: float = EPSILON, **options):
-    return MarginRanker(
-        formulation=formulation, hypotheses=hypotheses, epsilon=epsilon, **options
-    )
+    return MarginRanker(hypotheses, formulation=formulation, epsilon=epsilon, **options)
 
 
 @gate("MarginRanker over pairs / HiGHS, 300 rows", at_most=0.5)

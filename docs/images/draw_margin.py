@@ -13,7 +13,7 @@ EPSILON = 0.1
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 is_malignant = y == 0
-model = MarginRanker("pairs", EPSILON, "features").fit(X, is_malignant)
+model = MarginRanker("features", "pairs", EPSILON).fit(X, is_malignant)
 scores = model.decision_function(X) + model.threshold_
 positive, negative = scores[is_malignant], scores[~is_malignant]
 margins = np.sort((positive[:, None] - negative[None, :]).ravel()) / 2.0

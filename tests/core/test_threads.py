@@ -57,7 +57,7 @@ def look(progress):
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, {n_columns}))
 y = X[:, 0] + rng.normal(size=80) > 0.0
-MarginRanker("instances", 0.1, {hypotheses!r}, callback=look).fit(X, y)
+MarginRanker({hypotheses!r}, "instances", 0.1, callback=look).fit(X, y)
 """
 SCRIPTS = {
     "a block that fails": FAILURE,

@@ -7,7 +7,7 @@ from aucmax import MarginRanker, RankBoost, SoftRankBoost
 from aucmax.hypotheses.hypothesis_ranker import check_hypotheses
 
 MODELS = [
-    MarginRanker("pairs", 0.4, "stumps"),
+    MarginRanker("stumps", "pairs", 0.4),
     RankBoost(10),
     SoftRankBoost(0.5, n_estimators=1000),
 ]

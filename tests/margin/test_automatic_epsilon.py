@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from aucmax.exceptions import MarginWarning
 from aucmax.margin import MarginRanker
-from aucmax.margin.automatic_epsilon import _EPSILONS
+from aucmax.margin.formulations import _EPSILONS
 from margin import samples
 from persistence.equality import same
 
@@ -32,7 +32,7 @@ def test_it_is_the_smallest_that_leaves_a_tenth_of_the_mean_margin(
     data, formulation, kind
 ):
     X, labels = DATA[data]
-    model = MarginRanker(formulation, hypotheses=kind).fit(X, labels)
+    model = MarginRanker(kind, formulation).fit(X, labels)
     path = model.fit_path(X, labels, [1.0, *_EPSILONS])
     whole, *margins = (one.objective_ for one in path)
     large = [
@@ -57,7 +57,7 @@ def test_the_harder_the_data_the_larger_it_is():
 @pytest.mark.parametrize("formulation", ["pairs", "instances", "adaptive", "global"])
 def test_the_model_is_that_of_the_epsilon_chosen(formulation):
     X, labels = DATA["continuous"]
-    chosen = MarginRanker(formulation).fit(X, labels)
+    chosen = MarginRanker(formulation=formulation).fit(X, labels)
     given = clone(chosen).set_params(epsilon=chosen.epsilon_).fit(X, labels)
     counts = ("epsilon", "n_iter_", "n_passes_")
     states = [
@@ -84,19 +84,19 @@ def test_two_rows_of_each_class_suffice():
 def test_without_any_margin_it_is_the_largest():
     X, labels = DATA["separable"]
     with pytest.warns(MarginWarning, match=r"at epsilon=0\.9 is -"):
-        model = MarginRanker(hypotheses="features").fit(-X, labels)
+        model = MarginRanker("features").fit(-X, labels)
     assert model.epsilon_ == max(_EPSILONS)
 
 
 def test_it_is_chosen_only_where_it_is_used():
     X, labels = DATA["continuous"]
     for model in (
-        MarginRanker("hard"),
-        MarginRanker("instances", nu_pos=3.0, nu_neg=4.0),
+        MarginRanker(formulation="hard"),
+        MarginRanker(formulation="instances", nu_pos=3.0, nu_neg=4.0),
     ):
         assert not hasattr(model.fit(X, labels), "epsilon_")
     # of no use over pairs, so that they do not stand in the way
-    assert MarginRanker("pairs", nu_pos=3.0).fit(X, labels).epsilon_ > 0.0
+    assert MarginRanker(formulation="pairs", nu_pos=3.0).fit(X, labels).epsilon_ > 0.0
 
 
 def test_a_fit_that_is_cut_short_has_chosen_one_all_the_same():

@@ -77,11 +77,11 @@ def test_too_small_an_epsilon_is_told_the_smallest_that_works(
     X = np.random.default_rng(0).normal(size=(labels.size, 3)) + labels[:, None]
     epsilon = 0.9 / (n_positive * n_negative)
     with pytest.raises(ValueError, match="less than one of the") as caught:
-        MarginRanker(formulation, epsilon).fit(X, labels)
+        MarginRanker(formulation=formulation, epsilon=epsilon).fit(X, labels)
     said = float(re.search(r"that works is ([^;]+);", str(caught.value))[1])
     assert said == pytest.approx(1.0 / (n_positive * n_negative), rel=1e-5)
-    model = MarginRanker(formulation, said).fit(X, labels)
-    hard = MarginRanker("hard").fit(X, labels)
+    model = MarginRanker(formulation=formulation, epsilon=said).fit(X, labels)
+    hard = MarginRanker(formulation="hard").fit(X, labels)
     # the reduction is above the margin over pairs, which is that of the worst one here
     assert model.objective_ >= hard.objective_ - 1e-3
     if formulation == "pairs":
@@ -92,10 +92,14 @@ def test_weights_count_where_the_smallest_epsilon_is_told(data):
     X, labels = data
     weight = np.random.default_rng(0).uniform(0.1, 3.0, labels.size)
     with pytest.raises(ValueError, match="less than one of the") as caught:
-        MarginRanker("pairs", 1e-9).fit(X, labels, sample_weight=weight)
+        MarginRanker(formulation="pairs", epsilon=1e-9).fit(
+            X, labels, sample_weight=weight
+        )
     said = float(re.search(r"that works is ([^;]+);", str(caught.value))[1])
     with pytest.warns(MarginWarning):
-        MarginRanker("pairs", said).fit(X, labels, sample_weight=weight)
+        MarginRanker(formulation="pairs", epsilon=said).fit(
+            X, labels, sample_weight=weight
+        )
 
 
 @pytest.mark.parametrize("formulation", ["instances", "adaptive", "global"])
@@ -110,7 +114,7 @@ def test_weights_count_where_the_smallest_epsilon_is_told(data):
 )
 def test_a_nu_that_does_not_fit_its_class_is_refused(data, formulation, nus, message):
     with pytest.raises(ValueError, match=message):
-        MarginRanker(formulation, 0.3, **nus).fit(*data)
+        MarginRanker(formulation=formulation, epsilon=0.3, **nus).fit(*data)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -120,9 +124,11 @@ def test_one_row_of_a_class_is_too_few(formulation):
         with pytest.raises(
             ValueError, match=r"class .*'[ab]'.* only 1 row .* two rows"
         ):
-            MarginRanker(formulation, 1.0).fit(X, y)
+            MarginRanker(formulation=formulation, epsilon=1.0).fit(X, y)
     with pytest.raises(ValueError, match="only 1 row with any weight"):
-        MarginRanker(formulation, 1.0).fit(X, [0, 0, 1, 1], sample_weight=[1, 1, 0, 1])
+        MarginRanker(formulation=formulation, epsilon=1.0).fit(
+            X, [0, 0, 1, 1], sample_weight=[1, 1, 0, 1]
+        )
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
@@ -130,7 +136,7 @@ def test_one_row_of_a_class_is_too_few(formulation):
 def test_identical_classes_have_a_valid_model_and_a_warning(formulation, kind):
     rows = np.random.default_rng(0).normal(size=(12, 3))
     X, labels = np.vstack([rows, rows]), np.arange(24) < 12
-    model = MarginRanker(formulation, 0.5, kind)
+    model = MarginRanker(kind, formulation, 0.5)
     with pytest.warns(MarginWarning, match="not above 0: no combination of these"):
         model.fit(X, labels)
     assert model.objective_ <= 1e-9
@@ -145,7 +151,7 @@ def test_the_warning_says_what_may_help(data):
     X, labels = data
     wrong_way = np.where(labels, -1.0, 1.0)[:, None] + 0.1 * X
     with pytest.warns(MarginWarning) as caught:
-        MarginRanker("pairs", 0.25, "features").fit(wrong_way, labels)
+        MarginRanker("features", "pairs", 0.25).fit(wrong_way, labels)
     message = str(caught[0].message)
     assert message.startswith("the largest margin at epsilon=0.25 is -")
     assert "Raise epsilon" in message
@@ -153,18 +159,18 @@ def test_the_warning_says_what_may_help(data):
     # where the user called fit
     assert caught[0].filename == __file__
     with pytest.warns(MarginWarning) as caught:
-        MarginRanker("hard", hypotheses="signed").fit(X, labels)
+        MarginRanker("signed", "hard").fit(X, labels)
     assert "epsilon" not in str(caught[0].message)
     assert "formulation='pairs'" in str(caught[0].message)
     with pytest.warns(MarginWarning) as caught:
-        MarginRanker(hypotheses="features").fit_path(wrong_way, labels, [0.25])
+        MarginRanker("features").fit_path(wrong_way, labels, [0.25])
     assert caught[0].filename == __file__
 
 
 def test_duplicated_rows_are_no_trouble(data):
     X, labels = data
-    once = MarginRanker("pairs", 0.3, "signed", tol=1e-6).fit(X, labels)
-    thrice = MarginRanker("pairs", 0.3, "signed", tol=1e-6)
+    once = MarginRanker("signed", "pairs", 0.3, tol=1e-6).fit(X, labels)
+    thrice = MarginRanker("signed", "pairs", 0.3, tol=1e-6)
     thrice.fit(np.tile(X, (3, 1)), np.tile(labels, 3))
     assert thrice.objective_ == pytest.approx(once.objective_, rel=1e-5)
 
@@ -206,7 +212,7 @@ def test_bad_data_get_a_message_that_says_where(data, case, kind):
     spoil, message = BAD_DATA[case]
     X, y = spoil(*data)
     with pytest.raises(ValueError, match=message):
-        MarginRanker(hypotheses=kind).fit(X, y)
+        MarginRanker(kind).fit(X, y)
 
 
 def test_one_class_has_an_error_of_its_own(data):
@@ -220,7 +226,7 @@ def test_nan_is_found_in_a_row_of_weight_zero(data, kind):
     X, labels = data
     weight = np.where(np.arange(40) == 3, 0.0, 1.0)
     with pytest.raises(ValueError, match="NaN in row 3, column 2"):
-        MarginRanker(hypotheses=kind).fit(_spoilt(X, 3, 2, np.nan), labels, weight)
+        MarginRanker(kind).fit(_spoilt(X, 3, 2, np.nan), labels, weight)
 
 
 @pytest.mark.parametrize(

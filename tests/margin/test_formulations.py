@@ -55,17 +55,17 @@ def test_optima_are_those_of_the_linear_programs(data, kind, weighted):
         totals = [weight[labels].sum(), weight[~labels].sum()]
     for epsilon in (0.3, 0.77, 1.0):
         nu = epsilon * totals[0] * totals[1]
-        model = MarginRanker("pairs", epsilon, kind, **EXACT)
+        model = MarginRanker(kind, "pairs", epsilon, **EXACT)
         model.fit(X, labels, sample_weight=weight)
         check_against(model, X, labels, solve_pairs(H, labels, nu, **options).value)
         assert model.certificate_.gamma_star == pytest.approx(model.objective_)
         nus = np.sqrt(epsilon) * np.array(totals)
-        model = MarginRanker("instances", epsilon, kind, **EXACT)
+        model = MarginRanker(kind, "instances", epsilon, **EXACT)
         model.fit(X, labels, sample_weight=weight)
         found = solve_instances(H, labels, *nus, **options)
         check_against(model, X, labels, found.value)
         assert model.certificate_.gamma_hat == pytest.approx(model.objective_)
-    model = MarginRanker("hard", hypotheses=kind, **EXACT)
+    model = MarginRanker(kind, "hard", **EXACT)
     model.fit(X, labels, sample_weight=weight)
     check_against(model, X, labels, solve_hard_pairs(H, labels, **options).value)
 
@@ -88,7 +88,7 @@ def test_random_problems_have_the_optimum_of_the_linear_program(seed):
         ),
     }
     for formulation, program in optima.items():
-        model = MarginRanker(formulation, epsilon, kind, **EXACT).fit(X, labels)
+        model = MarginRanker(kind, formulation, epsilon, **EXACT).fit(X, labels)
         assert model.objective_ == pytest.approx(program.value, abs=1e-5)
         # the certificate holds, and so does the optimum of the program
         assert program.value <= model.objective_ + model.dual_gap_ + 1e-8
@@ -104,13 +104,13 @@ def test_stumps_reach_the_optimum_over_all_stumps(make, epsilon):
     np.testing.assert_array_equal(H, same)
     nu = epsilon * labels.sum() * (~labels).sum()
     optimum = solve_pairs(H, labels, nu, weights_set="l1").value
-    model = MarginRanker("pairs", epsilon, "stumps", **EXACT).fit(X, labels)
+    model = MarginRanker("stumps", "pairs", epsilon, **EXACT).fit(X, labels)
     check_against(model, X, labels, optimum)
     # every stump used is one of those listed
     used = set(zip(model.columns_, model.thresholds_, strict=True))
     assert used <= set(zip(columns, thresholds, strict=True))
     nus = np.sqrt(epsilon) * labels.sum(), np.sqrt(epsilon) * (~labels).sum()
-    model = MarginRanker("instances", epsilon, "stumps", **EXACT).fit(X, labels)
+    model = MarginRanker("stumps", "instances", epsilon, **EXACT).fit(X, labels)
     optimum = solve_instances(H, labels, *nus, weights_set="l1").value
     check_against(model, X, labels, optimum)
 
@@ -119,8 +119,8 @@ def test_stumps_in_both_directions_are_a_convex_combination():
     X, labels = samples.continuous(4)
     _, _, H = samples.all_stumps(X)
     both = np.hstack([H, -H])
-    listed = MarginRanker("pairs", 0.4, "precomputed", **EXACT).fit(both, labels)
-    model = MarginRanker("pairs", 0.4, "stumps", **EXACT).fit(X, labels)
+    listed = MarginRanker("precomputed", "pairs", 0.4, **EXACT).fit(both, labels)
+    model = MarginRanker("stumps", "pairs", 0.4, **EXACT).fit(X, labels)
     assert model.objective_ == pytest.approx(listed.objective_, abs=1e-6)
     assert set(np.unique(model.directions_)) <= {-1.0, 1.0}
 
@@ -136,7 +136,7 @@ def test_the_hard_margin_is_the_same_over_pairs_and_with_a_bias(make, weighted):
     pairs = solve_hard_pairs(H, labels, **options)
     rows = solve_hard_with_bias(H, labels, **options)
     assert pairs.value == pytest.approx(rows.value, abs=1e-7)
-    model = MarginRanker("hard", hypotheses="signed", **EXACT)
+    model = MarginRanker("signed", "hard", **EXACT)
     model.fit(X, labels, sample_weight=weight)
     check_against(model, X, labels, pairs.value)
     scores = model.decision_function(X) + model.threshold_
@@ -152,7 +152,7 @@ def test_hard_margins_above_zero_classify_every_row(kind):
     X, labels = samples.separable(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", MarginWarning)
-        model = MarginRanker("hard", hypotheses=kind).fit(X, labels)
+        model = MarginRanker(kind, "hard").fit(X, labels)
     assert model.objective_ > 0.0
     np.testing.assert_array_equal(model.predict(X), labels)
 
@@ -160,16 +160,16 @@ def test_hard_margins_above_zero_classify_every_row(kind):
 def test_a_share_of_one_pair_is_the_hard_margin():
     X, labels = samples.continuous(5)
     one = 1.0 / (labels.sum() * (~labels).sum())
-    soft = MarginRanker("pairs", one, "signed", **EXACT).fit(X, labels)
-    hard = MarginRanker("hard", 1.0, "signed", **EXACT).fit(X, labels)
+    soft = MarginRanker("signed", "pairs", one, **EXACT).fit(X, labels)
+    hard = MarginRanker("signed", "hard", 1.0, **EXACT).fit(X, labels)
     assert soft.objective_ == pytest.approx(hard.objective_, abs=1e-7)
 
 
 def test_margins_fall_from_instances_to_pairs():
     X, labels = samples.binary(7)
     for epsilon in (0.2, 0.5):
-        instances = MarginRanker("instances", epsilon, "signed", **EXACT)
-        pairs = MarginRanker("pairs", epsilon, "signed", **EXACT)
+        instances = MarginRanker("signed", "instances", epsilon, **EXACT)
+        pairs = MarginRanker("signed", "pairs", epsilon, **EXACT)
         gamma_hat = instances.fit(X, labels).certificate_.gamma_hat
         assert gamma_hat >= pairs.fit(X, labels).certificate_.gamma_star - 1e-7
 
@@ -188,7 +188,7 @@ def test_nu_is_given_or_follows_from_epsilon(given, expected):
     rng = np.random.default_rng(0)
     labels = np.arange(30) < 12
     X = rng.normal(size=(30, 3)) + labels[:, None]
-    model = MarginRanker("instances", 0.25, "features", **given, **EXACT).fit(X, labels)
+    model = MarginRanker("features", "instances", 0.25, **given, **EXACT).fit(X, labels)
     assert model.certificate_.nu_pos == pytest.approx(expected[0])
     assert model.certificate_.nu_neg == pytest.approx(expected[1])
     H, _ = samples.hypotheses_of("features", X)

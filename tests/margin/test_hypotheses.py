@@ -34,8 +34,8 @@ def data(seed=0):
 def test_functions_are_the_matrix_of_their_values():
     X, labels = data()
     H = np.column_stack([function(X) for function in FUNCTIONS])
-    model = MarginRanker("pairs", 0.3, FUNCTIONS).fit(X, labels)
-    matrix = MarginRanker("pairs", 0.3, "precomputed").fit(np.asfortranarray(H), labels)
+    model = MarginRanker(FUNCTIONS, "pairs", 0.3).fit(X, labels)
+    matrix = MarginRanker("precomputed", "pairs", 0.3).fit(np.asfortranarray(H), labels)
     assert model.objective_ == matrix.objective_
     np.testing.assert_allclose(
         model.decision_function(X), matrix.decision_function(H), atol=1e-12
@@ -52,7 +52,7 @@ def test_functions_are_the_matrix_of_their_values():
 
 def test_functions_name_the_rows_of_the_scorecard():
     X, labels = data()
-    model = MarginRanker("pairs", 0.3, FUNCTIONS).fit(X, labels)
+    model = MarginRanker(FUNCTIONS, "pairs", 0.3).fit(X, labels)
     names = {row.feature for row in model.scorecard().rows}
     assert names <= {"first_is_large", "second", "<lambda>"}
     assert "first_is_large" in names
@@ -70,7 +70,7 @@ def test_functions_may_take_any_table():
         lambda table: np.where(table["kind"] == "x", 1.0, -1.0),
         lambda table: np.tanh(table["b"].to_numpy()),
     ]
-    model = MarginRanker("hard", hypotheses=tuple(functions)).fit(frame, labels)
+    model = MarginRanker(tuple(functions), "hard").fit(frame, labels)
     np.testing.assert_array_equal(model.predict(frame), labels)
     assert model.objective_ == pytest.approx(1.0, rel=1e-2)
 
@@ -84,8 +84,8 @@ def test_functions_outside_the_range_are_named_with_the_row():
     with pytest.raises(
         ValueError, match=r"hypothesis 1 \(too_large\) .* \[-1, 1\], .* 1.5 in row 7"
     ):
-        MarginRanker(hypotheses=[second, too_large]).fit(X, labels)
-    model = MarginRanker("pairs", 0.3, [second, lambda X: X[:, 0] / 5.0])
+        MarginRanker([second, too_large]).fit(X, labels)
+    model = MarginRanker([second, lambda X: X[:, 0] / 5.0], "pairs", 0.3)
     model.fit(X, labels)
     with pytest.raises(ValueError, match=r"hypothesis 1 \(<lambda>\)"):
         model.decision_function(100.0 * X)
@@ -97,17 +97,17 @@ def test_precomputed_values_outside_the_range_are_named():
     H[5, 2] = -1.25
     for matrix in (H, sparse.csr_array(H)):
         with pytest.raises(ValueError, match=r"column 2 is -1.25 in row 5"):
-            MarginRanker(hypotheses="precomputed").fit(matrix, labels)
+            MarginRanker("precomputed").fit(matrix, labels)
     frame = pd.DataFrame(H, columns=["a", "b", "c"])
     with pytest.raises(ValueError, match=r"column 2 \('c'\) is -1.25 in row 5"):
-        MarginRanker(hypotheses="precomputed").fit(frame, labels)
+        MarginRanker("precomputed").fit(frame, labels)
 
 
 @pytest.mark.parametrize("constant", [0.0, -1.0, 1.0])
 def test_a_constant_hypothesis_of_ones_own_allows_a_margin_of_zero(constant):
     X, labels = data()
     wrong = np.tanh(-X[:, [0, 1]])  # larger for negatives
-    bare = MarginRanker("pairs", 0.1, "precomputed")
+    bare = MarginRanker("precomputed", "pairs", 0.1)
     with pytest.warns(MarginWarning):
         bare.fit(wrong, labels)
     assert bare.objective_ < -0.1
@@ -118,9 +118,7 @@ def test_a_constant_hypothesis_of_ones_own_allows_a_margin_of_zero(constant):
     assert model.objective_ == pytest.approx(0.0, abs=1e-3)
     assert model.weights_[model.columns_ == 2].sum() > 0.9
     function = MarginRanker(
-        "pairs",
-        0.1,
-        [lambda X: np.tanh(-X[:, 0]), lambda X: np.full(len(X), constant)],
+        [lambda X: np.tanh(-X[:, 0]), lambda X: np.full(len(X), constant)], "pairs", 0.1
     )
     with pytest.warns(MarginWarning):
         function.fit(X, labels)
@@ -131,9 +129,9 @@ def test_a_constant_hypothesis_of_ones_own_allows_a_margin_of_zero(constant):
 def test_constant_features_have_no_weight(kind):
     X, labels = data()
     padded = np.column_stack([np.zeros(60), X, np.full(60, 7.0)])
-    model = MarginRanker("pairs", 0.3, kind).fit(padded, labels)
+    model = MarginRanker(kind, "pairs", 0.3).fit(padded, labels)
     assert set(model.columns_) <= {1, 2, 3}
-    expected = MarginRanker("pairs", 0.3, kind).fit(X, labels)
+    expected = MarginRanker(kind, "pairs", 0.3).fit(X, labels)
     np.testing.assert_allclose(
         model.decision_function(padded), expected.decision_function(X), atol=1e-12
     )
@@ -144,7 +142,7 @@ def test_constant_features_have_no_weight(kind):
 def test_constant_columns_have_no_stumps():
     X, labels = data()
     padded = np.column_stack([np.zeros(60), X])
-    model = MarginRanker("pairs", 0.3, "stumps").fit(sparse.csc_array(padded), labels)
+    model = MarginRanker("stumps", "pairs", 0.3).fit(sparse.csc_array(padded), labels)
     assert 0 not in model.columns_
 
 
@@ -154,13 +152,13 @@ def test_nothing_but_constant_columns_is_an_error(kind):
     X = np.tile([0.0, 1.0, -0.5], (60, 1))
     for constant in (X, sparse.csr_array(X)):
         with pytest.raises(ValueError, match="every column of X is constant"):
-            MarginRanker(hypotheses=kind).fit(constant, labels)
+            MarginRanker(kind).fit(constant, labels)
 
 
 def test_nothing_but_constant_functions_is_an_error():
     X, labels = data()
     with pytest.raises(ValueError, match="constant, so no hypothesis can tell rows"):
-        MarginRanker(hypotheses=[lambda X: np.ones(len(X))]).fit(X, labels)
+        MarginRanker([lambda X: np.ones(len(X))]).fit(X, labels)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

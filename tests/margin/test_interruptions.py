@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from aucmax.margin import MarginRanker
-from aucmax.margin._complaints import complaint
+from aucmax.margin.margin_checks import convergence_warning
 from persistence.equality import same
 
 pytestmark = pytest.mark.sampled(3)
@@ -40,7 +40,7 @@ def has_reached(last, progress):
 def test_a_callback_sees_one_record_an_iteration(formulation, kind, capsys):
     X, y = data()
     seen = []
-    model = MarginRanker(formulation, 0.2, kind, callback=seen.append, verbose=1)
+    model = MarginRanker(kind, formulation, 0.2, callback=seen.append, verbose=1)
     model.fit(X, y)
     assert [progress.n_iter for progress in seen] == list(range(1, model.n_iter_ + 1))
     assert np.diff([progress.seconds for progress in seen]).min() >= 0.0
@@ -65,7 +65,7 @@ def test_a_callback_sees_one_record_an_iteration(formulation, kind, capsys):
 @for_every_formulation
 def test_a_true_answer_of_the_callback_stops_everything(formulation, kind):
     X, y = data()
-    whole = MarginRanker(formulation, 0.2, kind).fit(X, y)
+    whole = MarginRanker(kind, formulation, 0.2).fit(X, y)
     for last in {1, 2, 5, whole.n_iter_ // 2}:
         model = clone(whole).set_params(callback=partial(has_reached, last))
         with pytest.warns(ConvergenceWarning, match=f"after {last} iterations"):
@@ -81,7 +81,7 @@ def test_a_true_answer_of_the_callback_stops_everything(formulation, kind):
 
 def test_a_path_stops_as_well():
     X, y = data()
-    model = MarginRanker("pairs", hypotheses="signed", tol=1e-6)
+    model = MarginRanker("signed", "pairs", tol=1e-6)
     model.set_params(callback=lambda progress: progress.n_iter == 12)
     with pytest.warns(ConvergenceWarning):
         path = model.fit_path(X, y, [0.1, 0.2, 0.4])
@@ -93,7 +93,7 @@ def test_a_path_stops_as_well():
 @for_every_formulation
 def test_no_time_is_time_for_one_iteration_a_solve(formulation, kind):
     X, y = data()
-    model = MarginRanker(formulation, 0.2, kind, max_time=0.0)
+    model = MarginRanker(kind, formulation, 0.2, max_time=0.0)
     with pytest.warns(ConvergenceWarning):
         model.fit(X, y)
     assert model.n_iter_ == 1
@@ -108,7 +108,7 @@ def test_time_runs_out_for_all_solves_together(formulation, kind, monkeypatch):
     monkeypatch.setattr(time, "perf_counter", map(float, count()).__next__)
     X, y = data(400)
     model = MarginRanker(
-        formulation, 0.3, kind, tol=1e-300, max_iter=10**6, max_time=10.0
+        kind, formulation, 0.3, tol=1e-300, max_iter=10**6, max_time=10.0
     )
     with pytest.warns(ConvergenceWarning, match="relative gap of .* That is max_time"):
         model.fit(X, y)
@@ -125,21 +125,23 @@ def test_time_runs_out_for_all_solves_together(formulation, kind, monkeypatch):
 def test_the_warning_says_what_ended_the_fit(options, why):
     X, y = data()
     with pytest.warns(ConvergenceWarning, match=f"1e-300 was not reached. {why}"):
-        MarginRanker("pairs", 0.5, "signed", tol=1e-300, **options).fit(X, y)
+        MarginRanker("signed", "pairs", 0.5, tol=1e-300, **options).fit(X, y)
 
 
 def test_rounding_is_named_where_nothing_else_ended_the_fit():
     limits = SimpleNamespace(seconds_left=5.0, is_over=False)
     problem = SimpleNamespace(relative_gap=lambda result: 1e-9, limits=limits)
     estimator = SimpleNamespace(tol=1e-12, max_iter=10)
-    text, _ = complaint(estimator, SimpleNamespace(converged=False), problem, 0.5, 7)
+    text, _ = convergence_warning(
+        estimator, SimpleNamespace(converged=False), problem, 0.5, 7
+    )
     assert "Rounding keeps the gap from falling further" in text
 
 
 def test_a_missed_tolerance_is_a_warning_with_the_gap():
     X, y = data()
     with pytest.warns(ConvergenceWarning) as caught:
-        model = MarginRanker("pairs", 0.5, "signed", tol=1e-9, max_iter=3).fit(X, y)
+        model = MarginRanker("signed", "pairs", 0.5, tol=1e-9, max_iter=3).fit(X, y)
     relative = model.dual_gap_ / model.objective_
     assert f"relative gap of {relative:.2g} after 3 iterations" in str(
         caught[0].message
@@ -158,7 +160,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was(formulation, kind, error)
             raise error
 
     X, y = data()
-    model = MarginRanker(formulation, 0.2, kind, callback=interrupt)
+    model = MarginRanker(kind, formulation, 0.2, callback=interrupt)
     with pytest.raises(error):
         model.fit(X, y)
     with pytest.raises(NotFittedError):
@@ -182,12 +184,12 @@ def test_ctrl_c_ends_a_fit(formulation, kind):
     X, y = data()
     is_going = Event()
     endless = MarginRanker(
+        kind,
         formulation,
         0.1,
-        kind,
         tol=1e-300,
         max_iter=10**9,
-        max_time=300.0,  # lest a failing test goes on for ever
+        max_time=300.0,
         callback=lambda progress: is_going.set(),
     )
 
@@ -208,7 +210,7 @@ def test_ctrl_c_ends_a_fit(formulation, kind):
 )
 def test_many_threads_may_fit_and_score_at_once(formulation, kind):
     X, y = data()
-    model = MarginRanker(formulation, 0.2, kind)
+    model = MarginRanker(kind, formulation, 0.2)
     expected = clone(model).fit(X, y).decision_function(X)
 
     def fit_and_score(_):

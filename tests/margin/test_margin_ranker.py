@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 
 from aucmax import MarginRanker
 from aucmax.exceptions import MarginWarning
-from aucmax.margin import column_problem, limits
+from aucmax.margin import column_problem, margin_problem
 from aucmax.metrics import roc_auc_score
 from margin import samples
 from persistence.equality import same
@@ -31,7 +31,7 @@ KINDS = ("features", "signed", "stumps")
 TOLERANCES = {"features": 1e-4, "signed": 1e-4, "stumps": 1e-3}
 FORMULATIONS = ("pairs", "hard", "instances", "adaptive", "global")
 EVERY_MODEL = [
-    pytest.param(MarginRanker(formulation, 0.3, kind), id=f"{formulation}-{kind}")
+    pytest.param(MarginRanker(kind, formulation, 0.3), id=f"{formulation}-{kind}")
     for formulation in FORMULATIONS
     for kind in KINDS
 ]
@@ -90,7 +90,7 @@ def test_points_of_the_scorecard_are_the_combination(kind):
     X, labels = samples.continuous(0, n_rows=60)
     names = ["age", "pressure", "sugar", "pulse"]
     frame = pd.DataFrame(X, columns=names)
-    model = MarginRanker("pairs", 0.3, kind).fit(frame, labels)
+    model = MarginRanker(kind, "pairs", 0.3).fit(frame, labels)
     card = model.scorecard(decimals=None)
     combined = model.decision_function(frame) + model.threshold_
     np.testing.assert_allclose(card.score(card.points_for(X)), combined, atol=1e-9)
@@ -100,7 +100,7 @@ def test_points_of_the_scorecard_are_the_combination(kind):
     assert sum(row.points for row in model.scorecard(total=50).rows) == pytest.approx(
         50
     )
-    plain = MarginRanker("pairs", 0.3, kind).fit(X, labels).scorecard()
+    plain = MarginRanker(kind, "pairs", 0.3).fit(X, labels).scorecard()
     assert {row.feature for row in plain.rows} <= {"x0", "x1", "x2", "x3"}
 
 
@@ -120,7 +120,7 @@ FORMS = {
 def dense_fit(kind):
     X, labels = samples.binary(4)
     X = np.where(X > 0.0, X, 0.0)  # zeros are what sparse data leave out
-    model = MarginRanker("pairs", 0.3, kind, tol=1e-6)
+    model = MarginRanker(kind, "pairs", 0.3, tol=1e-6)
     return X, model, clone(model).fit(X, labels)
 
 
@@ -147,7 +147,7 @@ def _named(X, model):
 def test_sparse_is_dense_in_every_formulation(formulation, kind):
     X, labels = samples.binary(5, n_columns=4)
     X = np.where(X > 0.0, X, 0.0)
-    model = MarginRanker(formulation, 0.3, kind, tol=TOLERANCES[kind])
+    model = MarginRanker(kind, formulation, 0.3, tol=TOLERANCES[kind])
     dense, thin = clone(model).fit(X, labels), clone(model)
     thin.fit(sparse.csr_array(X), labels)
     assert dense.objective_ == pytest.approx(
@@ -161,7 +161,7 @@ def test_float32_and_memory_maps_are_used_as_they_are(kind, tmp_path):
     narrow = X.astype(np.float32)
     np.save(tmp_path / "X.npy", narrow)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    model = MarginRanker("pairs", 0.3, kind)
+    model = MarginRanker(kind, "pairs", 0.3)
     wide = clone(model).fit(narrow.astype(float), labels)
     for data in (narrow, mapped):
         fitted = clone(model).fit(data, labels)
@@ -189,7 +189,7 @@ def test_weight_is_repetition(formulation, kind):
     make = samples.continuous if kind == "stumps" else samples.binary
     X, labels = make(1, n_rows=16, n_columns=3)
     repeats = samples.integer_weights(0, labels, low=0)
-    model = MarginRanker(formulation, 0.3, kind, tol=TOLERANCES[kind])
+    model = MarginRanker(kind, formulation, 0.3, tol=TOLERANCES[kind])
     weighted = clone(model).fit(X, labels, sample_weight=repeats)
     repeated = clone(model).fit(np.repeat(X, repeats, axis=0), labels.repeat(repeats))
     expected = pytest.approx(repeated.objective_, rel=2.0 * model.tol, abs=1e-7)
@@ -207,9 +207,9 @@ def test_rows_of_weight_zero_might_as_well_be_absent(kind):
     X, labels = samples.continuous(2, n_rows=40)
     weight = np.where(np.arange(40) % 5 == 4, 0.0, 1.0)
     X[4] = 1e3  # no range and no threshold comes from here
-    present = MarginRanker(epsilon=0.3, hypotheses=kind)
+    present = MarginRanker(kind, epsilon=0.3)
     present.fit(X, labels, sample_weight=weight)
-    absent = MarginRanker(epsilon=0.3, hypotheses=kind)
+    absent = MarginRanker(kind, epsilon=0.3)
     absent.fit(X[weight > 0], labels[weight > 0])
     np.testing.assert_allclose(
         present.decision_function(X), absent.decision_function(X), atol=1e-9
@@ -221,7 +221,7 @@ def test_rows_of_weight_zero_might_as_well_be_absent(kind):
 def test_a_path_equals_single_fits(formulation, kind):
     X, labels = samples.continuous(3, n_rows=40 if kind == "signed" else 24)
     epsilons = [0.2, 0.6, 0.05] if kind == "signed" else [0.3, 0.4]
-    model = MarginRanker(formulation, hypotheses=kind, tol=TOLERANCES[kind])
+    model = MarginRanker(kind, formulation, tol=TOLERANCES[kind])
     path = model.fit_path(X, labels, epsilons)
     assert [one.epsilon for one in path] == epsilons
     assert not hasattr(model, "n_features_in_")
@@ -245,7 +245,7 @@ def test_a_path_without_steps_is_empty():
 @cache
 def fit_with_all_there_is():
     X, labels = samples.continuous(6, n_rows=16)
-    return MarginRanker("global", 0.3, "stumps").fit(X[:, :3], labels)
+    return MarginRanker("stumps", "global", 0.3).fit(X[:, :3], labels)
 
 
 @for_every_model
@@ -263,7 +263,7 @@ def test_fits_are_deterministic_and_independent_of_earlier_ones(model):
 
 def test_models_can_be_pickled_copied_and_cloned():
     X, labels = samples.continuous(0)
-    model = MarginRanker("global", 0.5, "stumps").fit(X, labels)
+    model = MarginRanker("stumps", "global", 0.5).fit(X, labels)
     for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert same(vars(twin), vars(model))
     with pytest.raises(NotFittedError):
@@ -282,7 +282,7 @@ def test_labels_of_any_kind_name_the_positive_class_second():
 
 def test_predict_has_the_best_balanced_accuracy_of_all_thresholds():
     X, labels = samples.continuous(0, n_rows=60)
-    model = MarginRanker("pairs", 0.3, "signed").fit(X, labels)
+    model = MarginRanker("signed", "pairs", 0.3).fit(X, labels)
     scores = model.decision_function(X)
 
     def balanced(predicted):
@@ -296,7 +296,7 @@ def test_stumps_rank_real_data_better_than_features(cancer):
     X, y, X_new, y_new = cancer
     areas = {}
     for kind in ("signed", "stumps"):
-        model = MarginRanker(epsilon=0.1, hypotheses=kind).fit(X, y)
+        model = MarginRanker(kind, epsilon=0.1).fit(X, y)
         areas[kind] = roc_auc_score(y_new, model.decision_function(X_new))
     assert areas["stumps"] > 0.98
     assert areas["signed"] > 0.97
@@ -305,7 +305,7 @@ def test_stumps_rank_real_data_better_than_features(cancer):
 def test_works_in_a_grid_search(cancer):
     X, y, *_ = cancer
     search = GridSearchCV(
-        MarginRanker(hypotheses="signed", tol=1e-2),
+        MarginRanker("signed", tol=1e-2),
         {"formulation": ["pairs", "instances"], "epsilon": [0.05, 0.2]},
         scoring="roc_auc",
         cv=3,
@@ -317,8 +317,8 @@ def test_weights_that_the_tolerance_does_not_need_are_dropped():
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], (400, 60))
     labels = X[:, :5].sum(axis=1) + rng.normal(size=400) > 0
-    model = MarginRanker("pairs", 0.3).fit(X, labels)
-    exact = MarginRanker("pairs", 0.3, tol=1e-8).fit(X, labels)
+    model = MarginRanker(formulation="pairs", epsilon=0.3).fit(X, labels)
+    exact = MarginRanker(formulation="pairs", epsilon=0.3, tol=1e-8).fit(X, labels)
     assert model.objective_ == pytest.approx(exact.objective_, rel=1e-3)
     assert model.weights_.size <= 1.5 * (exact.weights_ > 1e-3).sum()
     assert model.weights_.min() > 1e-5
@@ -338,7 +338,7 @@ def test_many_binary_sparse_columns():
     with warnings.catch_warnings():
         warnings.simplefilter("error", MarginWarning)
         for kind in ("signed", "stumps"):
-            model = MarginRanker("pairs", 0.3, kind, tol=1e-2).fit(words, labels)
+            model = MarginRanker(kind, "pairs", 0.3, tol=1e-2).fit(words, labels)
             assert model.dual_gap_ <= 1e-2 * model.objective_
             assert roc_auc_score(labels, model.decision_function(words)) > 0.9
             assert model.weights_.size < 500
@@ -350,7 +350,7 @@ def test_no_copy_of_the_data_is_made(kind):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(8_000, 60))
     labels = X[:, 0] + rng.normal(size=8_000) > 1.5
-    model = MarginRanker("pairs", 0.3, kind, tol=0.02)
+    model = MarginRanker(kind, "pairs", 0.3, tol=0.02)
     clone(model).fit(X[:500], labels[:500])
     tracemalloc.start()
     model.fit(X, labels)
@@ -362,12 +362,12 @@ def test_no_copy_of_the_data_is_made(kind):
 @pytest.mark.parametrize("formulation", ["pairs", "adaptive"])
 def test_fewer_cuts_are_kept_where_rows_are_many(formulation, monkeypatch):
     X, labels = samples.continuous(0, n_rows=200)
-    model = MarginRanker(formulation, 0.3, "stumps", tol=1e-2)
+    model = MarginRanker("stumps", formulation, 0.3, tol=1e-2)
     expected = clone(model).fit(X, labels).objective_
-    assert limits.most_cuts(1000) == 200
-    assert limits.most_cuts(10**7) == 50
-    monkeypatch.setattr(limits, "_MOST_CUT_BYTES", 0)
-    assert limits.most_cuts(200) == 50
+    assert margin_problem.max_cuts(1000) == 200
+    assert margin_problem.max_cuts(10**7) == 50
+    monkeypatch.setattr(margin_problem, "_MAX_CUT_BYTES", 0)
+    assert margin_problem.max_cuts(200) == 50
     assert clone(model).fit(X, labels).objective_ == pytest.approx(expected, rel=2e-2)
 
 
@@ -376,9 +376,9 @@ def test_cutting_planes_take_over_from_steps_over_columns(formulation, monkeypat
     generator = np.random.default_rng(0)
     X = (generator.random((120, 450)) < 0.1).astype(float)
     y = X[:, :40].sum(axis=1) + generator.normal(size=120) > 4.5
-    model = MarginRanker(formulation, 0.3, "signed")
+    model = MarginRanker("signed", formulation, 0.3)
     alone = model.fit(X, y).objective_
-    monkeypatch.setattr(column_problem, "_MOST_COLUMN_STEPS", 2)
+    monkeypatch.setattr(column_problem, "_MAX_COLUMN_STEPS", 2)
     model.fit(X, y)
     assert model.certificate_.gap <= 1e-3
     assert model.objective_ == pytest.approx(alone, rel=2e-3)

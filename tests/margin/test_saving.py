@@ -15,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::aucmax.exceptions.MarginWarning
 def test_a_saved_model_comes_back_bit_for_bit(formulation, kind, tmp_path):
     X, labels = samples.binary(0)
     y = np.where(labels, "yes", "no")
-    model = MarginRanker(formulation, 0.4, kind, callback=lambda progress: None)
+    model = MarginRanker(kind, formulation, 0.4, callback=lambda progress: None)
     model.fit(X, y)
     again = through_file(model, tmp_path)
     assert again.callback is None
@@ -33,13 +33,13 @@ def test_a_saved_model_comes_back_bit_for_bit(formulation, kind, tmp_path):
 
 def test_functions_cannot_be_saved_and_the_message_says_so(tmp_path):
     X, labels = samples.binary(0)
-    model = MarginRanker("pairs", 0.4, [lambda X: X[:, 0]]).fit(X, labels)
+    model = MarginRanker([lambda X: X[:, 0]], "pairs", 0.4).fit(X, labels)
     with pytest.raises(TypeError, match=r"cannot save .*hypotheses\[0\]: a function"):
         through_file(model, tmp_path)
 
 
 def test_an_unfitted_model_can_be_saved(tmp_path):
-    model = MarginRanker("adaptive", 0.25, "stumps", nu_pos=3.5)
+    model = MarginRanker("stumps", "adaptive", 0.25, nu_pos=3.5)
     assert same(vars(through_file(model, tmp_path)), vars(model))
 
 
@@ -76,7 +76,7 @@ FORGERIES = {
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_state_that_no_fit_leaves_is_refused(forgery, tmp_path):
     X, labels = samples.binary(0)
-    model = MarginRanker("global", 0.4, "signed").fit(X, labels)
+    model = MarginRanker("signed", "global", 0.4).fit(X, labels)
     name, forged = FORGERIES[forgery]
     setattr(model, name, forged(model))
     with pytest.raises(ValueError, match="cannot save this MarginRanker"):
@@ -85,7 +85,7 @@ def test_a_state_that_no_fit_leaves_is_refused(forgery, tmp_path):
 
 def test_stumps_without_thresholds_are_refused(tmp_path):
     X, labels = samples.binary(0)
-    model = MarginRanker("pairs", 0.4, "stumps").fit(X, labels)
+    model = MarginRanker("stumps", "pairs", 0.4).fit(X, labels)
     del model.thresholds_
     with pytest.raises(ValueError, match="cannot save this MarginRanker"):
         through_file(model, tmp_path)

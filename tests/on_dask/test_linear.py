@@ -57,7 +57,7 @@ MODELS = [
     AUCSVC(loss="sigmoid"),
     AUCSVC(loss="logistic"),
     MarginRanker(),
-    MarginRanker("instances", hypotheses="features"),
+    MarginRanker("features", "instances"),
     LinearRankerCV(C_values=(1.0,), cv=2),
     LinearRankerCV(C_values=(1.0,), cv=2, losses=("hinge",), fpr_range=(0.0, 0.3)),
 ]
@@ -232,7 +232,7 @@ def test_other_faults_are_named():
         AUCSVC().fit(cut(X), cut(np.zeros(N_ROWS)))
     for model in (
         RankBoost(),
-        MarginRanker(hypotheses="stumps"),
+        MarginRanker("stumps"),
     ):
         with pytest.raises(
             IncompatibleError, match="cannot be fitted to rows in parts"

@@ -44,7 +44,7 @@ LINEAR = {
     "chosen": LinearRankerCV(C_values=(1.0,), cv=2),
     "margin": MarginRanker(epsilon=0.5),
     "levels": LevelSumRanker(AUCSVC()),
-    "stumps": MarginRanker(epsilon=0.5, hypotheses="stumps", tol=0.1),
+    "stumps": MarginRanker("stumps", epsilon=0.5, tol=0.1),
     "rankboost": RankBoost(20),
     "rankboost, features": RankBoost(20, hypotheses="features"),
     "softrankboost": SoftRankBoost(),
@@ -182,7 +182,7 @@ def test_what_cannot_be_exported_says_why():
     auto = AutoRanker(models=["logistic regression"], folds=2).fit(X, y)
     with pytest.raises(TypeError, match="AutoRanker cannot be exported to ONNX"):
         to_onnx(auto)
-    own = MarginRanker(epsilon=0.5, hypotheses=[lambda X: np.tanh(X[:, 4])]).fit(X, y)
+    own = MarginRanker([lambda X: np.tanh(X[:, 4])], epsilon=0.5).fit(X, y)
     with pytest.raises(TypeError, match="functions of your own"):
         to_onnx(own)
     days = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 3, 20), eager=True)

@@ -4,7 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 
-from aucmax.margin.curve import MarginCurve
+from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.plots import margin_curve
 
 

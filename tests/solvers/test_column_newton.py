@@ -7,7 +7,7 @@ from scipy import sparse
 from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses import ScaledColumns
 from aucmax.linear.objective import LinearObjective
-from aucmax.margin.objective import MarginObjective
+from aucmax.margin.margin_problem import MarginObjective
 from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
 from aucmax.risks import InstanceMargin, PairHinge, PairMargin, PartialHinge
 from aucmax.solvers import (

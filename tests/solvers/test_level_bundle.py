@@ -3,7 +3,7 @@ import pytest
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses import PrecomputedColumns
-from aucmax.margin.objective import MarginObjective
+from aucmax.margin.margin_problem import MarginObjective
 from aucmax.regularizers import L2, L1Ball, Simplex
 from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.solvers import LevelBundleSolver, Start, StoppingRule

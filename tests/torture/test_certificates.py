@@ -241,7 +241,7 @@ def test_no_margin_is_above_its_bound_nor_below_what_a_linear_program_finds(seed
     H, weights_set = samples.all_stumps(X)[2], "l1"
     if kind != "stumps":
         H, weights_set = samples.hypotheses_of(kind, X / np.abs(X).max(axis=0))
-    model = MarginRanker(formulation, epsilon, kind, tol=1e-6)
+    model = MarginRanker(kind, formulation, epsilon, tol=1e-6)
     fit_quietly(model, X, positive, sample_weight=weight)
     options = {"weights_set": weights_set, "sample_weight": masses}
     totals = masses[positive].sum(), masses[~positive].sum()

@@ -47,9 +47,9 @@ MODELS = {
     "AUCSVC sigmoid": (aucmax.AUCSVC(loss="sigmoid"), X, Y),
     "LevelSumRanker": (aucmax.LevelSumRanker(aucmax.AUCSVC(tol=1e-9)), X, LEVELS),
     "LinearRankerCV": (aucmax.LinearRankerCV(), X, Y),
-    "MarginRanker": (aucmax.MarginRanker(hypotheses="stumps", tol=1e-9), X, Y),
+    "MarginRanker": (aucmax.MarginRanker("stumps", tol=1e-9), X, Y),
     "MarginRanker global": (
-        aucmax.MarginRanker(formulation="global", hypotheses="stumps"),
+        aucmax.MarginRanker("stumps", formulation="global"),
         X[:300],
         Y[:300],
     ),

@@ -86,4 +86,4 @@ def _fitted(share: float, r: int, noise: float, **options: Any) -> MarginRanker:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MarginWarning)
-        return MarginRanker("global", EPSILON, "features", **options).fit(X, y)
+        return MarginRanker("features", "global", EPSILON, **options).fit(X, y)

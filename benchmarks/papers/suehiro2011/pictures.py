@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from aucmax.margin.curve import MarginCurve
+from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.plots import margin_curve
 from benchmarks.papers.pictures import (
     BLUE,

@@ -109,10 +109,7 @@ def _margin_path(
     method: Method, X: Any, y: np.ndarray, X_test: Any, tol: float
 ) -> dict[float, Scored]:
     model = MarginRanker(
-        method.name,
-        hypotheses=method.hypotheses,
-        tol=tol,
-        max_iter=MOST_ITERATIONS,
+        method.hypotheses, method.name, tol=tol, max_iter=MOST_ITERATIONS
     )
     models = model.fit_path(X, y, method.parameters)
     return {

@@ -81,7 +81,7 @@ def time_solvers(sizes: tuple[int, ...], most_seconds: float) -> Timings:
         for formulation in ("pairs", "instances", "adaptive", "global"):
             if formulation in ("adaptive", "global") and m > MOST_REDUCTION_ROWS:
                 continue
-            model = MarginRanker(formulation, EPSILON, "features", tol=tol)
+            model = MarginRanker("features", formulation, EPSILON, tol=tol)
             timings.append(_time_ours(model, X, y, repeats))
         if m <= max(PRINTED_SIZES):
             timings += _time_programs(X.astype(np.float64), labels, most_seconds)

@@ -10,7 +10,18 @@ __all__ = ["documented"]
 T = TypeVar("T")
 Entries = Mapping[str, str]
 
-_SHARED = """\
+
+def _entries(section: str) -> dict[str, str]:
+    """Split a section into the entry of each name; names may share one."""
+    entries = re.split(r"\n(?=\S)", section) if section else []
+    return {
+        name.strip(" *\\"): entry
+        for entry in entries
+        for name in entry.partition("\n")[0].partition(" :")[0].split(",")
+    }
+
+
+_SHARED = _entries("""\
 X : array-like or sparse matrix of shape (n_rows, n_features)
     The features.
 y : array-like of shape (n_rows,)
@@ -60,7 +71,7 @@ classes_ : ndarray of shape (2,)
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (`n_features_in_`,)
-    Names of the features, if the training data had names that are all strings."""
+    Names of the features, if the training data had names that are all strings.""")
 _SELF = "self : object\n    The fitted model."
 
 
@@ -71,12 +82,12 @@ def documented(target: T) -> T:
     base annotates. Its methods take entries from these and from its `fit`, and the
     description of what they return from the method that they override.
     """
-    shared = _entries(_SHARED)
     if not isinstance(target, type):
-        _complete(target, shared)
+        _complete(target, _SHARED)
         return target
     annotated = [name for base in target.__mro__ for name in get_annotations(base)]
-    _complete(target, shared, attributes=[n for n in annotated if n.endswith("_")])
+    _complete(target, _SHARED, attributes=[n for n in annotated if n.endswith("_")])
+    shared = dict(_SHARED)
     for described in (target, getattr(target, "fit", None)):
         shared |= _entries(_sections(described).get("Parameters", ""))
     for name, member in vars(target).items():
@@ -120,13 +131,3 @@ def _sections(target: Any) -> dict[str, str]:
     summary, *rest = re.split(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", text, flags=re.MULTILINE)
     bodies = map(str.strip, rest[1::2])
     return {"": summary.strip(), **dict(zip(rest[::2], bodies, strict=True))}
-
-
-def _entries(section: str) -> dict[str, str]:
-    """Split a section into the entry of each name; names may share one."""
-    entries = re.split(r"\n(?=\S)", section) if section else []
-    return {
-        name.strip(" *\\"): entry
-        for entry in entries
-        for name in entry.partition("\n")[0].partition(" :")[0].split(",")
-    }

@@ -48,7 +48,7 @@ _MAX_COUNT = 2**53  # beyond it float64 skips whole numbers
 
 @dataclass(frozen=True)
 class SavedField:
-    """What one attribute must be, and whether every fit leaves it."""
+    """The check of one attribute, and whether every fit leaves it."""
 
     check: Check
     is_needed: bool = True

@@ -32,13 +32,9 @@ _MAX_FEATURE = 1e100  # so that squares, and their sums, do not overflow
 
 def check_table(values: Any, name: str) -> FloatArray:
     """Return a C-contiguous float64 matrix of finite numbers with a column."""
-    reject_unreadable(values, name)
     if sparse.issparse(values):
         raise TypeError(f"{name} is sparse; a dense array is needed: call toarray().")
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} is not a table of numbers: {error}") from None
+    array = _as_array(values, name, "is not a table of numbers")
     if array.ndim != 2:
         hint = " Use reshape(-1, 1) on a single column." if array.ndim == 1 else ""
         raise ValueError(
@@ -117,16 +113,12 @@ def check_edge_weights(
 
 def _edge_array(values: Any) -> NDArray[Any]:
     """Return the edges as numbers of two columns."""
-    reject_unreadable(values, "edges")
     if sparse.issparse(values):
         raise TypeError(
             "edges is a sparse matrix; Graph.from_adjacency(node_features, adjacency) "
             "makes a graph of it."
         )
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"edges must be pairs of nodes: {error}") from None
+    array = _as_array(values, "edges", "must be pairs of nodes")
     if array.size == 0 and array.ndim in (1, 2):
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -161,7 +153,8 @@ def check_node_labels(
             "y must be a list with one array of labels per graph, got a "
             f"{type(y).__name__}."
         )
-    parts = [_as_array(part, f"y[{m}]") for m, part in enumerate(y)]
+    expected = "is not one label per node"
+    parts = [_as_array(part, f"y[{m}]", expected) for m, part in enumerate(y)]
     sizes = np.diff(node_offsets)
     if len(parts) != sizes.size:
         raise ValueError(
@@ -187,12 +180,12 @@ def check_node_labels(
     return classes, np.concatenate(known)
 
 
-def _as_array(labels: ArrayLike, name: str) -> NDArray[Any]:
-    reject_unreadable(labels, name)
+def _as_array(values: Any, name: str, fault: str) -> NDArray[Any]:
+    reject_unreadable(values, name)
     try:
-        return np.asarray(labels)
+        return np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{name} is not one label per node: {error}") from None
+        raise ValueError(f"{name} {fault}: {error}") from None
 
 
 def check_edge_features(edge_features: FloatArray, edge_offsets: IntArray) -> None:

@@ -107,7 +107,13 @@ class GraphBatch:
         )
 
     def take(self, chosen: IntArray) -> GraphBatch:
-        """Return some of the graphs, by number, in this order, as a batch."""
+        """Choose graphs by number.
+
+        Returns
+        -------
+        GraphBatch
+            Those graphs, in the given order.
+        """
         nodes = _ranges(self.node_offsets, chosen)
         edges = _ranges(self.edge_offsets, chosen)
         new_number = np.full(self.n_nodes, -1, dtype=np.int64)
@@ -121,7 +127,13 @@ class GraphBatch:
         )
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """Return values of all nodes graph by graph, as views."""
+        """Split values of all nodes by graph.
+
+        Returns
+        -------
+        list of ndarray
+            Views, one per graph.
+        """
         return np.split(values, self.node_offsets[1:-1])
 
 

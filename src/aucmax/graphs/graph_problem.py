@@ -10,9 +10,9 @@ margin is 1 in units of node scores, whatever the size of the graph, and without
 is the mean hinge of the pairs. Both maxima are taken for all graphs at once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -27,7 +27,6 @@ from aucmax.metrics.top_sets import Bins, TopSets, check_bins, check_k
 
 __all__ = ["Counts", "GraphMeasure", "GraphProblem", "GraphScores", "predict_scores"]
 
-_METRICS = ("auc", "binned", "at_k", "unnested")
 _MAX_SHIFT = 1e-6  # of the scores' size, to separate nodes of a block
 _MIN_DISTANCE = 1e-10  # of the scores' size: nearer blocks differ by rounding
 
@@ -67,28 +66,39 @@ class GraphMeasure:
         """Whether the sets of a ranking must hold each other."""
         return self.metric != "unnested"
 
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _METRICS[self.metric].options}
+
     def top_sets(self, node_offsets: IntArray) -> list[TopSets]:
         """Return the top sets of each graph that count."""
         sizes = np.diff(node_offsets).tolist()
-        made = {n: self._top_sets(n) for n in set(sizes)}
+        make, options = _METRICS[self.metric].top_sets, self._options
+        made = {n: make(n, **options) for n in set(sizes)}
         return [made[n] for n in sizes]
 
     def mean_score(
         self, labels: BoolArray, scores: FloatArray, graph: IntArray
     ) -> float:
         """Return the mean over the graphs, by their number, that have both classes."""
-        if self.metric == "binned":
-            return binned_auc_score(labels, scores, bins=self.bins, qid=graph)
-        if self.metric == "at_k":
-            return auc_at_k_score(labels, scores, k=self.k, qid=graph)
-        return roc_auc_score(labels, scores, qid=graph)
+        score = _METRICS[self.metric].score
+        return float(score(labels, scores, qid=graph, **self._options))
 
-    def _top_sets(self, n: int) -> TopSets:
-        if self.metric == "binned":
-            return TopSets.binned(n, self.bins)
-        if self.metric == "at_k":
-            return TopSets.up_to(n, self.k)
-        return TopSets.every(n)
+
+class _Metric(NamedTuple):
+    """The sets that count, the score of a ranking, and what both depend on."""
+
+    top_sets: Callable[..., TopSets]
+    score: Callable[..., float]
+    options: tuple[str, ...] = ()
+
+
+_METRICS = {
+    "auc": _Metric(TopSets.every, roc_auc_score),
+    "binned": _Metric(TopSets.binned, binned_auc_score, ("bins",)),
+    "at_k": _Metric(TopSets.up_to, auc_at_k_score, ("k",)),
+    "unnested": _Metric(TopSets.every, roc_auc_score),
+}
 
 
 class GraphProblem:

@@ -146,7 +146,7 @@ def rank(
 
 @dataclass(frozen=True, eq=False)
 class PairwiseModel:
-    """What a chain of sets of nodes is worth."""
+    """Scores of nodes and pairs: they give the worth of a chain of sets."""
 
     unary: FloatArray  # score of each node
     edges: IntArray  # distinct pairs of nodes, the smaller number first

@@ -1,7 +1,6 @@
 """Convex combinations of hypotheses with a certified margin over pairs."""
 
-from aucmax.margin.certificate import Certificate
-from aucmax.margin.curve import MarginCurve
+from aucmax.margin.margin_certificate import Certificate, MarginCurve
 from aucmax.margin.margin_ranker import MarginRanker
 from aucmax.margin.scorecard import Scorecard
 

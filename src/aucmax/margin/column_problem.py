@@ -1,4 +1,4 @@
-"""Hypotheses that are all at hand, as columns: Newton steps or cutting planes."""
+"""Columns as hypotheses: Newton steps over those in use, or cutting planes."""
 
 from dataclasses import replace
 
@@ -6,9 +6,12 @@ import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import FeatureEnsemble, ScaledColumns
-from aucmax.margin.limits import most_cuts
-from aucmax.margin.objective import MarginObjective
-from aucmax.margin.problem import MarginProblem, MarginResult
+from aucmax.margin.margin_problem import (
+    MarginObjective,
+    MarginProblem,
+    MarginResult,
+    max_cuts,
+)
 from aucmax.regularizers import L1Ball, Simplex
 from aucmax.risks.contract import Risk, Support
 from aucmax.solvers import (
@@ -23,14 +26,14 @@ from aucmax.solvers import (
 
 __all__ = ["ColumnProblem"]
 
-_MOST_COLUMN_STEPS = 300  # before cutting planes take over
+_MAX_COLUMN_STEPS = 300  # before cutting planes take over
 
 
 class ColumnProblem(MarginProblem):
-    """Hypotheses that are all at hand, as columns.
+    """Columns as hypotheses, which may count with either sign if they are `signed`.
 
-    If `signed`, each hypothesis may also count with the opposite sign. Many signed
-    columns are left to Newton steps over those in use, others to cutting planes.
+    Many signed columns are left to Newton steps over those in use, others to cutting
+    planes.
     """
 
     hypotheses: ScaledColumns
@@ -58,7 +61,7 @@ class ColumnProblem(MarginProblem):
         looseness: float = 1.0,
         enough: float = np.inf,
     ) -> MarginResult:
-        """Find the weights of the largest margin: see :class:`MarginProblem`."""
+        """Find the weights of the largest margin; see :class:`MarginProblem`."""
         objective = self._under(risk)
         rule = self.limits.rule(self.floor, looseness, enough)
         first = None
@@ -67,19 +70,20 @@ class ColumnProblem(MarginProblem):
             first = Start(point, start.cuts if reuse_cuts else None)
         solution = None
         if self._suits_column_steps(objective):
-            steps = replace(rule, max_iter=min(rule.max_iter, _MOST_COLUMN_STEPS))
+            steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
             newton = ColumnNewtonSolver(steps, keep_row_weights)
             solution = newton.minimize(objective, L1Ball(), first)
             first = Start(solution.point, solution.cuts, solution.history)
         if solution is None or not self._is_over(solution, rule):
             bundle = LevelBundleSolver(rule)
             if keep_row_weights:
-                cuts = most_cuts(self.labels.size)
-                bundle = LevelBundleSolver(rule, max_cuts=cuts, keep_sources=True)
+                n_cuts = max_cuts(self.labels.size)
+                bundle = LevelBundleSolver(rule, max_cuts=n_cuts, keep_sources=True)
             hull = L1Ball() if self.signed else Simplex()
             solution = bundle.minimize(objective, hull, first)
         self.limits.n_iter += solution.n_iter
         return MarginResult(
+            self.risk,
             objective.widened(solution.point.parameters),
             solution.point.scores,
             0.0 - solution.value,  # not -0.0
@@ -101,7 +105,7 @@ class ColumnProblem(MarginProblem):
         )
 
     def _is_over(self, solution: Solution, rule: StoppingRule) -> bool:
-        """Tell whether there is nothing left to do, or no time for it."""
+        """Return whether there is nothing left to do, or no time for it."""
         ended = solution.converged or solution.was_asked or self.limits.is_over
         return ended or solution.n_iter >= rule.max_iter
 

@@ -1,101 +1,96 @@
 """The formulations of the paper: which margin to maximise, and how to choose nu+."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from aucmax.margin.adaptive import CurvePoint, descend
-from aucmax.margin.branch_and_bound import minimize_curve
-from aucmax.margin.certificate import Certificate, certify_instances, certify_pairs
-from aucmax.margin.curve import MarginCurve
-from aucmax.margin.problem import MarginProblem, MarginResult
-from aucmax.margin.pruning import pruned
-from aucmax.margin.request import Request
+from aucmax.margin.margin_problem import MarginProblem, MarginResult
+from aucmax.margin.margin_request import MarginRequest
+from aucmax.margin.nu_search import descend, minimize_curve
 from aucmax.risks import InstanceMargin, PairMargin
+from aucmax.risks.contract import Risk
 
-__all__ = ["FORMULATIONS", "Fitted", "Formulation"]
+__all__ = ["FORMULATIONS", "Formulation", "choose_epsilon"]
 
-
-@dataclass
-class Fitted:
-    """A formulation's answer."""
-
-    result: MarginResult
-    risk: PairMargin | InstanceMargin  # what was minimised in the end
-    unpruned: MarginResult  # where a neighbouring fit starts: cuts and all
-    steps: Sequence[CurvePoint] = ()  # the heuristic's way
-    curve: MarginCurve | None = None  # gamma_hat as a function of nu+
-
-    def certificate(self, problem: MarginProblem) -> Certificate:
-        """Certify the result on the rows of the problem."""
-        result, risk = self.result, self.risk
-        rows = result.scores, problem.labels, problem.sample_weight
-        relative = problem.relative_gap(result)
-        if isinstance(risk, PairMargin):
-            return certify_pairs(risk, *rows, relative)
-        return certify_instances(risk.nu_pos, risk.nu_neg, *rows, relative)
+_EPSILONS = (
+    *(0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15),
+    *(0.1, 0.07, 0.05, 0.03, 0.02, 0.01),
+)
+_MIN_MARGIN = 0.1  # of the largest mean margin over all pairs
+_LOOSENESS = 10.0  # of the margins that are compared with it
 
 
-def fit_adaptive(
-    problem: MarginProblem, request: Request, start: MarginResult | None
-) -> Fitted:
-    """Alternate problems (9) and (7): a local minimum of problem (6)."""
-    path = descend(problem, request, start)
-    nu_pos, result = path[-1]
-    risk = InstanceMargin(nu_pos, request.product / nu_pos)
-    return Fitted(result, risk, result, path)
+def solve_once(
+    problem: MarginProblem,
+    risk: Risk,
+    request: MarginRequest,
+    start: MarginResult | None,
+) -> MarginResult:
+    """Solve for the nu of the request, perhaps from the result of a larger epsilon.
+
+    Row weights allowed for a larger nu are allowed for a smaller one, so that along a
+    path the cuts stay valid.
+    """
+    return problem.solve(risk, start, reuse_cuts=True)
 
 
-def fit_global(
-    problem: MarginProblem, request: Request, start: MarginResult | None
-) -> Fitted:
-    """Find the smallest gamma_hat over all nu+: the optimum of problem (6)."""
-    nu = request.product
-    path = descend(problem, request, start)
-    bounds = request.sizes.nu_pos_range(nu)
-    best, curve = minimize_curve(problem, nu, bounds, path, request.curve_points)
-    risk = InstanceMargin(best.nu_pos, nu / best.nu_pos)
-    return Fitted(best.result, risk, best.result, path, curve)
-
-
-Search: TypeAlias = Callable[[MarginProblem, Request, MarginResult | None], Fitted]
+_Search: TypeAlias = Callable[
+    [MarginProblem, "PairMargin | InstanceMargin", MarginRequest, MarginResult | None],
+    MarginResult,
+]
 
 
 class Formulation(NamedTuple):
     """Which margin to maximise.
 
-    `risk` returns minus the margin that a request asks for, or raises an error if that
-    does not fit the classes. `search` finds a better nu+ than that of the request,
-    where it is to be chosen.
+    `risk` returns minus the margin of a request, or raises an error if that does not
+    fit the classes; `search` maximises it, and may look for a better nu+.
     """
 
-    risk: Callable[[Request], PairMargin | InstanceMargin]
-    search: Search | None = None
+    risk: Callable[[MarginRequest], PairMargin | InstanceMargin]
+    search: _Search = solve_once
     is_hard: bool = False  # every pair counts, so that `epsilon` is not used
     is_over_rows: bool = False  # nu+ and nu- may be given; both replace `epsilon`
 
-    def uses_epsilon(self, request: Request) -> bool:
-        """Tell whether the epsilon of a request makes a difference."""
+    def uses_epsilon(self, request: MarginRequest) -> bool:
+        """Return whether the epsilon of a request makes a difference."""
         is_given = request.nu_pos is not None and request.nu_neg is not None
         return not (self.is_hard or (self.is_over_rows and is_given))
 
-    def fit(
-        self, problem: MarginProblem, request: Request, start: MarginResult | None
-    ) -> Fitted:
-        """Solve a request, perhaps from the answer to one of a larger epsilon."""
-        if self.search is not None:
-            return self.search(problem, request, start)
-        risk = self.risk(request)
-        # row weights allowed for a larger nu are allowed for a smaller one, so that
-        # along a path the cuts stay valid
-        result = problem.solve(risk, start, reuse_cuts=True)
-        return Fitted(pruned(problem, risk, result), risk, result)
-
 
 FORMULATIONS = {
-    "pairs": Formulation(Request.pair_risk),
-    "hard": Formulation(Request.hard_risk, is_hard=True),
-    "instances": Formulation(Request.row_risk, is_over_rows=True),
-    "adaptive": Formulation(Request.row_risk, fit_adaptive, is_over_rows=True),
-    "global": Formulation(Request.row_risk, fit_global, is_over_rows=True),
+    "pairs": Formulation(MarginRequest.pair_risk),
+    "hard": Formulation(MarginRequest.hard_risk, is_hard=True),
+    "instances": Formulation(MarginRequest.row_risk, is_over_rows=True),
+    "adaptive": Formulation(MarginRequest.row_risk, descend, is_over_rows=True),
+    "global": Formulation(MarginRequest.row_risk, minimize_curve, is_over_rows=True),
 }
+
+
+def choose_epsilon(
+    problem: MarginProblem,
+    risk: Callable[[MarginRequest], Risk],
+    request: MarginRequest,
+) -> MarginRequest:
+    """Return the request with the smallest epsilon that leaves a clear margin.
+
+    That is a tenth of the largest mean margin of all pairs, which is the margin at
+    epsilon = 1. The harder the data are to rank, the larger is this epsilon: where the
+    margin is near 0, noise decides, and where it is far above, easy pairs do. Margins
+    grow with epsilon, so that 4 of 15 candidates are solved; if none has this margin,
+    the largest is taken.
+    """
+    candidates = [request._replace(epsilon=epsilon) for epsilon in _EPSILONS]
+    start = problem.solve(risk(request._replace(epsilon=1.0)), looseness=_LOOSENESS)
+    goal = _MIN_MARGIN * start.margin
+    chosen, too_small = 0, len(candidates)
+    while too_small - chosen > 1 and not problem.limits.is_over:
+        middle = (chosen + too_small) // 2
+        # without cuts, which would be those of smaller epsilons as well
+        result = problem.solve(
+            risk(candidates[middle]), start, looseness=_LOOSENESS, enough=goal
+        )
+        if result.margin >= goal > 0.0:
+            chosen, start = middle, result
+        else:
+            too_small = middle
+    return candidates[chosen]

@@ -15,19 +15,21 @@ from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
 from aucmax._core.parameters import check_interval
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import FloatArray
+from aucmax.hypotheses import PrecomputedColumns, ScaledColumns
 from aucmax.hypotheses.hypothesis_ranker import HypothesisRanker, TrainingRows
-from aucmax.margin._checks import check_class_rows, check_parameters, is_automatic
-from aucmax.margin._complaints import complaint
-from aucmax.margin.automatic_epsilon import choose_epsilon
-from aucmax.margin.certificate import Certificate
-from aucmax.margin.curve import MarginCurve
-from aucmax.margin.formulations import FORMULATIONS
-from aucmax.margin.hypothesis_sets import make_problem
-from aucmax.margin.problem import MarginProblem, MarginResult
-from aucmax.margin.request import Request
+from aucmax.margin.column_problem import ColumnProblem
+from aucmax.margin.formulations import FORMULATIONS, Formulation, choose_epsilon
+from aucmax.margin.margin_certificate import Certificate, MarginCurve, certify
+from aucmax.margin.margin_checks import (
+    check_class_rows,
+    check_parameters,
+    convergence_warning,
+    is_automatic,
+)
+from aucmax.margin.margin_problem import MarginProblem, MarginResult
+from aucmax.margin.margin_request import ClassSizes, MarginRequest
 from aucmax.margin.scorecard import Scorecard
-from aucmax.margin.sizes import ClassSizes
+from aucmax.margin.stump_problem import StumpProblem
 from aucmax.solvers import Progress, StoppingRule
 
 __all__ = ["MarginRanker"]
@@ -61,13 +63,6 @@ class MarginRanker(HypothesisRanker):
 
     Parameters
     ----------
-    formulation : {"pairs", "hard", "instances", "adaptive", "global"}, default="pairs"
-        Which margin to maximise.
-    epsilon : float or "auto", default="auto"
-        The share of the pairs that may miss the margin, in (0, 1]; unused by "hard".
-        The harder the data are to rank, the larger it must be for a margin above 0.
-        "auto" takes the smallest of 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, ..., 0.9 that
-        leaves a margin of a tenth of that over all pairs.
     hypotheses : str or list of callables, default="signed"
         "signed": each column, scaled to [-1, 1] by its range, in either direction;
         "features": the same, but only larger for positives; "stumps": every threshold
@@ -75,6 +70,13 @@ class MarginRanker(HypothesisRanker):
         columns as they are, within [-1, 1]. Or functions that map X to one value in
         [-1, 1] per row; such a model cannot be saved to a file. Constant columns are
         left out, but a constant hypothesis of your own counts: it has margin 0.
+    formulation : {"pairs", "hard", "instances", "adaptive", "global"}, default="pairs"
+        Which margin to maximise.
+    epsilon : float or "auto", default="auto"
+        The share of the pairs that may miss the margin, in (0, 1]; unused by "hard".
+        The harder the data are to rank, the larger it must be for a margin above 0.
+        "auto" takes the smallest of 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, ..., 0.9 that
+        leaves a margin of a tenth of that over all pairs.
     nu_pos, nu_neg : float, default=None
         For the three formulations over instances: how many positives and negatives, by
         weight, may miss the margin. If both are given, `epsilon` is unused; if one,
@@ -176,9 +178,9 @@ class MarginRanker(HypothesisRanker):
 
     def __init__(
         self,
+        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "signed",
         formulation: str = "pairs",
         epsilon: float | str = "auto",
-        hypotheses: str | Sequence[Callable[[Any], ArrayLike]] = "signed",
         *,
         nu_pos: float | None = None,
         nu_neg: float | None = None,
@@ -189,9 +191,9 @@ class MarginRanker(HypothesisRanker):
         callback: Callable[[Progress], object] | None = None,
         verbose: int = 0,
     ) -> None:
+        self.hypotheses = hypotheses
         self.formulation = formulation
         self.epsilon = epsilon
-        self.hypotheses = hypotheses
         self.nu_pos = nu_pos
         self.nu_neg = nu_neg
         self.tol = tol
@@ -217,8 +219,13 @@ class MarginRanker(HypothesisRanker):
         with unchanged_on_failure(self):
             check_parameters(self)
             classes, rows = self._training_rows(X, y, sample_weight)
-            request = self._request(classes, rows)
-            self._solve(self._problem(rows), request, classes, None)
+            request, formulation = self._request(classes, rows), self._formulation
+            problem = self._problem(rows)
+            if is_automatic(self.epsilon) and formulation.uses_epsilon(request):
+                request = choose_epsilon(problem, formulation.risk, request)
+            risk = formulation.risk(request)
+            result = formulation.search(problem, risk, request, None)
+            self._keep(classes, problem, request, result)
         return self
 
     def fit_path(
@@ -247,16 +254,19 @@ class MarginRanker(HypothesisRanker):
         for epsilon in epsilons:
             check_interval("epsilons", epsilon, 1.0)
         models = [clone(self).set_params(epsilon=epsilon) for epsilon in epsilons]
-        door = clone(self).set_params(epsilon=1.0)
-        check_parameters(door)
-        classes, rows = door._training_rows(X, y, sample_weight)
+        reader = clone(self).set_params(epsilon=1.0)
+        check_parameters(reader)
+        classes, rows = reader._training_rows(X, y, sample_weight)
         requests = [model._request(classes, rows) for model in models]
-        problem, start = door._problem(rows), None
+        problem, start, formulation = reader._problem(rows), None, self._formulation
         for k in sorted(range(len(models)), key=lambda k: -models[k].epsilon):
             for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(door, name):
-                    setattr(models[k], name, getattr(door, name))
-            start = models[k]._solve(problem, requests[k], classes, start)
+                if hasattr(reader, name):
+                    setattr(models[k], name, getattr(reader, name))
+            before = problem.n_passes, problem.limits.n_iter
+            risk = formulation.risk(requests[k])
+            start = formulation.search(problem, risk, requests[k], start)
+            models[k]._keep(classes, problem, requests[k], start, before)
         return models
 
     def scorecard(
@@ -315,79 +325,97 @@ class MarginRanker(HypothesisRanker):
     def _fits_dask(self) -> bool:
         return self._kind in ("features", "signed")
 
-    def _request(self, classes: NDArray[Any], rows: TrainingRows) -> Request:
-        """Return what is asked for, in terms of these classes."""
+    @property
+    def _formulation(self) -> Formulation:
+        return FORMULATIONS[self.formulation]
+
+    def _request(self, classes: NDArray[Any], rows: TrainingRows) -> MarginRequest:
+        """Return the parameters of the margin in terms of these classes."""
         check_class_rows(classes, rows.labels, rows.weight)
-        request = Request(
+        request = MarginRequest(
             ClassSizes.of(rows.labels, rows.weight),
             1.0 if is_automatic(self.epsilon) else float(self.epsilon),
             self.nu_pos,
             self.nu_neg,
             self.curve_points,
         )
-        formulation = FORMULATIONS[self.formulation]
-        if formulation.uses_epsilon(request) and not is_automatic(self.epsilon):
+        if self._formulation.uses_epsilon(request) and not is_automatic(self.epsilon):
             request.sizes.check_epsilon(request.epsilon)
-        formulation.risk(request)  # or an error
+        self._formulation.risk(request)  # or an error
         return request
 
     def _problem(self, rows: TrainingRows) -> MarginProblem:
-        report = reporter(self)
-        return make_problem(
-            self._kind,
-            *rows,
-            names=self._names,
-            stopping=StoppingRule(self.tol, self.max_iter, self.max_time, report),
-        )
+        """Return the problem of the hypotheses on checked data."""
+        stopping = StoppingRule(self.tol, self.max_iter, self.max_time, reporter(self))
+        X, labels, weight = rows
+        problem: MarginProblem
+        if self._kind == "stumps":
+            problem = StumpProblem(X, labels, weight, stopping, self._names)
+            n_varying = problem.stumps.n_stumps
+        else:
+            is_own = self._kind == "precomputed"
+            kind = PrecomputedColumns if is_own else ScaledColumns
+            columns = kind.fit(X, self._names)
+            varying = np.flatnonzero(~columns.constant)
+            n_varying = varying.size
+            # a constant hypothesis of the user's own is one all the same, of margin 0
+            all_count = is_own or n_varying == columns.n_hypotheses
+            usable = None if all_count else varying
+            signed = self._kind == "signed"
+            problem = ColumnProblem(
+                columns, labels, weight, stopping, usable, signed=signed
+            )
+        if n_varying == 0:
+            raise ValueError(
+                "every column of X is constant, so no hypothesis can tell rows apart. "
+                "Give at least one feature that varies."
+            )
+        return problem
 
-    def _solve(
+    def _keep(
         self,
-        problem: MarginProblem,
-        request: Request,
         classes: NDArray[Any],
-        start: MarginResult | None,
-    ) -> MarginResult:
-        passes, iterations = problem.n_passes, problem.limits.n_iter
-        formulation = FORMULATIONS[self.formulation]
-        uses_epsilon = formulation.uses_epsilon(request)
-        if uses_epsilon and is_automatic(self.epsilon):
-            request = choose_epsilon(problem, formulation.risk, request)
-        fitted = formulation.fit(problem, request, start)
-        result = fitted.result
+        problem: MarginProblem,
+        request: MarginRequest,
+        result: MarginResult,
+        before: tuple[float, int] = (0.0, 0),
+    ) -> None:
+        """Set the fitted state; `before` are the passes and iterations of others."""
+        if not result.path:  # a search has pruned its points
+            result = problem.pruned(result)
+        scores, labels, weight = result.scores, problem.labels, problem.sample_weight
+        if self._formulation.is_hard:
+            threshold = float(scores[labels].min() + scores[~labels].max()) / 2.0
+        else:
+            threshold = balanced_threshold(scores, labels, weight)
         ensemble = problem.ensemble(result.weights)
-        threshold = self._cut(result.scores, problem)
+        gap = problem.relative_gap(result)
         state = {
             "classes_": classes,
             **ensemble.state(),
             **ensemble.linear_form(threshold),
             "threshold_": threshold,
-            "certificate_": fitted.certificate(problem),
+            "certificate_": certify(result.risk, scores, labels, weight, gap),
             "objective_": result.margin,
             "dual_gap_": result.gap,
-            "n_iter_": problem.limits.n_iter - iterations,
-            "n_passes_": problem.n_passes - passes,
+            "n_iter_": problem.limits.n_iter - before[1],
+            "n_passes_": problem.n_passes - before[0],
         }
-        if uses_epsilon:
+        if self._formulation.uses_epsilon(request):
             state["epsilon_"] = request.epsilon
-        if fitted.steps:
+        if result.path:
             state["history_"] = {
-                "nu_pos": np.array([step.nu_pos for step in fitted.steps]),
-                "margin": np.array([step.result.margin for step in fitted.steps]),
+                "nu_pos": np.array([step.nu_pos for step in result.path]),
+                "margin": np.array([step.margin for step in result.path]),
             }
-        if fitted.curve is not None:
-            state["curve_"] = fitted.curve
-        warning = complaint(self, result, problem, request.epsilon, state["n_iter_"])
+        if result.curve is not None:
+            state["curve_"] = result.curve
+        warning = convergence_warning(
+            self, result, problem, request.epsilon, state["n_iter_"]
+        )
         if warning is not None:
             warnings.warn(*warning, stacklevel=3)
         replace_state(self, state)
-        return fitted.unpruned
-
-    def _cut(self, scores: FloatArray, problem: MarginProblem) -> float:
-        """Find where `predict` cuts the ranking in two."""
-        labels = problem.labels
-        if FORMULATIONS[self.formulation].is_hard:
-            return float(scores[labels].min() + scores[~labels].max()) / 2.0
-        return balanced_threshold(scores, labels, problem.sample_weight)
 
     def _hypothesis_names(self) -> list[str]:
         if not isinstance(self.hypotheses, str):

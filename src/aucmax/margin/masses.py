@@ -1,4 +1,4 @@
-r"""What row weights a margin risk allows: sums of masses, each with a cap.
+r"""The row weights that a margin risk allows: sums of masses, each with a cap.
 
 The row weights under which a margin risk is minus a mean margin are sums of masses v,
 with :math:`0 \le v \le u` and fixed totals: one mass per row for the reduction to
@@ -8,7 +8,7 @@ and :math:`\Theta` is a diagonal matrix.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
@@ -18,49 +18,18 @@ from aucmax.hypotheses import StumpGrid
 from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.risks.contract import Risk
 
-__all__ = ["Masses", "PairMasses", "RowMasses", "masses_of"]
+__all__ = ["TOTAL", "Masses", "PairMasses", "RowMasses", "masses_of"]
 
-_LEAST_ROOM = 1e-6  # share of the caps that must be left free for an inside to exist
-_MOST_PAIRS = 250_000  # each with a mass of its own
-_TOTAL = 0.5  # of the masses of a class, or of all pairs
-
-
-class Masses(Protocol):
-    """Masses with caps."""
-
-    caps: FloatArray
-    n_totals: int
-    serve_many_rows: bool  # whether few stumps need no matrix over the rows
-
-    def to_rows(self, masses: FloatArray) -> FloatArray:
-        """Return the signed row weights P v."""
-
-    def margins(self, scores: FloatArray) -> FloatArray:
-        """Return P^T s: the margin that each mass weighs."""
-
-    def totals(self, masses: FloatArray) -> FloatArray:
-        """Return E v."""
-
-    def spread(self, totals: FloatArray) -> FloatArray:
-        """Return E^T of one number per total, broadcastable to the masses."""
-
-    def between_rows(self, theta: FloatArray, scores: FloatArray) -> FloatArray:
-        """Return P Theta P^T s, of one column of scores or many."""
-
-    def solver(
-        self, theta: FloatArray, grid: StumpGrid, weights: FloatArray
-    ) -> Callable[[FloatArray], FloatArray]:
-        """Return what solves (I + P Theta P^T M) x = b, of one column or many.
-
-        M is the product of H, the stumps' `weights` and the transpose of H.
-        """
+_MIN_ROOM = 1e-6  # share of the caps that must be left free for an inside to exist
+_MAX_PAIRS = 250_000  # each with a mass of its own
+TOTAL = 0.5  # of the masses of a class, or of all pairs
 
 
 class RowMasses:
     """One mass per row; those of each class add up to one half."""
 
     n_totals = 2
-    serve_many_rows = True
+    serve_many_rows = True  # few stumps need no matrix over the rows
 
     def __init__(self, caps: FloatArray, labels: BoolArray) -> None:
         self.caps = caps
@@ -68,30 +37,34 @@ class RowMasses:
         self._signs = np.where(labels, 1.0, -1.0)
 
     def to_rows(self, masses: FloatArray) -> FloatArray:
-        """See :meth:`Masses.to_rows`."""
+        """Return the signed row weights P v."""
         return self._signs * masses
 
     def margins(self, scores: FloatArray) -> FloatArray:
-        """See :meth:`Masses.margins`."""
+        """Return P^T s: the margin that each mass weighs."""
         return self._signs * scores
 
     def totals(self, masses: FloatArray) -> FloatArray:
-        """See :meth:`Masses.totals`."""
+        """Return E v."""
         positive = masses[self._labels].sum()
         return np.array([positive, masses[~self._labels].sum()])
 
     def spread(self, totals: FloatArray) -> FloatArray:
-        """See :meth:`Masses.spread`."""
+        """Return E^T of one number per total, broadcastable to the masses."""
         return np.asarray(np.where(self._labels, totals[0], totals[1]))
 
     def between_rows(self, theta: FloatArray, scores: FloatArray) -> FloatArray:
-        """See :meth:`Masses.between_rows`."""
+        """Return P Theta P^T s, of one column of scores or many."""
         return np.asarray((theta * scores.T).T)
 
     def solver(
         self, theta: FloatArray, grid: StumpGrid, weights: FloatArray
     ) -> Callable[[FloatArray], FloatArray]:
-        """See :meth:`Masses.solver`; as many equations as rows, or as stumps."""
+        """Return what solves (I + P Theta P^T M) x = b, of one column or many.
+
+        M is the product of H, the stumps' `weights` and the transpose of H. There are
+        as many equations as rows or as stumps, whichever are fewer.
+        """
         if grid.n_stumps < theta.size:
             return _solver_over_stumps(theta, grid, weights)
         # symmetric once divided by theta
@@ -145,26 +118,26 @@ class PairMasses:
         self._n_rows = labels.size
 
     def to_rows(self, masses: FloatArray) -> FloatArray:
-        """See :meth:`Masses.to_rows`."""
+        """Return the signed row weights P v."""
         rows = np.empty(self._n_rows)
         rows[self._positive] = masses.sum(axis=1)
         rows[self._negative] = -masses.sum(axis=0)
         return rows
 
     def margins(self, scores: FloatArray) -> FloatArray:
-        """See :meth:`Masses.margins`."""
+        """Return P^T s: the margin that each mass weighs."""
         return np.subtract.outer(scores[self._positive], scores[self._negative])
 
     def totals(self, masses: FloatArray) -> FloatArray:
-        """See :meth:`Masses.totals`."""
+        """Return E v."""
         return np.array([masses.sum()])
 
     def spread(self, totals: FloatArray) -> FloatArray:
-        """See :meth:`Masses.spread`."""
+        """Return E^T of one number per total, broadcastable to the masses."""
         return totals
 
     def between_rows(self, theta: FloatArray, scores: FloatArray) -> FloatArray:
-        """See :meth:`Masses.between_rows`: the Laplacian of the pairs."""
+        """Return P Theta P^T s: the Laplacian of the pairs."""
         positive, negative = scores[self._positive], scores[self._negative]
         product = np.empty_like(scores)
         product[self._positive] = (theta.sum(axis=1) * positive.T).T - theta @ negative
@@ -176,7 +149,7 @@ class PairMasses:
     def solver(
         self, theta: FloatArray, grid: StumpGrid, weights: FloatArray
     ) -> Callable[[FloatArray], FloatArray]:
-        """See :meth:`Masses.solver`."""
+        """Return what solves (I + P Theta P^T M) x = b; see :class:`RowMasses`."""
         matrix = self.between_rows(theta, grid.row_products(weights))
         matrix[np.diag_indices_from(matrix)] += 1.0
         factor = lu_factor(matrix, overwrite_a=True, check_finite=False)
@@ -187,18 +160,20 @@ def _row_masses(
     risk: InstanceMargin, labels: BoolArray, weight: FloatArray
 ) -> RowMasses:
     nus = np.where(labels, risk.nu_pos, risk.nu_neg)
-    return RowMasses(_TOTAL * weight / nus, labels)
+    return RowMasses(TOTAL * weight / nus, labels)
 
 
 def _pair_masses(
     risk: PairMargin, labels: BoolArray, weight: FloatArray
 ) -> PairMasses | None:
     n_positive = np.count_nonzero(labels)
-    if n_positive * (labels.size - n_positive) > _MOST_PAIRS:
+    if n_positive * (labels.size - n_positive) > _MAX_PAIRS:
         return None
     pairs = np.multiply.outer(weight[labels], weight[~labels])
-    return PairMasses(_TOTAL * pairs / risk.nu, labels)
+    return PairMasses(TOTAL * pairs / risk.nu, labels)
 
+
+Masses: TypeAlias = RowMasses | PairMasses
 
 #: from a risk to the masses that its row weights are made of
 _MAKERS: dict[type[Any], Callable[..., Masses | None]] = {
@@ -218,5 +193,5 @@ def masses_of(
     masses = maker(risk, labels, weight)
     if masses is None or (weight == 0.0).any():
         return None
-    has_room = masses.totals(masses.caps) * (1.0 - _LEAST_ROOM) > _TOTAL
+    has_room = masses.totals(masses.caps) * (1.0 - _MIN_ROOM) > TOTAL
     return masses if has_room.all() else None

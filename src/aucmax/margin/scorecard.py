@@ -1,6 +1,4 @@
-r"""A fitted convex combination as a scorecard: rules, and the points that they give."""
-
-from __future__ import annotations
+"""A fitted convex combination as a scorecard: rules, and the points that they give."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -11,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.validation import FloatArray
+from aucmax.hypotheses.column_access import dense_columns
 
 __all__ = ["Band", "Scorecard", "ScorecardRow"]
 
@@ -18,34 +17,15 @@ _MAX_NAME_LENGTH = 60
 
 
 class ScorecardRow(NamedTuple):
-    """One line of a scorecard.
+    """One rule of a scorecard, with a threshold or, from `low` to `high`, a slope."""
 
-    Attributes
-    ----------
-    feature : str
-        Name of the feature.
-    threshold : float or None
-        Where points begin or end; None if points grow evenly with the feature.
-    direction : int
-        +1 if large values of the feature give points, -1 if small ones do.
-    points : float
-        Points given, rounded to the decimals of the card.
-    weight : float
-        Weight of the hypothesis, positive and not rounded.
-    column : int
-        Place of the feature in the data.
-    low, high : float
-        Where points grow evenly, the range of the feature in training, with 0 points at
-        one end and `points` at the other; NaN for a rule with a threshold.
-    """
-
-    feature: str
-    threshold: float | None
-    direction: int
-    points: float
-    weight: float
-    column: int
-    low: float = math.nan
+    feature: str  # its name
+    threshold: float | None  # None if points grow evenly with the feature
+    direction: int  # 1 if large values give points, -1 if small ones do
+    points: float  # rounded to the decimals of the card
+    weight: float  # of the hypothesis, positive and not rounded
+    column: int  # place of the feature in the data
+    low: float = math.nan  # range in training, from 0 points to all
     high: float = math.nan
 
 
@@ -64,20 +44,16 @@ class Scorecard:
     A stump gives its points if the value lies on its side of the threshold, and 0 else.
     A feature that counts evenly gives 0 points at one end of its range in training and
     all its points at the other; values beyond the range give less than 0 or more than
-    all. A feature that counts against gives its points for small values. With P the sum
-    of a case's points,
-
-    .. math:: \text{decision\_function} =
-              \text{scale} \cdot \Big(\frac{2 P}{\text{total}} - 1\Big)
-
-    exactly, before points are rounded. Rounding a card of k rows moves P by less than k
-    units of the last decimal. Made by :meth:`aucmax.MarginRanker.scorecard`; stumps on
-    the same feature and threshold become one row.
+    all. With P the sum of a case's points, its combination of hypotheses is
+    :math:`\text{scale} (2 P / \text{total} - 1)`, exactly, before points are rounded.
+    Rounding a card of k rows moves P by less than k units of the last decimal. Made by
+    :meth:`aucmax.MarginRanker.scorecard`; stumps on the same feature and threshold
+    become one row.
 
     Attributes
     ----------
     rows : list of ScorecardRow
-        The lines, most points first. ``pandas.DataFrame(card.rows)`` is a frame.
+        The rules, most points first. ``pandas.DataFrame(card.rows)`` is a frame.
     total : float
         The sum of all points.
     decimals : int or None
@@ -100,9 +76,6 @@ class Scorecard:
        20.0  age > 60.5
     <BLANKLINE>
     score = 2 * points / 100 - 1
-    >>> name, bands = card.bands()[0]
-    >>> bands[1]
-    Band(low=45.5, high=60.5, points=50.0)
     """
 
     rows: list[ScorecardRow]
@@ -126,11 +99,11 @@ class Scorecard:
             np.column_stack([columns, thresholds]), axis=0, return_inverse=True
         )
         sums = np.bincount(owner.ravel(), np.asarray(weights), len(stumps)).tolist()
-        parts = [
-            ScorecardRow(str(names[int(k)]), t, 1 if w > 0 else -1, 0.0, abs(w), int(k))
+        rows = [
+            ScorecardRow(str(names[int(k)]), t, 1, 0.0, w, int(k))
             for (k, t), w in zip(stumps.tolist(), sums, strict=True)
         ]
-        return cls._of(parts, total, decimals)
+        return cls._of(rows, total, decimals)
 
     @classmethod
     def from_features(
@@ -143,41 +116,38 @@ class Scorecard:
         total: float = 100.0,
         decimals: int | None = 1,
     ) -> Self:
-        """Make a card of features, each mapped evenly from its range to [-1, 1].
-
-        A feature of equal ends is constant, has the value 0, and is left out.
-        """
+        """Make a card of features, each mapped evenly from its range to [-1, 1]."""
         numbers = np.column_stack([weights, low, high]).tolist()
-        parts = [
-            ScorecardRow(
-                str(name), None, 1 if w > 0 else -1, 0.0, abs(w), k, start, end
-            )
+        rows = [
+            ScorecardRow(str(name), None, 1, 0.0, w, k, start, end)
             for k, (name, (w, start, end)) in enumerate(
                 zip(names, numbers, strict=True)
             )
-            if start != end
+            if start != end  # a constant feature has the value 0
         ]
-        return cls._of(parts, total, decimals)
+        return cls._of(rows, total, decimals)
 
     @classmethod
-    def _of(cls, parts: list[ScorecardRow], total: float, decimals: int | None) -> Self:
-        """Share the total among the parts by weight; rounded shares sum to it, too."""
+    def _of(cls, rows: list[ScorecardRow], total: float, decimals: int | None) -> Self:
+        """Share the total by weight, of either sign; rounded shares sum to it."""
         if not (np.isfinite(total) and total > 0.0):
             raise ValueError(f"total must be a positive number, got {total!r}.")
-        parts = [part for part in parts if part.weight > 0.0]
-        parts.sort(key=lambda part: (-part.weight, part.column, part.threshold or 0.0))
-        weights = np.array([part.weight for part in parts])
+        rows = [row for row in rows if row.weight != 0.0]
+        rows.sort(key=lambda row: (-abs(row.weight), row.column, row.threshold or 0.0))
+        weights = np.array([abs(row.weight) for row in rows])
         scale = float(weights.sum())
-        points = weights * (total / scale) if parts else weights
+        points = weights * (total / scale) if rows else weights
         if decimals is not None:
             units = points * 10.0**decimals
             whole = np.floor(units + 1e-9)
             missing = round(total * 10.0**decimals) - int(whole.sum())
             whole[np.argsort(whole - units, kind="stable")[: max(missing, 0)]] += 1.0
             points = np.round(whole / 10.0**decimals, decimals)
+        signs = [1 if row.weight > 0.0 else -1 for row in rows]
+        shares = zip(rows, signs, points.tolist(), weights.tolist(), strict=True)
         rows = [
-            part._replace(points=own)
-            for part, own in zip(parts, points.tolist(), strict=True)
+            row._replace(direction=sign, points=own, weight=weight)
+            for row, sign, own, weight in shares
         ]
         return cls(rows, float(total), decimals, scale)
 
@@ -186,10 +156,6 @@ class Scorecard:
 
         ``raw_value(column, number)`` must grow with the number, as
         :meth:`aucmax.tables.TableEncoder.raw_value` does.
-
-        Returns
-        -------
-        Scorecard
         """
 
         def converted(row: ScorecardRow) -> ScorecardRow:
@@ -201,12 +167,7 @@ class Scorecard:
         return replace(self, rows=[converted(row) for row in self.rows])
 
     def points_for(self, X: Any, *, exact: bool = False) -> FloatArray:
-        """Add up the points of each row of raw features; `exact`: before rounding.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
+        """Add up the points of each row of raw features; `exact`: before rounding."""
         data = X.tocsc() if hasattr(X, "tocsc") else np.asarray(X)
         if data.ndim != 2:
             raise ValueError(f"X must have two dimensions, got shape {data.shape}.")
@@ -222,23 +183,13 @@ class Scorecard:
         return points
 
     def score(self, points: ArrayLike) -> FloatArray:
-        """Turn points into scores: ``scale * (2 * points / total - 1)``.
-
-        Returns
-        -------
-        ndarray
-        """
+        """Turn points into scores: ``scale * (2 * points / total - 1)``."""
         return self.scale * (2.0 * np.asarray(points, dtype=float) / self.total - 1.0)
 
     def bands(self) -> list[tuple[str, list[Band]]]:
-        """Merge the stumps of each feature into steps, ascending; neighbours differ.
+        """Return each feature's name and its bands, ascending; neighbours differ.
 
         A case has the points of one band of each feature.
-
-        Returns
-        -------
-        list of (str, list of Band)
-            The name of each feature, and its bands.
         """
         if any(row.threshold is None for row in self.rows):
             raise ValueError(
@@ -262,37 +213,31 @@ class Scorecard:
         return found
 
     def to_text(self, view: str = "rows", max_rows: int | None = 20) -> str:
-        """Write the card as text: one line per rule, or per band (`view` "bands").
-
-        Returns
-        -------
-        str
-        """
+        """Write the card as text: one line per rule, or per band (`view` "bands")."""
         if view not in ("rows", "bands"):
             raise ValueError(f"view must be 'rows' or 'bands', got {view!r}.")
         if max_rows is not None and max_rows < 1:
             raise ValueError(f"max_rows must be at least 1 or None, got {max_rows!r}.")
-        lines = self._band_lines() if view == "bands" else self._rule_lines()
+        rules = [(row.points, self.rule(row)) for row in self.rows]
+        if view == "bands":
+            rules = [
+                (band.points, _band_rule(name, band, bands))
+                for name, bands in self.bands()
+                for band in bands
+            ]
+        places = ".6g" if self.decimals is None else f".{max(self.decimals, 0)}f"
+        lines = [f" {points:>6{places}}  {rule}" for points, rule in rules[:max_rows]]
         n_features = len({row.column for row in self.rows})
-        rules = f"{len(self.rows)} rules on " if len(self.rows) > n_features else ""
+        n_rules = f"{len(self.rows)} rules on " * (len(self.rows) > n_features)
         features = f"{n_features} feature{'s' * (n_features != 1)}"
-        text = [
-            f"Scorecard: {rules}{features}, {self.total:g} points in all\n",
-            " points  rule",
-            *lines[:max_rows],
-        ]
-        left_out = lines[len(lines[:max_rows]) :]
-        if left_out:
-            text.append(f"         ... {len(left_out)} more")
-        return "\n".join([*text, "", self._relation()])
+        title = f"Scorecard: {n_rules}{features}, {self.total:g} points in all\n"
+        more = [f"         ... {len(rules) - len(lines)} more"]
+        left_out = more if len(rules) > len(lines) else []
+        parts = [title, " points  rule", *lines, *left_out, "", self._relation()]
+        return "\n".join(parts)
 
     def rule(self, row: ScorecardRow) -> str:
-        """Write when a row gives its points, for example ``age > 45.5``.
-
-        Returns
-        -------
-        str
-        """
+        """Write when a row gives its points, for example ``age > 45.5``."""
         name = _shown(row.feature)
         if row.threshold is not None:
             near = [one.threshold for one in self.rows if one.column == row.column]
@@ -302,27 +247,8 @@ class Scorecard:
         slope = row.points / (end - start)
         return f"{name}: {slope:+.3g} per unit, 0 at {start:g}, all at {end:g}"
 
-    def _rule_lines(self) -> list[str]:
-        return [f" {self._points(row.points)}  {self.rule(row)}" for row in self.rows]
-
-    def _band_lines(self) -> list[str]:
-        lines = []
-        for name, bands in self.bands():
-            ends = [band.high for band in bands]
-            for band in bands:
-                above = f"> {_distinct(band.low, ends)}" * (band.low > -math.inf)
-                up_to = f"<= {_distinct(band.high, ends)}" * (band.high < math.inf)
-                range_ = " and ".join(filter(None, (above, up_to))) or "any value"
-                lines.append(f" {self._points(band.points)}  {_shown(name)} {range_}")
-        return lines
-
-    def _points(self, points: float) -> str:
-        text = f"{points:.6g}"
-        if self.decimals is not None:
-            text = f"{points:.{max(self.decimals, 0)}f}"
-        return f"{text:>6}"
-
     def _relation(self) -> str:
+        """Write how the score follows from the points."""
         if not self.rows:
             return "no feature has a weight: every score is 0"
         score = f"2 * points / {self.total:g} - 1"
@@ -336,6 +262,14 @@ class Scorecard:
         return self.to_text()
 
 
+def _band_rule(name: str, band: Band, bands: list[Band]) -> str:
+    """Write when a band gives its points, for example ``age > 45.5 and <= 60``."""
+    ends = [one.high for one in bands]
+    above = f"> {_distinct(band.low, ends)}" * (band.low > -math.inf)
+    up_to = f"<= {_distinct(band.high, ends)}" * (band.high < math.inf)
+    return f"{_shown(name)} {' and '.join(filter(None, (above, up_to))) or 'any value'}"
+
+
 def _column(data: Any, row: ScorecardRow) -> FloatArray:
     """Return the row's column as dense and finite numbers."""
     if row.column >= data.shape[1]:
@@ -343,9 +277,7 @@ def _column(data: Any, row: ScorecardRow) -> FloatArray:
             f"X has {data.shape[1]} columns, but {row.feature!r} is column "
             f"{row.column}, counted from 0."
         )
-    part = data[:, [row.column]]
-    dense = part.toarray() if hasattr(part, "toarray") else part
-    values: FloatArray = np.asarray(dense, dtype=np.float64).ravel()
+    values = dense_columns(data, [row.column])[:, 0].astype(np.float64)
     if not np.isfinite(values).all():
         where = int(np.argmin(np.isfinite(values)))
         raise ValueError(

@@ -13,7 +13,7 @@ from aucmax.plots.margin_curve import MarginCurveDisplay, margin_curve
 from aucmax.plots.precision_recall import PrecisionRecallCurve, PrecisionRecallDisplay
 from aucmax.plots.roc_display import ROCCurve, ROCCurveDisplay, roc_curve
 from aucmax.plots.score_densities import ScoreDensityDisplay
-from aucmax.plots.scorecard import ScorecardDisplay, scorecard
+from aucmax.plots.scorecard_display import ScorecardDisplay, scorecard
 
 __all__ = [
     "CalibrationDisplay",

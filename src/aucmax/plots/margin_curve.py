@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import FillBetweenPolyCollection
     from matplotlib.lines import Line2D
 
-    from aucmax.margin.curve import MarginCurve
+    from aucmax.margin.margin_certificate import MarginCurve
 
 __all__ = ["MarginCurveDisplay", "margin_curve"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.regularizers.base import Hull
-from aucmax.solvers.inner.interior_point import Game, play_game, project_below_target
+from aucmax.solvers.inner.simplex_programs import Game, play_game, project_below_target
 
 __all__ = ["MasterSolution", "level_step"]
 

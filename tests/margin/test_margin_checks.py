@@ -13,12 +13,12 @@ pytestmark = pytest.mark.sampled(5)
 @parametrize_with_checks(
     [
         MarginRanker(),
-        MarginRanker(epsilon=0.5, hypotheses="features"),
-        MarginRanker(epsilon=0.5, hypotheses="stumps", tol=0.1),
-        MarginRanker("hard", tol=0.1),
-        MarginRanker("instances", 0.5, tol=1e-2),
-        MarginRanker("adaptive", 0.5, "features", tol=0.1),
-        MarginRanker("global", 0.5, tol=0.1),
+        MarginRanker("features", epsilon=0.5),
+        MarginRanker("stumps", epsilon=0.5, tol=0.1),
+        MarginRanker(formulation="hard", tol=0.1),
+        MarginRanker(formulation="instances", epsilon=0.5, tol=1e-2),
+        MarginRanker("features", "adaptive", 0.5, tol=0.1),
+        MarginRanker(formulation="global", epsilon=0.5, tol=0.1),
     ]
 )
 def test_estimator_passes_every_check_of_scikit_learn(estimator, check):

@@ -1,19 +1,33 @@
-"""What a fitted margin is known to guarantee."""
+"""What a fitted margin guarantees, and the curve of margins over nu+."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from aucmax._core import saved_state as saved
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.margin.record import Record
-from aucmax.margin.sizes import ROUNDING_OF_SUMS, ClassSizes
-from aucmax.risks import InstanceMargins, PairMargin, pairs_with_margin
+from aucmax.margin.margin_request import ROUNDING_OF_SUMS, ClassSizes
+from aucmax.risks import (
+    InstanceMargin,
+    InstanceMargins,
+    PairMargin,
+    pairs_with_margin,
+)
 
-__all__ = ["Certificate", "certify_instances", "certify_pairs"]
+__all__ = ["Certificate", "MarginCurve", "certify"]
+
+
+class _Record:
+    """Base of dataclasses that a model file can hold."""
+
+    def get_params(self, deep: bool = False) -> dict[str, Any]:
+        """Return the fields by name; `deep` is scikit-learn's, and has no effect."""
+        record: Any = self
+        return {field.name: getattr(self, field.name) for field in fields(record)}
 
 
 @dataclass(frozen=True)
-class Certificate(Record):
+class Certificate(_Record):
     r"""What the margin of a fitted model guarantees on its training rows.
 
     Attributes
@@ -29,12 +43,12 @@ class Certificate(Record):
     nu_pos, nu_neg : float or None
         How many positives and negatives, by weight, may miss it.
     pairs_guaranteed : int or float
-        At least so many pairs, by weight, must have margin `rho_hat` by Theorem 3, or
-        for pairs by the definition of the soft margin.
+        The least weight of pairs that must have margin `rho_hat`, by Theorem 3, or for
+        pairs by the definition of the soft margin.
     pairs_achieved : int or float
-        So many have it.
+        The weight of pairs that have it.
     n_pairs : int or float
-        All pairs.
+        The weight of all pairs.
     gap : float
         How much larger the optimum can be, relative to the margin reached.
 
@@ -96,63 +110,91 @@ class Certificate(Record):
         return "\n".join(lines)
 
 
-def certify_pairs(
-    risk: PairMargin,
-    scores: FloatArray,
-    labels: BoolArray,
-    sample_weight: FloatArray | None,
-    gap: float,
-) -> Certificate:
-    """Count the pairs above the threshold of the soft margin over pairs.
+@dataclass(frozen=True, eq=False)
+class MarginCurve(_Record):
+    r"""The curve :math:`\hat\gamma(\nu^+)`, where it was solved and bounded.
 
-    Those below it weigh less than nu, whatever the scores.
+    Attributes
+    ----------
+    nu_pos : ndarray of shape (n_points,)
+        Where the reduction was solved, ascending.
+    gamma_hat : ndarray of shape (n_points,)
+        Its margin there.
+    lower_nu_pos : ndarray of shape (n_grid,)
+        A finer grid.
+    lower_bound : ndarray of shape (n_grid,)
+        The curve is nowhere below this.
+    best : int
+        Index of the lowest point.
+    nu : float
+        The product of nu+ and nu-.
     """
-    sizes = ClassSizes.of(labels, sample_weight)
-    bound = risk.bind(labels, sample_weight)
-    rho = bound.threshold(scores)
-    return Certificate(
-        gamma_star=-bound.value(scores),
-        gamma_hat=None,
-        rho_hat=rho,
-        nu_pos=None,
-        nu_neg=None,
-        pairs_guaranteed=_at_least(sizes.n_pairs - risk.nu, sample_weight),
-        pairs_achieved=pairs_with_margin(scores, labels, rho, sample_weight),
-        n_pairs=_whole(sizes.n_pairs, sample_weight),
-        gap=gap,
+
+    nu_pos: FloatArray
+    gamma_hat: FloatArray
+    lower_nu_pos: FloatArray
+    lower_bound: FloatArray
+    best: int
+    nu: float
+
+    _saved_state = saved.fields(
+        nu_pos=saved.array("f", None),
+        gamma_hat=saved.array("f", "nu_pos"),
+        lower_nu_pos=saved.array("f", None),
+        lower_bound=saved.array("f", "lower_nu_pos"),
+        best=saved.count,
+        nu=saved.between(0, math.inf),
     )
 
+    def _check_state(self) -> None:
+        """Reject a loaded curve whose lowest point is not among its points."""
+        if self.best >= self.nu_pos.size:
+            raise ValueError("best is not among the points of the curve")
 
-def certify_instances(
-    nu_pos: float,
-    nu_neg: float,
+
+def certify(
+    risk: PairMargin | InstanceMargin,
     scores: FloatArray,
     labels: BoolArray,
     sample_weight: FloatArray | None,
     gap: float,
 ) -> Certificate:
-    """Count the pairs of rows that are both above their class's threshold.
+    """Count the pairs that the margin of these scores guarantees, and those it reaches.
 
-    Positives below theirs weigh less than nu_pos, negatives above theirs less than
-    nu_neg, whatever the scores; so the theorem holds before the optimum is reached.
+    Over pairs, those below the threshold of the soft margin weigh less than nu; over
+    instances, positives below theirs weigh less than nu_pos and negatives above theirs
+    less than nu_neg, whatever the scores: so both hold before the optimum is reached.
     """
     sizes = ClassSizes.of(labels, sample_weight)
-    margins = InstanceMargins(scores, labels, sample_weight)
-    lowest = float(margins.smallest_positive_threshold(nu_pos))
-    highest = float(margins.largest_negative_threshold(nu_neg))
-    mean_lowest = float(margins.mean_smallest_positive(nu_pos))
-    mean_highest = float(margins.mean_largest_negative(nu_neg))
-    rho = (lowest - highest) / 2.0
-    guaranteed = (sizes.positive - nu_pos) * (sizes.negative - nu_neg)
+    gamma_star = gamma_hat = nu_pos = nu_neg = None
+    if isinstance(risk, PairMargin):
+        bound = risk.bind(labels, sample_weight)
+        gamma_star = -bound.value(scores)
+        rho = bound.threshold(scores)
+        guaranteed = sizes.n_pairs - risk.nu
+    else:
+        nu_pos, nu_neg = risk.nu_pos, risk.nu_neg
+        margins = InstanceMargins(scores, labels, sample_weight)
+        lowest = float(margins.smallest_positive_threshold(nu_pos))
+        highest = float(margins.largest_negative_threshold(nu_neg))
+        mean_lowest = float(margins.mean_smallest_positive(nu_pos))
+        mean_highest = float(margins.mean_largest_negative(nu_neg))
+        gamma_hat = (mean_lowest - mean_highest) / 2.0
+        rho = (lowest - highest) / 2.0
+        guaranteed = (sizes.positive - nu_pos) * (sizes.negative - nu_neg)
+    achieved = pairs_with_margin(scores, labels, rho, sample_weight)
+    n_pairs = sizes.n_pairs
+    if sample_weight is None:
+        n_pairs = round(n_pairs)
     return Certificate(
-        gamma_star=None,
-        gamma_hat=(mean_lowest - mean_highest) / 2.0,
+        gamma_star=gamma_star,
+        gamma_hat=gamma_hat,
         rho_hat=rho,
         nu_pos=nu_pos,
         nu_neg=nu_neg,
         pairs_guaranteed=_at_least(guaranteed, sample_weight),
-        pairs_achieved=pairs_with_margin(scores, labels, rho, sample_weight),
-        n_pairs=_whole(sizes.n_pairs, sample_weight),
+        pairs_achieved=achieved,
+        n_pairs=n_pairs,
         gap=gap,
     )
 
@@ -162,10 +204,6 @@ def _at_least(weight: float, sample_weight: FloatArray | None) -> float:
     if sample_weight is not None:
         return max(weight * (1.0 - ROUNDING_OF_SUMS), 0.0)
     return max(math.ceil(weight * (1.0 - ROUNDING_OF_SUMS) - ROUNDING_OF_SUMS), 0)
-
-
-def _whole(weight: float, sample_weight: FloatArray | None) -> float:
-    return weight if sample_weight is not None else round(weight)
 
 
 def _count(number: float) -> str:

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 from aucmax import MarginRanker
 from aucmax.hypotheses import StumpGrid, stump_values
 from aucmax.margin import stump_problem
-from aucmax.margin.interior_point import follow_central_path
+from aucmax.margin.central_path import follow_central_path
 from aucmax.margin.masses import masses_of
 from aucmax.risks import InstanceMargin, PairMargin
 from margin_programs import solve_instances, solve_pairs
@@ -27,8 +27,8 @@ def solved(X, labels, weight, risk):
     found = follow_central_path(
         grid,
         masses,
-        lambda scores: -risk.bind(labels, weight).value(scores),
-        lambda found: found.largest_edge - found.value < 1e-6,
+        risk.bind(labels, weight),
+        lambda found: found.gap < 1e-6,
     )
     return grid, found
 
@@ -48,10 +48,10 @@ def test_both_programs_reach_the_optimum_of_highs(epsilon, is_weighted):
         grid, found = solved(X, labels, weight, risk)
         H = stump_values(X, grid.column, grid.threshold, np.ones(grid.n_stumps))
         optimum = program(H, labels, *nu, weights_set="l1", sample_weight=weight).value
-        assert found.value == pytest.approx(optimum, rel=2e-5)
-        assert found.largest_edge == pytest.approx(optimum, rel=2e-5)
+        assert found.margin == pytest.approx(optimum, rel=2e-5)
+        assert found.margin + found.gap == pytest.approx(optimum, rel=2e-5)
         margin = -risk.bind(labels, weight).value(H @ found.weights)
-        assert margin == pytest.approx(found.value, abs=1e-12)
+        assert margin == pytest.approx(found.margin, abs=1e-12)
         assert margin <= optimum + 1e-7
         # row weights that the risk allows: no scores have a margin above theirs
         sums = [np.abs(found.row_weights[rows]).sum() for rows in (labels, ~labels)]
@@ -66,14 +66,14 @@ def test_both_programs_reach_the_optimum_of_highs(epsilon, is_weighted):
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):
     X, labels = noisy(120, 6)
-    model = MarginRanker(formulation, epsilon, "stumps")
-    monkeypatch.setattr(stump_problem, "_MOST_ITERATIONS_AT_FIRST", 1)
+    model = MarginRanker("stumps", formulation, epsilon)
+    monkeypatch.setattr(stump_problem, "_FIRST_ITERATIONS", 1)
     model.fit(X, labels)
     inside, gap = model.objective_, model.dual_gap_
     assert model.certificate_.gap <= 1e-3
     assert np.abs(model.weights_).sum() == pytest.approx(1.0)
     assert model.weights_.size < labels.size + X.shape[1]
-    monkeypatch.setattr(stump_problem, "_SMALLEST_TOL_INSIDE", 1.0)
+    monkeypatch.setattr(stump_problem, "_MIN_INTERIOR_TOL", 1.0)
     model.fit(X, labels)
     assert inside <= model.objective_ + model.dual_gap_
     assert model.objective_ <= inside + gap
@@ -87,7 +87,7 @@ def test_a_callback_sees_it_and_can_stop_it():
         seen.append(progress)
         return progress.n_iter >= 45
 
-    model = MarginRanker("pairs", 0.05, "stumps", callback=stop_late)
+    model = MarginRanker("stumps", "pairs", 0.05, callback=stop_late)
     with pytest.warns(ConvergenceWarning):
         model.fit(X, labels)
     assert model.n_iter_ == 45

@@ -19,18 +19,10 @@ __all__ = ["ScorecardDisplay", "scorecard"]
 
 @dataclass(frozen=True)
 class ScorecardDisplay(Drawing):
-    """The picture that :func:`scorecard` has drawn.
-
-    Attributes
-    ----------
-    figure_, ax_
-        The figure and the axes drawn on.
-    bars_ : list of matplotlib.patches.Patch
-        The bars, from top to bottom.
-    """
+    """The picture that :func:`scorecard` has drawn, with its `figure_` and `ax_`."""
 
     ax_: Axes
-    bars_: list[Patch]
+    bars_: list[Patch]  # from top to bottom
 
 
 def scorecard(
@@ -46,11 +38,6 @@ def scorecard(
         Draw at most this many rules. The label of the axis states what is left out.
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
-
-    Returns
-    -------
-    ScorecardDisplay
-        The drawing, with ``figure_`` and ``ax_``.
 
     Examples
     --------
@@ -84,11 +71,9 @@ def scorecard(
     ax.tick_params(axis="y", length=0)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    if len({row.direction for row in rows}) == 2:
-        labels = {1: "for large values", -1: "for small values"}
-        handles = [
-            next(bar for bar, row in zip(bars, rows, strict=True) if row.direction == d)
-            for d in labels
-        ]
-        ax.legend(handles, labels.values(), fontsize="small", edgecolor="none")
+    directions = [row.direction for row in rows]
+    if len(set(directions)) == 2:
+        handles = [bars[directions.index(direction)] for direction in (1, -1)]
+        labels = ["for large values", "for small values"]
+        ax.legend(handles, labels, fontsize="small", edgecolor="none")
     return ScorecardDisplay(ax, list(bars))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from aucmax.margin import Certificate, MarginRanker
-from aucmax.margin.certificate import certify_instances, certify_pairs
+from aucmax.margin.margin_certificate import certify
 from aucmax.risks import InstanceMargin, PairMargin
 from margin import samples
 from margin_programs import solve_pairs
@@ -45,7 +45,7 @@ def test_pairs_above_the_soft_margin_are_as_many_as_promised(scores, weight, sha
     pairs = pair_weights(LABELS, weight)
     nu = share * pairs.sum()
     risk = PairMargin(nu)
-    certificate = certify_pairs(risk, scores, LABELS, weight, 0.01)
+    certificate = certify(risk, scores, LABELS, weight, 0.01)
     achieved = pairs[margins(scores, LABELS) >= certificate.rho_hat].sum()
     assert certificate.pairs_achieved == pytest.approx(achieved)
     assert certificate.pairs_achieved >= certificate.pairs_guaranteed
@@ -62,8 +62,8 @@ def test_pairs_of_good_instances_are_as_many_as_promised(
     totals = np.ones(LABELS.size) if weight is None else weight
     nu_pos = share_pos * totals[LABELS].sum()
     nu_neg = share_neg * totals[~LABELS].sum()
-    rows = scores, LABELS, weight
-    certificate = certify_instances(nu_pos, nu_neg, *rows, 0.01)
+    risk = InstanceMargin(nu_pos, nu_neg)
+    certificate = certify(risk, scores, LABELS, weight, 0.01)
     pairs = pair_weights(LABELS, weight)
     achieved = pairs[margins(scores, LABELS) >= certificate.rho_hat].sum()
     promised = (totals[LABELS].sum() - nu_pos) * (totals[~LABELS].sum() - nu_neg)
@@ -71,7 +71,7 @@ def test_pairs_of_good_instances_are_as_many_as_promised(
     assert certificate.pairs_achieved >= certificate.pairs_guaranteed
     assert certificate.pairs_guaranteed >= promised * (1.0 - 1e-6) - 1e-9
     assert certificate.rho_hat >= certificate.gamma_hat - 1e-12
-    value = InstanceMargin(nu_pos, nu_neg).value(*rows)
+    value = risk.bind(LABELS, weight).value(scores)
     assert certificate.gamma_hat == pytest.approx(-value, abs=1e-12)
 
 
@@ -86,7 +86,7 @@ def test_pairs_of_good_instances_are_as_many_as_promised(
 def test_fitted_models_keep_the_promise(seed, formulation, kind, epsilon, weighted):
     X, labels = samples.duplicated(seed) if seed % 2 else samples.binary(seed)
     weight = samples.integer_weights(seed, labels).astype(float) if weighted else None
-    model = MarginRanker(formulation, epsilon, kind, tol=1e-2)
+    model = MarginRanker(kind, formulation, epsilon, tol=1e-2)
     certificate = model.fit(X, labels, sample_weight=weight).certificate_
     reached = margins(model.decision_function(X), labels)
     # rounding may part pairs that tie
@@ -104,7 +104,7 @@ def test_the_reduction_is_not_below_the_soft_margin_over_pairs(formulation):
     for seed in range(4):
         X, labels = samples.binary(seed)
         H, weights_set = samples.hypotheses_of("signed", X)
-        model = MarginRanker(formulation, 0.3, "signed", tol=1e-4).fit(X, labels)
+        model = MarginRanker("signed", formulation, 0.3, tol=1e-4).fit(X, labels)
         nu = 0.3 * labels.sum() * (~labels).sum()
         gamma_star = solve_pairs(H, labels, nu, weights_set=weights_set).value
         certificate = model.certificate_
@@ -114,14 +114,16 @@ def test_the_reduction_is_not_below_the_soft_margin_over_pairs(formulation):
 
 def test_figures_that_a_formulation_does_not_have_are_none():
     X, labels = samples.continuous(0)
-    pairs = MarginRanker("pairs", 0.5).fit(X, labels).certificate_
+    pairs = MarginRanker(formulation="pairs", epsilon=0.5).fit(X, labels).certificate_
     assert pairs.gamma_hat is pairs.nu_pos is pairs.nu_neg is None
     assert pairs.gamma_star is not None
-    hard = MarginRanker("hard").fit(X, labels).certificate_
+    hard = MarginRanker(formulation="hard").fit(X, labels).certificate_
     # all pairs have the smallest margin of all
     assert hard.pairs_achieved == hard.n_pairs == labels.sum() * (~labels).sum()
     assert hard.gamma_star == hard.rho_hat
-    instances = MarginRanker("instances", 0.5).fit(X, labels).certificate_
+    instances = (
+        MarginRanker(formulation="instances", epsilon=0.5).fit(X, labels).certificate_
+    )
     assert instances.gamma_star is None
     assert instances.gamma_hat is not None
     assert list(instances.get_params()) == FIELDS

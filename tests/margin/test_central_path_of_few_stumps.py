@@ -8,11 +8,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import MarginRanker
 from aucmax.hypotheses import StumpGrid, stump_values
-from aucmax.margin import stump_generation, stump_problem
+from aucmax.margin import central_path, stump_problem
+from aucmax.margin.central_path import follow_central_path
 from aucmax.margin.masses import masses_of
-from aucmax.margin.stump_generation import generate_on_central_path
 from aucmax.risks import InstanceMargin
-from margin.test_interior_point import noisy
+from margin.test_central_path import noisy
 from margin_programs import solve_instances
 
 
@@ -28,24 +28,25 @@ def test_it_reaches_the_optimum_over_all_stumps(epsilon, is_weighted, decimals):
     total = np.ones(60) if weight is None else weight
     nus = [float(np.sqrt(epsilon) * total[rows].sum()) for rows in (labels, ~labels)]
     risk, grid = InstanceMargin(*nus), StumpGrid(X)
-    found = generate_on_central_path(
+    found = follow_central_path(
         grid,
         masses_of(risk, labels, weight),
-        lambda scores: -risk.bind(labels, weight).value(scores),
-        lambda found: found.largest_edge - found.value < 1e-6,
+        risk.bind(labels, weight),
+        lambda found: found.gap < 1e-6,
+        few_stumps=True,
     )
     H = stump_values(X, grid.column, grid.threshold, np.ones(grid.n_stumps))
     optimum = solve_instances(
         H, labels, *nus, weights_set="l1", sample_weight=weight
     ).value
-    assert found.value == pytest.approx(optimum, abs=2e-6)
-    assert found.largest_edge == pytest.approx(optimum, abs=2e-6)
+    assert found.margin == pytest.approx(optimum, abs=2e-6)
+    assert found.margin + found.gap == pytest.approx(optimum, abs=2e-6)
     # without a margin above 0, no weights are as good as any
-    total_weight = 1.0 if found.value > 0.0 else 0.0
+    total_weight = 1.0 if found.margin > 0.0 else 0.0
     assert np.abs(found.weights).sum() == pytest.approx(total_weight)
     margin = -risk.bind(labels, weight).value(H @ found.weights)
-    assert margin == pytest.approx(found.value, abs=1e-12)
-    assert np.abs(H.T @ found.row_weights).max() <= found.largest_edge + 1e-12
+    assert margin == pytest.approx(found.margin, abs=1e-12)
+    assert np.abs(H.T @ found.row_weights).max() <= found.margin + found.gap + 1e-12
     for scores in rng.normal(size=(20, 60)):
         bound = found.row_weights @ scores
         assert -risk.bind(labels, weight).value(scores) <= bound + 1e-10
@@ -54,9 +55,9 @@ def test_it_reaches_the_optimum_over_all_stumps(epsilon, is_weighted, decimals):
 @pytest.fixture
 def many_rows(monkeypatch):
     """Let few rows count as many, and go inside at once."""
-    monkeypatch.setattr(stump_problem, "_MOST_ROWS_INSIDE", 0)
-    monkeypatch.setattr(stump_problem, "_MOST_ITERATIONS_AT_FIRST", 1)
-    monkeypatch.setattr(stump_problem, "_LEAST_GAP_INSIDE", 0.0)
+    monkeypatch.setattr(stump_problem, "_MAX_INTERIOR_ROWS", 0)
+    monkeypatch.setattr(stump_problem, "_FIRST_ITERATIONS", 1)
+    monkeypatch.setattr(stump_problem, "_MIN_INTERIOR_GAP", 0.0)
 
 
 @pytest.mark.usefixtures("many_rows")
@@ -65,11 +66,11 @@ def many_rows(monkeypatch):
 @pytest.mark.parametrize("epsilon", [0.05, 0.3])
 def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):
     X, labels = noisy(150, 6)
-    model = MarginRanker(formulation, epsilon, "stumps").fit(X, labels)
+    model = MarginRanker("stumps", formulation, epsilon).fit(X, labels)
     margin, gap = model.objective_, model.dual_gap_
     assert model.certificate_.gap <= 1e-3
     assert np.abs(model.weights_).sum() == pytest.approx(1.0)
-    monkeypatch.setattr(stump_problem, "_SMALLEST_TOL_INSIDE", 1.0)
+    monkeypatch.setattr(stump_problem, "_MIN_INTERIOR_TOL", 1.0)
     model.fit(X, labels)
     if formulation == "instances":  # else nu+ may differ
         assert margin <= model.objective_ + model.dual_gap_
@@ -79,8 +80,8 @@ def test_it_agrees_with_column_generation(formulation, epsilon, monkeypatch):
 @pytest.mark.usefixtures("many_rows")
 def test_with_too_many_stumps_column_generation_goes_on(monkeypatch):
     X, labels = noisy(150, 6)
-    monkeypatch.setattr(stump_generation, "_MOST_STUMPS", 50)
-    model = MarginRanker("instances", 0.3, "stumps").fit(X, labels)
+    monkeypatch.setattr(central_path, "_MAX_STUMPS", 50)
+    model = MarginRanker("stumps", "instances", 0.3).fit(X, labels)
     assert model.certificate_.gap <= 1e-3
 
 
@@ -94,7 +95,7 @@ def test_a_callback_sees_it_and_can_stop_it(n_iter):
         seen.append(progress)
         return progress.n_iter >= n_iter
 
-    model = MarginRanker("instances", 0.05, "stumps", callback=stop)
+    model = MarginRanker("stumps", "instances", 0.05, callback=stop)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with pytest.warns(ConvergenceWarning):
@@ -103,5 +104,5 @@ def test_a_callback_sees_it_and_can_stop_it(n_iter):
     margins = [progress.value for progress in seen]
     assert margins == sorted(margins)
     # what is certified holds: the optimum is not above margin + gap
-    best = MarginRanker("instances", 0.05, "stumps").fit(X, labels).objective_
+    best = MarginRanker("stumps", "instances", 0.05).fit(X, labels).objective_
     assert best <= model.objective_ + model.dual_gap_ + 1e-12

@@ -57,7 +57,7 @@ class Curve:
 def adaptive_fit(make, kind, weighted):
     X, labels = make(1, n_rows=16)
     weight = samples.integer_weights(0, labels) + 0.5 if weighted else None
-    model = MarginRanker("adaptive", 0.3, kind, tol=1e-4)
+    model = MarginRanker(kind, "adaptive", 0.3, tol=1e-4)
     return model.fit(X, labels, sample_weight=weight)
 
 
@@ -96,7 +96,7 @@ def test_the_heuristic_does_as_well_as_a_literal_one(make, kind, weighted):
 def test_the_global_minimum_is_that_of_a_fine_grid(make, kind, weighted):
     X, labels = make(1, n_rows=16)
     weight = samples.integer_weights(0, labels) + 0.5 if weighted else None
-    model = MarginRanker("global", 0.3, kind, tol=1e-4)
+    model = MarginRanker(kind, "global", 0.3, tol=1e-4)
     model.fit(X, labels, sample_weight=weight)
     adaptive = adaptive_fit(make, kind, weighted)
     assert model.objective_ <= adaptive.objective_
@@ -114,7 +114,7 @@ def test_the_global_minimum_is_that_of_a_fine_grid(make, kind, weighted):
 def test_the_curve_is_right_where_solved_and_bounded_elsewhere(make, kind):
     X, labels = make(2, n_rows=16)
     options = {"epsilon": 0.2, "hypotheses": kind, "tol": 1e-3}
-    model = MarginRanker("global", curve_points=7, **options).fit(X, labels)
+    model = MarginRanker(formulation="global", curve_points=7, **options).fit(X, labels)
     known, curve = model.curve_, Curve(X, labels, kind, 0.2)
     assert known.nu == pytest.approx(curve.nu)
     assert (np.diff(known.nu_pos) >= 0.0).all()
@@ -133,8 +133,8 @@ def test_the_curve_is_right_where_solved_and_bounded_elsewhere(make, kind):
 
 def test_more_points_of_the_curve_leave_the_minimum_as_it_is():
     X, labels = samples.binary(3)
-    few = MarginRanker("global", 0.2, "signed").fit(X, labels)
-    many = MarginRanker("global", 0.2, "signed", curve_points=20).fit(X, labels)
+    few = MarginRanker("signed", "global", 0.2).fit(X, labels)
+    many = MarginRanker("signed", "global", 0.2, curve_points=20).fit(X, labels)
     assert many.curve_.nu_pos.size >= 20 > few.curve_.nu_pos.size
     assert many.objective_ == pytest.approx(few.objective_, rel=2e-3)
 
@@ -142,9 +142,9 @@ def test_more_points_of_the_curve_leave_the_minimum_as_it_is():
 @pytest.mark.parametrize("formulation", ["adaptive", "global"])
 def test_the_search_starts_at_a_given_nu_pos(formulation):
     X, labels = samples.binary(3)
-    model = MarginRanker(formulation, 0.3, "signed", nu_pos=5.0).fit(X, labels)
+    model = MarginRanker("signed", formulation, 0.3, nu_pos=5.0).fit(X, labels)
     assert model.history_["nu_pos"][0] == 5.0
-    both = MarginRanker(formulation, 0.3, "signed", nu_pos=5.0, nu_neg=6.0)
+    both = MarginRanker("signed", formulation, 0.3, nu_pos=5.0, nu_neg=6.0)
     certificate = both.fit(X, labels).certificate_
     assert certificate.nu_pos * certificate.nu_neg == pytest.approx(30.0)
 
@@ -152,8 +152,8 @@ def test_the_search_starts_at_a_given_nu_pos(formulation):
 @pytest.mark.parametrize("formulation", ["adaptive", "global"])
 def test_all_pairs_leave_no_choice(formulation):
     X, labels = samples.binary(3)
-    model = MarginRanker(formulation, 1.0, "signed").fit(X, labels)
-    pairs = MarginRanker("pairs", 1.0, "signed").fit(X, labels)
+    model = MarginRanker("signed", formulation, 1.0).fit(X, labels)
+    pairs = MarginRanker("signed", "pairs", 1.0).fit(X, labels)
     assert model.certificate_.nu_pos == labels.sum()
     assert model.objective_ == pytest.approx(pairs.objective_, rel=2e-3)
 
@@ -163,9 +163,9 @@ def test_stumps_choose_nu_as_well(seed):
     X, labels = samples.binary(seed, n_rows=16, n_columns=4)
     _, _, H = samples.all_stumps(X)
     options = {"epsilon": 0.3, "tol": 1e-3}
-    model = MarginRanker("global", hypotheses="stumps", **options).fit(X, labels)
-    listed = MarginRanker("global", hypotheses="precomputed", **options)
+    model = MarginRanker("stumps", "global", **options).fit(X, labels)
+    listed = MarginRanker("precomputed", "global", **options)
     listed.fit(np.hstack([H, -H]), labels)
     assert model.objective_ == pytest.approx(listed.objective_, rel=3e-3, abs=1e-7)
-    adaptive = MarginRanker("adaptive", hypotheses="stumps", **options).fit(X, labels)
+    adaptive = MarginRanker("stumps", "adaptive", **options).fit(X, labels)
     assert model.objective_ <= adaptive.objective_

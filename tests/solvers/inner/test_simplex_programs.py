@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from aucmax.solvers.inner.interior_point import play_game, project_below_target
+from aucmax.solvers.inner.simplex_programs import play_game, project_below_target
 
 KINDS = [
     "random",

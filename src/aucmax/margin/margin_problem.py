@@ -1,0 +1,301 @@
+"""One data set, any margin risk: maximise the margin over weighted hypotheses."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
+from aucmax.hypotheses import FeatureEnsemble, Hypotheses, StumpEnsemble
+from aucmax.margin.margin_certificate import MarginCurve
+from aucmax.margin.margin_request import ClassSizes
+from aucmax.risks import InstanceMargin
+from aucmax.risks.contract import BoundRisk, Risk, Support
+from aucmax.solvers import Point, Progress, StoppingRule
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.risk_objective import RiskObjective
+
+__all__ = ["Limits", "MarginObjective", "MarginProblem", "MarginResult", "max_cuts"]
+
+# an optimum may be 0: below this share of the best hypothesis' mean margin, the gap is
+# judged as if the optimum were there
+_FLOOR_SHARE = 0.01
+_MIN_GAP = 16.0  # units in the last place: rounding hides a smaller gap
+_MIN_CUTS, _MAX_CUTS = 50, 200  # to keep, where each holds a number for every row
+_MAX_CUT_BYTES = 2**28  # for all of them, unless they are the fewest
+# times the weight that may go whatever its effect; each one tried costs half a pass
+_PRUNED_MULTIPLES = (1.0, 8.0, 64.0)
+
+
+@dataclass
+class MarginResult:
+    """The weights of the largest margin found, and its certificate.
+
+    `row_weights` are the dual solution: shares of the rows, of sum 1/2 over the
+    positives and -1/2 over the negatives, under which no hypothesis has an edge above
+    `margin` + `gap`. A solve that ends early leaves a larger gap, which is as certain.
+    """
+
+    risk: Any  # minus the margin: a margin risk
+    weights: FloatArray  # one for each hypothesis of the problem
+    scores: FloatArray  # of the rows
+    margin: float
+    gap: float  # the largest margin of all is at most `margin` + `gap`
+    converged: bool = False  # whether the gap is within the tolerance
+    row_weights: FloatArray | None = field(default=None, repr=False)
+    cuts: Cuts | None = field(default=None, repr=False)
+    path: Sequence["MarginResult"] = ()  # the steps of a search for nu+
+    curve: MarginCurve | None = None  # gamma_hat as a function of nu+
+
+    @property
+    def nu_pos(self) -> float:
+        """The nu+ of the risk, if it is over instances."""
+        return float(self.risk.nu_pos)
+
+
+class Limits:
+    """One stopping rule, one clock and one count of iterations for all solves.
+
+    Of the `stopping` rule, `tol` and `max_iter` are for each solve, `max_time` for all.
+    The callback sees margins, which grow, and iterations and seconds of all solves.
+    `n_iter` counts the iterations of the solves that are done.
+    """
+
+    def __init__(self, stopping: StoppingRule) -> None:
+        self.stopping = stopping
+        self.n_iter = 0
+        self._stopped_by_callback = False
+        self._start = time.perf_counter()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The rest of the time, or None if there is no limit."""
+        limit = self.stopping.max_time
+        if limit is None:
+            return None
+        return max(limit - (time.perf_counter() - self._start), 0.0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time is up, or the callback has stopped the fit."""
+        return self._stopped_by_callback or self.seconds_left == 0.0
+
+    def rule(
+        self, floor: float, looseness: float = 1.0, enough: float = np.inf
+    ) -> StoppingRule:
+        """Return the rule of the next solve, which may be loose or end at a margin."""
+
+        def callback(progress: Progress) -> bool:
+            return self.report(progress) or -progress.value >= enough
+
+        return StoppingRule(
+            looseness * self.stopping.tol,
+            self.stopping.max_iter,
+            self.seconds_left,
+            callback,
+            floor,
+        )
+
+    def report(self, progress: Progress) -> bool:
+        """Report where a solve stands; return whether to stop everything."""
+        if self.stopping.callback is not None:
+            whole = progress._replace(
+                n_iter=self.n_iter + progress.n_iter,
+                value=0.0 - progress.value,  # not -0.0
+                seconds=time.perf_counter() - self._start,
+            )
+            self._stopped_by_callback |= bool(self.stopping.callback(whole))
+        return self._stopped_by_callback
+
+
+class MarginObjective(RiskObjective):
+    """The risk of ``H @ weights``, over the `usable` hypotheses: all if not given.
+
+    The number of hypotheses may grow between solves.
+    """
+
+    def __init__(
+        self,
+        hypotheses: Hypotheses,
+        risk: BoundRisk,
+        usable: IntArray | None = None,
+    ) -> None:
+        super().__init__(risk)
+        self.hypotheses = hypotheses
+        self.usable = usable
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of hypotheses that may have weight."""
+        if self.usable is None:
+            return self.hypotheses.n_hypotheses
+        return self.usable.size
+
+    def at(self, parameters: FloatArray) -> Point:
+        """Score the parameters: the forward half of a pass."""
+        self.n_passes += 0.5
+        return Point(parameters, self.hypotheses.scores(self.widened(parameters)))
+
+    def pull_back(self, support: Support) -> FloatArray:
+        """Turn a slope over scores into one over weights: the backward half."""
+        self.n_passes += 0.5
+        return self.narrowed(self.hypotheses.edges(support.subgradient))
+
+    def columns(self, which: IntArray) -> Any:
+        """Return some hypotheses on all rows, up to constants: their share of a pass.
+
+        Dense or sparse; a constant added to all scores changes no risk.
+        """
+        if self.usable is not None:
+            which = self.usable[which]
+        hypotheses: Any = self.hypotheses  # that are columns of the data
+        chosen, share = hypotheses.up_to_constants(which)
+        self.n_passes += share
+        return chosen
+
+    def origin(self) -> Point:
+        """Return the point where all weights and all scores are 0: no pass."""
+        return Point(np.zeros(self.n_parameters), np.zeros(self.labels.size))
+
+    def widened(self, parameters: FloatArray) -> FloatArray:
+        """Return the weights of all hypotheses: 0 for those that may have none."""
+        if self.usable is None:
+            return parameters
+        weights = np.zeros(self.hypotheses.n_hypotheses)
+        weights[self.usable] = parameters
+        return weights
+
+    def narrowed(self, weights: FloatArray) -> FloatArray:
+        """Return the weights of the hypotheses that may have weight."""
+        return weights if self.usable is None else weights[self.usable]
+
+
+class MarginProblem(ABC):
+    """The data, and the optimum of any margin risk on it; `risk` is the latest one.
+
+    Only the `usable` hypotheses may have weight: all if not given. `limits` ends all
+    solves together. Gaps are relative to the margin, or to the `floor` where it is
+    nearer to 0.
+    """
+
+    def __init__(
+        self,
+        hypotheses: Hypotheses,
+        labels: BoolArray,
+        sample_weight: FloatArray | None,
+        stopping: StoppingRule,
+        usable: IntArray | None = None,
+    ) -> None:
+        self.hypotheses = hypotheses
+        self.labels = labels
+        self.sample_weight = sample_weight
+        self.limits = Limits(stopping)
+        self.floor = 0.0
+        sizes = ClassSizes.of(labels, sample_weight)
+        self.risk: Risk = InstanceMargin(sizes.positive, sizes.negative)
+        bound = self.risk.bind(labels, sample_weight)
+        self._objective = MarginObjective(hypotheses, bound, usable)
+
+    @abstractmethod
+    def solve(
+        self,
+        risk: Risk,
+        start: MarginResult | None = None,
+        *,
+        keep_row_weights: bool = False,
+        reuse_cuts: bool = False,
+        looseness: float = 1.0,
+        enough: float = np.inf,
+    ) -> MarginResult:
+        """Find the weights of the largest margin, minus the risk, from `start` on.
+
+        keep_row_weights  whether to return the dual solution, which costs the memory of
+                          one number per row and cut
+        reuse_cuts        whether the cuts of `start` lie below this risk as well, as
+                          its row weights are allowed here
+        looseness         how many times the tolerance the gap may be
+        enough            the margin at which the solve ends
+        """
+
+    @abstractmethod
+    def ensemble(self, weights: FloatArray) -> FeatureEnsemble | StumpEnsemble:
+        """Return the scoring function of these weights; zeros are left out."""
+
+    @property
+    def n_passes(self) -> float:
+        """Passes over the data so far; a sweep over sorted columns is half a pass."""
+        return self._objective.n_passes
+
+    def tolerance(self, margin: float) -> float:
+        """Return the gap allowed at a margin."""
+        return self.limits.stopping.tol * max(abs(margin), self.floor)
+
+    def relative_gap(self, result: MarginResult) -> float:
+        """Return the gap as the tolerance measures it."""
+        return result.gap / max(abs(result.margin), self.floor)
+
+    def pruned(self, result: MarginResult, budget: float = 1.0) -> MarginResult:
+        """Drop as many of the smallest weights as `budget` times the tolerance allows.
+
+        Solvers leave a little weight on most hypotheses. What is dropped is given to
+        the others in proportion, and the margin computed again: a little smaller at
+        most, with the same certified margin + gap.
+        """
+        order = np.argsort(np.abs(result.weights))
+        order = order[result.weights[order] != 0.0]
+        loss = budget * self.tolerance(result.margin) - result.gap
+        if not result.converged or loss <= 0.0 or order.size == 0:
+            return result
+        weight = np.abs(result.weights[order]).cumsum()
+        best, n_before = result, 0
+        for multiple in _PRUNED_MULTIPLES:
+            # weight w moved from one hypothesis to another moves a margin by 2 w
+            allowed = min(multiple * loss / 2.0, 0.5) * weight[-1]
+            n_dropped = int(np.searchsorted(weight, allowed))
+            if n_dropped == n_before:
+                continue
+            n_before = n_dropped
+            candidate = self._without(result, order[:n_dropped])
+            if candidate.margin < result.margin - loss:
+                break
+            best = candidate
+        return best
+
+    def _without(self, result: MarginResult, dropped: IntArray) -> MarginResult:
+        """Return the result without some of its weights."""
+        weights: FloatArray = result.weights.copy()
+        weights[dropped] = 0.0
+        weights *= np.abs(result.weights).sum() / np.abs(weights).sum()
+        scores = self._objective.at(self._objective.narrowed(weights)).scores
+        bound = result.risk.bind(self.labels, self.sample_weight)
+        margin = 0.0 - bound.value(scores)
+        gap = max(result.margin + result.gap - margin, 0.0)
+        return replace(result, weights=weights, scores=scores, margin=margin, gap=gap)
+
+    def _under(self, risk: Risk) -> MarginObjective:
+        """Return the objective of a risk; before the first one, find the floor."""
+        if not self.floor:
+            mean = self._objective.support(self._objective.origin())
+            edge = self._largest_edge(-mean.subgradient)
+            rounding = _MIN_GAP * self._precision / self.limits.stopping.tol
+            self.floor = max(_FLOOR_SHARE * edge, rounding)
+        self.risk = risk
+        self._objective.risk = risk.bind(self.labels, self.sample_weight)
+        return self._objective
+
+    @abstractmethod
+    def _largest_edge(self, row_weights: FloatArray) -> float:
+        """Return the largest edge that any hypothesis has under these row weights."""
+
+    @property
+    def _precision(self) -> float:
+        """The unit in the last place of the hypotheses."""
+        return float(np.finfo(self.hypotheses.X.dtype).eps)
+
+
+def max_cuts(n_rows: int) -> int:
+    """Return how many cuts to keep where each holds a number for every row."""
+    return min(max(_MAX_CUT_BYTES // (8 * n_rows), _MIN_CUTS), _MAX_CUTS)
