@@ -109,9 +109,9 @@ def _one_in(cases):
 @pytest.fixture(scope="session", autouse=True)
 def raise_for_failed_candidates():
     """Let a candidate of AutoRanker that fails be a fault, and not a notice."""
-    from aucmax.model_selection import search
+    from aucmax.model_selection import auto_search
 
-    search.RAISES = True
+    auto_search.RAISES = True
 
 
 @pytest.fixture(scope="session")

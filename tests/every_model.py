@@ -36,7 +36,7 @@ MODELS = {
     "additive_logistic": (AdditiveLogistic(n_ramps=3), X, Y),
     "auto_ranker": (
         aucmax.AutoRanker(
-            models=["logistic regression", "kernel", LambdaMART(n_estimators=3)],
+            models=["logistic", "kernel", LambdaMART(n_estimators=3)],
             folds=2,
             time_limit=None,
             calibrate="sigmoid",

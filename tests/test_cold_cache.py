@@ -212,7 +212,7 @@ def inspect_models(n):
     table = pl.DataFrame({"a": r.X[:, 0], "kind": (r.X[:, 1] > 0).astype(str)})
     svm = aucmax.AUCSVC().fit(r.X, r.y)
     auto = aucmax.AutoRanker(
-        models=["logistic regression", aucmax.LambdaMART(n_estimators=3)],
+        models=["logistic", aucmax.LambdaMART(n_estimators=3)],
         folds=2,
         time_limit=None,
     ).fit(table, r.y)

@@ -40,10 +40,10 @@ MAY_IMPORT = {
     "decisions": {"metrics"},
     "tables": {"metrics", "datasets", "decisions"},
     "inspection": {"metrics", "tables"},
-    "report": {"metrics", "decisions", "inspection"},
+    "report": {"metrics", "tables", "decisions", "inspection"},
     "model_selection": {
         *("binary_ranker", "metrics", "tables", "datasets", "decisions", "inspection"),
-        *("report", "linear", "trees", "persistence"),
+        *("report", "linear", "margin", "boosting", "trees", "persistence"),
     },
     "torch": {"binary_ranker", "risks", "metrics"},
     "onnx": {"hypotheses", "linear", "trees", "tables"},

@@ -8,7 +8,7 @@ from benchmarks.report import Report
 
 TITLE = "Coverage of AutoRanker's intervals"
 N_TABLES = 200
-QUICK_MODELS = ["logistic regression", "additive"]
+QUICK_MODELS = ["logistic", "additive"]
 
 
 def made_up(n_rows: int, seed: int, kind: int) -> tuple[np.ndarray, np.ndarray]:

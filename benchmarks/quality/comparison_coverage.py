@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from aucmax.metrics import auc_interval, compare_auc, roc_auc_score
-from aucmax.model_selection.pooling import pool_aucs, pool_differences
+from aucmax.model_selection.fold_estimates import pool_aucs, pool_differences
 from aucmax.trees import LightGBMBaseline
 from benchmarks.report import Report
 

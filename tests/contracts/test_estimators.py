@@ -63,7 +63,7 @@ def expected_failures(estimator):
         AUCSVC(tpr_range=(0.2, 0.8), tol=1e-10),
         LinearRankerCV(C_values=(1.0,), cv=2),
         LevelSumRanker(AUCSVC(C=0.1)),
-        AutoRanker(models=["logistic regression", "kernel"], folds=2),
+        AutoRanker(models=["logistic", "kernel"], folds=2),
         *(LambdaMART(name, n_estimators=20) for name in OBJECTIVES),
     ],
     expected_failed_checks=expected_failures,

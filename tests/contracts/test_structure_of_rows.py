@@ -11,9 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from aucmax import AutoRanker
 from aucmax.linear import LinearRankerCV
 from aucmax.model_selection import auto_ranker, compare_models
-from aucmax.model_selection.combiners import Ranked
-from aucmax.model_selection.ensemble import combine
-from aucmax.model_selection.estimate import WHOLE
+from aucmax.model_selection.leaderboard import WHOLE_CURVE
+from aucmax.model_selection.stacking import LogitRows, combine
 from aucmax.tables import TableEncoder, TableModel, describe_rows, encode_target
 
 N_ROWS = 240
@@ -81,9 +80,7 @@ def folds_of_auto(monkeypatch, known):
         return plans[-1]
 
     monkeypatch.setattr(auto_ranker, "plan_folds", spied)
-    model = AutoRanker(
-        models=["logistic regression"], time_limit=None, calibrate="auto"
-    )
+    model = AutoRanker(models=["logistic"], time_limit=None, calibrate="auto")
     model.fit(TABLE, LABELS, **known)
     return plans[0].folds
 
@@ -158,7 +155,9 @@ def test_weights_of_a_combination_come_from_earlier_blocks():
     blocks = np.array_split(np.arange(N_ROWS), 4)
 
     def honest(labels):
-        ranked = Ranked(logits, labels > 0, np.zeros(N_ROWS, int), None, None, WHOLE)
+        ranked = LogitRows(
+            logits, labels > 0, np.zeros(N_ROWS, int), None, None, WHOLE_CURVE
+        )
         return combine(ranked, blocks, is_forward=True).honest_scores
 
     later = LABELS.copy()

@@ -96,7 +96,7 @@ def test_trees_have_their_own(estimator):
 
 def test_combinations_are_sampled():
     model = TableModel(
-        aucmax.AutoRanker(models=["logistic regression", "kernel"], folds=2),
+        aucmax.AutoRanker(models=["logistic", "kernel"], folds=2),
         view="raw",
     ).fit(TABLE, Y)
     found = contributions(model, TABLE[:2], TABLE, n_orders=10)

@@ -134,7 +134,7 @@ MODELS = {
     "linear": TableModel(LogisticRegression()),
     "trees": TableModel(LightGBMBaseline(n_estimators=20), view="trees"),
     "combination": TableModel(
-        aucmax.AutoRanker(models=["logistic regression", "kernel"], folds=2),
+        aucmax.AutoRanker(models=["logistic", "kernel"], folds=2),
         view="raw",
     ),
 }

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from aucmax.model_selection.combiners import Ranked
-from aucmax.model_selection.rank_scale import Spread, scaled
+from aucmax.model_selection.stacking import LogitRows, Spread, scaled
 
 WHOLE = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
@@ -24,4 +23,4 @@ def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
         for j, column in enumerate(scores):
             logits[folds == k, j] = scaled(column[folds == k], Spread.of(column))
     weight, queries = more.get("weight"), more.get("queries")
-    return Ranked(logits, labels, folds, weight, queries, part)
+    return LogitRows(logits, labels, folds, weight, queries, part)

@@ -15,8 +15,8 @@ from aucmax.exceptions import ModelFileError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score, roc_auc_score
 from aucmax.trees import LightGBMBaseline
 
-FEW = ["logistic regression", "kernel"]
-WITH_TREES = ["logistic regression", ("trees", LightGBMBaseline(20))]
+FEW = ["logistic", "kernel"]
+WITH_TREES = ["logistic", ("trees", LightGBMBaseline(20))]
 
 
 def rows(n_rows=300, n_columns=4, seed=0):
@@ -118,7 +118,7 @@ def test_texts_of_many_kinds_are_learned_by_their_share_of_positives():
     city = generator.integers(0, 300, size=4000)
     y = effects[city] + 0.5 * generator.normal(size=4000) > 0.5
     frame = pl.DataFrame({"city": [f"c{k}" for k in city], "x": generator.random(4000)})
-    model = auto(models=["logistic regression"], folds=2).fit(frame[:3000], y[:3000])
+    model = auto(models=["logistic"], folds=2).fit(frame[:3000], y[:3000])
     # 50 cities have an indicator of their own; they alone would give about 0.6
     assert model.score(frame[3000:], y[3000:]) > 0.85
     assert model.estimate_["auc_low"] < model.score(frame[3000:], y[3000:])
@@ -170,7 +170,7 @@ def test_the_estimate_of_noise_is_near_a_coin():
     found = []
     for seed in range(4):
         X = np.random.default_rng(seed).normal(size=(300, 10))
-        model = auto(models=["logistic regression", "additive", GaussianNB()])
+        model = auto(models=["logistic", "additive", GaussianNB()])
         found.append(model.fit(X, np.arange(300) % 2).estimate_["auc"])
     assert abs(np.mean(found) - 0.5) < 0.05
 
@@ -179,7 +179,7 @@ def test_intervals_cover_the_truth():
     """A small part of benchmarks/auto_ranker.py, which counts 200 tables."""
     n_covered = 0
     for seed in range(12):
-        models = ["logistic regression", "additive"]
+        models = ["logistic", "additive"]
         model = auto(models=models).fit(*rows(150, seed=seed))
         truth = model.score(*rows(5000, seed=1000 + seed))
         n_covered += model.estimate_["auc_low"] < truth < model.estimate_["auc_high"]
@@ -190,7 +190,7 @@ def test_intervals_cover_the_truth():
 def test_a_leak_is_noticed():
     frame, y = raw_table()
     leak = (y == "yes") + 0.1 * np.random.default_rng(0).random(300)
-    model = auto(models=["logistic regression"])
+    model = auto(models=["logistic"])
     model.fit(frame.with_columns(bill=leak, key=pl.Series(range(300))), y)
     notices = " ".join(model.notices_)
     assert "'bill' alone ranks the target almost perfectly" in notices

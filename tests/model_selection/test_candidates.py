@@ -4,50 +4,59 @@ from sklearn.linear_model import LogisticRegression
 
 import aucmax
 from aucmax import LambdaMART
-from aucmax.model_selection.candidates import CANDIDATES, Setting, choose_candidates
-from aucmax.model_selection.estimate import WHOLE
+from aucmax.model_selection.leaderboard import WHOLE_CURVE
+from aucmax.model_selection.models import (
+    CANDIDATES,
+    MODELS,
+    SearchSetting,
+    choose_candidates,
+)
+from aucmax.tables import TableEncoder, TableModel
 
 EARLY = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
+LATE = {"fpr_range": (0.1, 0.3), "tpr_range": (0.0, 1.0)}
+ONE_MODEL = [name for name in MODELS if name != "auto"]
 
 
 def setting(**changes):
     usual = {
-        "n_rows": 100,
         "n_columns": 4,
         "is_sparse": False,
-        "part": WHOLE,
+        "part": WHOLE_CURVE,
         "n_jobs": 1,
         "random_state": 0,
     }
-    return Setting(**{**usual, **changes})
+    return SearchSetting(**{**usual, **changes})
 
 
 def names(models, **changes):
     return [one.name for one in choose_candidates(models, setting(**changes))]
 
 
-def test_names_differ():
-    assert len({one.name for one in CANDIDATES}) == len(CANDIDATES)
+def test_candidates_are_names_of_the_list():
+    assert set(CANDIDATES) <= set(MODELS)
+    assert len(set(CANDIDATES)) == len(CANDIDATES)
 
 
 def test_wide_and_sparse_tables_have_candidates_that_suit_them():
-    assert names("default", part=EARLY) == [one.name for one in CANDIDATES]
-    assert set(names("default", part=EARLY)) - set(names("default")) == {
-        "trees of pairs"
-    }
+    whole = [name for name in CANDIDATES if not name.startswith("lambdamart")]
+    assert names("default") == whole
+    assert names("default", part=EARLY) == [*whole[:-1], "lambdamart-pauc", whole[-1]]
+    assert names("default", part=LATE) == [*whole[:-1], "lambdamart", whole[-1]]
     assert "additive" not in names("default", is_sparse=True)
     wide = names("default", is_sparse=True, n_columns=100_000)
-    kernels = ["kernel", "smooth kernel", "narrow kernel"]
-    assert wide == ["logistic regression", "boosted trees", *kernels, "linear"]
+    kernels = ["kernel", "kernel-smooth", "kernel-narrow"]
+    assert wide == ["logistic", "lightgbm-small", *kernels, "linear"]
 
 
-@pytest.mark.parametrize("candidate", CANDIDATES, ids=lambda one: one.name)
-@pytest.mark.parametrize("part", [WHOLE, EARLY])
-def test_every_candidate_learns_and_can_be_saved(candidate, part, tmp_path):
+@pytest.mark.parametrize("name", ONE_MODEL)
+@pytest.mark.parametrize("part", [WHOLE_CURVE, EARLY])
+def test_every_model_of_the_list_learns_and_can_be_saved(name, part, tmp_path):
     generator = np.random.default_rng(0)
     X = generator.normal(size=(100, 4))
     y = (X[:, 0] + 0.5 * generator.normal(size=100) > 0).astype(int)
-    model = candidate.make(setting(part=part))
+    (candidate,) = choose_candidates([name], setting(part=part))
+    model = candidate.model.estimator
     if "n_estimators" in model.get_params():
         model.set_params(n_estimators=10)
     model.fit(X, y)
@@ -60,19 +69,36 @@ def test_every_candidate_learns_and_can_be_saved(candidate, part, tmp_path):
 
 
 def test_trees_of_pairs_train_for_the_range():
-    (pairs,) = choose_candidates(["trees of pairs"], setting(part=EARLY))
-    assert pairs.make(setting(part=EARLY)).objective == "pauc"
-    assert pairs.make(setting()).objective == "logistic"
+    fpr_range = (0.0, 0.2)
+    early = setting(part={**EARLY, "fpr_range": fpr_range})
+    (pairs,) = choose_candidates(["lambdamart-pauc"], early)
+    assert pairs.model.estimator.fpr_range == fpr_range
+    (other,) = choose_candidates(["lambdamart-pauc"], setting(part=LATE))
+    assert other.model.estimator.fpr_range == (0.0, 0.1)
+
+
+def test_settings_of_the_search_are_those_of_the_list_and_a_few_more():
+    (few,) = choose_candidates(["lightgbm-small"], setting(n_columns=30_000))
+    assert few.model.estimator.n_estimators == 100
+    assert few.max_rows == MODELS["lightgbm-small"].search_rows
+    (logistic,) = choose_candidates(["logistic"], setting())
+    assert logistic.model.estimator.max_iter == 200
+    assert aucmax.model_selection.table_model("logistic").estimator.max_iter == 1000
+
+
+def test_a_table_model_with_an_encoder_learns_from_the_encoded_table():
+    mine = TableModel(LogisticRegression(), TableEncoder(), name="mine")
+    (found,) = choose_candidates([mine], setting())
+    assert found.name == "mine"
+    assert found.model.estimator is mine
 
 
 def test_estimators_may_be_given_with_or_without_a_name():
     given = [LogisticRegression(C=7.0), ("mine", LambdaMART()), "kernel"]
     found = choose_candidates(given, setting())
     assert [one.name for one in found] == ["LogisticRegression", "mine", "kernel"]
-    assert [one.view for one in found] == ["linear", "trees", "linear"]
-    made = found[0].make(setting())
-    assert made.C == 7.0
-    assert made is not given[0]
+    assert [one.model.view for one in found] == ["linear", "trees", "linear"]
+    assert found[0].model.estimator.C == 7.0
 
 
 @pytest.mark.parametrize(
@@ -80,7 +106,9 @@ def test_estimators_may_be_given_with_or_without_a_name():
     [
         ("kernel", ValueError, "put one model into a list"),
         ([], ValueError, "at least one model"),
-        (["stars"], ValueError, "there is no model 'stars'; choose from logistic"),
+        (["stars"], ValueError, "there is no model 'stars'. Choose from linear"),
+        (["forrest"], ValueError, "Did you mean 'forest'"),
+        (["auto"], ValueError, "there is no model 'auto'"),
         ([LogisticRegression], TypeError, "a model is a name, an estimator"),
         (["kernel", "kernel"], ValueError, "two models have the name 'kernel'"),
     ],

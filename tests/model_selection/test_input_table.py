@@ -47,10 +47,10 @@ def test_rows_without_weight_are_left_out():
         times=["2024-01-01"] * 5 + ["2024-02-01"],
     )
     assert given.n_rows == given.table.shape[0] == 5
-    assert given.weight.tolist() == [1, 2, 3, 4, 5]
-    assert given.queries.tolist() == [0, 0, 1, 2, 2]
-    assert given.groups.tolist() == [0, 0, 1, 1, 1]
-    assert given.times[-1] > given.times[0]
+    assert given.target.weights.tolist() == [1, 2, 3, 4, 5]
+    assert given.target.queries.tolist() == [0, 0, 1, 2, 2]
+    assert given.target.groups.tolist() == [0, 0, 1, 1, 1]
+    assert given.target.times[-1] > given.target.times[0]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from aucmax import AutoRanker
 from aucmax.metrics import auc_interval
 
-MODELS = ["logistic regression", "kernel", "additive"]
+MODELS = ["logistic", "kernel", "additive"]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_a_part_of_the_curve_is_named(data):
 
 def test_one_fold_of_one_model_is_measured_like_any_ranking(data):
     X, y = data
-    model = AutoRanker(models=["logistic regression"], folds=2)
+    model = AutoRanker(models=["logistic"], folds=2)
     model.fit(X, y, times=np.arange(300))
     board = model.leaderboard()
     assert board["metric"][0] == pytest.approx(board["metric"][1])

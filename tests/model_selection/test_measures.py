@@ -3,7 +3,7 @@ import pytest
 
 from aucmax import metrics
 from aucmax.model_selection import Aim
-from aucmax.model_selection.measures import measure
+from aucmax.model_selection.aim import measure
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)

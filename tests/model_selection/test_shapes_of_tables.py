@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 
 from aucmax import AutoRanker
 from aucmax.exceptions import ConstantScoresWarning
-from aucmax.model_selection import candidates, compare_models
+from aucmax.model_selection import MODELS, compare_models
 from aucmax.tables import TableModel, describe_rows, encode_target
 
 RNG = np.random.default_rng(0)
@@ -97,12 +97,9 @@ def check(model, X, y, **known):
 
 def model_for(monkeypatch, **options):
     # a few trees of each kind are enough to fail
-    make = candidates.LightGBMBaseline
-
-    def few(n_estimators, **settings):
-        return make(min(n_estimators, 5), **settings)
-
-    monkeypatch.setattr(candidates, "LightGBMBaseline", few)
+    for choice in MODELS.values():
+        if "n_estimators" in choice.settings:
+            monkeypatch.setitem(choice.settings, "n_estimators", 5)
     return AutoRanker(time_limit=None, folds=2, calibrate="auto", **options)
 
 
@@ -124,7 +121,7 @@ def test_all_candidates_serve_rows_with_structure(name, monkeypatch):
 def test_a_fit_that_ranks_nothing_warns():
     # no two leaves of five rows each
     X, y = RNG.normal(size=(9, 2)), np.arange(9) % 2
-    model = AutoRanker(models=["boosted trees"], time_limit=None)
+    model = AutoRanker(models=["lightgbm-small"], time_limit=None)
     with pytest.warns(
         ConstantScoresWarning, match="AutoRanker gives all rows the same"
     ):
@@ -148,7 +145,7 @@ def test_weights_count_by_their_proportions(name):
     weight = WEIGHTS[name]
     if isinstance(weight, float):
         weight = np.where(y == 1, weight, 1.0)
-    models = ["logistic regression", "additive"]
+    models = ["logistic", "additive"]
     model = AutoRanker(models=models, time_limit=None, folds=2, calibrate="auto")
     check(model, X, y, sample_weight=weight)
 

@@ -179,7 +179,7 @@ def test_a_file_is_written_whole_and_not_over_another(tmp_path):
 
 def test_what_cannot_be_exported_says_why():
     X, y = rows(n_rows=80)
-    auto = AutoRanker(models=["logistic regression"], folds=2).fit(X, y)
+    auto = AutoRanker(models=["logistic"], folds=2).fit(X, y)
     with pytest.raises(TypeError, match="AutoRanker cannot be exported to ONNX"):
         to_onnx(auto)
     own = MarginRanker([lambda X: np.tanh(X[:, 4])], epsilon=0.5).fit(X, y)

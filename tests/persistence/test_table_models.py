@@ -33,7 +33,7 @@ def fitted(name):
     if "n_estimators" in model.estimator.get_params():
         model.set_params(estimator__n_estimators=20)
     if name == "auto":
-        models = ["logistic regression", "boosted trees"]
+        models = ["logistic", "lightgbm-small"]
         model.set_params(estimator__models=models, estimator__folds=2)
     return model.fit(TABLE, TARGET)
 

@@ -4,12 +4,12 @@ import numpy as np
 
 from aucmax.inspection import Importances
 from aucmax.report.contents import (
-    Contents,
+    BaselineTest,
     Importance,
     ModelRow,
+    NamedRanking,
     Probabilities,
-    Ranking,
-    Verdict,
+    ReportContents,
 )
 
 EVIL = '</script><script>alert("x")</script>'
@@ -41,7 +41,7 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
             folds=[0.88, 0.9, 0.91 - 0.1 * k / len(names)],
             tests={}
             if k == 1
-            else {names[1]: Verdict("beats", 0.01, 0.02, 0.01, 0.03)},
+            else {names[1]: BaselineTest("beats", 0.01, 0.02, 0.01, 0.03)},
         )
         for k, name in enumerate(names)
     ]
@@ -66,7 +66,7 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
         "models": models,
         "explanation": ["What the numbers are."],
         "labels": labels,
-        "rankings": [Ranking(*pair) for pair in zip(names, scores, strict=True)],
+        "rankings": [NamedRanking(*pair) for pair in zip(names, scores, strict=True)],
         "probabilities": [
             Probabilities(names[0], labels, 1.0 / (1.0 + np.exp(3.0 - scores[0])))
         ],
@@ -79,4 +79,4 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
             "data": EVIL,
         },
     }
-    return Contents(**{**given, **changes})
+    return ReportContents(**{**given, **changes})

@@ -9,7 +9,7 @@ import pytest
 
 from aucmax.decisions import reliability
 from aucmax.report import Report
-from aucmax.report.contents import Ranking
+from aucmax.report.contents import NamedRanking
 from aucmax.report.document import _markdown_text, check_report_path
 from aucmax.report.svg import Plane, nice_ticks
 from aucmax.report.view import read_template
@@ -137,7 +137,7 @@ def test_200000_rows_without_an_order_make_a_small_page_quickly():
         n_rows=200_000,
         labels=chaos.random(200_000) < 0.5,
         rankings=[
-            Ranking(one.name, chaos.permutation(200_000).astype(float))
+            NamedRanking(one.name, chaos.permutation(200_000).astype(float))
             for one in large.rankings
         ],
         probabilities=(),
@@ -156,10 +156,10 @@ def test_rankings_that_are_too_long_for_a_page_are_left_out_and_told(monkeypatch
 
 
 def test_without_rankings_the_page_says_why():
-    some = contents(rankings=(), no_rankings="Ranked within queries.")
+    some = contents(rankings=(), no_rankings="LogitRows within queries.")
     page, markdown = Report(some).html(), Report(some).markdown()
-    assert "Ranked within queries." in page
-    assert "Ranked within queries." in markdown
+    assert "LogitRows within queries." in page
+    assert "LogitRows within queries." in markdown
     assert "aucmax-data" not in page
     Elements(page)
 

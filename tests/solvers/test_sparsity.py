@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import L1, L2, ElasticNet, GroupLasso, L1Ball, L2Ball
 from aucmax.risks import PairHinge
 from aucmax.risks.contract import Support
 from aucmax.solvers import BundleSolver, StoppingRule, SubgradientSolver
-from aucmax.solvers.base import Solution
+from aucmax.solvers.solver import Solution
 from aucmax.solvers.sparsity import without_dust
 
 GROUPS = np.arange(30) // 3

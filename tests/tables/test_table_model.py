@@ -42,7 +42,7 @@ def quick(name: str, **settings: object) -> TableModel:
     """A model of few rounds, if it has rounds, or of few models."""
     model = table_model(name, **settings)
     if name == "auto":
-        models = ["logistic regression", "boosted trees"]
+        models = ["logistic", "lightgbm-small"]
         model.set_params(estimator__models=models, estimator__folds=2)
     if "n_estimators" in model.estimator.get_params():
         model.set_params(estimator__n_estimators=30)
@@ -301,7 +301,7 @@ def test_there_are_no_probabilities_without_calibration():
 
 def test_calibration_is_left_to_an_estimator_that_has_one():
     table, outcome = visits()
-    auto = aucmax.AutoRanker(models=["logistic regression"], folds=3)
+    auto = aucmax.AutoRanker(models=["logistic"], folds=3)
     model = TableModel(auto, view="raw", positive="ill", calibrate="sigmoid")
     model.fit(table, outcome)
     assert model.estimator_.calibrate == "sigmoid"

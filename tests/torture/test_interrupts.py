@@ -109,7 +109,7 @@ def test_a_fit_ends_soon_and_leaves_the_earlier_model(name, record_property):
     few = 2 if isinstance(rows, list) else 60
     model = clone(template)
     if name == "AutoRanker":
-        model.set_params(models=["logistic regression"])
+        model.set_params(models=["logistic"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(some(rows, few), some(labels, few))

@@ -27,7 +27,7 @@ y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=400) > 0.5
 def new():
     return aucmax.AutoRanker(
         models=[
-            "logistic regression",
+            "logistic",
             aucmax.LambdaMART(n_estimators=5),
             "kernel",
             ("auc", aucmax.LambdaMART("auc", n_estimators=5)),

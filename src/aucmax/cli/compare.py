@@ -43,12 +43,12 @@ from aucmax.cli.reading import (
     split_target,
 )
 from aucmax.cli.training import describe_columns, fit_model, target_record
-from aucmax.model_selection import MODELS, compared_models
+from aucmax.model_selection import MODELS, compared_models, find_model
 
-__all__ = ["Plan", "compare", "run_comparison"]
+__all__ = ["ComparisonTask", "compare", "run_comparison"]
 
 
-class Plan(NamedTuple):
+class ComparisonTask(NamedTuple):
     """What to compare, how, and where the results go."""
 
     models: tuple[str, ...] | None
@@ -71,14 +71,6 @@ class Plan(NamedTuple):
         by_part = self.metric == "partial_auc" or bool(self.ranges)
         return self.models or compared_models(by_part, data.queries is not None)
 
-    def model(self, name: str, aim: Any) -> Any:
-        """Return what to compare under a name: auto has a limit of its own."""
-        from aucmax.model_selection import table_model
-
-        if name != "auto":
-            return name
-        return table_model(name, ranges=aim.ranges, parameters=self.auto)
-
 
 def _parse_models(
     _: click.Context, __: click.Parameter, value: str | None
@@ -87,10 +79,10 @@ def _parse_models(
         return None
     names = tuple(dict.fromkeys(name.strip() for name in value.split(",")))
     for name in names:
-        if name not in MODELS:
-            raise click.BadParameter(
-                f"there is no model {name!r}; choose from {', '.join(MODELS)}."
-            )
+        try:
+            find_model(name)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
     return names
 
 
@@ -232,7 +224,7 @@ def compare(
         other = split_target(rows, source, target, drop, queries, row_columns)
     known = drop_unknown(known, missing_target, console)
     other = other and drop_unknown(other, missing_target, console)
-    plan = Plan(
+    task = ComparisonTask(
         models,
         folds,
         ranges,
@@ -248,43 +240,43 @@ def compare(
         data.path.name,
         typed_command(click.get_current_context()),
     )
-    console.give(run_comparison(known, plan, console))
+    console.give(run_comparison(known, task, console))
 
 
-def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
+def run_comparison(
+    data: Data, task: ComparisonTask, console: Console
+) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
     from aucmax._core.compiled import Loop
-    from aucmax.model_selection import choose_aim, choose_folds, compare_models
-    from aucmax.tables import TableEncoder
+    from aucmax.model_selection import PlannedComparison, choose_aim
 
-    models = plan.models_for(data)
-    target = data.encode(models, plan.positive)
-    aim = choose_aim(target, plan.metric, **plan.ranges)
-    if plan.test is None:
-        n_folds = choose_folds(target, plan.n_folds, plan.seed)
-        where, test = f"{n_folds} fold{'s' if n_folds > 1 else ''}", None
-        title = "Cross-validating"
-    else:
-        truth = plan.test.match_values(target.grading)
-        n_folds, test = 1, (plan.test.rows, truth)
-        where = f"tested on {plan.test.n_rows} others"
-        title = f"Testing on {plan.test.n_rows} rows"
-    encoder = TableEncoder().fit(data.rows, target.relevant)
+    models = task.models_for(data)
+    target = data.encode(models, task.positive)
+    test = None
+    if task.test is not None:
+        test = (task.test.rows, task.test.match_values(target.grading))
+    planned = PlannedComparison.of(
+        data.rows,
+        target,
+        models,
+        choose_aim(target, task.metric, **task.ranges),
+        test=test,
+        n_folds=task.n_folds,
+        random_state=task.seed,
+        parameters={"auto": task.auto},
+    )
+    n_folds = planned.n_folds
+    where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
+    if task.test is not None:
+        where = f"tested on {task.test.n_rows} others"
+        title = f"Testing on {task.test.n_rows} rows"
     console.say(f"{data.describe(target)}, {where}")
-    describe_columns(encoder, console)
     Loop(lambda: None).dispatcher()  # loads numba before the time of a fit is taken
     with console.progress(title, n_folds * len(models)) as step:
-        comparison = compare_models(
-            data.rows,
-            target,
-            [plan.model(name, aim) for name in models],
-            n_folds=n_folds,
-            test=test,
-            metric=plan.metric,
-            **plan.ranges,
-            random_state=plan.seed,
-            progress=step,
-        )
+        comparison = planned.run(step)
+    assert comparison.last_fold is not None
+    encoder = next(iter(comparison.last_fold.models.values())).encoder_
+    describe_columns(encoder, console)
     for notice in comparison.notices:
         if not encoder.dropped_.keys() & set(notice.columns):
             console.note(str(notice))
@@ -295,11 +287,11 @@ def run_comparison(data: Data, plan: Plan, console: Console) -> dict[str, Any]:
         "test_rows": comparison.target.labels.size,
         "dropped_columns": encoder.dropped_,
     }
-    return {**record, **_save_results(comparison, data, target, plan, console)}
+    return {**record, **_save_results(comparison, data, target, task, console)}
 
 
 def _save_results(
-    comparison: Any, data: Data, target: Any, plan: Plan, console: Console
+    comparison: Any, data: Data, target: Any, task: ComparisonTask, console: Console
 ) -> dict[str, Any]:
     import aucmax
 
@@ -313,24 +305,25 @@ def _save_results(
     def draw(path: Path) -> None:
         found, aim = comparison, comparison.aim
         figure = draw_curves(found.target, found.positions, found.ranked, aim)
-        save_figure(figure, path, plan.force)
+        save_figure(figure, path, task.force)
 
     def describe(path: Path) -> None:
         page = comparison.report(
             title=f"Which model ranks best by {data.target_name}?",
-            reproduction={"command": plan.command, "data": plan.source},
+            reproduction={"command": task.command, "data": task.source},
         )
-        page.save(path, overwrite=plan.force)
+        page.save(path, overwrite=task.force)
 
     saved: dict[str, Any] = {"model_file": None, "figure": None, "report": None}
-    if plan.figure is not None:
-        saved["figure"] = console.write(plan.figure, draw, "ROC curves: {}")
-    if plan.report is not None:
-        saved["report"] = console.write(plan.report, describe, "Report:     {}")
-    if plan.model_file is not None:
-        auto = dict(plan.auto) if comparison.best == "auto" else None
+    if task.figure is not None:
+        saved["figure"] = console.write(task.figure, draw, "ROC curves: {}")
+    if task.report is not None:
+        saved["report"] = console.write(task.report, describe, "Report:     {}")
+    if task.model_file is not None:
+        auto = dict(task.auto) if comparison.best == "auto" else None
         model = fit_model(comparison.best, data, target, comparison.aim, console, auto)
-        write = partial(aucmax.save, model, overwrite=plan.force)
+        write = partial(aucmax.save, model, overwrite=task.force)
+        saved["dropped_columns"] = model.encoder_.dropped_
         line = f"Best model: {{}} ({comparison.best}, fitted to all rows)"
-        saved["model_file"] = console.write(plan.model_file, write, line)
+        saved["model_file"] = console.write(task.model_file, write, line)
     return saved

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from aucmax.cli.compare import Plan, run_comparison
+from aucmax.cli.compare import ComparisonTask, run_comparison
 from aucmax.cli.entry_point import Command
 from aucmax.cli.options import range_options
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
@@ -60,7 +60,7 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     known, new = table.head(-_N_NEW), table.tail(_N_NEW)
     console.say("A simulated table: which of these machines will fail?")
     data = Data(known.drop(_TARGET), known[_TARGET], _TARGET)
-    plan = Plan(
+    task = ComparisonTask(
         models=compared_models(bool(ranges)),
         n_folds=5,
         ranges=ranges,
@@ -74,7 +74,7 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         command=_command(ranges),
         force=True,
     )
-    record = run_comparison(data, plan, console)
+    record = run_comparison(data, task, console)
     for name, rows in (("known", known), ("new", new)):
         console.write(files[name], partial(save_table, rows, overwrite=True))
     _suggest(files, console)

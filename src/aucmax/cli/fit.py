@@ -28,7 +28,13 @@ from aucmax.cli.reading import (
     split_target,
 )
 from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
-from aucmax.cli.training import auto_record, fit_model, note_findings, target_record
+from aucmax.cli.training import (
+    auto_record,
+    describe_columns,
+    fit_model,
+    note_findings,
+    target_record,
+)
 from aucmax.model_selection import MODELS
 
 __all__ = ["fit"]
@@ -178,6 +184,7 @@ def fit(
     fitted = fit_model(
         model, training, goal, aim, console, parameters, calibrate, checkpoint
     )
+    describe_columns(fitted.encoder_, console)
     place = console.write(output, partial(aucmax.save, fitted, overwrite=force))
     if checkpoint is not None and console.exit_code:
         echo(f"The checkpoint {checkpoint} is kept for another try.", err=True)

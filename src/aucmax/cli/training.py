@@ -31,7 +31,7 @@ def fit_model(
     calibrate: str | None = None,
     checkpoint: Path | None = None,
 ) -> Any:
-    """Fit a model by name; tell what became of the columns.
+    """Fit a model by name.
 
     Without a choice, auto learns probabilities, since it has the scores for it; other
     models would have to be fitted several times.
@@ -70,7 +70,6 @@ def fit_model(
             f"{'' if goal.queries is None else ' within each query'}, so it ranks "
             f"nothing and is not saved. {_advice(name)}"
         )
-    describe_columns(model.encoder_, console)
     return model
 
 

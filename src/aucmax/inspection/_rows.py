@@ -10,8 +10,8 @@ from aucmax._core.parameters import check_names
 from aucmax._core.validation import FloatArray, IntArray, reject_unreadable
 from aucmax.exceptions import IncompatibleError
 from aucmax.tables import as_table
+from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.frames import as_rows
-from aucmax.tables.table_model import score_rows
 
 __all__ = ["MixedRows", "mixed_rows", "read_scores", "used_columns"]
 

@@ -13,7 +13,7 @@ from aucmax.inspection._rows import (
     read_scores,
     used_columns,
 )
-from aucmax.tables.table_model import view_rows
+from aucmax.tables.cross_fit import view_rows
 
 __all__ = ["Contributions", "contributions"]
 

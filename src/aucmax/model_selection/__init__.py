@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from aucmax.model_selection.models import (
     BASELINES,
+    CANDIDATES,
     LEVEL_MODELS,
     MODELS,
-    ModelChoice,
+    NamedModel,
     compared_models,
+    find_model,
     table_model,
     trained_ranges,
 )
@@ -20,38 +22,39 @@ from aucmax.model_selection.models import (
 if TYPE_CHECKING:
     from aucmax.model_selection.aim import MEASURES, Aim, choose_aim
     from aucmax.model_selection.auto_ranker import AutoRanker
-    from aucmax.model_selection.candidates import CANDIDATES
-    from aucmax.model_selection.cross_validation import compare_models
-    from aucmax.model_selection.judges import Summary, summarise_scores
-    from aucmax.model_selection.parameters import parse_parameters
-    from aucmax.model_selection.reporting import report_model
-    from aucmax.model_selection.results import (
+    from aucmax.model_selection.auto_search import AutoProgress
+    from aucmax.model_selection.comparison import (
         Comparison,
         FittedFold,
         ModelResult,
         VersusBaseline,
     )
-    from aucmax.model_selection.search import AutoProgress
-    from aucmax.model_selection.splits import choose_folds, find_notices
+    from aucmax.model_selection.cross_validation import (
+        PlannedComparison,
+        compare_models,
+        find_notices,
+    )
+    from aucmax.model_selection.fold_estimates import Summary, summarise_scores
+    from aucmax.model_selection.model_report import report_model
+    from aucmax.model_selection.typed_parameters import parse_parameters
 
 _HOME = {
-    "AutoProgress": "search",
+    "AutoProgress": "auto_search",
     "AutoRanker": "auto_ranker",
-    "CANDIDATES": "candidates",
     "MEASURES": "aim",
     "Aim": "aim",
-    "Comparison": "results",
-    "FittedFold": "results",
-    "ModelResult": "results",
-    "Summary": "judges",
-    "VersusBaseline": "results",
+    "Comparison": "comparison",
+    "FittedFold": "comparison",
+    "ModelResult": "comparison",
+    "PlannedComparison": "cross_validation",
+    "Summary": "fold_estimates",
+    "VersusBaseline": "comparison",
     "choose_aim": "aim",
-    "choose_folds": "splits",
     "compare_models": "cross_validation",
-    "find_notices": "splits",
-    "parse_parameters": "parameters",
-    "report_model": "reporting",
-    "summarise_scores": "judges",
+    "find_notices": "cross_validation",
+    "parse_parameters": "typed_parameters",
+    "report_model": "model_report",
+    "summarise_scores": "fold_estimates",
 }
 
 __all__ = [
@@ -65,14 +68,15 @@ __all__ = [
     "AutoRanker",
     "Comparison",
     "FittedFold",
-    "ModelChoice",
     "ModelResult",
+    "NamedModel",
+    "PlannedComparison",
     "Summary",
     "VersusBaseline",
     "choose_aim",
-    "choose_folds",
     "compare_models",
     "compared_models",
+    "find_model",
     "find_notices",
     "parse_parameters",
     "report_model",

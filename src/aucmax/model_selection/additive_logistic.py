@@ -28,22 +28,9 @@ class AdditiveLogistic(BinaryRanker):
     .. math:: f(x) = \sum_k \left( a_k x_k + \sum_j c_{kj} r_{kj}(x_k) \right)
 
     The ramp :math:`r_{kj}` rises from 0 to 1 between two neighbouring quantiles: with
-    equal weights the ramps are the rank of the row in the column.
-
-    Parameters
-    ----------
-    n_ramps : int, default=10
-        Ramps per column.
-    C : float, default=0.2
-        Weight of the loss.
-
-    Attributes
-    ----------
-    knots_ : ndarray of shape (n_features, n_ramps + 1)
-        Quantiles of each column.
-    weights_ : ndarray of shape (n_features, n_ramps + 1)
-        Of each column's value, and of its ramps; 0 of ramps in a column that has fewer
-        than two, which would repeat the value.
+    equal weights the ramps are the rank of the row in the column. `weights_` has the
+    weight of each column's value, then those of its ramps: 0 in a column that has fewer
+    than two, which would repeat the value.
     """
 
     _saved_state = saved.fields(
@@ -56,13 +43,7 @@ class AdditiveLogistic(BinaryRanker):
         self.C = C
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the curves.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            Features on one scale.
-        """
+        """Learn the curves; features are to be on one scale."""
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         knots = np.zeros((X.shape[1], self.n_ramps + 1))
         filled = np.arange(X.shape[1])
@@ -82,13 +63,7 @@ class AdditiveLogistic(BinaryRanker):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows by the sum of their curves.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores.
-        """
+        """Score rows by the sum of their curves."""
         check_is_fitted(self)
         scores = np.empty(X.shape[0])
         ramps = self.weights_[_is_bent(self.knots_), 1:]

@@ -1,19 +1,35 @@
 """What a comparison goes by: a measure, and the part of the ROC curve that counts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from aucmax._core.parameters import check_range
+from aucmax.metrics import (
+    mean_average_precision,
+    multiclass_auc_score,
+    ndcg_score,
+    ordinal_auc_score,
+    partial_auc_score,
+    roc_auc_score,
+)
 from aucmax.tables import Target
 
-__all__ = ["MEASURES", "Aim", "choose_aim", "measures_of"]
+__all__ = ["MEASURES", "Aim", "choose_aim", "measure", "measure_titles", "measures_of"]
 
-Range = tuple[float, float]
+Range: TypeAlias = tuple[float, float]
+Floats: TypeAlias = NDArray[np.float64]
+Metric: TypeAlias = Callable[..., float]
 
 WHOLE: Range = (0.0, 1.0)
 # shown beside the AUC if nobody asks for a range
 _USUAL_FPR: Range = (0.0, 0.1)
+# they separate all levels; the others see the lowest and the rest
+_OF_LEVELS = {"mauc", "ordinal_auc", "ndcg"}
 
 #: Name of each measure in records, and what it is called in texts.
 MEASURES = {
@@ -50,6 +66,11 @@ class Aim:
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
 
     @property
+    def title(self) -> str:
+        """What the metric is called."""
+        return MEASURES[self.metric]
+
+    @property
     def part(self) -> str:
         """The part of the curve in a few characters."""
         text = "{:g}-{:g}".format(*self.fpr_range)
@@ -66,20 +87,14 @@ class Aim:
         return text + ", true-positive rates {:g} to {:g}".format(*self.tpr_range)
 
 
+def measure_titles(aim: Aim, names: Iterable[str]) -> list[str]:
+    """Return what measures are called in a table."""
+    titles = {**MEASURES, "partial_auc": f"pAUC {aim.part}"}
+    return [titles[name] for name in names]
+
+
 def measures_of(target: Target) -> list[str]:
-    """Name the measures of a target, the usual one first.
-
-    Parameters
-    ----------
-    target : Target
-        What is ranked.
-
-    Returns
-    -------
-    list of str
-        Two classes: ``auc`` and ``partial_auc``. More levels: ``mauc``,
-        ``ordinal_auc``, and ``auc``. With queries ``ndcg`` and ``map``, too.
-    """
+    """Name the measures of a target, the default one first."""
     names = ["auc", "partial_auc"]
     if target.is_graded:
         names = ["mauc", "ordinal_auc", "auc"]
@@ -138,3 +153,33 @@ def _explain_metric(metric: str, known: Sequence[str], target: Target) -> str:
     what += " without queries" if target.queries is None else " in queries"
     problem = "is no metric for" if metric in MEASURES else "is unknown; with"
     return f"the metric {metric!r} {problem} {what}: choose from {', '.join(known)}."
+
+
+def measure(target: Target, scores: Floats, aim: Aim) -> dict[str, Floats]:
+    """Measure each query that has rows of two levels; what is aimed at comes first.
+
+    Without queries all rows are one. With more than two levels ``auc`` and ``map`` are
+    of the rows above the lowest, and NaN for a query that has no row of the lowest.
+    """
+    metrics: dict[str, Metric] = {
+        "auc": roc_auc_score,
+        "partial_auc": partial(
+            partial_auc_score, fpr_range=aim.fpr_range, tpr_range=aim.tpr_range
+        ),
+        "mauc": multiclass_auc_score,
+        "ordinal_auc": ordinal_auc_score,
+        "ndcg": partial(ndcg_score, k=10),
+        "map": mean_average_precision,
+    }
+    names = sorted(measures_of(target), key=lambda name: name != aim.metric)
+    return {name: _by_query(metrics[name], name, target, scores) for name in names}
+
+
+def _by_query(metric: Metric, name: str, target: Target, scores: Floats) -> Floats:
+    labels = target.labels if name in _OF_LEVELS else target.relevant
+    values = np.full(len(target.blocks), np.nan)
+    for k, rows in enumerate(target.blocks):
+        if labels[rows].min() < labels[rows].max():
+            weights = target.weights_of(rows)
+            values[k] = metric(labels[rows], scores[rows], sample_weight=weights)
+    return values

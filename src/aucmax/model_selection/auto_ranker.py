@@ -25,26 +25,22 @@ from aucmax.decisions.calibration import (
     learn_calibration,
 )
 from aucmax.exceptions import ModelFileError
-from aucmax.model_selection.candidates import Setting, choose_candidates
-from aucmax.model_selection.clock import Clock
-from aucmax.model_selection.combiners import Ranked
-from aucmax.model_selection.ensemble import Ensemble, combine
-from aucmax.model_selection.estimate import WHOLE, estimate
+from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
+from aucmax.model_selection.auto_search import AutoProgress, AutoSearch, SearchClock
+from aucmax.model_selection.fitted_candidates import SearchRows
+from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.input_table import read_rows, read_table
-from aucmax.model_selection.leaderboard import board, summarise
-from aucmax.model_selection.members import choose_members
-from aucmax.model_selection.out_of_fold import TrainingTable
-from aucmax.model_selection.pooling import ignore_few_rows
-from aucmax.model_selection.rank_scale import to_logits
-from aucmax.model_selection.resuming import SearchCheckpoint
-from aucmax.model_selection.search import AutoProgress, search
-from aucmax.tables import TableEncoder, check_table, has_constant_scores
-from aucmax.tables.table_model import (
-    check_categories,
-    score_rows,
-    view_rows,
-    warn_of_constant_scores,
+from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, summarise
+from aucmax.model_selection.models import SearchSetting, choose_candidates
+from aucmax.model_selection.stacking import (
+    LogitRows,
+    StackedModels,
+    combine,
+    to_logits,
 )
+from aucmax.tables import TableEncoder, check_table, has_constant_scores
+from aucmax.tables.cross_fit import score_rows, view_rows
+from aucmax.tables.table_model import check_categories, warn_of_constant_scores
 
 __all__ = ["AutoRanker"]
 
@@ -80,7 +76,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         The most seconds for a fit. Candidates that cannot be done in time are left out,
         but for the first; None tries all of them.
     models : "default" or sequence, default="default"
-        Names of candidates (:data:`aucmax.model_selection.CANDIDATES`), estimators,
+        Names from :data:`aucmax.model_selection.MODELS` (those of
+        :data:`aucmax.model_selection.CANDIDATES` are tried by default), estimators,
         pairs ``(name, estimator)``. An estimator learns from the scaled, one-hot
         encoded table, or from gaps and category codes if it has a parameter
         ``categorical_features``.
@@ -141,7 +138,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from aucmax import AutoRanker
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = AutoRanker(models=["logistic regression", "boosted trees"])
+    >>> model = AutoRanker(models=["logistic", "lightgbm-small"])
     >>> model = model.fit(X[:300], y[:300])
     >>> model.score(X[300:], y[300:]) > 0.99
     True
@@ -224,7 +221,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             Ctrl-C, or when the time was up, another call with more time goes on, too.
             Another search is refused until this one is finished.
         """
-        clock = Clock(self.time_limit)
+        clock = SearchClock(self.time_limit)
         with unchanged_on_failure(self):
             self._check_parameters()
             given = read_rows(
@@ -234,24 +231,27 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                 given.labels,
                 self.folds,
                 self.random_state,
-                queries=given.queries,
-                groups=given.groups,
-                times=given.times,
+                queries=given.target.queries,
+                groups=given.target.groups,
+                times=given.target.times,
             )
             hidden = check_table(given.table, given.labels, plan.folds)
-            rows = TrainingTable(given, plan)
-            setting = self._setting(given.table, plan.folds[0][0].size)
+            rows = SearchRows(given, plan)
+            setting = self._setting(given.table)
             candidates = choose_candidates(self.models, setting)
             done = None
             if checkpoint is not None:
                 done = SearchCheckpoint(checkpoint, rows, setting, candidates)
-            found = search(candidates, rows, setting, clock, reporter(self), done)
+            search = AutoSearch(rows, setting, clock, reporter(self), done)
+            search.run(candidates)
             ranked = rows.ranked(
-                np.column_stack([one.logits for one in found.fitted]), setting.part
+                np.column_stack([one.logits for one in search.fitted]), setting.part
             )
-            ensemble = combine(ranked, plan.blocks, is_forward=given.times is not None)
-            members = choose_members(found, ensemble.weights, rows, setting, clock)
-            if done is not None and not found.is_stopped:
+            ensemble = combine(
+                ranked, plan.blocks, is_forward=given.target.times is not None
+            )
+            members = search.choose_members(ensemble.weights)
+            if done is not None and not search.is_stopped:
                 done.finish()
             replace_state(
                 self,
@@ -262,13 +262,12 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                     "weights_": {one["name"]: one["weight"] for one in members.records},
                     "combiner_": ensemble.combiner,
                     "estimate_": self._estimate(ranked, ensemble.honest_scores),
-                    "board_": board(found.fitted, ranked, ensemble),
+                    "board_": board(search.fitted, ranked, ensemble),
                     "notices_": [
                         *plan.notices,
                         *map(str, hidden),
                         *members.encoders[0].notices_,
-                        *found.notices,
-                        *members.notices,
+                        *search.notices,
                     ],
                     **self._learn_cut(ranked, ensemble),
                     "n_rows_": given.n_rows,
@@ -325,9 +324,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             fpr_range = (0.0, 0.1)
         return {"fpr_range": fpr_range, "tpr_range": tpr_range}
 
-    def _setting(self, table: Any, n_rows: int) -> Setting:
-        return Setting(
-            n_rows=n_rows,
+    def _setting(self, table: Any) -> SearchSetting:
+        return SearchSetting(
             n_columns=table.shape[1],
             is_sparse=not hasattr(table, "columns"),
             part=self._part_of_the_curve(),
@@ -336,10 +334,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             is_limited=self.time_limit is not None,
         )
 
-    def _estimate(self, ranked: Ranked, scores: FloatArray) -> dict[str, float]:
-        part = ranked.part if ranked.part != WHOLE else _FIRST_TENTH
+    def _estimate(self, ranked: LogitRows, scores: FloatArray) -> dict[str, float]:
+        part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
         record: dict[str, float] = {}
-        for name, ranges in (("auc", WHOLE), ("partial_auc", part)):
+        for name, ranges in (("auc", WHOLE_CURVE), ("partial_auc", part)):
             # the part that was not asked for is a side figure
             is_aim = ranges == ranked.part
             with nullcontext() if is_aim else ignore_few_rows():
@@ -351,7 +349,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             }
         return record
 
-    def _learn_cut(self, ranked: Ranked, ensemble: Ensemble) -> dict[str, Any]:
+    def _learn_cut(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, Any]:
         """Learn the threshold, and the calibration if there is to be one."""
         labels, weight = ranked.labels, ranked.weight
         threshold = balanced_threshold(ensemble.scores, labels, weight)
@@ -368,7 +366,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         part = self._part_of_the_curve()
         if self.metric is not None:
             check_choice("metric", self.metric, METRICS)
-        if self.metric == "auc" and part != WHOLE:
+        if self.metric == "auc" and part != WHOLE_CURVE:
             raise ValueError(
                 f"metric='auc' contradicts fpr_range={self.fpr_range!r} and tpr_range="
                 f"{self.tpr_range!r}: it is the whole curve. Leave out metric, or the "

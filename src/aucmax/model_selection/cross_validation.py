@@ -20,8 +20,8 @@ is the estimator of LeDell, Petersen and van der Laan [2]_.
 With queries, rows are compared within their query alone, no query is divided between
 folds, and the estimate is the mean over the queries that have rows of both classes,
 with Student's t for its interval and for the paired difference of two models
-(:mod:`aucmax.model_selection.measures`). The same for more than two levels: each fold
-takes the place of a query if there are none.
+(:mod:`aucmax.model_selection.fold_estimates`). The same for more than two levels: each
+fold takes the place of a query if there are none.
 
 These variances describe the test rows, given the fitted models. The models themselves
 depend on the rows of other test folds, and no unbiased estimate of what that adds
@@ -47,51 +47,60 @@ References
    52, 2003.
 """
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import cache
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
 
+from aucmax._core.folds import Folds, split_rows
+from aucmax._core.mapped import is_on_disk
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
-from aucmax.model_selection.aim import MEASURES, choose_aim
-from aucmax.model_selection.judges import Fold, compare_folds, summarise_folds
-from aucmax.model_selection.models import BASELINES, compared_models, name_models
-from aucmax.model_selection.results import (
+from aucmax.model_selection.aim import Aim, choose_aim
+from aucmax.model_selection.comparison import (
     Comparison,
     FittedFold,
     ModelResult,
     VersusBaseline,
 )
-from aucmax.model_selection.splits import Splits
+from aucmax.model_selection.fold_estimates import (
+    FoldScores,
+    compare_folds,
+    summarise_folds,
+)
+from aucmax.model_selection.models import (
+    BASELINES,
+    compared_models,
+    learns_levels,
+    name_models,
+    table_model,
+)
 from aucmax.tables import (
-    TableEncoder,
     TableModel,
     TableNotice,
     Target,
     as_table,
+    check_table,
     describe_rows,
     digest_table,
     encode_target,
+    match_target,
 )
-from aucmax.tables.table_model import (
-    assemble_model,
-    check_rows,
-    fit_estimator,
-    learn_encoder,
-    score_rows,
-    view_rows,
-    view_training_rows,
-)
+from aucmax.tables._scaling import fit_width
+from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables.table_model import assemble_model, check_rows
 
-__all__ = ["compare_models"]
+__all__ = ["PlannedComparison", "compare_models", "find_notices"]
+
+# rows of each class that are checked where not all are in memory
+_MAX_ROWS_OF_A_CLASS = 20_000
 
 Models = Mapping[str, TableModel]
-Encode = Callable[[TableEncoder | None, str], tuple[TableEncoder, Any, Any]]
 
 
 def compare_models(
@@ -114,7 +123,7 @@ def compare_models(
 ) -> Comparison:
     """Cross-validate models on the same folds.
 
-    The table is learned anew from the training rows of every fold. With queries, models
+    The columns are learned from the training rows of every fold. With queries, models
     that can learn within queries do; the others learn all rows together. With more than
     two levels, models that do not learn levels learn which rows are above the lowest.
 
@@ -131,7 +140,7 @@ def compare_models(
         says which of two values is the positive one without a choice. More than two
         values are levels of relevance if one of the models learns levels.
     models : sequence, optional
-        Names from :data:`aucmax.model_selection.models.MODELS`, estimators, and pairs
+        Names from :data:`aucmax.model_selection.MODELS`, estimators, and pairs
         ``(name, estimator)`` of a classifier with ``decision_function`` or
         ``predict_proba``; none is changed. An estimator learns from the scaled, one-hot
         encoded table, or from gaps and category codes if it has a parameter
@@ -152,7 +161,7 @@ def compare_models(
         `y` has, too.
     baselines : sequence of str, optional
         Names of the models that the others are tested against; by default those among
-        :data:`aucmax.model_selection.models.BASELINES`.
+        :data:`aucmax.model_selection.BASELINES`.
     n_folds : int, optional
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small, queries or groups are few, or times
@@ -192,48 +201,193 @@ def compare_models(
         has_range = fpr_range is not None or tpr_range is not None
         has_queries = qid is not None or getattr(y, "queries", None) is not None
         models = compared_models(metric == "partial_auc" or has_range, has_queries)
-    learns_levels = any(m.levels == "learn" for m in name_models(models).values())
-    target = encode_target(y, allow_levels=learns_levels, qid=qid)
+    target = encode_target(y, allow_levels=learns_levels(models), qid=qid)
     target = describe_rows(
         target, sample_weight=sample_weight, groups=groups, times=times
     )
     aim = choose_aim(target, metric, fpr_range, tpr_range)
-    named = name_models(models, aim.ranges)
-    baselines = _choose_baselines(baselines, named)
-    table = as_table(X)
-    check_rows(table, target)
-    if test is None:
-        splits = Splits.of_folds(table, target, n_folds, random_state)
-    else:
-        splits = Splits.of_two_tables(table, target, *test)
-    notices = dict.fromkeys(splits.check())
-    folds: list[Fold] = []
-    for train, tested in splits.folds:
-        known = splits.target.take(train)
-        fold = Fold(tested, splits.target.take(tested), aim)
-        folds.append(fold)
-        encode = _encodings(splits.table[train], splits.table[tested], known)
-        last = FittedFold({}, splits.table[tested], fold.target)
-        for name, model in named.items():
-            with _warnings_to(notices, name):
-                last.models[name] = _fit_and_score(name, model, encode, known, fold)
-            if progress is not None:
-                where = (
-                    f"fold {len(folds)}/{len(splits.folds)} " if test is None else ""
-                )
-                progress(where + _news(fold, name))
-    found = _sum_up(folds, baselines, splits, tuple(notices))
-    return replace(
-        found,
-        last_fold=last,
+    planned = PlannedComparison.of(
+        X,
+        target,
+        models,
+        aim,
+        test=test,
+        baselines=baselines,
+        n_folds=n_folds,
         random_state=random_state,
-        fingerprint=digest_table(splits.table, splits.target),
     )
+    return planned.run(progress)
 
 
-def _news(fold: Fold, name: str) -> str:
+@dataclass(frozen=True)
+class PlannedComparison:
+    """Models, rows and folds of a comparison that is yet to run; `of` makes one.
+
+    Attributes
+    ----------
+    models : dict of str to TableModel
+        Unfitted, by their names.
+    baselines : list of str
+        Those that the others are tested against.
+    splits : Splits
+        The rows of training and test.
+    aim : Aim
+        What decides.
+    random_state : int
+        What decides how rows are dealt to the folds.
+    """
+
+    models: Models
+    baselines: list[str]
+    splits: "Splits"
+    aim: Aim
+    random_state: int
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        target: Target,
+        models: Sequence[Any],
+        aim: Aim,
+        *,
+        test: tuple[Any, Any] | None = None,
+        baselines: Sequence[str] | None = None,
+        n_folds: int | None = None,
+        random_state: int = 0,
+        parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Self:
+        """Divide the rows, and make the models.
+
+        Parameters
+        ----------
+        X, models, test, baselines, n_folds, random_state : optional
+            As in :func:`compare_models`.
+        target : Target
+            What is ranked.
+        aim : Aim
+            What decides.
+        parameters : mapping, optional
+            Parameters to set of models of the list, by the name of the model.
+
+        Returns
+        -------
+        PlannedComparison
+        """
+        chosen = parameters or {}
+        named = name_models(
+            models,
+            lambda name: table_model(
+                name, ranges=aim.ranges, parameters=chosen.get(name)
+            ),
+        )
+        table = as_table(X)
+        check_rows(table, target)
+        if test is None:
+            splits = Splits.of_folds(table, target, n_folds, random_state)
+        else:
+            splits = Splits.of_two_tables(table, target, *test)
+        baselines = _choose_baselines(baselines, named)
+        return cls(named, baselines, splits, aim, random_state)
+
+    @property
+    def n_folds(self) -> int:
+        """Number of folds; 1 if there are test rows."""
+        return len(self.splits.folds)
+
+    def run(self, progress: Callable[[str], None] | None = None) -> Comparison:
+        """Fit all models to all folds.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with a line of news after each fit.
+
+        Returns
+        -------
+        Comparison
+        """
+        splits = self.splits
+        notices = dict.fromkeys(splits.check())
+        folded = FoldedTable(splits.table, splits.target, splits.folds)
+        folds: list[FoldScores] = []
+        for k, (train, tested) in enumerate(splits.folds):
+            known = splits.target.take(train)
+            fold = FoldScores(tested, splits.target.take(tested), self.aim)
+            folds.append(fold)
+            last = FittedFold({}, splits.table[tested], fold.target)
+            for name, model in self.models.items():
+                with _warnings_to(notices, name):
+                    scored = folded.fit_and_score(model, k)
+                    fold.add(name, scored.scores, scored.seconds)
+                    encoder = folded.encoder(k, model.encoder)
+                    last.models[name] = assemble_model(
+                        model, encoder, scored.estimator, known
+                    )
+                if progress is not None:
+                    is_test = splits.scheme == "test"
+                    where = "" if is_test else f"fold {k + 1}/{self.n_folds} "
+                    progress(where + _news(fold, name))
+            folded.forget(k)
+        fingerprint = digest_table(splits.table, splits.target)
+        return self._sum_up(folds, tuple(notices), last, fingerprint)
+
+    def _sum_up(
+        self,
+        folds: Sequence[FoldScores],
+        notices: tuple[TableNotice, ...],
+        last: FittedFold,
+        fingerprint: str,
+    ) -> Comparison:
+        results = [
+            _result(folds, name, name in self.baselines) for name in folds[0].scores
+        ]
+        ranked = [result.name for result in results if result.problem is None]
+        tests = []
+        for name in ranked:
+            for baseline in self.baselines:
+                if baseline in ranked and baseline != name:
+                    test = compare_folds(folds, name, baseline)
+                    difference, low, high, _, p_value = test
+                    tests.append(
+                        VersusBaseline(name, baseline, difference, low, high, p_value)
+                    )
+        rows = np.concatenate([fold.rows for fold in folds])
+        order = np.argsort(rows)
+        sound = [result for result in results if result.problem is None]
+        best = max(sound, key=lambda result: result.main).name if sound else None
+        return Comparison(
+            results=tuple(results),
+            tests=tuple(tests),
+            best=best,
+            target=self.splits.target.take(rows[order]),
+            unit=folds[0].unit,
+            positions={
+                name: np.concatenate(
+                    [f.target.positions(f.scores[name]) for f in folds]
+                )[order]
+                for name in ranked
+            },
+            scores={
+                name: np.concatenate([fold.scores[name] for fold in folds])[order]
+                for name in ranked
+            },
+            fold_numbers=np.repeat(
+                np.arange(len(folds)), [fold.rows.size for fold in folds]
+            )[order],
+            n_folds=len(folds),
+            scheme=self.splits.scheme,
+            aim=self.aim,
+            notices=notices,
+            last_fold=last,
+            random_state=self.random_state,
+            fingerprint=fingerprint,
+        )
+
+
+def _news(fold: FoldScores, name: str) -> str:
     value = fold.main(name)
-    measured = f"{MEASURES[fold.aim.metric]} {value:.4f}"
+    measured = f"{fold.aim.title} {value:.4f}"
     if np.isnan(value):
         measured = "constant scores"
     return f"{name} {measured} {fold.seconds[name]:.2f} s"
@@ -248,35 +402,6 @@ def _choose_baselines(wanted: Sequence[str] | None, named: Models) -> list[str]:
                 f"the baseline {name!r} is not among the models: {', '.join(named)}."
             )
     return [name for name in named if name in wanted]
-
-
-def _encodings(train: Any, test: Any, target: Target) -> Encode:
-    """Give a function that makes each matrix once, for all models that need it."""
-
-    @cache
-    def learn(template: TableEncoder | None) -> TableEncoder:
-        return learn_encoder(template, train, target.relevant)
-
-    @cache
-    def encode(
-        template: TableEncoder | None, view: str
-    ) -> tuple[TableEncoder, Any, Any]:
-        encoder = learn(template)
-        known = view_training_rows(view, encoder, train, target)
-        return encoder, known, view_rows(view, encoder, test)
-
-    return encode
-
-
-def _fit_and_score(
-    name: str, model: TableModel, encode: Encode, target: Target, fold: Fold
-) -> TableModel:
-    encoder, known, new = encode(model.encoder, model.view)
-    start = time.perf_counter()
-    estimator = fit_estimator(model, encoder, known, target)
-    seconds = time.perf_counter() - start
-    fold.add(name, score_rows(estimator, new), seconds)
-    return assemble_model(model, encoder, estimator, target)
 
 
 @contextmanager
@@ -295,54 +420,7 @@ def _warnings_to(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
             notices[TableNotice("model", text)] = None
 
 
-def _sum_up(
-    folds: Sequence[Fold],
-    baselines: Sequence[str],
-    splits: Splits,
-    notices: tuple[TableNotice, ...],
-) -> Comparison:
-    results = [_result(folds, name, name in baselines) for name in folds[0].scores]
-    ranked = [result.name for result in results if result.problem is None]
-    tests = []
-    for name in ranked:
-        for baseline in baselines:
-            if baseline in ranked and baseline != name:
-                test = compare_folds(folds, name, baseline)
-                difference, low, high, _, p_value = test
-                tests.append(
-                    VersusBaseline(name, baseline, difference, low, high, p_value)
-                )
-    rows = np.concatenate([fold.rows for fold in folds])
-    order = np.argsort(rows)
-    sound = [result for result in results if result.problem is None]
-    best = max(sound, key=lambda result: result.main).name if sound else None
-    return Comparison(
-        results=tuple(results),
-        tests=tuple(tests),
-        best=best,
-        target=splits.target.take(rows[order]),
-        unit=folds[0].unit,
-        positions={
-            name: np.concatenate([f.target.positions(f.scores[name]) for f in folds])[
-                order
-            ]
-            for name in ranked
-        },
-        scores={
-            name: np.concatenate([fold.scores[name] for fold in folds])[order]
-            for name in ranked
-        },
-        fold_numbers=np.repeat(
-            np.arange(len(folds)), [fold.rows.size for fold in folds]
-        )[order],
-        n_folds=len(folds),
-        scheme=splits.scheme,
-        aim=folds[0].aim,
-        notices=notices,
-    )
-
-
-def _result(folds: Sequence[Fold], name: str, is_baseline: bool) -> ModelResult:
+def _result(folds: Sequence[FoldScores], name: str, is_baseline: bool) -> ModelResult:
     summary = summarise_folds(folds, name)
     problem = None
     if summary.n_constant:
@@ -357,3 +435,99 @@ def _result(folds: Sequence[Fold], name: str, is_baseline: bool) -> ModelResult:
         summary.folds,
         problem,
     )
+
+
+@dataclass(frozen=True)
+class Splits:
+    """A table with its target, and the rows of training and test by their numbers."""
+
+    table: Any
+    target: Target
+    folds: Folds
+    scheme: str  # "folds", "groups", "times" or "test"
+
+    @classmethod
+    def of_folds(
+        cls, table: Any, target: Target, n_folds: int | None, random_state: int
+    ) -> Self:
+        """Divide the rows of one table."""
+        folds = split_rows(target, n_folds, random_state)
+        by = {"times": target.times, "groups": target.groups}
+        scheme = next((n for n, v in by.items() if v is not None), "folds")
+        return cls(table, target, folds, scheme)
+
+    @classmethod
+    def of_two_tables(cls, table: Any, target: Target, X: Any, y: Any) -> Self:
+        """Learn from all rows of the first, and test on those of the second."""
+        other = y
+        if not isinstance(y, Target):
+            other = match_target(y, target.grading, name="the target of the test rows")
+        if (target.queries is None) != (other.queries is None):
+            raise ValueError(
+                "rows of training and test must both have queries, or neither of them."
+            )
+        if other.queries is None and min(other.n_positive, other.n_negative) < 2:
+            raise ValueError(
+                f"{other.n_positive} of {other.labels.size} test rows are positive; at "
+                "least two rows of either class are needed to test models."
+            )
+        rows = np.arange(target.labels.size + other.labels.size, dtype=np.intp)
+        fold = (rows[: target.labels.size], rows[target.labels.size :])
+        both = _stacked(table, as_table(X))
+        return cls(both, target.followed_by(other), [fold], "test")
+
+    def check(self) -> list[TableNotice]:
+        """Look for leaks, identifiers and the like."""
+        return check_table(self.table, self.target.relevant, self.folds)
+
+
+def find_notices(X: Any, target: Target) -> list[TableNotice]:
+    """Look for leaks and the like on the usual folds of a table.
+
+    Parameters
+    ----------
+    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+        Raw rows. Of a table on disk some are looked at: up to 20,000 of each class.
+    target : Target
+        What is ranked.
+
+    Returns
+    -------
+    list of TableNotice
+        None if the rows cannot be divided into folds.
+    """
+    if is_on_disk(X):
+        rows = _some_rows(target)
+        X, target = X[rows].collect(), target.take(rows)
+    try:
+        return Splits.of_folds(as_table(X), target, None, 0).check()
+    except ValueError:
+        return []
+
+
+def _some_rows(target: Target) -> NDArray[np.intp]:
+    """Choose rows of both classes, evenly over the table, in ascending order."""
+    chosen = []
+    for members in (target.relevant > 0, target.relevant == 0):
+        rows = np.flatnonzero(members)
+        places = np.linspace(0, rows.size - 1, min(rows.size, _MAX_ROWS_OF_A_CLASS))
+        chosen.append(rows[places.astype(np.intp)])
+    return np.sort(np.concatenate(chosen))
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    if isinstance(first, pl.DataFrame) != isinstance(second, pl.DataFrame):
+        raise ValueError(
+            "the rows of training and test must both be tables with named columns, or "
+            "both sparse matrices."
+        )
+    if isinstance(first, pl.DataFrame):
+        missing = [name for name in first.columns if name not in second.columns]
+        if missing:
+            shown = ", ".join(map(repr, missing[:5]))
+            raise ValueError(
+                f"the test rows have no column {shown}, which the training rows have."
+            )
+        return pl.concat([first, second.select(first.columns)], how="vertical_relaxed")
+    width = max(first.shape[1], second.shape[1])
+    return sparse.vstack([fit_width(first, width), fit_width(second, width)], "csr")

@@ -1,6 +1,7 @@
-"""The door of AutoRanker: raw tables with names, arrays, and sparse matrices."""
+"""Check what AutoRanker receives: tables with names, arrays, and sparse matrices."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,6 @@ from sklearn.utils.validation import validate_data
 from aucmax._core.features import check_features, check_two_labels, explain_non_finite
 from aucmax._core.validation import (
     BoolArray,
-    FloatArray,
-    IntArray,
     check_qid,
     reject_negligible_weights,
     reject_unreadable,
@@ -24,42 +23,21 @@ __all__ = ["GivenRows", "read_rows", "read_table"]
 
 @dataclass(frozen=True)
 class GivenRows:
-    """What a fit received, checked; without rows of no weight.
-
-    Attributes
-    ----------
-    table : polars.DataFrame or csr_array
-        Raw rows.
-    classes : ndarray of shape (2,)
-        Negative and positive label.
-    labels : ndarray of bool of shape (n_rows,)
-        Which rows are positive.
-    weight : ndarray of shape (n_rows,), or None
-        Row weights.
-    queries, groups : ndarray of int64 of shape (n_rows,), or None
-        Their numbers.
-    times : ndarray of shape (n_rows,), or None
-        When each row was.
-    """
+    """The rows that a fit received, checked, without those of weight 0."""
 
     table: Any
-    classes: NDArray[Any]
-    labels: BoolArray
-    weight: FloatArray | None = None
-    queries: IntArray | None = None
-    groups: IntArray | None = None
-    times: FloatArray | None = None
+    classes: NDArray[Any]  # negative and positive label
+    target: Target
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return self.labels.size
+        return self.target.labels.size
 
-    @property
-    def target(self) -> Target:
-        """All but the table, as other models have it."""
-        vectors = (self.queries, self.weight, self.groups, self.times)
-        return Target(self.labels.astype(np.int64), Grading((0, 1), (0, 1)), *vectors)
+    @cached_property
+    def labels(self) -> BoolArray:
+        """Which rows are positive."""
+        return np.asarray(self.target.labels == 1)
 
 
 def read_rows(
@@ -79,20 +57,20 @@ def read_rows(
     times = None if times is None else read_moments(times)
     if times is not None and times.size != n_rows:
         raise ValueError(f"times has {times.size} rows, but X has {n_rows}.")
-    parts: dict[str, Any] = {
-        "labels": labels,
-        "weight": weight,
-        "queries": None if qid is None else check_qid(qid, n_rows).codes,
-        "groups": None if groups is None else check_qid(groups, n_rows, "groups").codes,
-        "times": times,
-    }
+    target = Target(
+        labels.astype(np.int64),
+        Grading((0, 1), (0, 1)),
+        None if qid is None else check_qid(qid, n_rows).codes,
+        weight,
+        None if groups is None else check_qid(groups, n_rows, "groups").codes,
+        times,
+    )
     if weight is not None:
         reject_negligible_weights(weight)
         if not weight.all():
             kept = np.flatnonzero(weight)
-            table = table[kept]
-            parts = {k: None if v is None else v[kept] for k, v in parts.items()}
-    return GivenRows(table, classes, **parts)
+            table, target = table[kept], target.take(kept)
+    return GivenRows(table, classes, target)
 
 
 def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:

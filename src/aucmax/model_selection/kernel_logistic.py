@@ -27,27 +27,8 @@ class KernelLogistic(BinaryRanker):
     r"""A smooth ranking: :math:`f(x) = \sum_k a_k \exp(-\gamma |x - x_k|^2)`.
 
     The landmarks :math:`x_k` are drawn from the training rows, and logistic regression
-    on their Nystroem features gives the weights.
-
-    Parameters
-    ----------
-    n_landmarks : int, default=400
-        The most landmarks.
-    width : float, default=0.7
-        Gamma times the variance of all columns together.
-    C : float, default=100.0
-        Weight of the loss.
-    random_state : int, default=0
-        Which rows are landmarks.
-
-    Attributes
-    ----------
-    landmarks_ : ndarray or csr_array of shape (n_landmarks, n_features)
-        Rows of the training data.
-    weights_ : ndarray of shape (n_landmarks,)
-        Their weights.
-    gamma_ : float
-        Of the kernel.
+    on their Nystroem features gives the weights. `width` is gamma times the variance of
+    all columns together.
     """
 
     _saved_state = saved.fields(
@@ -69,13 +50,7 @@ class KernelLogistic(BinaryRanker):
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Draw the landmarks, and learn their weights.
-
-        Parameters
-        ----------
-        X : ndarray or sparse matrix of shape (n_rows, n_features)
-            Features on one scale.
-        """
+        """Draw landmarks and learn their weights; features are to be on one scale."""
         classes, labels, weight = check_two_labels(self, y, sample_weight, X.shape[0])
         gamma = self.width / max(_total_variance(X), np.finfo(float).tiny)
         nystroem = Nystroem(
@@ -100,13 +75,7 @@ class KernelLogistic(BinaryRanker):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows by their distances to the landmarks.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores.
-        """
+        """Score rows by their distances to the landmarks."""
         check_is_fitted(self)
         scores = np.empty(X.shape[0])
         for start in range(0, scores.size, _ROWS_AT_A_TIME):

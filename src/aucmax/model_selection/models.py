@@ -1,26 +1,64 @@
-"""The models that can be compared: those with a name, one line each, and others."""
+"""The list of models: one name per model, for comparisons, AutoRanker and the CLI."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = [
     "BASELINES",
+    "CANDIDATES",
     "LEVEL_MODELS",
     "MODELS",
-    "ModelChoice",
+    "NamedModel",
+    "SearchCandidate",
+    "SearchSetting",
+    "choose_candidates",
     "compared_models",
+    "find_model",
+    "learns_levels",
     "name_models",
     "table_model",
     "trained_ranges",
 ]
 
+Ranges = Mapping[str, tuple[float, float]]
+
+_ALL_ROWS = 10**9
+# beyond, trees take long: AutoRanker tries one model of them, with fewer trees
+_MAX_COLUMNS_OF_TREES = 20_000
+_WHOLE = (0.0, 1.0)
+
+
+class SearchSetting(NamedTuple):
+    """What AutoRanker knows of the task before it tries a model."""
+
+    n_columns: int
+    is_sparse: bool
+    part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
+    n_jobs: int
+    random_state: int
+    is_limited: bool = False  # whether there is a time limit
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether a part of the curve counts, not all of it."""
+        return set(self.part.values()) != {_WHOLE}
+
+    @property
+    def is_early(self) -> bool:
+        """Whether the part begins at the false positive rate 0 and ends before 1."""
+        low, high = self.part["fpr_range"]
+        return bool(low == 0.0 and high < 1.0)
+
+
+Suits = Callable[[SearchSetting], bool]
+
 
 @dataclass(frozen=True)
-class ModelChoice:
-    """How to make a model, and which form of a table it learns from.
+class NamedModel:
+    """How to make a model of the list, and which form of a table it learns from.
 
     Attributes
     ----------
@@ -32,7 +70,7 @@ class ModelChoice:
         Parameters given for one training row: they are multiplied by the number of
         rows. A risk that is a mean needs this to be penalised like one that is a sum.
     view : {"linear", "trees", "raw"}
-        Scaled one-hot matrix, or gaps and category codes as they are, or the table.
+        Scaled one-hot matrix, or missing values and category codes, or the table.
     is_baseline : bool
         Whether other models are tested against it.
     compared : {"always", "ranges", "queries", "on request"}
@@ -42,6 +80,12 @@ class ModelChoice:
         Its parameters for the part of the ROC curve that counts.
     learns_levels : bool
         Whether it learns more than two levels of relevance.
+    search_settings : dict
+        Parameters that differ within AutoRanker, where models share the time.
+    search_rows : int
+        AutoRanker draws at most this number of rows to learn from.
+    suits : callable or None
+        Whether AutoRanker tries it by default, given the setting; None for always.
     """
 
     home: str
@@ -52,63 +96,193 @@ class ModelChoice:
     compared: str = "on request"
     ranges: tuple[str, ...] = ()
     learns_levels: bool = False
+    search_settings: dict[str, Any] = field(default_factory=dict)
+    search_rows: int = _ALL_ROWS
+    suits: Suits | None = None
 
 
-_LAMBDAMART = partial(ModelChoice, "aucmax.trees:LambdaMART", view="trees")
-_AUCSVC = partial(ModelChoice, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
 _RANGES = ("fpr_range", "tpr_range")
+_LAMBDAMART = partial(
+    NamedModel,
+    "aucmax.trees:LambdaMART",
+    view="trees",
+    search_settings={"learning_rate": 0.04},
+)
+_AUCSVC = partial(NamedModel, "aucmax.linear:AUCSVC", per_row={"C": 0.1})
+
+
+def _lightgbm(
+    n_estimators: int,
+    search_rows: int = _ALL_ROWS,
+    suits: Suits | None = lambda setting: setting.n_columns <= _MAX_COLUMNS_OF_TREES,
+    **params: Any,
+) -> NamedModel:
+    return NamedModel(
+        "aucmax.trees:LightGBMBaseline",
+        {"n_estimators": n_estimators, "params": params},
+        view="trees",
+        search_rows=search_rows,
+        suits=suits,
+    )
+
+
+_forest = partial(
+    _lightgbm,
+    100,
+    50_000,
+    boosting="rf",
+    bagging_fraction=0.632,
+    bagging_freq=1,
+    feature_fraction_bynode=0.3,
+    num_leaves=512,
+    min_data_in_leaf=2,
+    min_sum_hessian_in_leaf=0.0,
+    max_bin=63,  # twice as fast as 255, and no worse
+)
+
+
+def _kernel(C: float, width: float) -> NamedModel:
+    return NamedModel(
+        "aucmax.model_selection.kernel_logistic:KernelLogistic",
+        {"C": C, "width": width},
+        search_rows=20_000,
+    )
+
 
 #: The models that have a name. The first tries many and combines them, and the linear
 #: one chooses its settings, both by folds inside. All others have fixed ones: their own
-#: defaults, but for C = rows / 10 of AUCSVC, chosen once on public tables.
-MODELS: dict[str, ModelChoice] = {
-    "auto": ModelChoice(
-        "aucmax.model_selection:AutoRanker", view="raw", ranges=_RANGES
+#: defaults, but for C = rows / 10 of AUCSVC, chosen once on public tables, and for the
+#: trees, forests, kernels and curves at the end, chosen to differ from each other.
+MODELS: dict[str, NamedModel] = {
+    "auto": NamedModel(
+        "aucmax.model_selection.auto_ranker:AutoRanker", view="raw", ranges=_RANGES
     ),
-    "linear": ModelChoice(
+    "linear": NamedModel(
         "aucmax.linear:LinearRankerCV",
         {"standardize": False},  # the columns of a table are on one scale already
         compared="always",
         ranges=_RANGES,
+        search_settings={"standardize": True, "C_values": (0.1, 1.0)},
+        search_rows=10_000,
     ),
-    "logistic": ModelChoice(
+    "logistic": NamedModel(
         "sklearn.linear_model:LogisticRegression",
         {"max_iter": 1000},
         is_baseline=True,
         compared="always",
+        search_settings={"max_iter": 200, "tol": 1e-3},
+        search_rows=200_000,
     ),
-    "lightgbm": ModelChoice(
+    "lightgbm": NamedModel(
         "aucmax.trees:LightGBMBaseline",
         view="trees",
         is_baseline=True,
         compared="always",
     ),
-    "lambdarank": ModelChoice(
+    "lambdarank": NamedModel(
         "aucmax.trees:LambdaRankBaseline",
         view="trees",
         is_baseline=True,
         compared="queries",
         learns_levels=True,
     ),
-    "lambdamart": _LAMBDAMART({"objective": "logistic"}, compared="always"),
+    "lambdamart": _LAMBDAMART(
+        {"objective": "logistic"},
+        compared="always",
+        suits=lambda setting: (
+            setting.is_partial
+            and not setting.is_early
+            and setting.n_columns <= _MAX_COLUMNS_OF_TREES
+        ),
+    ),
     "lambdamart-auc": _LAMBDAMART({"objective": "auc"}),
     "lambdamart-pauc": _LAMBDAMART(
         {"objective": "pauc", "fpr_range": (0.0, 0.1)},
         compared="ranges",
         ranges=("fpr_range",),
+        suits=lambda setting: (
+            setting.is_early and setting.n_columns <= _MAX_COLUMNS_OF_TREES
+        ),
     ),
     "lambdamart-mauc": _LAMBDAMART({"objective": "mauc"}, learns_levels=True),
     "lambdamart-ordinal": _LAMBDAMART({"objective": "ordinal"}, learns_levels=True),
     "svm-auc": _AUCSVC(),
     "svm-pauc": _AUCSVC({"fpr_range": (0.0, 0.1)}, ranges=_RANGES),
-    "margin": ModelChoice("aucmax.margin:MarginRanker", {"hypotheses": "stumps"}),
-    "rankboost": ModelChoice("aucmax.boosting:RankBoost"),
+    "margin": NamedModel("aucmax.margin:MarginRanker", {"hypotheses": "stumps"}),
+    "rankboost": NamedModel("aucmax.boosting:RankBoost"),
+    "lightgbm-small": _lightgbm(
+        300,
+        200_000,
+        suits=None,
+        learning_rate=0.04,
+        num_leaves=15,
+        min_data_in_leaf=5,
+        lambda_l2=3.0,
+        feature_fraction=0.7,
+    ),
+    "lightgbm-shallow": _lightgbm(
+        300,
+        200_000,
+        learning_rate=0.05,
+        num_leaves=4,
+        min_data_in_leaf=5,
+        lambda_l2=1.0,
+        feature_fraction=0.5,
+    ),
+    "lightgbm-extra": _lightgbm(
+        300,
+        200_000,
+        learning_rate=0.05,
+        num_leaves=15,
+        min_data_in_leaf=5,
+        lambda_l2=1.0,
+        feature_fraction=0.7,
+        extra_trees=True,
+    ),
+    "lightgbm-large": _lightgbm(
+        400,
+        learning_rate=0.02,
+        num_leaves=31,
+        min_data_in_leaf=3,
+        lambda_l2=1.0,
+        feature_fraction=0.5,
+        bagging_fraction=0.8,
+        bagging_freq=1,
+    ),
+    "forest": _forest(),
+    "forest-extra": _forest(extra_trees=True),
+    "kernel": _kernel(100.0, 0.7),
+    "kernel-smooth": _kernel(10.0, 0.7),
+    "kernel-narrow": _kernel(10.0, 2.0),
+    "additive": NamedModel(
+        "aucmax.model_selection.additive_logistic:AdditiveLogistic",
+        search_rows=50_000,
+        suits=lambda setting: not setting.is_sparse and setting.n_columns <= 300,
+    ),
 }
 
 #: Names of the models that others are tested against.
 BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
 #: Names of the models that learn more than two levels of relevance.
 LEVEL_MODELS = tuple(name for name, choice in MODELS.items() if choice.learns_levels)
+#: Names of the models that AutoRanker tries where they suit, in this order: the most
+#: useful first.
+CANDIDATES = (
+    "logistic",
+    "lightgbm-small",
+    "kernel",
+    "forest",
+    "additive",
+    "lightgbm-shallow",
+    "lightgbm-extra",
+    "lightgbm-large",
+    "kernel-smooth",
+    "kernel-narrow",
+    "forest-extra",
+    "lambdamart-pauc",
+    "lambdamart",
+    "linear",
+)
 
 
 def compared_models(
@@ -133,10 +307,39 @@ def compared_models(
     return tuple(name for name, model in MODELS.items() if model.compared in wanted)
 
 
+def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
+    """Return a model of the list.
+
+    Parameters
+    ----------
+    name : str
+        A key of :data:`MODELS`.
+    names : sequence of str, optional
+        Those to choose from.
+
+    Returns
+    -------
+    NamedModel
+
+    Raises
+    ------
+    ValueError
+        There is no such name; the message has those that come near.
+    """
+    if name not in names:
+        from aucmax.datasets import near_names
+
+        near = near_names(name, names, or_list=False)
+        raise ValueError(
+            f"there is no model {name!r}.{near} Choose from {', '.join(names)}."
+        )
+    return MODELS[name]
+
+
 def table_model(
     name: str,
     *,
-    ranges: Mapping[str, tuple[float, float]] | None = None,
+    ranges: Ranges | None = None,
     parameters: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Any:
@@ -162,10 +365,7 @@ def table_model(
     """
     from aucmax.tables import TableModel
 
-    if name not in MODELS:
-        known = ", ".join(MODELS)
-        raise ValueError(f"there is no model {name!r}; choose from {known}.")
-    choice = MODELS[name]
+    choice = find_model(name)
     module, class_name = choice.home.split(":")
     part = {key: ends for key, ends in (ranges or {}).items() if key in choice.ranges}
     chosen = dict(parameters or {})
@@ -198,23 +398,31 @@ def trained_ranges(model: Any) -> dict[str, Any]:
     name = getattr(model, "name", None)
     names = MODELS[name].ranges if name in MODELS else ()
     ranges = {name: tuple(getattr(model.estimator_, name)) for name in names}
-    return {name: ends for name, ends in ranges.items() if ends != (0.0, 1.0)}
+    return {name: ends for name, ends in ranges.items() if ends != _WHOLE}
+
+
+def learns_levels(models: Sequence[Any]) -> bool:
+    """Return whether one of some models learns more than two levels of relevance."""
+    choices = [m[1] if isinstance(m, tuple) and len(m) == 2 else m for m in models]
+    return any(
+        choice in LEVEL_MODELS
+        if isinstance(choice, str)
+        else getattr(choice, "levels", None) == "learn"
+        for choice in choices
+    )
 
 
 def name_models(
-    models: Sequence[Any], ranges: Mapping[str, tuple[float, float]] | None = None
+    models: Any, make: Callable[[str], Any] = table_model
 ) -> dict[str, Any]:
-    """Return an unfitted table model for each name, estimator or pair, by its name.
-
-    Models of the list are to be trained for the part of the ROC curve, if they can.
-    """
-    if isinstance(models, str) or len(models) == 0:
+    """Return an unfitted table model for each name, estimator or pair, by its name."""
+    if isinstance(models, str) or not isinstance(models, Sequence) or len(models) == 0:
         raise ValueError(f"give a list of at least one model, got {models!r}.")
     named: dict[str, Any] = {}
     for model in models:
         is_pair = isinstance(model, tuple) and len(model) == 2
         name, choice = model if is_pair else (None, model)
-        found = _as_table_model(choice, ranges)
+        found = _as_table_model(choice, make)
         name = name or found.name or _class_name(found.estimator)
         if name in named:
             raise ValueError(
@@ -225,13 +433,11 @@ def name_models(
     return named
 
 
-def _as_table_model(
-    model: Any, ranges: Mapping[str, tuple[float, float]] | None
-) -> Any:
+def _as_table_model(model: Any, make: Callable[[str], Any]) -> Any:
     from aucmax.tables import TableModel
 
     if isinstance(model, str):
-        return table_model(model, ranges=ranges)
+        return make(model)
     if isinstance(model, TableModel):
         return model
     if isinstance(model, type) or not hasattr(model, "get_params"):
@@ -247,3 +453,61 @@ def _class_name(estimator: Any) -> str:
     """Name of an estimator's class; of a pipeline that of its last step."""
     steps = getattr(estimator, "steps", None)
     return type(steps[-1][1] if steps else estimator).__name__
+
+
+class SearchCandidate(NamedTuple):
+    """A model for AutoRanker to try, and the number of rows it learns from at most."""
+
+    name: str
+    model: Any  # an unfitted TableModel
+    max_rows: int = _ALL_ROWS
+
+
+def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandidate]:
+    """Return the candidates for a setting: the default ones, or those asked for."""
+    if isinstance(models, str):
+        if models != "default":
+            raise ValueError(
+                f"models must be 'default' or a list of names and estimators, got "
+                f"{models!r}; put one model into a list, too."
+            )
+        models = [name for name in CANDIDATES if _suits(MODELS[name], setting)]
+    from aucmax.tables import TableModel
+
+    named = name_models(models, partial(_search_model, setting))
+    for name, model in named.items():
+        if model.encoder is not None:
+            # AutoRanker encodes the table itself
+            named[name] = TableModel(model)
+    return [
+        SearchCandidate(
+            name,
+            model,
+            MODELS[model.name].search_rows if model.name in MODELS else _ALL_ROWS,
+        )
+        for name, model in named.items()
+    ]
+
+
+def _suits(choice: NamedModel, setting: SearchSetting) -> bool:
+    return choice.suits is None or choice.suits(setting)
+
+
+def _search_model(setting: SearchSetting, name: str) -> Any:
+    """Make a model of the list as AutoRanker tries it."""
+    one_model = [name for name, choice in MODELS.items() if choice.view != "raw"]
+    choice = find_model(name, one_model)
+    parameters = dict(choice.search_settings)
+    if setting.n_columns > _MAX_COLUMNS_OF_TREES and "n_estimators" in choice.settings:
+        parameters["n_estimators"] = choice.settings["n_estimators"] // 3
+    ranges = setting.part
+    if name == "lambdamart-pauc" and not setting.is_early:
+        ranges = {}
+    model = table_model(name, ranges=ranges, parameters=parameters)
+    known = model.estimator.get_params(deep=False)
+    shared = {"random_state": setting.random_state}
+    if choice.view == "trees":
+        shared["n_jobs"] = setting.n_jobs
+    taken = {key: value for key, value in shared.items() if key in known}
+    model.estimator.set_params(**taken)
+    return model

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.decisions import Reliability, reliability
 from aucmax.metrics import roc_points
-from aucmax.report.contents import Probabilities, Ranking
+from aucmax.report.contents import NamedRanking, Probabilities
 from aucmax.report.svg import Plane
 
 __all__ = ["Curve", "draw_gains", "draw_reliability", "draw_roc", "gains_plane"]
@@ -22,17 +22,7 @@ ROC_PLANE = Plane((0.0, 1.0), (0.0, 1.0))
 
 @dataclass(frozen=True)
 class Curve:
-    """What is drawn of a ranking: some corners of its curve, in rows.
-
-    Attributes
-    ----------
-    name : str
-        Of the model.
-    opened, found : ndarray of int
-        Rows above a threshold, and positives among them.
-    thresholds : ndarray
-        The thresholds; the first is infinity.
-    """
+    """Some corners of a curve: rows above a threshold, and positives among them."""
 
     name: str
     opened: np.ndarray
@@ -40,7 +30,7 @@ class Curve:
     thresholds: FloatArray
 
     @classmethod
-    def of(cls, ranking: Ranking, labels: BoolArray) -> Curve:
+    def of(cls, ranking: NamedRanking, labels: BoolArray) -> Curve:
         """Thin the curve of a ranking to what a screen shows."""
         points = roc_points(labels, ranking.scores, max_points=_CORNERS)
         n_positive = int(labels.sum())

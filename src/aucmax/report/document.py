@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aucmax._core.atomic import atomic_output
-from aucmax.report.contents import Contents
+from aucmax.report.contents import ReportContents
 from aucmax.report.view import page_view, read_template, table_view
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["ENDINGS", "Report", "check_report_path", "table_as_html"]
+__all__ = ["Report", "check_report_path", "table_as_html"]
 
-#: Endings of the files that a report can be.
-ENDINGS = (".html", ".htm", ".md")
+_ENDINGS = (".html", ".htm", ".md")
 
 
 class Report:
@@ -31,11 +30,11 @@ class Report:
 
     Parameters
     ----------
-    contents : Contents
+    contents : ReportContents
         What it says.
     """
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: ReportContents) -> None:
         self.contents = contents
 
     def __repr__(self) -> str:
@@ -89,9 +88,9 @@ class Report:
 
 
 def check_report_path(path: str | os.PathLike[str]) -> Path:
-    """Refuse a path that no report can be written to, before anything is computed."""
+    """Reject a path that no report can be written to, before anything is computed."""
     target = Path(path)
-    if target.suffix.lower() not in ENDINGS:
+    if target.suffix.lower() not in _ENDINGS:
         raise ValueError(
             f"{target}: the name of a report ends in .html or .md, got "
             f"{target.suffix or 'no ending'!r}."
@@ -103,7 +102,7 @@ def check_report_path(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def table_as_html(contents: Contents) -> str:
+def table_as_html(contents: ReportContents) -> str:
     """Return the verdict and the table of the models, for notebooks."""
     template = _environment().get_template("fragment.html.j2")
     return template.render(view=table_view(contents))

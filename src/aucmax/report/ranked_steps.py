@@ -20,7 +20,7 @@ import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.decisions import wilson_interval
-from aucmax.report.contents import Ranking
+from aucmax.report.contents import NamedRanking
 
 __all__ = ["Opened", "RankedRows", "found_among_first", "usual_length"]
 
@@ -35,18 +35,10 @@ _MORE = 32  # the sixth bit of a character
 
 @dataclass(frozen=True)
 class Opened:
-    """What comes of opening the first rows, as ``operating_point(alerts=...)`` counts.
+    """The outcome of opening the top rows, as ``operating_point(alerts=...)`` counts.
 
-    Attributes
-    ----------
-    n_alerts : int
-        Rows that are opened: fewer than wanted where a tie would be cut.
-    found, missed, false_alarms : int
-        Positives among them, the other positives, and negatives among them.
-    precision : float
-        Share of positives among those opened; NaN if nothing is.
-    found_ends, alarm_ends, precision_ends : pair of float
-        Wilson's intervals.
+    There are fewer alerts than wanted where a tie would be cut. The ends are those of
+    Wilson's intervals.
     """
 
     n_alerts: int
@@ -61,13 +53,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class RankedRows:
-    """Groups of rows of equal score, the highest first.
-
-    Attributes
-    ----------
-    negatives, positives : ndarray of int of shape (n_groups,)
-        Rows of each class in each group.
-    """
+    """Groups of rows of equal score, the highest first, by class."""
 
     negatives: IntArray
     positives: IntArray
@@ -121,7 +107,7 @@ def usual_length(n_rows: int) -> int:
     return min(_USUAL_LENGTH, max(n_rows // 10, 1))
 
 
-def found_among_first(labels: BoolArray, ranking: Ranking) -> str:
+def found_among_first(labels: BoolArray, ranking: NamedRanking) -> str:
     """Say what the first rows of a ranking hold."""
     at = RankedRows.of(labels, ranking.scores).open(usual_length(labels.size))
     if not at.n_alerts:

@@ -18,12 +18,7 @@ _MOST_POINTS = 400  # of a line; no screen shows more of a picture of this size
 class Plane:
     """A rectangle that numbers are drawn in, within a picture of 440 x 360 units.
 
-    Attributes
-    ----------
-    x_range, y_range : pair of float
-        Numbers at the left and right, and at the bottom and top.
-    left, top, width, height : float
-        The rectangle.
+    The ranges are the numbers at the left and right, and at the bottom and top.
     """
 
     x_range: tuple[float, float]

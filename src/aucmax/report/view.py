@@ -22,7 +22,7 @@ from aucmax.report.charts import (
     draw_roc,
     draw_tenths,
 )
-from aucmax.report.contents import Contents, Importance, ModelRow, Ranking
+from aucmax.report.contents import Importance, ModelRow, NamedRanking, ReportContents
 from aucmax.report.ranked_steps import Opened, RankedRows, usual_length
 from aucmax.report.svg import strip
 
@@ -36,7 +36,7 @@ _LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 _TENTHS = 10
 
 
-def table_view(contents: Contents) -> dict[str, Any]:
+def table_view(contents: ReportContents) -> dict[str, Any]:
     """Return what a table of the models needs, and the verdict above it."""
     rows = contents.models
     ends = [end for row in rows for end in (row.low, row.high) if end == end]
@@ -52,7 +52,7 @@ def table_view(contents: Contents) -> dict[str, Any]:
     }
 
 
-def page_view(contents: Contents) -> dict[str, Any]:
+def page_view(contents: ReportContents) -> dict[str, Any]:
     """Return what the templates of a page need."""
     reproduction = dict(contents.reproduction)
     return {
@@ -91,7 +91,7 @@ def _table_row(
     }
 
 
-def _ranked_view(contents: Contents) -> dict[str, Any]:
+def _ranked_view(contents: ReportContents) -> dict[str, Any]:
     """Return the curves, and what is found along them."""
     drawn = _drawn(contents)
     if not drawn:
@@ -143,7 +143,7 @@ def _ranked_view(contents: Contents) -> dict[str, Any]:
     }
 
 
-def _drawn(contents: Contents) -> list[Ranking]:
+def _drawn(contents: ReportContents) -> list[NamedRanking]:
     """Choose the rankings to draw: the best, the baselines, then the next best."""
     by_name = {ranking.name: ranking for ranking in contents.rankings}
     first = [*list(by_name)[:1], *(n for n in contents.baselines if n in by_name)]
@@ -162,7 +162,7 @@ def _lengths(ranked: RankedRows, n_rows: int) -> Iterator[Opened]:
                 yield at
 
 
-def _calibration_view(contents: Contents, best: Ranking) -> dict[str, Any]:
+def _calibration_view(contents: ReportContents, best: NamedRanking) -> dict[str, Any]:
     if contents.probabilities:
         shown = contents.probabilities[:MOST_CURVES]
         picture, found = draw_reliability(shown)

@@ -6,7 +6,7 @@ from typing import Any
 
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks.contract import BoundRisk, Support
-from aucmax.solvers.base import Point, inner
+from aucmax.solvers.solver import Point, inner
 
 __all__ = ["RiskObjective"]
 

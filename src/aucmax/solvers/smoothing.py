@@ -3,7 +3,7 @@
 from math import sqrt
 
 from aucmax.risks.contract import Support
-from aucmax.solvers.base import Objective, Point, Start, inner
+from aucmax.solvers.solver import Objective, Point, Start, inner
 
 __all__ = ["WIDEST", "first_width", "height", "lost_by_smoothing", "narrowed"]
 

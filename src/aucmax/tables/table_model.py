@@ -1,21 +1,17 @@
 """A model together with the preparation of its table: raw rows in, scores out."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
-from aucmax._core.dask_dispatch import is_dask
 from aucmax._core.docstrings import documented
 from aucmax._core.fitting import replace_state
-from aucmax._core.folds import RowNumbers, divide_rows, unit_of_rows
 from aucmax._core.mapped import is_on_disk
-from aucmax._core.parameters import check_choice
 from aucmax._core.threshold import balanced_threshold
 from aucmax.decisions.calibration import (
     CalibratedMixin,
@@ -26,7 +22,15 @@ from aucmax.exceptions import (
     ConstantScoresWarning,
     IncompatibleError,
     ModelFileError,
-    NotEnoughClassesError,
+)
+from aucmax.tables.cross_fit import (
+    VIEWS,
+    fit_estimator,
+    learn_encoder,
+    out_of_fold_scores,
+    score_rows,
+    view_rows,
+    view_training_rows,
 )
 from aucmax.tables.encoder import TableEncoder
 from aucmax.tables.frames import as_table
@@ -37,28 +41,12 @@ from aucmax.tables.target_encoding import encode_target, match_target
 __all__ = [
     "TableModel",
     "assemble_model",
-    "fit_estimator",
-    "fit_with_folds",
-    "learn_encoder",
-    "out_of_fold_scores",
-    "score_rows",
-    "view_rows",
-    "view_training_rows",
+    "check_categories",
+    "check_rows",
     "warn_of_constant_scores",
 ]
 
-# how each kind of estimator sees a table
-_VIEWS = {
-    "linear": TableEncoder.transform,
-    "trees": TableEncoder.transform_for_trees,
-    "raw": TableEncoder.select,
-}
-
 _LEVELS = (None, "learn", "relevant")
-
-# of the fits for `calibrate`: fewer folds suffice for many rows, and a fit takes long
-_MAX_FOLDS = 5
-_MANY_ROWS = 20_000
 
 
 @documented
@@ -131,7 +119,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     """
 
     _saved_state = saved.fields(
-        view=saved.one_of(*_VIEWS),
+        view=saved.one_of(*VIEWS),
         levels=saved.one_of(*_LEVELS),
         encoder_=saved.instance_of(TableEncoder),
         estimator_=saved.fitted_model,
@@ -209,7 +197,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             )
         encoder = learn_encoder(self.encoder, table, target.relevant)
         matrix = view_training_rows(self.view, encoder, table, target)
-        estimator = fit_estimator(self, encoder, matrix, target, checkpoint)
+        estimator = fit_estimator(self, encoder, matrix, target, checkpoint=checkpoint)
         fitted = {
             **_ranking_parts(encoder, estimator, target),
             "row_sketch_": sketch_rows(encoder, table, target.labels),
@@ -237,24 +225,12 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         if self.calibrate is None:
             labels, weights = target.relevant > 0, target.weights
             return {"threshold_": balanced_threshold(scores, labels, weights)}
-        rows, scores = out_of_fold_scores(self._fit_and_score(table, target), target)
+        rows, scores = out_of_fold_scores(self, table, target)
         labels, weights = target.relevant[rows] > 0, target.weights_of(rows)
         return {
             "threshold_": balanced_threshold(scores, labels, weights),
             **learn_calibration(self.calibrate, scores, labels, weights),
         }
-
-    def _fit_and_score(self, table: Any, target: Target) -> Callable[..., Any]:
-        """Return a function that learns from some rows, columns and all."""
-
-        def scores(train: NDArray[np.intp], test: NDArray[np.intp]) -> Any:
-            known = target.take(train)
-            encoder = learn_encoder(self.encoder, table[train], known.relevant)
-            matrix = view_training_rows(self.view, encoder, table[train], known)
-            estimator = fit_estimator(self, encoder, matrix, known)
-            return score_rows(estimator, view_rows(self.view, encoder, table[test]))
-
-        return scores
 
     @property
     def grading_(self) -> Grading:
@@ -388,110 +364,6 @@ def check_rows(table: Any, target: Target) -> None:
         )
 
 
-def learn_encoder(
-    template: TableEncoder | None, table: Any, labels: Any = None
-) -> TableEncoder:
-    """Learn the columns of a table by the settings of an encoder, or the usual ones."""
-    encoder = TableEncoder() if template is None else clone(template)
-    return encoder.fit(table, labels)
-
-
-def view_rows(view: str, encoder: TableEncoder, table: Any) -> Any:
-    """Turn raw rows into the matrix that a kind of estimator scores."""
-    check_choice("view", view, _VIEWS)
-    return _VIEWS[view](encoder, table)
-
-
-def view_training_rows(
-    view: str, encoder: TableEncoder, table: Any, target: Target
-) -> Any:
-    """Turn raw rows into the matrix that a kind of estimator learns from.
-
-    No row sees its own label, one of its group or query, or a later one.
-    """
-    if view == "raw":
-        return view_rows(view, encoder, table)
-    unit = unit_of_rows(target.queries, target.groups, target.times)
-    return encoder.training_rows(
-        table, target.relevant, view, groups=unit, times=target.times
-    )
-
-
-def fit_with_folds(
-    estimator: Any, matrix: Any, labels: Any, taken: dict[str, Any], target: Target
-) -> Any:
-    """Fit an estimator whose own folds, if it makes any, respect groups and times.
-
-    One with a parameter `cv` gets such folds, unless its `fit` takes the groups.
-    """
-    cv = estimator.get_params(deep=False).get("cv", ())
-    unit = unit_of_rows(target.queries, target.groups, target.times)
-    is_grouped = unit is None or bool(taken.keys() & {"groups", "qid"})
-    if (target.times is None and is_grouped) or not (cv is None or type(cv) is int):
-        return estimator.fit(matrix, labels, **taken)
-    known = np.asarray(labels) > np.min(labels)
-    folds = [
-        fold
-        for fold in divide_rows(known, cv or 5, unit=unit, times=target.times)
-        if 0 < known[fold[1]].sum() < fold[1].size
-    ]
-    if not folds or is_dask(matrix):
-        reason = "Dask's workers make none such" if folds else "a class is missing"
-        raise IncompatibleError(
-            f"{type(estimator).__name__} chooses its settings by folds, which these "
-            f"groups or times do not allow: {reason}. Leave them out, or fit another "
-            "model."
-        )
-    return estimator.set_params(cv=folds).fit(matrix, labels, **taken).set_params(cv=cv)
-
-
-def fit_estimator(
-    model: TableModel,
-    encoder: TableEncoder,
-    matrix: Any,
-    target: Target,
-    checkpoint: Any = None,
-) -> Any:
-    """Fit a copy of a model's estimator to rows that are encoded already.
-
-    Queries, weights, groups, times and categories go to those estimators that take
-    them; one that takes no weights learns from all rows alike, with a warning.
-    """
-    n_rows = target.labels.size
-    scaled = (model.per_row or {}).items()
-    settings: dict[str, Any] = {name: value * n_rows for name, value in scaled}
-    parameters = model.estimator.get_params()
-    if model.calibrate is not None and "calibrate" in parameters:
-        settings["calibrate"] = model.calibrate
-    if model.view == "trees" and "categorical_features" in parameters:
-        settings["categorical_features"] = encoder.categorical_features_
-    estimator = clone(model.estimator).set_params(**settings)
-    known = {
-        "qid": target.queries,
-        "sample_weight": target.weights,
-        "groups": target.groups,
-        "times": target.times,
-    }
-    known = {name: values for name, values in known.items() if values is not None}
-    taken = {n: v for n, v in known.items() if has_fit_parameter(estimator, n)}
-    if "sample_weight" in known.keys() - taken.keys():
-        warnings.warn(
-            f"{type(estimator).__name__} takes no weights: it learns from all rows "
-            "alike.",
-            UserWarning,
-            stacklevel=2,
-        )
-    if checkpoint is not None:
-        if not has_fit_parameter(estimator, "checkpoint"):
-            raise IncompatibleError(
-                f"{type(estimator).__name__} cannot resume from a checkpoint; leave it "
-                "out, or fit an AutoRanker."
-            )
-        taken["checkpoint"] = checkpoint
-    labels = target.labels if model.levels == "learn" else target.relevant
-    return fit_with_folds(estimator, matrix, labels, taken, target)
-
-
 def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
     """Reject a loaded estimator that takes columns of numbers for categories."""
     taken = {*getattr(estimator, "categorical_features_", [])}
@@ -520,44 +392,3 @@ def _ranking_parts(
         "n_rows_": target.labels.size,
         "n_positive_": target.n_positive,
     }
-
-
-def out_of_fold_scores(
-    fit_and_score: Callable[[RowNumbers, RowNumbers], NDArray[np.float64]],
-    target: Target,
-) -> tuple[RowNumbers, NDArray[np.float64]]:
-    """Score rows by models of other folds; return which rows, and their scores.
-
-    Groups and queries are never divided, and with times each row is scored by a model
-    of earlier rows, so that the earliest have no score.
-    """
-    rows, scores = [], []
-    n_folds = _MAX_FOLDS if target.labels.size <= _MANY_ROWS else 3
-    folds = divide_rows(
-        target.relevant,
-        n_folds,
-        unit=unit_of_rows(target.queries, target.groups, target.times),
-        times=target.times,
-    )
-    for train, test in folds:
-        with warnings.catch_warnings():
-            # the fit to all rows has said what there is to say
-            warnings.simplefilter("ignore")
-            scores.append(fit_and_score(train, test))
-        rows.append(test)
-    if not rows or np.ptp(target.relevant[np.concatenate(rows)]) == 0:
-        raise NotEnoughClassesError(
-            "probabilities are learned from rows that a model has not seen, but no "
-            "division of the rows leaves both classes to learn from and to check with; "
-            "use more rows, groups or times, or calibrate=None."
-        )
-    return np.concatenate(rows), np.concatenate(scores)
-
-
-def score_rows(estimator: Any, matrix: Any) -> NDArray[np.float64]:
-    """Score encoded rows; where there is no score, by the positive's probability."""
-    if hasattr(estimator, "decision_function"):
-        scores = estimator.decision_function(matrix)
-    else:
-        scores = estimator.predict_proba(matrix)[:, 1]
-    return np.asarray(scores, dtype=np.float64)

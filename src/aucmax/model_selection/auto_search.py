@@ -1,0 +1,240 @@
+"""The search of AutoRanker: one candidate after the other while there is time."""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aucmax._core.validation import FloatArray
+from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
+from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
+from aucmax.model_selection.fitted_candidates import (
+    FittedCandidate,
+    Members,
+    SearchRows,
+    fit_out_of_fold,
+    refit,
+)
+from aucmax.model_selection.models import SearchCandidate, SearchSetting
+
+__all__ = ["AutoProgress", "AutoSearch", "SearchClock", "TimeUpError"]
+
+# Combining the models has a share of the time, or more if there are many rows: 20,000
+# rows of 12 models took 2.7 s, and other machines are slower.
+_TIME_TO_COMBINE = 0.05
+_SECONDS_PER_LOGIT = 2e-5
+#: Whether a candidate that fails ends the search, unless by one of these errors, which
+#: say why it cannot serve: the tests set it, so that no fault of ours is a mere notice.
+RAISES = False
+_CANNOT_SERVE = (NotEnoughClassesError, IncompatibleError)
+
+
+class TimeUpError(Exception):
+    """There is no time left for this candidate."""
+
+
+class SearchClock:
+    """Seconds since the start, and whether they are more than a limit."""
+
+    def __init__(self, time_limit: float | None) -> None:
+        self.time_limit = time_limit
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return time.perf_counter() - self._start
+
+    def spend(self, seconds: float) -> None:
+        """Count time that an earlier process has spent."""
+        self._start -= seconds
+
+    def check(self, reserved: float = 0.0) -> None:
+        """Raise TimeUpError unless the seconds reserved for later are left."""
+        if self.time_limit is not None and self.seconds + reserved > self.time_limit:
+            raise TimeUpError
+
+
+class AutoProgress(NamedTuple):
+    """Where a search stands; what a callback receives before each candidate.
+
+    Attributes
+    ----------
+    candidate : str
+        What is tried next; "combination" at the end.
+    n_done, n_candidates : int
+        Candidates that are done, and all.
+    best : str
+        The best so far; empty at the start.
+    score : float
+        Its metric over the folds; NaN at the start.
+    seconds : float
+        Time since the start.
+    time_limit : float or None
+        The most seconds.
+    """
+
+    candidate: str
+    n_done: int
+    n_candidates: int
+    best: str
+    score: float
+    seconds: float
+    time_limit: float | None
+
+    def __str__(self) -> str:
+        best = f", best so far {self.score:.4f} by {self.best}" if self.best else ""
+        return (
+            f"{self.n_done} of {self.n_candidates} done in {self.seconds:.1f} s{best}; "
+            f"next: {self.candidate}"
+        )
+
+
+class AutoSearch:
+    """Candidates that are `fitted`, `notices` about the others, and the clock."""
+
+    def __init__(
+        self,
+        rows: SearchRows,
+        setting: SearchSetting,
+        clock: SearchClock,
+        report: Callable[[AutoProgress], object] | None = None,
+        checkpoint: SearchCheckpoint | None = None,
+    ) -> None:
+        self.fitted: list[FittedCandidate] = []
+        self.notices: list[str] = []
+        self.is_stopped = False
+        self._best, self._score = "", float("nan")
+        self._rows, self._setting, self._clock = rows, setting, clock
+        self._report, self._checkpoint = report, checkpoint
+        if checkpoint is not None:
+            clock.spend(checkpoint.seconds)
+
+    def run(self, candidates: Sequence[SearchCandidate]) -> None:
+        """Fit candidates until none is left, the time is up, or the callback stops it.
+
+        The first is fitted whatever time it takes, so that there is a model at the end.
+        A candidate that is not done when the time is up is dropped; Ctrl-C drops the
+        current one and ends the search, unless nothing is done yet. Time is left for
+        combining what is done, and for fitting it to all rows. What a checkpoint has is
+        not fitted again, but its time counts.
+        """
+        if self._rows.folded.is_large:
+            # every change of view costs time
+            candidates = sorted(candidates, key=lambda one: str(one.model.view))
+        late = []
+        for candidate in candidates:
+            if self.is_stopped:
+                break
+            try:
+                self._attempt(candidate, len(candidates))
+            except TimeUpError:
+                late.append(candidate.name)
+            except KeyboardInterrupt:
+                if not self.fitted:
+                    raise
+                self.is_stopped = True
+                self.notices.append(
+                    f"interrupted at {candidate.name!r}; what was done before is kept"
+                )
+            except Exception as error:
+                if candidate is candidates[-1] and not self.fitted:
+                    raise
+                self.notices.append(f"{candidate.name} is left out: {_reason(error)}")
+        self._tell("combination", len(candidates))
+        if late:
+            self._note_late(late)
+
+    def choose_members(self, weights: FloatArray) -> Members:
+        """Fit the candidates that have a weight to all rows; keep the folds otherwise.
+
+        One model that has seen all rows ranks better than the mean of those that lack a
+        fold each. The latter are there already, when the time is up or someone stops.
+        """
+        order = np.argsort(-weights, kind="stable")
+        kept = [(self.fitted[k], float(weights[k])) for k in order if weights[k] > 0.0]
+        rows, clock = self._rows, self._clock
+        if rows.plan.refits and not self.is_stopped:
+            try:
+                clock.check(rows.seconds_to_refit([one for one, _ in kept]))
+                return refit(kept, rows, self._setting, lambda *_: clock.check())
+            except TimeUpError:
+                self.notices.append("there was no time to fit the models to all rows")
+            except KeyboardInterrupt:
+                self.notices.append(
+                    "interrupted before the models were fitted to all rows"
+                )
+            except Exception as error:
+                self.notices.append(f"not fitted to all rows: {_reason(error)}")
+        return Members.of_folds(kept, rows)
+
+    def _attempt(self, candidate: SearchCandidate, n_candidates: int) -> None:
+        """Fit one candidate, or take it from the checkpoint."""
+        done = self._checkpoint and self._checkpoint.find(candidate)
+        if done:
+            self._keep(done)
+            return
+        self._check_time()
+        if self._tell(candidate.name, n_candidates):
+            self.notices.append("the search was ended by the callback")
+            self.is_stopped = bool(self.fitted)
+        if not self.is_stopped:
+            found = fit_out_of_fold(
+                candidate, self._rows, self._setting, self._check_time
+            )
+            self._keep(found)
+            if self._checkpoint is not None:
+                self._checkpoint.keep(found)
+
+    def _note_late(self, names: Sequence[str]) -> None:
+        time_limit = self._clock.time_limit
+        self.notices.append(
+            f"there was no time for {', '.join(names)}; allow more than time_limit="
+            f"{time_limit:g} seconds to try them"
+        )
+        if len(self.fitted) == 1:
+            warnings.warn(
+                f"time_limit={time_limit:g} seconds were enough for one model only, "
+                f"{self._best!r}; allow more to get a better one.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def _tell(self, what: str, n_candidates: int) -> bool:
+        """Report where the search stands; return whether it should stop."""
+        if self._report is None:
+            return False
+        news = AutoProgress(
+            what,
+            len(self.fitted),
+            n_candidates,
+            self._best,
+            self._score,
+            self._clock.seconds,
+            self._clock.time_limit,
+        )
+        return bool(self._report(news))
+
+    def _check_time(self, *_: Any, needed: float = 0.0) -> None:
+        """Raise unless there is time for a step, for combining and for refitting."""
+        if self.fitted:
+            n_logits = self._rows.plan.rows.size * (len(self.fitted) + 1)
+            share = _TIME_TO_COMBINE * (self._clock.time_limit or 0.0)
+            needed += max(share, _SECONDS_PER_LOGIT * n_logits)
+            self._clock.check(needed + self._rows.seconds_to_refit(self.fitted))
+
+    def _keep(self, found: FittedCandidate) -> None:
+        self.fitted.append(found)
+        ranked = self._rows.ranked(found.logits[:, None], self._setting.part)
+        value = ranked.measure(found.logits)
+        if not value <= self._score:
+            self._best, self._score = found.candidate.name, value
+
+
+def _reason(error: Exception) -> str:
+    """Return why a candidate failed, for a notice."""
+    if RAISES and not isinstance(error, _CANNOT_SERVE):
+        raise error
+    return f"{type(error).__name__}: {error}".partition("\n")[0]

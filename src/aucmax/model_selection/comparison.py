@@ -1,0 +1,353 @@
+"""What a comparison of models says."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax.model_selection.aim import Aim, measure_titles
+from aucmax.tables import TableModel, TableNotice, Target
+
+if TYPE_CHECKING:
+    from aucmax.report import Report
+
+__all__ = ["Comparison", "FittedFold", "ModelResult", "VersusBaseline"]
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """How well one model ranks.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    is_baseline : bool
+        Whether others are tested against it.
+    measures : dict of str to float
+        Cross-validated, the main measure first: ``auc`` and ``partial_auc``; with more
+        than two levels ``mauc``, ``ordinal_auc``, and ``auc`` of all rows above the
+        lowest level; with queries ``ndcg`` and ``map``, too. All are NaN where
+        `problem` says why.
+    low, high : float
+        95% interval of the main measure; NaN if there is none.
+    seconds : float
+        Median seconds of a fit, the preparation of the table not counted.
+    folds : tuple of float
+        The main measure on each test fold; NaN where the scores were constant.
+    problem : str or None
+        Why it has no measures: constant scores, which rank nothing.
+    """
+
+    name: str
+    is_baseline: bool
+    measures: dict[str, float]
+    low: float
+    high: float
+    seconds: float
+    folds: tuple[float, ...]
+    problem: str | None = None
+
+    @property
+    def main(self) -> float:
+        """The main measure, by which models are compared."""
+        return next(iter(self.measures.values()))
+
+    @property
+    def auc(self) -> float:
+        """Cross-validated AUC."""
+        return self.measures["auc"]
+
+    def _record(self) -> dict[str, Any]:
+        """Return the fields as simple values, each measure under its name."""
+        record = asdict(self)
+        measures = record.pop("measures")
+        folds = [_finite(value) for value in record.pop("folds")]
+        values = {**record, **measures, "low": self.low, "high": self.high}
+        record = {key: _finite(value) for key, value in values.items()}
+        return {**record, f"fold_{next(iter(measures))}s": folds}
+
+
+@dataclass(frozen=True)
+class VersusBaseline:
+    """The test of a model against a baseline: DeLong's, or Student's over queries.
+
+    Attributes
+    ----------
+    model, baseline : str
+        Their names.
+    difference, low, high : float
+        Main measure of the model minus that of the baseline, with its 95% interval.
+    p_value : float
+        Two-sided.
+    """
+
+    model: str
+    baseline: str
+    difference: float
+    low: float
+    high: float
+    p_value: float
+
+    @property
+    def verdict(self) -> str:
+        """What the test says: "beats" or "loses" if p < 0.05, else "no difference"."""
+        if self.p_value >= 0.05:
+            return "no difference"
+        return "beats" if self.difference > 0 else "loses"
+
+    def __str__(self) -> str:
+        word = "even" if self.verdict == "no difference" else self.verdict
+        p = "p<0.001" if self.p_value < 0.001 else f"p={self.p_value:.3f}"
+        return f"{word} {p}"
+
+
+@dataclass(frozen=True, repr=False)
+class FittedFold:
+    """The models of one fold, and the rows that they were tested on.
+
+    Attributes
+    ----------
+    models : dict of str to aucmax.tables.TableModel
+        Fitted to the training rows of the fold, by their names.
+    table : polars.DataFrame or csr_array
+        The test rows.
+    target : Target
+        What was ranked there.
+    """
+
+    models: dict[str, TableModel]
+    table: Any
+    target: Target
+
+
+# how a sentence goes on after "over"
+_SCHEMES = {
+    "folds": "{folds}",
+    "groups": "{folds} of whole groups",
+    "times": "{folds}, each later than what its models learned from",
+    "test": "the test rows",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Models side by side on the same folds; printed, it is a table.
+
+    Attributes
+    ----------
+    results : tuple of ModelResult
+        In the order in which the models were given.
+    tests : tuple of VersusBaseline
+        Every model against every other baseline.
+    best : str or None
+        The model with the highest main measure, the first of several; None if all have
+        constant scores.
+    target : Target
+        What was ranked: the rows that were tested.
+    unit : {"rows", "queries", "folds"}
+        What intervals and tests take for independent.
+    positions : dict of str to ndarray of shape (rows,)
+        For each model the share of negatives of its fold, or query, that a row
+        outranks: unlike the scores, comparable between folds. Models with constant
+        scores have none.
+    scores : dict of str to ndarray of shape (rows,)
+        For each model the score of a row by the model of its fold, which compares rows
+        of one fold alone.
+    fold_numbers : ndarray of int of shape (rows,)
+        The test fold of each row.
+    n_folds : int
+        Number of folds.
+    scheme : {"folds", "groups", "times", "test"}
+        How rows were divided: at random, by groups, by time, or into a table to learn
+        from and one to test on.
+    aim : Aim
+        What decides, and the part of the ROC curve.
+    notices : tuple of TableNotice
+        What to look at before the numbers are believed: probable leaks and the like
+        (:func:`aucmax.tables.check_table`), and warnings of the models.
+    last_fold : FittedFold or None
+        The models of the last fold, for what a report says about them.
+    random_state : int
+        What decided how rows were dealt to the folds.
+    fingerprint : str
+        Of all rows (:func:`aucmax.tables.digest_table`).
+    """
+
+    results: tuple[ModelResult, ...]
+    tests: tuple[VersusBaseline, ...]
+    best: str | None
+    target: Target
+    unit: str
+    positions: dict[str, NDArray[np.float64]]
+    scores: dict[str, NDArray[np.float64]]
+    fold_numbers: NDArray[np.intp]
+    n_folds: int
+    scheme: str
+    aim: Aim
+    notices: tuple[TableNotice, ...]
+    last_fold: FittedFold | None = None
+    random_state: int = 0
+    fingerprint: str = ""
+
+    @property
+    def metric(self) -> str:
+        """The measure by which models are compared."""
+        return self.aim.metric
+
+    @property
+    def ranked(self) -> tuple[ModelResult, ...]:
+        """The models that rank: all without a problem."""
+        return tuple(result for result in self.results if result.problem is None)
+
+    def __repr__(self) -> str:
+        where = "on other rows" if self.scheme == "test" else f"over {self._folds}"
+        models = f"Comparison of {len(self.results)} models {where}"
+        if self.best is None:
+            return f"{models}: all have constant scores"
+        best = max(result.main for result in self.ranked)
+        return f"{models}: best is {self.best!r}, {self.aim.title} {best:.4f}"
+
+    def __str__(self) -> str:
+        return "\n".join([*self._table(), "", *self.explain()])
+
+    @property
+    def measure_titles(self) -> list[str]:
+        """What the measures are called in a table, the main one first."""
+        return measure_titles(self.aim, self.results[0].measures)
+
+    def _repr_html_(self) -> str:
+        from aucmax.report.pages import comparison_table
+
+        return comparison_table(self)
+
+    def report(
+        self, *, title: str | None = None, reproduction: Mapping[str, str] | None = None
+    ) -> "Report":
+        """Make a page of it to share, as HTML or Markdown.
+
+        What the best model looks at is measured here, on test rows of the last fold.
+
+        Parameters
+        ----------
+        title : str, optional
+            The heading.
+        reproduction : mapping from str to str, optional
+            What else someone needs to repeat it, such as "command" or "data".
+
+        Returns
+        -------
+        aucmax.report.Report
+            Call its ``save("page.html")`` or ``save("page.md")``.
+
+        Examples
+        --------
+        >>> from aucmax.model_selection import compare_models
+        >>> from aucmax.datasets import load_demo
+        >>> machines = load_demo().head(1000)
+        >>> found = compare_models(
+        ...     machines.drop("failed"), machines["failed"], ["logistic"], n_folds=2
+        ... )
+        >>> report = found.report(title="Which machines will fail?")
+        >>> report.contents.title
+        'Which machines will fail?'
+        """
+        from aucmax.report.pages import report_comparison
+
+        return report_comparison(self, title=title, reproduction=reproduction)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the rows, in simple values for JSON.
+
+        Returns
+        -------
+        dict
+        """
+        return {
+            **self.target.to_dict(),
+            "folds": self.n_folds,
+            "scheme": self.scheme,
+            "fpr_range": list(self.aim.fpr_range),
+            "tpr_range": list(self.aim.tpr_range),
+            "metric": self.metric,
+            "unit": self.unit,
+            "best": self.best,
+            "models": [result._record() for result in self.results],
+            "tests": [{**asdict(t), "verdict": t.verdict} for t in self.tests],
+            "notices": [notice.to_dict() for notice in self.notices],
+        }
+
+    @property
+    def _folds(self) -> str:
+        return f"{self.n_folds} fold{'s' if self.n_folds > 1 else ''}"
+
+    def _table(self) -> list[str]:
+        """Lines of a table, columns after the first aligned to the right."""
+        baselines = [result.name for result in self.results if result.is_baseline]
+        against = {(test.model, test.baseline): str(test) for test in self.tests}
+        main, *others = self.measure_titles
+        header = ["model", main, "95% interval", *others, "seconds"]
+        rows = [[*header, *(f"vs {name}" for name in baselines)]]
+        for result in self.results:
+            main, *others = (_shown(value) for value in result.measures.values())
+            interval = f"{result.low:.3f}-{result.high:.3f}"
+            if result.problem is not None:
+                main, interval = "constant", "scores"
+            seconds = f"{result.seconds:.{3 if result.seconds < 1 else 1}f}"
+            tests = (against.get((result.name, other), "-") for other in baselines)
+            rows.append([result.name, main, interval, *others, seconds, *tests])
+        return _aligned(rows)
+
+    def explain(self) -> list[str]:
+        """Say what the numbers of the table are.
+
+        Returns
+        -------
+        list of str
+        """
+        over = _SCHEMES[self.scheme].format(folds=self._folds)
+        if self.unit == "queries":
+            over = f"{self.target.n_usable_queries} queries in {over}"
+        weighted = "" if self.target.weights is None else " of weighted rows"
+        lines = [
+            f"AUC and partial AUC{weighted} over {over}; 1 is perfect. Seconds per fit."
+            if self.unit == "rows"
+            else f"Means over {over}, intervals by Student's t; seconds per fit."
+        ]
+        if self.metric == "partial_auc":
+            part = self.aim.part_in_words
+            lines.append(f"Models are chosen and tested by the mean over {part}.")
+        if self.tests:
+            test = f"a paired test of the {self.aim.title} (DeLong)"
+            if self.unit != "rows":
+                test = f"Student's t of the paired differences over {self.unit}"
+            lines.append(f"p by {test}: beats or loses if p < 0.05, else even.")
+        lines += [f"{r.name}: {r.problem}." for r in self.results if r.problem]
+        if self.target.is_graded:
+            lines += [
+                "MAUC: each level above 0 against all other rows, below 1 at its best;",
+                "ordinal AUC: pairs of different levels in order; AUC: rows above the "
+                "lowest level.",
+            ]
+        return lines
+
+
+def _finite(value: Any) -> Any:
+    """Return a value for JSON, which has no NaN."""
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def _shown(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.4f}"
+
+
+def _aligned(rows: list[list[str]]) -> list[str]:
+    """Lines of a table under a rule, the first column to the left, others right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = map(str.rjust, others, widths[1:])
+        lines.append("   ".join([first.ljust(widths[0]), *cells]))
+    return [lines[0], "─" * len(lines[0]), *lines[1:]]

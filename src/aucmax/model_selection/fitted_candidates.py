@@ -1,0 +1,217 @@
+"""Candidates of AutoRanker, fitted to folds and then to all rows."""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from aucmax._core.folds import FoldPlan
+from aucmax._core.validation import FloatArray
+from aucmax.model_selection.input_table import GivenRows
+from aucmax.model_selection.models import SearchCandidate, SearchSetting
+from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scaled
+from aucmax.tables import TableEncoder
+from aucmax.tables.cross_fit import FoldedTable, score_rows
+
+__all__ = ["FittedCandidate", "Members", "SearchRows", "fit_out_of_fold", "refit"]
+
+# How much longer a row may take if there are more of them.
+_LONGER_WITH_MORE_ROWS = 1.1
+# Rows beyond which a fit may take so long that it is tried with some of them.
+_MANY_ROWS = 2_000
+# Cells of all folds' matrices beyond which those of one view are kept at a time.
+_MANY_CELLS = 20_000_000
+
+
+@dataclass(frozen=True)
+class FittedCandidate:
+    """A model per fold, the scale of its scores, and the scores of its test rows.
+
+    `scores` has those of all folds in the order of the plan, `logits` the same on the
+    scales of their folds. `seconds` is the time of fits and scores; that of the
+    matrices belongs to the table.
+    """
+
+    candidate: SearchCandidate
+    models: list[Any]
+    scales: list[FloatArray]
+    parts: list[FloatArray]
+    scores: FloatArray
+    spread: Spread
+    logits: FloatArray
+    seconds: float
+
+    @classmethod
+    def of(
+        cls,
+        candidate: SearchCandidate,
+        models: list[Any],
+        parts: list[FloatArray],
+        seconds: float,
+    ) -> Self:
+        """Bring the scores of all folds on one scale."""
+        scores = np.concatenate(parts)
+        spread = Spread.of(scores)
+        return cls(
+            candidate,
+            models,
+            [learn_scale(part, spread) for part in parts],
+            parts,
+            scores,
+            spread,
+            np.concatenate([scaled(part, spread) for part in parts]),
+            seconds,
+        )
+
+
+@dataclass
+class SearchRows:
+    """The rows to learn from, their folds, and the matrices of these."""
+
+    given: GivenRows
+    plan: FoldPlan
+    folded: FoldedTable = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = self.given
+        self.folded = FoldedTable(
+            given.table, given.target, self.plan.folds, _MANY_CELLS
+        )
+
+    def seconds_to_refit(self, fitted: Sequence[FittedCandidate]) -> float:
+        """Estimate the time to fit candidates to all rows; 0 if that is not done."""
+        if not self.plan.refits:
+            return 0.0
+        n_trained = sum(train.size for train, _ in self.plan.folds)
+        seconds = self.folded.seconds + sum(one.seconds for one in fitted)
+        return _LONGER_WITH_MORE_ROWS * self.given.n_rows / n_trained * seconds
+
+    def ranked(self, logits: FloatArray, part: dict[str, Any]) -> LogitRows:
+        """Return the test rows with their logits, one column per model."""
+        given, rows = self.given, self.plan.rows
+        return LogitRows(
+            logits,
+            given.labels[rows],
+            self.plan.fold_of_row,
+            given.target.weights_of(rows),
+            None if given.target.queries is None else given.target.queries[rows],
+            part,
+        )
+
+
+def fit_out_of_fold(
+    candidate: SearchCandidate,
+    rows: SearchRows,
+    setting: SearchSetting,
+    check_time: Callable[..., None],
+) -> FittedCandidate:
+    """Fit a candidate to each fold, and score the rows that it has not seen.
+
+    `check_time` is called before each step with the seconds that it is likely to take,
+    and within fits that allow it; it raises to end them. A fold takes as long as the
+    one before. The first fit, if nothing can stop it, is tried with a sixteenth of the
+    rows.
+    """
+    models: list[Any] = []
+    parts, seconds = [], [0.0]
+    is_blind = setting.is_limited and not _can_be_stopped(candidate)
+    for fold, (train, _) in enumerate(rows.plan.folds):
+        to_encode = rows.folded.seconds_to_encode(candidate.model, fold)
+        check_time(needed=seconds[-1] + to_encode)
+        _, new = rows.folded.matrices(candidate.model, fold)
+        n_rows = min(train.size, candidate.max_rows)
+        start = time.perf_counter()
+        if is_blind and not models and n_rows > _MANY_ROWS:
+            some = candidate._replace(max_rows=n_rows // 16)
+            _fit(some, rows.folded, fold, setting, check_time)
+            check_time(needed=16.0 * (time.perf_counter() - start))
+        models.append(_fit(candidate, rows.folded, fold, setting, check_time))
+        parts.append(score_rows(models[-1], new))
+        seconds.append(time.perf_counter() - start)
+    return FittedCandidate.of(candidate, models, parts, sum(seconds))
+
+
+def _can_be_stopped(candidate: SearchCandidate) -> bool:
+    return "callback" in candidate.model.estimator.get_params(deep=False)
+
+
+def _fit(
+    candidate: SearchCandidate,
+    folded: FoldedTable,
+    fold: int,
+    setting: SearchSetting,
+    check_time: Callable[..., None],
+) -> Any:
+    with warnings.catch_warnings():
+        # candidates may fail to converge, or learn nothing: their ranks show it
+        warnings.simplefilter("ignore")
+        return folded.fit(
+            candidate.model,
+            fold,
+            max_rows=candidate.max_rows,
+            random_state=setting.random_state,
+            callback=check_time if _can_be_stopped(candidate) else None,
+        )
+
+
+@dataclass(frozen=True)
+class Members:
+    """The models that score new rows.
+
+    `encoders` are those of all rows or of each fold. A record has the "name", "weight"
+    and "view" of a model, and for each encoder one of "models" and one of "scales".
+    """
+
+    encoders: list[TableEncoder]
+    records: list[dict[str, Any]]
+
+    @classmethod
+    def of_folds(
+        cls, weighted: Sequence[tuple[FittedCandidate, float]], rows: SearchRows
+    ) -> Self:
+        """Keep the models of the folds."""
+        scoring = rows.plan.scoring
+        records = [
+            _record(
+                one,
+                weight,
+                [one.models[k] for k in scoring],
+                [one.scales[k] for k in scoring],
+            )
+            for one, weight in weighted
+        ]
+        return cls([rows.folded.encoder(k) for k in scoring], records)
+
+
+def refit(
+    weighted: Sequence[tuple[FittedCandidate, float]],
+    rows: SearchRows,
+    setting: SearchSetting,
+    check_time: Callable[..., None],
+) -> Members:
+    """Fit to all rows, each model on the scale of the rows that its folds held out."""
+    given = rows.given
+    everything = (np.arange(given.n_rows), np.empty(0, dtype=np.intp))
+    folded = FoldedTable(given.table, given.target, [everything])
+    is_scoring = np.isin(rows.plan.fold_of_row, rows.plan.scoring)
+    records = []
+    for one, weight in weighted:
+        model = _fit(one.candidate, folded, 0, setting, check_time)
+        scale = learn_scale(one.scores[is_scoring], one.spread)
+        records.append(_record(one, weight, [model], [scale]))
+    return Members([folded.encoder(0)], records)
+
+
+def _record(
+    one: FittedCandidate, weight: float, models: list[Any], scales: list[FloatArray]
+) -> dict[str, Any]:
+    return {
+        "name": one.candidate.name,
+        "weight": weight,
+        "view": one.candidate.model.view,
+        "models": models,
+        "scales": scales,
+    }

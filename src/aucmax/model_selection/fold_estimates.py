@@ -1,0 +1,319 @@
+"""From test folds to one estimate per model, with its interval, and to tests.
+
+Two classes in one ranking go by rows: the variances of each fold, DeLong's for the AUC
+and that of its influence function for a part of it, pooled by weights and widened for
+the fits (:mod:`aucmax.model_selection.cross_validation` has the formula). With queries
+there is one value per query: means, and Student's t over the queries. The same for more
+than two levels, where each fold is a query if there are none.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+from aucmax.exceptions import FewRowsWarning
+from aucmax.metrics import AUCComparison, AUCInterval, auc_interval, compare_auc
+from aucmax.metrics.uncertainty import (
+    Rows,
+    TwoSidedTest,
+    area_interval,
+    two_sided_test,
+    warn_of_few_rows,
+)
+from aucmax.model_selection.aim import Aim, choose_aim, measure
+from aucmax.tables import Target, has_constant_scores
+
+__all__ = [
+    "Estimate",
+    "FoldScores",
+    "Summary",
+    "compare_folds",
+    "ignore_few_rows",
+    "mean_interval",
+    "paired_test",
+    "pool_aucs",
+    "pool_differences",
+    "summarise_folds",
+    "summarise_scores",
+]
+
+Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+
+
+class Estimate(NamedTuple):
+    """A measure between 0 and 1 with its 95% interval, NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+def pool_aucs(
+    folds: Sequence[AUCInterval],
+    weights: Floats,
+    *,
+    of_models: bool = False,
+) -> Estimate:
+    """Combine AUCs by weights that sum to one.
+
+    The interval is that of :func:`aucmax.metrics.auc_interval` for the rows of all
+    folds. With `of_models`, each fold has a model of its own, fitted to the other
+    folds, and what that adds to the variance is allowed for.
+    """
+    values = np.array([fold.auc for fold in folds])
+    auc = float(weights @ values)
+    error = _pooled_error(folds, values, weights, of_models)
+    return Estimate(auc, *area_interval(auc, error, CONFIDENCE, _pooled_rows(folds)))
+
+
+def pool_differences(
+    folds: Sequence[AUCComparison],
+    weights: Floats,
+    *,
+    of_models: bool = False,
+) -> TwoSidedTest:
+    """Combine paired differences of AUCs and test them against zero, on both sides.
+
+    The test is that of :func:`aucmax.metrics.compare_auc`; `of_models` is as in
+    :func:`pool_aucs`.
+    """
+    values = np.array([fold.difference for fold in folds])
+    difference = float(weights @ values)
+    error = _pooled_error(folds, values, weights, of_models)
+    both = np.array([(fold.auc_a, fold.auc_b) for fold in folds])
+    auc_a, auc_b = (weights @ both).tolist()
+    rows = _pooled_rows(folds)
+    return two_sided_test(difference, error, CONFIDENCE, rows, (auc_a, auc_b))
+
+
+def ignore_few_rows() -> "warnings.catch_warnings[None]":
+    """Return a context for single folds, whose few rows are pooled with others."""
+    return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
+
+
+def _pooled_error(
+    folds: Sequence[AUCInterval] | Sequence[AUCComparison],
+    values: Floats,
+    weights: Floats,
+    of_models: bool,
+) -> float:
+    """Return the error of the test rows, with `of_models` widened for the fits.
+
+    See :mod:`aucmax.model_selection.cross_validation`.
+    """
+    error = float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
+    k = values.size
+    if not of_models or k == 1 or error == 0.0:
+        return error
+    spread = k / (k - 1) * float(weights @ (values - weights @ values) ** 2)
+    by_rows = (1.0 + 1.0 / (k - 1)) * error**2
+    by_folds = (1.0 / k + 1.0 / (k - 1)) * spread
+    return float(np.sqrt(max(by_rows, by_folds)))
+
+
+def _pooled_rows(folds: Sequence[AUCInterval] | Sequence[AUCComparison]) -> Rows:
+    positive, negative = np.sum([fold.rows for fold in folds], axis=0).tolist()
+    warn_of_few_rows((positive, negative))
+    return positive, negative
+
+
+def mean_interval(values: Floats) -> Estimate:
+    """Return the mean of independent values between 0 and 1.
+
+    If all are 0 or all are 1, the interval is that of so many coins; a single value has
+    none.
+    """
+    mean, error = _mean_and_error(values)
+    if values.size == 1:
+        return Estimate(mean, np.nan, np.nan)
+    if error == 0:
+        bound = ((1.0 - CONFIDENCE) / 2.0) ** (1.0 / values.size)
+        ends = {1.0: (bound, 1.0), 0.0: (0.0, 1.0 - bound)}
+        return Estimate(mean, *ends.get(mean, (mean, mean)))
+    margin = _quantile(values.size) * error
+    return Estimate(mean, max(mean - margin, 0.0), min(mean + margin, 1.0))
+
+
+def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
+    """Test whether the mean difference of paired values is zero, on both sides.
+
+    If all differences are equal, their variance is that of :func:`compare_auc` alone.
+    """
+    difference, error = _mean_and_error(values - baseline)
+    if error == 0:
+        rows, areas = (values.size,) * 2, (values.mean(), baseline.mean())
+        return two_sided_test(difference, 0.0, CONFIDENCE, rows, areas)
+    t = difference / error
+    margin = _quantile(values.size) * error
+    return TwoSidedTest(
+        difference,
+        max(difference - margin, -1.0),
+        min(difference + margin, 1.0),
+        t,
+        float(2.0 * stdtr(values.size - 1, -abs(t))),
+    )
+
+
+def _mean_and_error(values: Floats) -> tuple[float, float]:
+    if np.ptp(values) == 0:
+        return float(values[0]), 0.0
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+
+
+def _quantile(n_values: int) -> float:
+    return float(stdtrit(n_values - 1, (1.0 + CONFIDENCE) / 2.0))
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """One test fold, its rows by their numbers, and what each model made of it."""
+
+    rows: NDArray[np.intp]
+    target: Target
+    aim: Aim
+    scores: dict[str, Floats] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    measures: dict[str, dict[str, Floats]] = field(default_factory=dict)
+
+    def add(self, name: str, scores: Floats, seconds: float = 0.0) -> None:
+        """Take the scores of a model, and measure them."""
+        self.scores[name] = scores
+        self.seconds[name] = seconds
+        self.measures[name] = measure(self.target, scores, self.aim)
+
+    def is_constant(self, name: str) -> bool:
+        """Whether the scores of a model rank nothing."""
+        return has_constant_scores(self.target, self.scores[name])
+
+    def main(self, name: str) -> float:
+        """Mean of the main measure over the queries; NaN if the scores are constant."""
+        if self.is_constant(name):
+            return np.nan
+        return float(np.nanmean(self.measures[name][self.aim.metric]))
+
+    @property
+    def unit(self) -> str:
+        """What intervals and tests take for independent: rows, queries or folds."""
+        if self.target.queries is not None:
+            return "queries"
+        return "folds" if self.target.is_graded else "rows"
+
+
+class Summary(NamedTuple):
+    """The measures of a model, the first with its interval and its folds.
+
+    Attributes
+    ----------
+    measures : dict of str to float
+        The main measure first. All are NaN if the scores are constant on a fold: then
+        they rank nothing, and no number says so well.
+    low, high : float
+        95% interval of the main measure; NaN if there is none.
+    folds : tuple of float
+        The main measure on each fold; NaN where the scores are constant.
+    """
+
+    measures: dict[str, float]
+    low: float
+    high: float
+    folds: tuple[float, ...]
+
+    @property
+    def n_constant(self) -> int:
+        """Number of folds on which the scores are constant."""
+        return int(np.isnan(self.folds).sum())
+
+
+def summarise_folds(folds: Sequence[FoldScores], name: str) -> Summary:
+    """Measure a model over all folds."""
+    of_folds = tuple(fold.main(name) for fold in folds)
+    values = {key: _joined(folds, name, key) for key in folds[0].measures[name]}
+    if np.isnan(of_folds).any():
+        return Summary(dict.fromkeys(values, np.nan), np.nan, np.nan, of_folds)
+    if folds[0].unit == "rows":
+        weights = _weights(folds)
+        with ignore_few_rows():
+            areas = [
+                auc_interval(
+                    f.target.labels,
+                    f.scores[name],
+                    sample_weight=f.target.weights,
+                    **f.aim.ranges,
+                )
+                for f in folds
+            ]
+        measures = {key: float(weights @ value) for key, value in values.items()}
+        estimate = pool_aucs(areas, weights, of_models=True)
+    else:
+        measures = {key: float(np.nanmean(value)) for key, value in values.items()}
+        main = values[folds[0].aim.metric]
+        estimate = mean_interval(main[~np.isnan(main)])
+    return Summary(measures, estimate.low, estimate.high, of_folds)
+
+
+def compare_folds(
+    folds: Sequence[FoldScores], name: str, baseline: str
+) -> TwoSidedTest:
+    """Test a model against another, on both sides."""
+    if folds[0].unit == "rows":
+        with ignore_few_rows():
+            differences = [
+                compare_auc(
+                    f.target.labels,
+                    f.scores[name],
+                    f.scores[baseline],
+                    sample_weight=f.target.weights,
+                    **f.aim.ranges,
+                )
+                for f in folds
+            ]
+        return pool_differences(differences, _weights(folds), of_models=True)
+    values, others = (
+        _joined(folds, one, folds[0].aim.metric) for one in (name, baseline)
+    )
+    is_known = ~np.isnan(values)
+    return paired_test(values[is_known], others[is_known])
+
+
+def _joined(folds: Sequence[FoldScores], name: str, key: str) -> Floats:
+    return np.concatenate([fold.measures[name][key] for fold in folds])
+
+
+def _weights(folds: Sequence[FoldScores]) -> Floats:
+    """Share of the pairs in each fold."""
+    pairs = np.array([_class_weights(fold.target).prod() for fold in folds])
+    return np.asarray(pairs / pairs.sum())
+
+
+def _class_weights(target: Target) -> Floats:
+    """Sum of the weights of the negative and the positive rows."""
+    return np.bincount(target.relevant, target.weights, minlength=2).astype(float)
+
+
+def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> Summary:
+    """Measure one ranking of rows, as a comparison measures its folds.
+
+    Parameters
+    ----------
+    target : Target
+        What is ranked.
+    scores : ndarray of shape (rows,)
+        Higher scores rank higher.
+    aim : Aim, optional
+        What comes first and has the interval; by default the AUC, or the MAUC of more
+        than two levels. :func:`aucmax.model_selection.choose_aim` makes others.
+
+    Returns
+    -------
+    Summary
+    """
+    fold = FoldScores(np.arange(scores.size), target, aim or choose_aim(target))
+    fold.add("", scores)
+    return summarise_folds([fold], "")

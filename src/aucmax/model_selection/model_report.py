@@ -1,0 +1,112 @@
+"""The report of one fitted model on other rows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aucmax.model_selection.aim import choose_aim, measure_titles
+from aucmax.model_selection.cross_validation import find_notices
+from aucmax.model_selection.fold_estimates import summarise_scores
+from aucmax.model_selection.models import trained_ranges
+from aucmax.report import Report
+from aucmax.report.pages import report_scores
+from aucmax.tables import Target, as_table, encode_target, match_target
+from aucmax.tables.cross_fit import score_rows
+
+__all__ = ["report_model"]
+
+
+def report_model(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    metric: str | None = None,
+    fpr_range: Sequence[float] | None = None,
+    tpr_range: Sequence[float] | None = None,
+    qid: Any = None,
+    name: str | None = None,
+    title: str | None = None,
+    notices: Sequence[str] = (),
+    reproduction: Mapping[str, str] | None = None,
+) -> Report:
+    """Make a report of one fitted model on other rows.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted: a :class:`aucmax.tables.TableModel`, or any binary classifier that
+        scores rows.
+    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
+        Rows that it was not fitted to.
+    y : array-like of shape (rows,), or Target
+        Their labels.
+    metric : str, optional
+        What comes first: a key of :data:`aucmax.model_selection.MEASURES`.
+    fpr_range, tpr_range : pair of float, optional
+        The part of the ROC curve that counts; by default what the model was trained
+        for.
+    qid : array-like of shape (rows,), optional
+        The query of each row, unless `y` is a target, which has its own.
+    name : str, optional
+        What to call the model.
+    title : str, optional
+        The heading.
+    notices : sequence of str, optional
+        What else to look at before the numbers are believed.
+    reproduction : mapping from str to str, optional
+        What someone needs to repeat it, such as "command" or "data".
+
+    Returns
+    -------
+    aucmax.report.Report
+        Call its ``save("page.html")`` or ``save("page.md")``.
+
+    Examples
+    --------
+    >>> from aucmax.model_selection import report_model
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LogisticRegression(max_iter=10_000).fit(X[:300], y[:300])
+    >>> report_model(model, X[300:], y[300:]).contents.models[0].name
+    'LogisticRegression'
+    """
+    table = as_table(X)
+    target = _match(model, y, qid)
+    name = name or getattr(model, "name", None) or type(model).__name__
+    ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
+    given = {key: ends for key, ends in ranges.items() if ends is not None}
+    aim = choose_aim(target, metric, **(given or trained_ranges(model)))
+    # a model that is not of this package gets the rows as they came
+    rows = table if hasattr(model, "encoder_") else X
+    scores = score_rows(model, rows)
+    summary = summarise_scores(target, scores, aim)
+    if summary.n_constant:
+        raise ValueError(
+            f"{name} gives all {target.labels.size} rows the same score, so it ranks "
+            "nothing there. Check that the columns are those of training."
+        )
+    return report_scores(
+        name,
+        model,
+        rows,
+        table,
+        target,
+        scores,
+        aim=aim,
+        summary=summary,
+        titles=measure_titles(aim, summary.measures),
+        title=title,
+        notices=notices,
+        found=[str(one) for one in find_notices(table, target)],
+        reproduction=reproduction,
+    )
+
+
+def _match(model: Any, y: Any, qid: Any) -> Target:
+    """Return the target by what its values meant when the model was fitted."""
+    if isinstance(y, Target):
+        return y
+    if hasattr(model, "grading_"):
+        return match_target(y, model.grading_, qid=qid)
+    return encode_target(y, model.classes_[1], qid=qid)

@@ -1,0 +1,118 @@
+"""Parameters of a model as one types them: name=value, checked before the work."""
+
+import ast
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from aucmax.datasets import near_names
+
+__all__ = ["parse_parameters"]
+
+# what the program sets itself, or what cannot be typed
+_NOT_TYPED = {"callback", "verbose", "categorical_features"}
+
+_TRUTH = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def parse_parameters(
+    estimator: Any, settings: Iterable[str], model: str
+) -> dict[str, Any]:
+    """Turn texts such as ``C=1`` into parameters of an estimator.
+
+    A value has the type of the default it replaces: a whole number, a number, a truth
+    value, a text, or several of them with commas between. Where the default is None,
+    it is what it looks like, and the model says whether that will do.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted, with its defaults.
+    settings : iterable of str
+        ``NAME=VALUE``.
+    model : str
+        Name of the model, for messages.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        A text has no ``=``, the model has no such parameter, it is set twice, or the
+        value is of another type.
+
+    Examples
+    --------
+    >>> from aucmax import LambdaMART
+    >>> from aucmax.model_selection.typed_parameters import parse_parameters
+    >>> parse_parameters(LambdaMART(), ["n_estimators=50"], "lambdamart")
+    {'n_estimators': 50}
+    """
+    defaults = {
+        name: value
+        for name, value in estimator.get_params(deep=False).items()
+        if name not in _NOT_TYPED
+    }
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, text = (part.strip() for part in setting.partition("="))
+        if not equals or not text:
+            raise ValueError(
+                f"a parameter is set by NAME=VALUE, such as {_example(defaults)}, got "
+                f"{setting!r}."
+            )
+        if name not in defaults:
+            raise ValueError(
+                f"{model} has no parameter {name!r}."
+                f"{near_names(name, list(defaults), or_list=False)} Its parameters are "
+                f"{', '.join(defaults)}."
+            )
+        if name in found:
+            raise ValueError(f"{name} is set twice.")
+        found[name] = _typed(name, text, defaults[name])
+    return found
+
+
+def _example(defaults: Mapping[str, Any]) -> str:
+    name, value = next(
+        ((n, v) for n, v in defaults.items() if isinstance(v, int | float)),
+        next(iter(defaults.items())),
+    )
+    return f"{name}={value}"
+
+
+def _typed(name: str, text: str, default: Any) -> Any:
+    """Read a value of the type of the default."""
+    if text.lower() == "none":
+        return None
+    if isinstance(default, bool):
+        if text.lower() not in _TRUTH:
+            raise ValueError(f"{name} is true or false, got {text!r}.")
+        return _TRUTH[text.lower()]
+    value = _literal(text)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(default, int):
+        if not (is_number and float(value).is_integer()):
+            raise ValueError(f"{name} is a whole number, got {text!r}.")
+        return int(value)
+    if isinstance(default, float):
+        if not is_number:
+            raise ValueError(f"{name} is a number, got {text!r}.")
+        return float(value)
+    if isinstance(default, str):
+        return text
+    if isinstance(default, tuple | list):
+        return tuple(value) if isinstance(value, tuple | list) else (value,)
+    return value
+
+
+def _literal(text: str) -> Any:
+    """Return the number, list or truth value that a text stands for, or the text."""
+    if text.lower() in _TRUTH:
+        return _TRUTH[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (SyntaxError, ValueError):
+        parts = tuple(part.strip() for part in text.split(","))
+        return text if len(parts) == 1 else parts

@@ -1,0 +1,308 @@
+r"""What solvers share: the objective they see, the stopping rule, the solution.
+
+Every solver minimises ``regularizer(w) + C * risk(scores(w))`` and sees the data only
+through an :class:`Objective`. Its cost is counted in **passes**: one product of the
+data with parameters (forward) plus one with row weights (back). Scores are linear in
+the parameters, so points between two known ones cost no pass.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from aucmax._core.validation import FloatArray
+from aucmax.exceptions import IncompatibleError
+from aucmax.regularizers.regularizer import Regularizer
+from aucmax.risks.contract import Support
+from aucmax.solvers.cuts import Cuts
+
+__all__ = [
+    "Callback",
+    "Counted",
+    "Objective",
+    "Point",
+    "Progress",
+    "Solution",
+    "Solver",
+    "Start",
+    "StoppingRule",
+    "Watch",
+    "begin",
+    "inner",
+    "require",
+    "slope_along",
+    "value_at",
+]
+
+_MAX_IDLE_STREAK = 50  # iterations without a smaller gap, if the gap is small
+_MAX_IDLE_GAP = 1e-4  # share of the value; rounding may keep it from falling
+_MIN_GAIN = 1e-6  # share of the gap by which a smaller one has to be smaller
+
+
+def inner(a: FloatArray, b: FloatArray) -> float:
+    """Return the inner product of two score vectors."""
+    if not isinstance(a, np.ndarray):  # slopes that are not in this process
+        return float(a.inner(b))
+    # not by BLAS, which wakes its threads for a product that takes microseconds
+    return float(np.einsum("i,i->", a, b))
+
+
+def require(part: object, ability: str, solver: str, advice: str) -> None:
+    """Raise an error unless a part of the problem has a method or attribute."""
+    if not hasattr(part, ability):
+        raise IncompatibleError(
+            f"{type(part).__name__} has no {ability}, which {solver} needs. {advice}"
+        )
+
+
+class Point(NamedTuple):
+    """Parameters together with the scores they give; a point or a direction."""
+
+    parameters: FloatArray
+    scores: FloatArray
+
+    def moved(self, direction: "Point", step: float) -> "Point":
+        """Return this point plus `step` times a direction: no pass."""
+        return Point(
+            self.parameters + step * direction.parameters,
+            self.scores + step * direction.scores,
+        )
+
+    def towards(self, target: "Point") -> "Point":
+        """Return the direction from here to a target: no pass."""
+        return Point(target.parameters - self.parameters, target.scores - self.scores)
+
+
+class Counted(Protocol):
+    """Anything that counts its passes over the data."""
+
+    @property
+    def n_passes(self) -> float:
+        """Passes so far."""
+
+
+class Objective(Counted, Protocol):
+    """What a solver sees of the data, the model and the risk."""
+
+    C: float
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of the parameter vector."""
+
+    @property
+    def least_risk(self) -> float:
+        """A value that the risk is never below; minus infinity if none is known."""
+
+    @property
+    def is_smoothable(self) -> bool:
+        """Whether `support` takes a width above 0."""
+
+    def at(self, parameters: FloatArray) -> Point:
+        """Score the parameters: the forward half of a pass."""
+
+    def risk_value(self, point: Point) -> float:
+        """Evaluate the risk itself: no pass."""
+
+    def support(self, point: Point, width: float = 0.0) -> Support:
+        """Evaluate the risk, smoothed if `width` > 0, in score space: no pass."""
+
+    def pull_back(self, support: Support) -> FloatArray:
+        """Turn a slope over scores into one over parameters: the backward half."""
+
+
+def slope_along(
+    direction: Point,
+    point: Point,
+    support: Support,
+    objective: Objective,
+    regularizer: Regularizer,
+) -> float:
+    """Return how fast the objective grows along a direction: no pass."""
+    slope = float(regularizer.gradient(point.parameters) @ direction.parameters)
+    return slope + objective.C * inner(support.subgradient, direction.scores)
+
+
+def value_at(point: Point, objective: Objective, regularizer: Regularizer) -> float:
+    """Return the objective with the risk itself, not smoothed: no pass."""
+    price = regularizer.value(point.parameters)
+    return price + objective.C * objective.risk_value(point)
+
+
+class Progress(NamedTuple):
+    """Where a solver stands; what a callback receives after each iteration.
+
+    Attributes
+    ----------
+    n_iter : int
+        Iterations so far.
+    n_passes : float
+        Passes over the data so far.
+    value : float
+        The best objective found.
+    gap : float
+        Best objective minus the certified lower bound.
+    seconds : float
+        Time since the start.
+    """
+
+    n_iter: int
+    n_passes: float
+    value: float
+    gap: float
+    seconds: float
+
+    def __str__(self) -> str:
+        relative = self.gap / abs(self.value) if self.value else np.inf
+        bound = f"relative gap {relative:.1e}" if self.gap < np.inf else "no bound"
+        return (
+            f"iteration {self.n_iter}, {self.n_passes:g} passes, {self.seconds:.2f} s, "
+            f"objective {self.value:.6g}, {bound}"
+        )
+
+
+Callback = Callable[[Progress], object]
+
+
+class Start(NamedTuple):
+    """Where a solver begins, such as the solution for a neighbouring C."""
+
+    point: Point
+    cuts: Cuts | None = None  # below the same risk
+    history: Sequence[Progress] = ()  # of another solver on the same problem
+
+
+@dataclass
+class Solution:
+    """What a solver returns: the best point found, with its certificate."""
+
+    point: Point
+    value: float  # the objective there
+    gap: float  # `value` minus the certified lower bound of the optimum
+    cuts: Cuts  # that certify it; they bound the risk alone, so they serve every C
+    n_iter: int
+    converged: bool  # whether the relative gap fell to the tolerance
+    history: list[Progress] = field(default_factory=list, repr=False)
+    was_asked: bool = False  # whether the callback asked to stop
+
+    def warn_if_unfinished(self, rule: "StoppingRule") -> None:
+        """Warn with the gap reached, and what ended it, if the tolerance was missed."""
+        if self.converged:
+            return
+        relative = self.gap / abs(self.value) if self.value else np.inf
+        seconds = self.history[-1].seconds
+        if self.n_iter >= rule.max_iter:
+            why = "That is max_iter: allow more, scale the columns, or accept the gap."
+        elif rule.max_time is not None and seconds >= rule.max_time:
+            why = "That is max_time: allow more, scale the columns, or accept the gap."
+        elif self.was_asked:
+            why = "The callback asked to stop."
+        else:
+            why = (
+                "Rounding keeps the gap from falling further: scale the columns, or "
+                "accept the gap; more iterations would not help."
+            )
+        warnings.warn(
+            f"stopped at a relative gap of {relative:.2g} after {self.n_iter} "
+            f"iterations and {seconds:.1f} s; tol={rule.tol:g} was not reached. {why}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+class Solver(Protocol):
+    """Minimises an objective plus a regularizer, and certifies the result.
+
+    A solver is made from a :class:`StoppingRule`. It asks objective and regularizer for
+    the methods that it needs; an :class:`~aucmax.exceptions.IncompatibleError` names
+    the one that is missing before the first iteration.
+    """
+
+    def minimize(
+        self, objective: Any, regularizer: Any, start: Start | None = None
+    ) -> Solution:
+        """Minimise ``regularizer(w) + objective.C * risk``.
+
+        Without a start, begin at the origin, or in the middle of the set.
+        """
+
+
+@dataclass
+class StoppingRule:
+    """When to stop, and whom to report to."""
+
+    tol: float = 1e-3  # the gap to reach, relative to the objective's value
+    max_iter: int = 1000
+    max_time: float | None = None  # in seconds
+    callback: Callback | None = None  # a true answer stops
+    floor: float = 0.0  # values nearer to 0 count as this large
+
+    def is_reached(self, value: float, gap: float) -> bool:
+        """Return whether a gap is within the tolerance."""
+        return gap <= self.tol * max(abs(value), self.floor)
+
+    def watch(self, history: Sequence[Progress] = ()) -> "Watch":
+        """Start the clock, or resume it after what was done before."""
+        return Watch(self, history)
+
+
+class Watch:
+    """A stopping rule at work: keeps time and history."""
+
+    def __init__(self, rule: StoppingRule, history: Sequence[Progress]) -> None:
+        self.rule = rule
+        self.history = list(history)
+        self.converged = False
+        self.was_asked = False
+        elapsed = history[-1].seconds if history else 0.0
+        self._start = time.perf_counter() - elapsed
+        self._last_gain = len(self.history)
+
+    def says_stop(self, work: Counted, value: float, lower_bound: float) -> bool:
+        """Record one iteration; return whether to stop after it."""
+        rule = self.rule
+        seconds = time.perf_counter() - self._start
+        gap = max(value - lower_bound, 0.0)
+        n_iter = len(self.history) + 1
+        progress = Progress(n_iter, work.n_passes, value, gap, seconds)
+        self.history.append(progress)
+        self.converged = rule.is_reached(value, gap)
+        self.was_asked = rule.callback is not None and bool(rule.callback(progress))
+        late = rule.max_time is not None and seconds >= rule.max_time
+        at_end = self.converged or self.was_asked or late
+        return at_end or self._is_exhausted(progress)
+
+    def solution(self, point: Point, value: float, gap: float, cuts: Cuts) -> Solution:
+        """Return what was found, together with how."""
+        n_iter, asked = len(self.history), self.was_asked
+        return Solution(
+            point, value, gap, cuts, n_iter, self.converged, self.history, asked
+        )
+
+    def _is_exhausted(self, progress: Progress) -> bool:
+        """Return whether iterations ran out, or rounding leaves nothing to gain."""
+        record = self.history[self._last_gain]
+        if progress.gap < (1.0 - _MIN_GAIN) * record.gap:
+            self._last_gain = len(self.history) - 1
+        idle = len(self.history) - 1 - self._last_gain >= _MAX_IDLE_STREAK
+        scale = max(abs(progress.value), self.rule.floor)
+        done = idle and progress.gap <= _MAX_IDLE_GAP * scale
+        return progress.n_iter >= self.rule.max_iter or done
+
+
+def begin(
+    rule: StoppingRule, objective: Objective, start: Start | None, max_cuts: int
+) -> tuple[Point, Watch, Cuts]:
+    """Return the first point (the origin by default), a clock, and the known cuts."""
+    if start is None:
+        start = Start(objective.at(np.zeros(objective.n_parameters)))
+    cuts = start.cuts
+    if cuts is None:
+        cuts = Cuts(objective.n_parameters, max_cuts)
+    cuts.resize(max_cuts)
+    return start.point, rule.watch(start.history), cuts

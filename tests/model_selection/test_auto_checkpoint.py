@@ -1,0 +1,117 @@
+"""A search that was ended at any candidate goes on to the same model."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from aucmax import AutoRanker, LambdaMART
+from aucmax.exceptions import CheckpointError, ModelFileError
+from aucmax.persistence import checkpoint as checkpoint_file
+from aucmax.persistence.checkpoint import Checkpoint
+from every_model import TABLE, Y
+from killed import KilledError
+from persistence.equality import same
+
+MODELS = ["logistic", "kernel", LambdaMART(n_estimators=3)]
+
+
+def killed_before(candidate):
+    def callback(progress):
+        if progress.candidate == candidate:
+            raise KilledError
+
+    return callback
+
+
+def ranker(models=MODELS, **parameters):
+    return AutoRanker(models=models, folds=2, time_limit=None, **parameters)
+
+
+def killed(path, candidate, models=MODELS):
+    with pytest.raises(KilledError):
+        ranker(models, callback=killed_before(candidate)).fit(TABLE, Y, checkpoint=path)
+
+
+def test_the_model_is_the_same_wherever_it_was_ended(tmp_path):
+    path = tmp_path / "a.part"
+    for candidate in ("kernel", "kernel", "LambdaMART", "combination"):
+        killed(path, candidate)
+    tried = []
+    found = ranker(callback=tried.append).fit(TABLE, Y, checkpoint=path)
+    assert [news.candidate for news in tried] == ["combination"]
+    whole = ranker().fit(TABLE, Y)
+    for name, value in vars(whole).items():
+        if name.endswith("_") and name != "board_":
+            assert same(getattr(found, name), value), name
+    whole.board_.pop("seconds")
+    found.board_.pop("seconds")
+    assert same(found.board_, whole.board_)
+
+
+def test_models_of_the_folds_go_on_as_well(tmp_path, monkeypatch):
+    monkeypatch.setattr("aucmax._core.folds._MAX_ROWS_FOR_ALL_FOLDS", 10)
+    killed(tmp_path / "a.part", "combination")
+    found = ranker().fit(TABLE, Y, checkpoint=tmp_path / "a.part")
+    assert len(found.encoders_) == 2
+    whole = ranker().fit(TABLE, Y)
+    np.testing.assert_array_equal(
+        found.decision_function(TABLE), whole.decision_function(TABLE)
+    )
+
+
+def test_a_model_that_no_file_can_hold_is_fitted_again(tmp_path):
+    models = [RandomForestClassifier(5, random_state=0), "logistic"]
+    killed(tmp_path / "a.part", "combination", models)
+    tried = []
+    ranker(models, callback=tried.append).fit(TABLE, Y, checkpoint=tmp_path / "a.part")
+    names = [news.candidate for news in tried]
+    assert names == ["RandomForestClassifier", "combination"]
+
+
+def test_another_search_is_refused_until_this_one_is_finished(tmp_path):
+    path = tmp_path / "a.part"
+    killed(path, "LambdaMART")
+    with pytest.raises(CheckpointError, match="random_state was 0 and is 1 now"):
+        ranker(random_state=1).fit(TABLE, Y, checkpoint=path)
+    with pytest.raises(CheckpointError, match="the digest of the rows"):
+        ranker().fit(TABLE[:, ::-1], Y, checkpoint=path)
+    others = [*MODELS[:2], LambdaMART(n_estimators=4)]
+    with pytest.raises(CheckpointError, match="the model 'LambdaMART'"):
+        ranker(others).fit(TABLE, Y, checkpoint=path)
+    ranker().fit(TABLE, Y, checkpoint=path)
+    ranker(random_state=1).fit(TABLE, Y, checkpoint=path)
+
+
+def test_time_that_was_spent_counts_and_more_time_goes_on(tmp_path):
+    path = tmp_path / "a.part"
+    killed(path, "kernel")
+    fit, _, state = checkpoint_file._unpack(path.read_bytes())
+    state["logistic"]["seconds"] = 1000.0
+    Checkpoint(path, fit).write(state)
+    with pytest.warns(UserWarning, match="one model only"):
+        found = ranker().set_params(time_limit=900.0).fit(TABLE, Y, checkpoint=path)
+    assert list(found.weights_) == ["logistic"]
+    found = ranker().fit(TABLE, Y, checkpoint=path)
+    assert len(found.board_["model"]) == 4
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"models": []},
+        {"models": [1, 2]},
+        {"parts": [np.zeros(3), np.zeros(37)]},
+        {"parts": [np.zeros(20), np.full(20, np.nan)]},
+        {"seconds": float("inf")},
+        {"more": 1},
+    ],
+    ids=str,
+)
+def test_forged_states_are_refused(change, tmp_path):
+    path = tmp_path / "a.part"
+    killed(path, "kernel")
+    fit, _, state = checkpoint_file._unpack(path.read_bytes())
+    state["logistic"] |= change
+    Checkpoint(path, fit).write(state)
+    with pytest.raises(ModelFileError, match="no whole record of 'logistic"):
+        ranker().fit(TABLE, Y, checkpoint=path)

@@ -1,0 +1,237 @@
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from aucmax import AUCSVC
+from aucmax.decisions import operating_point, reliability
+from aucmax.exceptions import ConstantScoresWarning
+from aucmax.model_selection import choose_aim, compare_models, report_model
+from aucmax.report.insights import cross_fitted_probabilities, importance_of
+from aucmax.tables import TableModel, encode_target
+
+SCRIPT = "<script>alert(1)</script>"
+
+
+def table(n_rows=400, n_columns=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns))
+    names = ["age", SCRIPT, "גיל"] + [f"more {k}" for k in range(n_columns - 3)]
+    frame = pl.DataFrame(X, schema=names)
+    odds = 2.0 * X[:, 0] + X[:, 1] + rng.normal(size=n_rows)
+    kind = np.where(rng.random(n_rows) < 0.5, "a", "b")
+    return frame.with_columns(kind=kind), np.where(odds > 1.5, "sick", "well")
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    models = [
+        ("logistic", LogisticRegression()),
+        ("svm", AUCSVC()),
+        ("tree", DecisionTreeClassifier(max_depth=2, random_state=0)),
+    ]
+    return compare_models(
+        *table(), models, baselines=["logistic"], n_folds=2, random_state=3
+    )
+
+
+@pytest.fixture(scope="module")
+def contents(comparison):
+    return comparison.report(title="Who is sick?").contents
+
+
+def test_the_best_model_comes_first_everywhere(comparison, contents):
+    values = [row.main for row in contents.models]
+    assert values == sorted(values, reverse=True)
+    assert contents.models[0].name == contents.rankings[0].name == comparison.best
+    assert contents.importance.model == comparison.best
+    assert contents.verdict.startswith(f"{comparison.best} ranks best: it puts a ")
+    assert contents.importance.found.column[0] == "age"
+    assert set(contents.importance.found.column) == {"age", SCRIPT, "גיל", "kind"}
+
+
+def test_rows_of_different_folds_do_not_tie(comparison, contents):
+    for ranking in contents.rankings:
+        positions = comparison.positions[ranking.name]
+        scores, folds = ranking.scores, comparison.fold_numbers
+        assert np.abs(scores - positions).max() < 1e-8
+        for value in np.unique(scores):
+            assert np.unique(folds[scores == value]).size == 1
+        for fold in range(2):
+            own = folds == fold
+            raw = comparison.scores[ranking.name][own]
+            # the same order, and the same ties
+            assert np.unique(raw).size == np.unique(scores[own]).size
+            places, listed = (
+                np.unique(v, return_inverse=True)[1] for v in (raw, scores[own])
+            )
+            np.testing.assert_array_equal(places, listed)
+
+
+def test_what_is_found_first_is_the_operating_point(contents):
+    best = contents.rankings[0]
+    point = operating_point(contents.labels, best.scores, alerts=40)
+    told = f"first {point.n_alerts} of 400 cases finds {point.found} of "
+    assert told in contents.verdict
+
+
+def test_probabilities_are_learned_from_other_folds(comparison, contents):
+    (found,) = contents.probabilities
+    assert found.name == comparison.best
+    np.testing.assert_array_equal(found.labels, contents.labels)
+    assert found.values.mean() == pytest.approx(contents.labels.mean(), rel=0.1)
+    own = comparison.fold_numbers == 0
+    order = np.argsort(comparison.scores[found.name][own])
+    assert (np.diff(found.values[own][order]) >= 0).all()
+    # labels of its own fold change nothing for a row
+    shuffled = contents.labels.copy()
+    shuffled[own] = np.random.default_rng(0).permutation(shuffled[own])
+    (again,) = cross_fitted_probabilities(
+        found.name,
+        comparison.scores[found.name],
+        comparison.fold_numbers,
+        encode_target(shuffled),
+    )
+    np.testing.assert_array_equal(again.values[own], found.values[own])
+    assert (again.values[~own] != found.values[~own]).any()
+    assert "as calibrate=&#34;auto&#34; learns them" in comparison.report().html()
+
+
+def test_probabilities_by_time_are_learned_from_earlier_folds():
+    labels = np.arange(60) % 2
+    scores, folds = (
+        labels + np.random.default_rng(0).normal(size=60),
+        np.arange(60) // 20,
+    )
+    early, later = (
+        cross_fitted_probabilities(
+            "any", scores, folds, replace(encode_target(y), times=np.arange(60.0))
+        )[0].values
+        for y in (labels, np.where(folds == 2, 1 - labels, labels))
+    )
+    assert early.size == 40
+    np.testing.assert_array_equal(early, later)
+
+
+def test_tests_and_folds_are_those_of_the_comparison(comparison, contents):
+    results = {result.name: result for result in comparison.results}
+    for row in contents.models:
+        assert row.folds == results[row.name].folds
+        assert row.is_baseline == (row.name == "logistic")
+    tested = {row.name: set(row.tests) for row in contents.models}
+    assert tested == {"logistic": set(), "svm": {"logistic"}, "tree": {"logistic"}}
+
+
+def test_only_models_that_prove_something_have_a_certificate(contents):
+    assert [name for name, _ in contents.certificates] == ["svm"]
+    assert "of the optimum" in contents.certificates[0][1]
+
+
+def test_it_says_how_to_reproduce_it(comparison, contents):
+    assert contents.reproduction["seed"] == "3"
+    assert contents.reproduction["fingerprint of the data"] == comparison.fingerprint
+    assert "scikit-learn" in contents.reproduction["versions"]
+    again = compare_models(*table(), [GaussianNB()], n_folds=2)
+    assert again.fingerprint == comparison.fingerprint
+
+
+def test_the_page_and_the_notebook_escape_columns_and_models():
+    models = [(SCRIPT, LogisticRegression())]
+    found = compare_models(*table(), models, n_folds=2)
+    for text in (found.report().html(), found._repr_html_()):
+        assert SCRIPT not in text
+        assert "&lt;script&gt;alert(1)" in text
+
+
+def test_queries_have_no_one_list_but_a_table():
+    X, y = table()
+    found = compare_models(
+        X, y, [LogisticRegression()], qid=np.arange(400) // 20, n_folds=2
+    )
+    page = found.report().html()
+    assert "within their queries" in page
+    assert "aucmax-slider" not in page
+
+
+def test_constant_scores_are_reported():
+    X, y = table()
+    stump = DecisionTreeClassifier(min_samples_leaf=300)
+    found = compare_models(X, y, [("flat", stump)], n_folds=2)
+    report = found.report()
+    assert report.contents.verdict.startswith("No model ranks these rows")
+    assert "constant scores on 2 of 2 folds" in report.html()
+
+
+def test_two_rows_of_a_class_are_enough():
+    X, y = table(60)
+    y = np.array(["well"] * 56 + ["sick"] * 4)
+    found = compare_models(X, y, [("lr", LogisticRegression())], n_folds=2)
+    assert "4 positives" in found.report().html()
+
+
+def test_wide_tables_try_the_columns_that_tell_the_classes_apart():
+    X, y = table(300, 200)
+    target = encode_target(y, "sick")
+    model = TableModel(GaussianNB(), positive="sick").fit(X, y)
+    found = importance_of("nb", model, X, target, choose_aim(target), "rows")
+    assert len(found.found.column) == 40
+    assert {"age", SCRIPT, "kind"} <= set(found.found.column)
+    assert found.n_columns == 201
+    assert "Of 201 columns, 40 were tried" in found.note
+
+
+def test_a_model_is_reported_on_other_rows():
+    X, y = table(600)
+    model = TableModel(LogisticRegression(), name="mine").fit(X[:300], y[:300])
+    report = report_model(model, X[300:], y[300:], fpr_range=(0, 0.2))
+    row = report.contents.models[0]
+    assert row.name == "mine"
+    assert report.contents.fpr_range == (0, 0.2)
+    assert report.contents.verdict.startswith(
+        "mine: over false-positive rates 0 to 0.2"
+    )
+    scores = model.decision_function(X[300:])
+    np.testing.assert_array_equal(report.contents.rankings[0].scores, scores)
+    assert "the score of the model" in report.html()
+
+
+def test_rows_of_training_are_recognised():
+    X, y = table(600)
+    model = TableModel(LogisticRegression(), name="mine").fit(X[:300], y[:300])
+    for rows, is_known in ((slice(0, 300), True), (slice(300, 600), False)):
+        said = report_model(model, X[rows], y[rows]).contents
+        assert any("was fitted to" in notice for notice in said.notices) == is_known
+        assert ("was fitted to" in said.verdict) == is_known
+
+
+def test_probabilities_of_a_calibrated_model_are_compared_with_what_happened():
+    X, y = table(600)
+    model = TableModel(LogisticRegression(), name="mine", calibrate="sigmoid")
+    model.fit(X[:300], y[:300])
+    page = report_model(model, X[300:], y[300:]).html()
+    chances = model.predict_proba(X[300:])[:, 1]
+    expected = reliability(y[300:], chances, pos_label=model.classes_[1])
+    assert f"Brier score {expected.brier_score:.4f}" in page
+
+
+def test_any_classifier_of_arrays_is_reported():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    y = X[:, 1] + rng.normal(size=400) > 1
+    report = report_model(GaussianNB().fit(X[:200], y[:200]), X[200:], y[200:])
+    assert report.contents.importance.found.column[0] == "x1"
+    assert report.contents.probabilities[0].values.max() <= 1.0
+    assert "GaussianNB" in report.markdown()
+
+
+def test_a_model_that_ranks_nothing_is_refused():
+    X, y = table()
+    model = TableModel(DecisionTreeClassifier(min_samples_leaf=300))
+    with pytest.warns(ConstantScoresWarning, match="gives all rows the same score"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="the same score"):
+        report_model(model, X, y)
