@@ -37,6 +37,7 @@ from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
+from aucmax.linear.column_scales import standardized
 from aucmax.linear.loss_search import (
     Candidate,
     Rows,
@@ -46,7 +47,6 @@ from aucmax.linear.loss_search import (
     measure_fold,
 )
 from aucmax.linear.row_space import RowSpace
-from aucmax.linear.standardization import standardized
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
 

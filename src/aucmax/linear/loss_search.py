@@ -47,11 +47,11 @@ _TOL_OF_HINGES = 1e-2
 # The relative error of a sigmoid and its slope; a descent sees no smaller one.
 _ACCURACY_OF_SIGMOIDS = 1e-4
 # The most steps of a descent.
-_MOST_STEPS = 30
+_MAX_STEPS = 30
 # A step that gains less than this share of the value is idle and ends a descent.
-_LEAST_GAIN = 3e-5
+_MIN_GAIN = 3e-5
 # The most iterations of a logistic regression.
-_MOST_ITERATIONS = 300
+_MAX_ITERATIONS = 300
 _GRADIENT_TOLERANCE = 1e-4  # scikit-learn's default for its logistic regression
 _VALUE_TOLERANCE = 64 * float(np.finfo(np.float64).eps)  # the same
 _MAX_LINE_SEARCH_STEPS = 50  # the same
@@ -60,22 +60,12 @@ _STANDARD_ERRORS = 0.5
 
 
 class Candidate(NamedTuple):
-    """One way to train a linear model.
+    """One way to train a linear model, for a part of the curve."""
 
-    Attributes
-    ----------
-    loss : str
-        "logistic regression" (of rows), or a loss over pairs: "hinge" or "sigmoid".
-    fpr_range, tpr_range : pair of float
-        The part of the curve that it is trained for.
-    C : float
-        The weight of the loss per row.
-    """
-
-    loss: str
+    loss: str  # "logistic regression" (of rows), or of pairs: "hinge", "sigmoid"
     fpr_range: Range
     tpr_range: Range
-    C: float
+    C: float  # weight of the loss per row
 
     @property
     def params(self) -> dict[str, Any]:
@@ -93,22 +83,10 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to learn from.
-
-    Attributes
-    ----------
-    X : ndarray or sparse matrix of shape (n_rows, n_features)
-        The features.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives.
-    sample_weight : ndarray of shape (n_rows,) or None
-        Row weights.
-    queries : ndarray of int64 of shape (n_rows,) or None
-        The query of each row.
-    """
+    """Rows to learn from."""
 
     X: Any
-    labels: BoolArray
+    labels: BoolArray  # True for positives
     sample_weight: FloatArray | None = None
     queries: IntArray | None = None
 
@@ -165,7 +143,7 @@ def _regressions(
 ) -> dict[Candidate, Fitted]:
     if as_row_matrix(rows.X).on_workers:
         return _regressions_in_parts(rows, candidates)
-    model = LogisticRegression(warm_start=True, max_iter=_MOST_ITERATIONS)
+    model = LogisticRegression(warm_start=True, max_iter=_MAX_ITERATIONS)
     found = {}
     for candidate in candidates:
         start = time.perf_counter()
@@ -184,7 +162,7 @@ def _regressions_in_parts(
 ) -> dict[Candidate, Fitted]:
     C_values = [candidate.C for candidate in candidates]
     path = regression_path(
-        rows.X, rows.labels, rows.sample_weight, C_values, _MOST_ITERATIONS
+        rows.X, rows.labels, rows.sample_weight, C_values, _MAX_ITERATIONS
     )
     found, began = {}, time.perf_counter()
     for candidate, (weights, n_iter) in zip(candidates, path, strict=True):
@@ -196,7 +174,7 @@ def _regressions_in_parts(
 
 def _hinges(rows: Rows, candidates: Sequence[Candidate]) -> dict[Candidate, Fitted]:
     found, start = {}, None
-    rule = StoppingRule(tol=_TOL_OF_HINGES, max_iter=_MOST_ITERATIONS)
+    rule = StoppingRule(tol=_TOL_OF_HINGES, max_iter=_MAX_ITERATIONS)
     for candidate in candidates:
         began = time.perf_counter()
         objective = rows.objective(candidate)
@@ -227,9 +205,9 @@ def _sigmoids(
         descents[-1].scale()
     pull_back(shared, descents)
     going = descents
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         descend(shared, going)
-        going = [one for one in going if one.gain > _LEAST_GAIN * abs(one.value)]
+        going = [one for one in going if one.gain > _MIN_GAIN * abs(one.value)]
         if not going:
             break
     seconds = (time.perf_counter() - began) / len(candidates)

@@ -95,7 +95,7 @@ class BoundedLossSolver:
         going, n_idle = descents, dict.fromkeys(descents, 0)
         while going:
             best = min(descent.value for descent in descents)
-            if watch.says_stop(objective, best, -np.inf):
+            if watch.should_stop(objective, best, -np.inf):
                 break
             descend(objective, going)
             for descent in going:

@@ -8,7 +8,7 @@ from aucmax.regularizers.regularizer import QuadraticRegularizer, Regularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.masters import master_for
-from aucmax.solvers.smoothing import first_width, lost_by_smoothing, narrowed
+from aucmax.solvers.risk_objective import first_width, lost_by_smoothing, narrowed
 from aucmax.solvers.solver import (
     Objective,
     Point,
@@ -19,7 +19,7 @@ from aucmax.solvers.solver import (
     slope_along,
     value_at,
 )
-from aucmax.solvers.sparsity import without_dust
+from aucmax.solvers.sparsity import drop_negligible_weights
 
 __all__ = ["BundleSolver"]
 
@@ -88,7 +88,7 @@ class BundleSolver:
             proposal = master.propose(center.parameters, value)
             rise = proposal.lower_bound - bound
             bound = max(bound, proposal.lower_bound)
-            if watch.says_stop(objective, value, max(bound, known)):
+            if watch.should_stop(objective, value, max(bound, known)):
                 break
             if width > 0.0:
                 promised = max(value - proposal.promise, self.stopping.tol * value / 10)
@@ -121,7 +121,7 @@ class BundleSolver:
         value = value_at(best, objective, regularizer)
         gap = max(value - max(bound, known), 0.0)
         solution = watch.solution(best, value, gap, cuts)
-        return without_dust(solution, objective, regularizer, self.stopping)
+        return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 
 def _narrowed(width: float, support: Support, point: Point, promised: float) -> float:

@@ -16,7 +16,7 @@ from aucmax.solvers.descent import DescentSolver
 from aucmax.solvers.level_bundle import LevelBundleSolver
 from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.solver import Solution, Solver, Start, StoppingRule
-from aucmax.solvers.sparsity import without_dust
+from aucmax.solvers.sparsity import drop_negligible_weights
 from aucmax.solvers.subgradient import SubgradientSolver
 
 __all__ = ["CUTTING_PLANES", "RULES", "SOLVERS", "ChosenSolver", "SolverType"]
@@ -84,7 +84,9 @@ class ChosenSolver:
             solver = stage.solver(_limited(rule, start, stage.max_iter))
             solution = solver.minimize(objective, regularizer, start)
             if stage.drops_weights:
-                solution = without_dust(solution, objective, regularizer, rule)
+                solution = drop_negligible_weights(
+                    solution, objective, regularizer, rule
+                )
             if _is_over(solution, rule):
                 break
             start = Start(solution.point, solution.cuts, solution.history)
@@ -207,4 +209,4 @@ def _is_over(solution: Solution, rule: StoppingRule) -> bool:
     last = solution.history[-1]
     is_late = rule.max_time is not None and last.seconds >= rule.max_time
     at_end = solution.n_iter >= rule.max_iter or is_late
-    return solution.converged or solution.was_asked or at_end
+    return solution.converged or solution.stopped_by_callback or at_end

@@ -18,7 +18,7 @@ from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.smoothing import lost_by_smoothing
+from aucmax.solvers.risk_objective import lost_by_smoothing
 from aucmax.solvers.solver import (
     Objective,
     Point,
@@ -153,7 +153,7 @@ class ColumnNewtonSolver:
             if its_value < best_value:
                 best, best_value = on_surface, its_value
             bound = certificate.take(support, slope)
-            if watch.says_stop(objective, best_value, certificate.bound):
+            if watch.should_stop(objective, best_value, certificate.bound):
                 break
             if np.count_nonzero(point.parameters) > self.max_columns:
                 break

@@ -252,7 +252,7 @@ class DescentSolver:
             square = float(descent.gradient @ descent.gradient)
             gap = square / (2.0 * regularizer.curvature)
             gap += objective.relative_error * abs(descent.value)
-            is_done = watch.says_stop(objective, descent.value, descent.value - gap)
+            is_done = watch.should_stop(objective, descent.value, descent.value - gap)
             if is_done or descent.gain == 0.0:  # no step leads further down
                 break
             descend(objective, [descent])

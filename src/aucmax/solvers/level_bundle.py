@@ -64,7 +64,7 @@ class LevelBundleSolver:
             cuts.add(objective.pull_back(support), support)
             step = cuts.level_step(regularizer, C, best.parameters, value, fraction)
             bound = max(bound, step.lower_bound)
-            if watch.says_stop(objective, value, bound):
+            if watch.should_stop(objective, value, bound):
                 break
             goal = objective.at(step.parameters)
             support = objective.support(goal)

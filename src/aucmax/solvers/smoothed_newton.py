@@ -12,7 +12,7 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
+from aucmax.solvers.risk_objective import WIDEST, height, lost_by_smoothing, narrowed
 from aucmax.solvers.solver import (
     Objective,
     Point,
@@ -88,7 +88,7 @@ class SmoothedNewtonSolver:
             cuts.add(pulled, support)
             lower_bound = cuts.minimize(regularizer, C).lower_bound
             lower_bound = max(lower_bound, C * objective.least_risk)
-            if watch.says_stop(objective, best_value, lower_bound):
+            if watch.should_stop(objective, best_value, lower_bound):
                 break
             gradient = regularizer.gradient(point.parameters) + C * pulled
             gap = (best_value - lower_bound) / best_value

@@ -188,7 +188,7 @@ class Solution:
     n_iter: int
     converged: bool  # whether the relative gap fell to the tolerance
     history: list[Progress] = field(default_factory=list, repr=False)
-    was_asked: bool = False  # whether the callback asked to stop
+    stopped_by_callback: bool = False  # whether the callback asked to stop
 
     def warn_if_unfinished(self, rule: "StoppingRule") -> None:
         """Warn with the gap reached, and what ended it, if the tolerance was missed."""
@@ -200,7 +200,7 @@ class Solution:
             why = "That is max_iter: allow more, scale the columns, or accept the gap."
         elif rule.max_time is not None and seconds >= rule.max_time:
             why = "That is max_time: allow more, scale the columns, or accept the gap."
-        elif self.was_asked:
+        elif self.stopped_by_callback:
             why = "The callback asked to stop."
         else:
             why = (
@@ -258,12 +258,12 @@ class Watch:
         self.rule = rule
         self.history = list(history)
         self.converged = False
-        self.was_asked = False
+        self.stopped_by_callback = False
         elapsed = history[-1].seconds if history else 0.0
         self._start = time.perf_counter() - elapsed
         self._last_gain = len(self.history)
 
-    def says_stop(self, work: Counted, value: float, lower_bound: float) -> bool:
+    def should_stop(self, work: Counted, value: float, lower_bound: float) -> bool:
         """Record one iteration; return whether to stop after it."""
         rule = self.rule
         seconds = time.perf_counter() - self._start
@@ -272,14 +272,16 @@ class Watch:
         progress = Progress(n_iter, work.n_passes, value, gap, seconds)
         self.history.append(progress)
         self.converged = rule.is_reached(value, gap)
-        self.was_asked = rule.callback is not None and bool(rule.callback(progress))
+        self.stopped_by_callback = rule.callback is not None and bool(
+            rule.callback(progress)
+        )
         late = rule.max_time is not None and seconds >= rule.max_time
-        at_end = self.converged or self.was_asked or late
+        at_end = self.converged or self.stopped_by_callback or late
         return at_end or self._is_exhausted(progress)
 
     def solution(self, point: Point, value: float, gap: float, cuts: Cuts) -> Solution:
         """Return what was found, together with how."""
-        n_iter, asked = len(self.history), self.was_asked
+        n_iter, asked = len(self.history), self.stopped_by_callback
         return Solution(
             point, value, gap, cuts, n_iter, self.converged, self.history, asked
         )

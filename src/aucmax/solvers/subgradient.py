@@ -9,7 +9,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.masters import CutCertificate
-from aucmax.solvers.smoothing import (
+from aucmax.solvers.risk_objective import (
     first_width,
     height,
     lost_by_smoothing,
@@ -25,7 +25,7 @@ from aucmax.solvers.solver import (
     require,
     value_at,
 )
-from aucmax.solvers.sparsity import without_dust
+from aucmax.solvers.sparsity import drop_negligible_weights
 
 __all__ = ["SubgradientSolver"]
 
@@ -102,7 +102,7 @@ class SubgradientSolver:
         while True:
             cuts.add(line.slope, line.support)
             last_bound, bound = bound, certificate.improve(best.parameters, value)
-            if watch.says_stop(objective, value, bound):
+            if watch.should_stop(objective, value, bound):
                 break
             gap = value - bound
             jumped = not jumped and bound - last_bound <= _MIN_RISE * gap
@@ -121,7 +121,7 @@ class SubgradientSolver:
         # on the way a bound on the risk was enough
         value = value_at(best, objective, regularizer)
         solution = watch.solution(best, value, max(value - bound, 0.0), cuts)
-        return without_dust(solution, objective, regularizer, self.stopping)
+        return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 
 def _inside(
