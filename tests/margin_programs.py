@@ -19,8 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from aucmax.solvers._highs import solve_program
-from aucmax.solvers._linear_model import LinearModel
+from aucmax.solvers.linear_program import LinearModel, solve_program
 
 
 @dataclass(frozen=True)

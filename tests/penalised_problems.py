@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import (
     L1,
     L2,

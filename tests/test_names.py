@@ -8,44 +8,8 @@ import aucmax
 
 SOURCE = Path(aucmax.__file__).parent
 # still used twice; both lists are to become empty
-TWICE_MODULES = {
-    "search",
-    "interior_point",
-    "objective",
-    "program",
-    "features",
-    "base",
-    "parts",
-    "parameters",
-    "_kernels",
-    "problem",
-    "_assembly",
-    "digest",
-    "candidates",
-    "cells",
-    "_cells",
-    "certificate",
-    "data",
-    "graph",
-    "rounds",
-    "scorecard",
-}
-TWICE_CLASSES = {
-    "Candidate",
-    "Block",
-    "Verdict",
-    "Grid",
-    "Fold",
-    "Ranking",
-    "Rows",
-    "Graph",
-    "Masses",
-    "Fitted",
-    "Program",
-    "Contents",
-    "Found",
-    "ClassRows",
-}
+TWICE_MODULES = {"base", "candidates", "parameters", "search"}
+TWICE_CLASSES = {"Grid", "ClassRows", "Candidate", "Fold"}
 
 
 def homes_by_name(pairs):

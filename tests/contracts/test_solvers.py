@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import (
     L1,
     L2,

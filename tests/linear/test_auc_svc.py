@@ -257,26 +257,6 @@ def test_predict_has_the_best_balanced_accuracy_of_all_thresholds(data):
     assert balanced(model.predict(X) == 1) == pytest.approx(best)
 
 
-def test_auto_goes_over_to_cutting_planes_and_keeps_counting(data, monkeypatch):
-    X, y = data
-    monkeypatch.setattr("aucmax.linear.solver_choice._MOST_NEWTON_ITERATIONS", 3)
-    seen = []
-    model = AUCSVC(100.0, tol=1e-5, callback=seen.append).fit(X, y)
-    assert model.n_iter_ > 3
-    assert [progress.n_iter for progress in seen] == list(range(1, model.n_iter_ + 1))
-    assert np.diff([progress.seconds for progress in seen]).min() >= 0.0
-    assert model.dual_gap_ <= 1e-5 * model.objective_
-    bundle = AUCSVC(100.0, tol=1e-5, solver="bundle").fit(X, y)
-    assert model.objective_ == pytest.approx(bundle.objective_, rel=1e-5)
-    # no second solver where the first was stopped on purpose
-    monkeypatch.setattr("aucmax.linear.solver_choice._MOST_NEWTON_ITERATIONS", 100)
-    with pytest.warns(ConvergenceWarning):
-        stopped = AUCSVC(
-            100.0, tol=1e-6, callback=lambda progress: progress.n_iter == 2
-        ).fit(X, y)
-    assert stopped.n_iter_ == 2
-
-
 def test_path_equals_single_fits_and_saves_passes(data):
     X, y = data
     C_values = [10.0, 0.1, 1.0, 100.0]

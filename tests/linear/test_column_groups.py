@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from aucmax import AUCSVC
-from aucmax.linear.column_groups import group_numbers
+from aucmax.linear.penalties import group_numbers
 
 NAMES = ["age", "height", "weight", "colour"]
 

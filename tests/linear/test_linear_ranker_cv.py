@@ -10,7 +10,7 @@ import aucmax
 from aucmax import LinearRankerCV
 from aucmax.datasets import load_table
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.linear.candidates import Candidate, Rows, fit_candidates
+from aucmax.linear.loss_search import Candidate, Rows, fit_candidates
 from aucmax.metrics import partial_auc_score
 
 WHOLE = (0.0, 1.0)

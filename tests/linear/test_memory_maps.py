@@ -8,8 +8,8 @@ from aucmax import AUCSVC, LinearRankerCV, MarginRanker
 from aucmax._core import mapped as _mapped
 from aucmax._core.mapped import MapWriter, is_mapped
 from aucmax.datasets import open_table
-from aucmax.linear.candidates import Rows
-from aucmax.linear.standardization import standardized
+from aucmax.linear.column_scales import standardized
+from aucmax.linear.loss_search import Rows
 
 ROWS = 500
 

@@ -265,10 +265,13 @@ def test_bad_parameters_are_refused_before_the_data_are_read(parameters, message
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"penalty": "l1"}, "got L1. In AUCSVC that is penalty='l2' without a radius"),
+        (
+            {"penalty": "l1"},
+            "L1 has no curvature, .* AUCSVC that is penalty='l2' without",
+        ),
         (
             {"radius": 2.0},
-            "got L2Ball.*; solver='auto', 'bundle' and 'subgra",
+            "L2Ball has no curvature.*; solver='auto', 'bundle' and 'subgra",
         ),
     ],
 )

@@ -137,7 +137,7 @@ def test_working_sets_give_the_same_bound_and_a_step_below_the_level(
     gradients, offsets, value = cuts_through(center, seed, n_cuts=15)
     args = gradients, offsets, np.full(15, 1.0 / 15.0), center, value, 0.5
     part = level_step(kind().hull(value), *args)
-    monkeypatch.setattr(level_steps, "_MOST_VERTICES_AT_ONCE", 10**6)
+    monkeypatch.setattr(level_steps, "_MAX_VERTICES_AT_ONCE", 10**6)
     whole = level_step(kind().hull(value), *args)
     gap = value - whole.lower_bound
     assert part.lower_bound == pytest.approx(whole.lower_bound, abs=0.1 * gap)

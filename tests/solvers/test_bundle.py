@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import (
     L1,
     ElasticNet,
@@ -173,5 +173,5 @@ def test_level_method_minimises_the_l1_penalty():
 
 
 def test_a_set_without_a_proximal_operator_is_refused():
-    with pytest.raises(IncompatibleError, match="Simplex has neither a curvature"):
+    with pytest.raises(IncompatibleError, match="Simplex has no prox"):
         BundleSolver(StoppingRule()).minimize(problem(), Simplex())

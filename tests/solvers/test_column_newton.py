@@ -6,7 +6,7 @@ from scipy import sparse
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses import ScaledColumns
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.margin.margin_problem import MarginObjective
 from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
 from aucmax.risks import InstanceMargin, PairHinge, PairMargin, PartialHinge
@@ -133,7 +133,7 @@ def test_mismatches_are_refused():
     X, labels = bits()
     solver = ColumnNewtonSolver(StoppingRule())
     hinge = LinearObjective(X, PairHinge().bind(labels), 1.0)
-    with pytest.raises(IncompatibleError, match="L2 has no price per weight"):
+    with pytest.raises(IncompatibleError, match="L2 has no priced_weights"):
         solver.minimize(hinge, L2())
     with pytest.raises(IncompatibleError, match="may be more than a risk needs"):
         solver.minimize(hinge, L1Ball())

@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid
 from aucmax.solvers import DescentSolver, StoppingRule
@@ -115,7 +115,7 @@ def test_what_a_descent_cannot_do_is_refused_with_advice():
     hinge = LinearObjective(X, PairHinge().bind(labels), 1.0)
     with pytest.raises(IncompatibleError, match="a gradient everywhere"):
         DescentSolver(StoppingRule()).minimize(hinge, L2())
-    with pytest.raises(IncompatibleError, match="L1 is not quadratic"):
+    with pytest.raises(IncompatibleError, match="L1 has no curvature"):
         DescentSolver(StoppingRule()).minimize(objective_of(PairLogistic()), L1())
-    with pytest.raises(IncompatibleError, match="object has neither a curvature"):
+    with pytest.raises(IncompatibleError, match="object has no prox"):
         Descent(hinge, object(), hinge.at(np.zeros(6)))

@@ -209,7 +209,7 @@ def test_any_first_fraction_leads_to_the_optimum(fraction):
 
 
 def test_a_regularizer_without_levels_is_refused():
-    with pytest.raises(IncompatibleError, match=r"L2 is no hull.*Simplex"):
+    with pytest.raises(IncompatibleError, match=r"L2 has no hull.*Simplex"):
         LevelBundleSolver(StoppingRule()).minimize(pair_objective("noisy", 0.2), L2())
 
 

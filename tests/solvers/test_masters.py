@@ -5,9 +5,8 @@ import pytest
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers import L2
 from aucmax.risks.contract import Support
-from aucmax.solvers.certificate import CutCertificate, NearModel, step_to_zero
 from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.masters import master_for
+from aucmax.solvers.masters import CutCertificate, NearModel, master_for, step_to_zero
 from penalised_problems import REGULARIZERS
 from reference_penalised import PENALTIES, minimum
 
@@ -168,5 +167,5 @@ def test_a_regularizer_without_a_master_is_refused():
         def gradient(self, parameters):
             return parameters
 
-    with pytest.raises(IncompatibleError, match="Bare has neither a curvature"):
+    with pytest.raises(IncompatibleError, match="Bare has no prox"):
         master_for(Bare(), random_cuts(0), C)

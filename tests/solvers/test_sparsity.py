@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import L1, L2, ElasticNet, GroupLasso, L1Ball, L2Ball
 from aucmax.risks import PairHinge
 from aucmax.risks.contract import Support
 from aucmax.solvers import BundleSolver, StoppingRule, SubgradientSolver
-from aucmax.solvers.base import Solution
-from aucmax.solvers.sparsity import without_dust
+from aucmax.solvers.solver import Solution
+from aucmax.solvers.sparsity import drop_negligible_weights
 
 GROUPS = np.arange(30) // 3
 REGULARIZERS = {
@@ -58,7 +58,7 @@ def test_dust_becomes_true_zeros_within_the_tolerance(name, dust):
     bound = solution.value - solution.gap
     rule = StoppingRule(1e-2)
     before = objective.n_passes
-    cleaned = without_dust(solution, objective, regularizer, rule)
+    cleaned = drop_negligible_weights(solution, objective, regularizer, rule)
     parameters = cleaned.point.parameters
     assert (parameters[w == 0.0] == 0.0).all()
     assert parameters.any()
@@ -78,7 +78,9 @@ def test_weights_that_the_tolerance_cannot_spare_stay(name, tol):
     solution.cuts.add(np.zeros(30), Support(0.0, np.zeros(400), 0.0))
     solution.cuts.multipliers = np.eye(len(solution.cuts))[-1]
     gap, bound = solution.gap, solution.value - solution.gap
-    cleaned = without_dust(solution, objective, regularizer, StoppingRule(tol))
+    cleaned = drop_negligible_weights(
+        solution, objective, regularizer, StoppingRule(tol)
+    )
     assert cleaned.value - bound <= max(gap, tol * cleaned.value) + 1e-12
     assert cleaned.point.parameters[np.abs(w).argmax()] != 0.0
 
@@ -89,7 +91,7 @@ def test_a_clean_solution_is_untouched_and_costs_nothing(name):
     rule = StoppingRule(1e-9)
     solution = BundleSolver(rule).minimize(objective, regularizer)
     point, n_passes = solution.point, objective.n_passes
-    again = without_dust(solution, objective, regularizer, rule)
+    again = drop_negligible_weights(solution, objective, regularizer, rule)
     np.testing.assert_array_equal(again.point.parameters, point.parameters)
     assert objective.n_passes <= n_passes + 2.0
 
@@ -101,7 +103,9 @@ def test_regularizers_that_make_no_zeros_cost_no_pass(regularizer):
     solution = BundleSolver(rule).minimize(objective, regularizer)
     n_passes = objective.n_passes
     point = solution.point
-    assert without_dust(solution, objective, regularizer, rule).point is point
+    assert (
+        drop_negligible_weights(solution, objective, regularizer, rule).point is point
+    )
     assert objective.n_passes == n_passes
 
 
@@ -111,7 +115,7 @@ def test_no_weights_at_all_stay_so():
     solution = BundleSolver(StoppingRule()).minimize(objective, L1())
     assert not solution.point.parameters.any()
     n_passes = objective.n_passes
-    without_dust(solution, objective, L1(), StoppingRule())
+    drop_negligible_weights(solution, objective, L1(), StoppingRule())
     assert objective.n_passes == n_passes
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import L1, L2, L2Ball
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers import Start, StoppingRule, SubgradientSolver

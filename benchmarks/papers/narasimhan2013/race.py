@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import AUCSVC
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import L1Ball, L2Ball
 from aucmax.risks import PartialHinge
 from aucmax.solvers import Progress

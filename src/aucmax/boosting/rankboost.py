@@ -98,8 +98,8 @@ class RankBoost(BoostedRanker):
     min_edge : float, default=1e-6
         Stop when no hypothesis has an edge above this.
     n_iter_no_change : int, default=None
-        Stop after so many rounds without a better AUC on the validation rows: those of
-        `eval_set`, or a share of the training rows that is held out.
+        Stop after this many rounds without a better AUC on the validation rows: those
+        of `eval_set`, or a share of the training rows that is held out.
     validation_fraction : float, default=0.1
         The share of the rows of each class that `n_iter_no_change` holds out if there
         is no `eval_set`.

@@ -113,7 +113,7 @@ class SoftRankBoost(BoostedRanker):
         is at least :math:`1 - \delta` times the best possible; the number of rounds
         grows as :math:`1 / \delta^2`.
     n_estimators : int, default=3000
-        The most rounds. A warning tells if the algorithm was not done by then.
+        The most rounds; a warning is issued if the algorithm is not done by then.
     hypotheses : str or list of callables, default="stumps"
         "stumps": 1 above a threshold of a column and -1 below, or the reverse, for
         every threshold between two values; "features": the columns, scaled to [-1, 1];
@@ -124,8 +124,8 @@ class SoftRankBoost(BoostedRanker):
         Stop when no hypothesis has an edge above this: no combination has a margin
         above it then.
     n_iter_no_change : int, default=None
-        Stop after so many rounds without a better AUC on the validation rows: those of
-        `eval_set`, or a share of the training rows that is held out.
+        Stop after this many rounds without a better AUC on the validation rows: those
+        of `eval_set`, or a share of the training rows that is held out.
     validation_fraction : float, default=0.1
         The share of the rows of each class that `n_iter_no_change` holds out if there
         is no `eval_set`.
@@ -141,7 +141,7 @@ class SoftRankBoost(BoostedRanker):
     margin_ : float
         The target margin :math:`\hat g` of the last round that is kept.
     pairs_guaranteed_ : float
-        At least so many training pairs (by weight) have a margin
+        The least weight of training pairs that have a margin
         :math:`(s_i - t_j) / 2` of at least `margin_`:
         :math:`(W_+ - \sum \ell^+)(W_- - \sum \ell^-)`.
     nu_pos_, nu_neg_ : float

@@ -28,7 +28,7 @@ from aucmax.cli.output import (
     save_figure,
     with_console,
 )
-from aucmax.cli.reading import Source, TestColumns, drop_unknown, split_known
+from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
 from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.score import known_columns, load_model, require_probabilities
 from aucmax.cli.training import target_record
@@ -67,7 +67,7 @@ _MANY_KNOWN_ROWS = 0.2
 def evaluate(
     model: Path,
     data: Source,
-    roles: TestColumns,
+    roles: ColumnRoles,
     ranges: dict[str, Any],
     metric: str | None,
     cut: dict[str, float],

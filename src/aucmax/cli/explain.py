@@ -16,7 +16,7 @@ from aucmax.cli.options import (
     test_options,
 )
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
-from aucmax.cli.reading import Source, TestColumns, drop_unknown, split_known
+from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
 from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["explain"]
@@ -79,7 +79,7 @@ _BACKGROUND_ROWS = 500
 def explain(
     model: Path,
     data: Source,
-    roles: TestColumns,
+    roles: ColumnRoles,
     ranges: dict[str, Any],
     row_numbers: tuple[int, ...],
     top: int,

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import click
 
 from aucmax._core.memory import max_memory
-from aucmax.cli.reading import QueryChoice, RowColumns, Source, TestColumns
+from aucmax.cli.reading import ColumnRoles, QueryChoice, RowColumns, Source
 
 __all__ = [
     "cut_options",
@@ -31,24 +31,34 @@ __all__ = [
 ]
 
 Command: TypeAlias = Callable[..., None]
-Range: TypeAlias = tuple[float, float] | None
+Option: TypeAlias = Callable[[Command], Command]
 
-# what choices by the number of alerts, by rates and by costs are called in Python
-CUTS = {
-    "recall": (
-        "SHARE",
-        "Smallest set of alerts that finds at least SHARE of the positives.",
-    ),
-    "fpr": (
-        "SHARE",
-        "Largest set of alerts with a false positive rate of at most SHARE.",
-    ),
-    "precision": ("SHARE", "At least this share of the alerts is positive."),
-    "alerts": ("N", "Flag the N highest-scored rows."),
-    "cost_missed": ("COST", "Cost of a missed positive, with --cost-alarm."),
-    "cost_alarm": ("COST", "Cost of a false alarm: the threshold of the least cost."),
-    "threshold": ("SCORE", "Scores above it are alerts."),
-}
+
+def _combined(name: str, make: Callable[..., Any], **options: Option) -> Option:
+    """Add options; the command gets what `make` returns for their values as `name`."""
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def wrapped(*args: Any, **values: Any) -> None:
+            own = {option: values.pop(option) for option in options}
+            command(*args, **{name: make(**own)}, **values)
+
+        decorated: Command = wrapped
+        for option in reversed(options.values()):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
 
 output_path = click.Path(path_type=Path)
 model_argument = click.argument("model", type=click.Path(path_type=Path))
@@ -59,100 +69,6 @@ report_option = click.option(
     help="Where to write a page to share: one file, .html or .md.",
 )
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
-
-
-def _limit_memory(ctx: click.Context, _: click.Parameter, gb: float | None) -> None:
-    if gb is not None:
-        ctx.with_resource(max_memory(1e9 * gb))
-
-
-def data_argument(command: Command) -> Command:
-    """Add the argument DATA with the options of its format; the command gets `data`."""
-
-    @click.argument("path", metavar="DATA", type=click.Path(path_type=Path))
-    @click.option(
-        "--format",
-        type=click.Choice(
-            ["csv", "tsv", "parquet", "feather", "jsonl", "excel", "svmlight"]
-        ),
-        help="Format of DATA, if its name does not tell.",
-    )
-    @click.option(
-        "--separator",
-        metavar="CHARACTER",
-        callback=lambda _, __, value: {"tab": "\t", "\\t": "\t"}.get(value, value),
-        help="Character between the columns of a text table [default: found in .csv, a "
-        "tab in .tsv files].",
-    )
-    @click.option(
-        "--decimal",
-        type=click.Choice(["auto", ".", ","]),
-        default="auto",
-        help="Character in front of decimals in a text table [default: found].",
-    )
-    @click.option(
-        "--encoding",
-        metavar="NAME",
-        default="auto",
-        help="Encoding of a text table, such as latin-1 [default: found].",
-    )
-    @click.option(
-        "--sheet",
-        metavar="NAME",
-        help="Sheet of a spreadsheet [default: the first].",
-    )
-    @click.option(
-        "--max-memory",
-        type=click.FloatRange(min=0, min_open=True),
-        metavar="GB",
-        expose_value=False,
-        is_eager=True,
-        callback=_limit_memory,
-        help="Read files that take up to this many gigabytes of memory [default: what "
-        "is free, less for a small file].",
-    )
-    @wraps(command)
-    def wrapped(
-        *args: Any,
-        path: Path,
-        format: str | None,
-        separator: str | None,
-        decimal: str,
-        encoding: str,
-        sheet: str | None,
-        **options: Any,
-    ) -> None:
-        source = Source(path, format, separator, decimal, encoding, sheet)
-        command(*args, data=source, **options)
-
-    return wrapped
-
-
-def cut_options(command: Command) -> Command:
-    """Add ``--recall``, ``--alerts`` and so on; the command gets `cut`."""
-
-    @wraps(command)
-    def wrapped(*args: Any, **options: Any) -> None:
-        chosen = {name: options.pop(name) for name in CUTS}
-        cut = {name: value for name, value in chosen.items() if value is not None}
-        _check_cut(cut)
-        command(*args, cut=cut, **options)
-
-    for name, (unit, help) in reversed(CUTS.items()):
-        flag = f"--{name.replace('_', '-')}"
-        wrapped = click.option(flag, type=float, metavar=unit, help=help)(wrapped)
-    return wrapped
-
-
-def _check_cut(cut: dict[str, float]) -> None:
-    costs = {"cost_missed", "cost_alarm"}
-    if len(cut.keys() & costs) == 1:
-        raise click.UsageError("--cost-missed and --cost-alarm are given together.")
-    if len(cut) > 1 and cut.keys() != costs:
-        flags = " and ".join(f"--{name.replace('_', '-')}" for name in cut)
-        raise click.UsageError(f"one rule chooses a threshold, but {flags} are given.")
-
-
 prevalence_option = click.option(
     "--prevalence",
     type=float,
@@ -160,6 +76,101 @@ prevalence_option = click.option(
     help="Share of positives where the probabilities are used, if it is not that of "
     "training.",
 )
+missing_target_option = click.option(
+    "--missing-target",
+    type=click.Choice(["drop", "error"]),
+    default="drop",
+    show_default=True,
+    help="Leave out rows without a target, or report an error.",
+)
+weight_option = click.option(
+    "--weight",
+    metavar="COLUMN",
+    help="Column with the weight of each row, in training and in all measures.",
+)
+metric_option = click.option(
+    "--metric",
+    metavar="NAME",
+    help="What decides, and has interval and test: auc, partial_auc; with levels of "
+    "relevance mauc, ordinal_auc; with queries ndcg, map [default: partial_auc if "
+    "there is a range, else auc, or mauc].",
+)
+time_limit_option = click.option(
+    "--time-limit",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="Time limit for a fit of auto [default: 60].",
+)
+
+
+def limit_parameters(
+    models: Collection[str], time_limit: float | None
+) -> dict[str, Any]:
+    """Return the parameters of auto; reject a limit without it."""
+    if time_limit is None:
+        return {}
+    if "auto" not in models:
+        raise click.UsageError("--time-limit concerns the model auto alone.")
+    return {"time_limit": time_limit}
+
+
+def _limit_memory(ctx: click.Context, _: click.Parameter, gb: float | None) -> None:
+    if gb is not None:
+        ctx.with_resource(max_memory(1e9 * gb))
+
+
+_max_memory_option = click.option(
+    "--max-memory",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="GB",
+    expose_value=False,
+    is_eager=True,
+    callback=_limit_memory,
+    help="Read files that take up to this many gigabytes of memory [default: what is "
+    "free, less for a small file].",
+)
+
+_source = _combined(
+    "data",
+    Source,
+    path=click.argument("path", metavar="DATA", type=click.Path(path_type=Path)),
+    format=click.option(
+        "--format",
+        type=click.Choice(
+            ["csv", "tsv", "parquet", "feather", "jsonl", "excel", "svmlight"]
+        ),
+        help="Format of DATA, if its name does not tell.",
+    ),
+    separator=click.option(
+        "--separator",
+        metavar="CHARACTER",
+        callback=lambda _, __, value: {"tab": "\t", "\\t": "\t"}.get(value, value),
+        help="Character between the columns of a text table [default: found in .csv, a "
+        "tab in .tsv files].",
+    ),
+    decimal=click.option(
+        "--decimal",
+        type=click.Choice(["auto", ".", ","]),
+        default="auto",
+        help="Character in front of decimals in a text table [default: found].",
+    ),
+    encoding=click.option(
+        "--encoding",
+        metavar="NAME",
+        default="auto",
+        help="Encoding of a text table, such as latin-1 [default: found].",
+    ),
+    sheet=click.option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of a spreadsheet [default: the first].",
+    ),
+)
+
+
+def data_argument(command: Command) -> Command:
+    """Add the argument DATA with the options of its format; the command gets `data`."""
+    return _source(_max_memory_option(command))
 
 
 def target_options(command: Command) -> Command:
@@ -188,118 +199,94 @@ def target_options(command: Command) -> Command:
     return command
 
 
-def query_options(command: Command) -> Command:
-    """Add ``--qid`` and ``--no-qid``; the command gets `queries`."""
+def _query_choice(qid: str | None, no_qid: bool) -> QueryChoice:
+    if no_qid and qid is not None:
+        raise click.UsageError("--no-qid contradicts --qid.")
+    return QueryChoice(qid, no_qid)
 
-    @click.option(
+
+query_options = _combined(
+    "queries",
+    _query_choice,
+    qid=click.option(
         "--qid",
         metavar="COLUMN",
         help="Column that names the query of each row: rows are ranked within their "
         "query. svmlight files bring their own (qid:7).",
-    )
-    @click.option(
+    ),
+    no_qid=click.option(
         "--no-qid",
         is_flag=True,
         help="Rank all rows together even if there are queries.",
-    )
-    @wraps(command)
-    def wrapped(*args: Any, qid: str | None, no_qid: bool, **options: Any) -> None:
-        if no_qid and qid is not None:
-            raise click.UsageError("--no-qid contradicts --qid.")
-        command(*args, queries=QueryChoice(qid, no_qid), **options)
+    ),
+)
 
-    return wrapped
-
-
-def test_options(command: Command) -> Command:
-    """Add ``--target`` and the other columns of test rows; the command gets `roles`."""
-
-    @click.option(
-        "--target",
-        metavar="COLUMN",
-        help="Column with the true values [default: the target of training].",
-    )
-    @missing_target_option
-    @query_options
-    @weight_option
-    @wraps(command)
-    def wrapped(
-        *args: Any,
-        target: str | None,
-        missing_target: str,
-        queries: QueryChoice,
-        weight: str | None,
-        **options: Any,
-    ) -> None:
-        roles = TestColumns(target, missing_target, queries, RowColumns(weight))
-        command(*args, roles=roles, **options)
-
-    return wrapped
-
-
-def weight_option(command: Command) -> Command:
-    """Add ``--weight``."""
-    return click.option(
-        "--weight",
-        metavar="COLUMN",
-        help="Column with what each row counts, in training and in all measures.",
-    )(command)
-
-
-def row_options(command: Command) -> Command:
-    """Add ``--weight``, ``--groups`` and ``--time``; the command gets `row_columns`."""
-
-    @weight_option
-    @click.option(
+row_options = _combined(
+    "row_columns",
+    RowColumns,
+    weight=weight_option,
+    groups=click.option(
         "--groups",
         metavar="COLUMN",
         help="Column that names the group of each row, such as the patient: no group "
         "is divided between training and test.",
-    )
-    @click.option(
+    ),
+    time=click.option(
         "--time",
         metavar="COLUMN",
         help="Column with the time of each row, dates or numbers: models learn from "
         "the past and are tested on what came after.",
-    )
-    @wraps(command)
-    def wrapped(
-        *args: Any,
-        weight: str | None,
-        groups: str | None,
-        time: str | None,
-        **options: Any,
-    ) -> None:
-        command(*args, row_columns=RowColumns(weight, groups, time), **options)
-
-    return wrapped
-
-
-time_limit_option = click.option(
-    "--time-limit",
-    type=click.FloatRange(min=1),
-    metavar="SECONDS",
-    help="Time limit for a fit of auto [default: 60].",
+    ),
 )
 
+test_options = _combined(
+    "roles",
+    ColumnRoles,
+    target=click.option(
+        "--target",
+        metavar="COLUMN",
+        help="Column with the true values [default: the target of training].",
+    ),
+    missing_target=missing_target_option,
+    queries=query_options,
+    weight=weight_option,
+)
 
-def limit_parameters(
-    models: Collection[str], time_limit: float | None
-) -> dict[str, Any]:
-    """Return the parameters of auto; reject a limit without it."""
-    if time_limit is None:
-        return {}
-    if "auto" not in models:
-        raise click.UsageError("--time-limit concerns the model auto alone.")
-    return {"time_limit": time_limit}
+# what choices by the number of alerts, by rates and by costs are called in Python
+CUTS = {
+    "recall": (
+        "SHARE",
+        "Smallest set of alerts that finds at least SHARE of the positives.",
+    ),
+    "fpr": (
+        "SHARE",
+        "Largest set of alerts with a false positive rate of at most SHARE.",
+    ),
+    "precision": ("SHARE", "At least this share of the alerts is positive."),
+    "alerts": ("N", "Flag the N highest-scored rows."),
+    "cost_missed": ("COST", "Cost of a missed positive, with --cost-alarm."),
+    "cost_alarm": ("COST", "Cost of a false alarm: the threshold of the least cost."),
+    "threshold": ("SCORE", "Scores above it are alerts."),
+}
 
 
-missing_target_option = click.option(
-    "--missing-target",
-    type=click.Choice(["drop", "error"]),
-    default="drop",
-    show_default=True,
-    help="Leave out rows without a target, or report an error.",
+def _cut(**values: float | None) -> dict[str, float]:
+    cut, costs = _given(**values), {"cost_missed", "cost_alarm"}
+    if len(cut.keys() & costs) == 1:
+        raise click.UsageError("--cost-missed and --cost-alarm are given together.")
+    if len(cut) > 1 and cut.keys() != costs:
+        flags = " and ".join(map(_flag, cut))
+        raise click.UsageError(f"one rule chooses a threshold, but {flags} are given.")
+    return cut
+
+
+cut_options = _combined(
+    "cut",
+    _cut,
+    **{
+        name: click.option(_flag(name), type=float, metavar=unit, help=help)
+        for name, (unit, help) in CUTS.items()
+    },
 )
 
 
@@ -314,34 +301,19 @@ def _check_range(
     return value
 
 
-def _range_option(name: str, help: str) -> Callable[[Command], Command]:
+def _range_option(name: str, help: str) -> Option:
     return click.option(
         name, nargs=2, type=float, metavar="LOW HIGH", callback=_check_range, help=help
     )
 
 
-def range_options(command: Command) -> Command:
-    """Add ``--fpr-range`` and ``--tpr-range``; the command gets `ranges`."""
-
-    @_range_option(
+range_options = _combined(
+    "ranges",
+    _given,
+    fpr_range=_range_option(
         "--fpr-range",
         "Range of false-positive rates that counts, such as 0 0.1 for the top of the "
         "list: by its partial AUC models are trained, chosen and tested.",
-    )
-    @_range_option("--tpr-range", "Range of true-positive rates that counts.")
-    @wraps(command)
-    def wrapped(*args: Any, fpr_range: Range, tpr_range: Range, **options: Any) -> None:
-        ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
-        given = {name: ends for name, ends in ranges.items() if ends is not None}
-        command(*args, ranges=given, **options)
-
-    return wrapped
-
-
-metric_option = click.option(
-    "--metric",
-    metavar="NAME",
-    help="What decides, and has interval and test: auc, partial_auc; with levels of "
-    "relevance mauc, ordinal_auc; with queries ndcg, map [default: partial_auc if "
-    "there is a range, else auc, or mauc].",
+    ),
+    tpr_range=_range_option("--tpr-range", "Range of true-positive rates that counts."),
 )

@@ -13,12 +13,12 @@ from aucmax.exceptions import TooManyValuesError
 
 __all__ = [
     "AS_WRITTEN",
+    "ColumnRoles",
     "Data",
     "KnownColumns",
     "QueryChoice",
     "RowColumns",
     "Source",
-    "TestColumns",
     "drop_unknown",
     "require_column",
     "split_known",
@@ -345,22 +345,22 @@ def split_target(
     )
 
 
-class TestColumns(NamedTuple):
+class ColumnRoles(NamedTuple):
     """Columns of test rows that the user names; the model knows the others."""
 
     target: str | None
     missing_target: str
     queries: QueryChoice
-    row_columns: RowColumns
+    weight: str | None
 
 
-def split_known(rows: Data, data: Source, model: Any, roles: TestColumns) -> Data:
+def split_known(rows: Data, data: Source, model: Any, roles: ColumnRoles) -> Data:
     """Take off target and queries: the columns of training, unless others are named."""
-    queries = roles.queries
+    queries, row_columns = roles.queries, RowColumns(roles.weight)
     if rows.labels is not None:
         # columns beyond those of training may be a thousand million
         rows = replace(rows, rows=model.encoder_.select(rows.rows))
-        return split_target(rows, data, roles.target, (), queries, roles.row_columns)
+        return split_target(rows, data, roles.target, (), queries, row_columns)
     column = queries.column or (None if queries.is_off else model.query_column)
     if queries.column is None and column not in (None, *rows.rows.columns):
         raise click.ClickException(
@@ -370,7 +370,7 @@ def split_known(rows: Data, data: Source, model: Any, roles: TestColumns) -> Dat
         )
     target = roles.target or model.target
     queries = QueryChoice(column)
-    return split_target(rows, data, target, (), queries, roles.row_columns)
+    return split_target(rows, data, target, (), queries, row_columns)
 
 
 def drop_unknown(rows: Data, missing_target: str, console: Console) -> Data:

@@ -23,7 +23,7 @@ from aucmax.cli.output import (
     check_outputs,
     with_console,
 )
-from aucmax.cli.reading import Source, TestColumns, drop_unknown, split_known
+from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
 from aucmax.cli.score import known_columns, load_model
 
 __all__ = ["report"]
@@ -54,7 +54,7 @@ def report(
     model: Path,
     data: Source,
     output: Path | None,
-    roles: TestColumns,
+    roles: ColumnRoles,
     ranges: dict[str, Any],
     metric: str | None,
     force: bool,

@@ -4,6 +4,7 @@ import codecs
 import mmap
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -88,6 +89,7 @@ def read_text_table(
     require_memory(path, needed, size_on_disk(path))
     # polars maps a plain file by itself
     source = text.obj if isinstance(text.obj, bytes) else Path(str(path))
+    del text
     frame = _parse(path, source, layout, mark, wanted)
     return frame, layout.unnamed, mark, found
 
@@ -167,16 +169,21 @@ def is_single_byte(path: PathLike, compression: str) -> bool:
 def read_text(path: PathLike, compression: str, encoding: str) -> memoryview:
     """Return all text as UTF-8; that of a plain file stays where it is."""
     is_plain = compression_of(path, compression) is None and encoding == "utf-8"
-    if not is_plain or not size_on_disk(path):
+    text = _map_file(path) if is_plain else None
+    if text is None:
         return memoryview(b"".join(read_text_chunks(path, compression, encoding)))
-    if isinstance(path, Piped):
-        text = memoryview(path.content)
-    else:
-        with open_raw(path) as raw:
-            text = memoryview(mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ))
     start = bytes(text[:_START_SIZE])
     reject_other_formats(path, start)
     return text[len(codecs.BOM_UTF8) :] if start.startswith(codecs.BOM_UTF8) else text
+
+
+def _map_file(path: PathLike) -> memoryview | None:
+    """Return a view of a file; None if it is empty, or its file system has no maps."""
+    if isinstance(path, Piped):
+        return memoryview(path.content)
+    with open_raw(path) as raw, suppress(OSError, ValueError):
+        return memoryview(mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ))
+    return None
 
 
 def read_text_chunks(

@@ -44,7 +44,7 @@ from aucmax.graphs.graph_training import (
     minimize_in_rounds,
 )
 from aucmax.linear.column_scales import column_scales, largest_entries
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.metrics.top_sets import Bins
 from aucmax.regularizers import L2
 from aucmax.risks import PairHinge

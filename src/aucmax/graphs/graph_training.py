@@ -244,7 +244,7 @@ class FrankWolfe:
             offset = np.einsum("mp,mp->", self._offsets, self._shares)
             dual = self.C * offset / len(self._shares) - 0.5 * (goal @ goal)
             bound = max(bound, float(dual))
-            if watch.says_stop(problem, value, bound):
+            if watch.should_stop(problem, value, bound):
                 break
             weights = best + _STEP_TO_OPTIMUM * (goal - best)
         gap = max(value - bound, 0.0)

@@ -32,8 +32,8 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.graphs.graph_batch import GraphBatch
 from aucmax.graphs.inference import PairwiseModel
 from aucmax.metrics.top_sets import TopSets
-from aucmax.solvers._highs import solve_program as solve_with_highs
-from aucmax.solvers._linear_model import LinearModel, LinearProgram, Variables
+from aucmax.solvers.linear_program import LinearModel, LinearProgram, Variables
+from aucmax.solvers.linear_program import solve_program as solve_with_highs
 
 __all__ = ["ProgramSolution", "solve_program", "solve_repelling"]
 

@@ -30,23 +30,22 @@ from aucmax._core.products import product
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
-from aucmax.linear.bounded_loss import BoundedLossSolver
 from aucmax.linear.cell_objective import CellObjective, suits_cells
 from aucmax.linear.column_scales import column_scales, largest_entries
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.linear.penalties import Penalty
 from aucmax.linear.risk_choice import (
     check_loss,
     choose_risk,
     convex_risks,
 )
-from aucmax.linear.row_space import RowSpace
-from aucmax.linear.solver_choice import SOLVERS, look_closer
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics._prepared import prepare_metric
 from aucmax.regularizers import ProximalRegularizer
 from aucmax.risks import BoundRisk, PartialHinge
 from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
+from aucmax.solvers.bounded_loss import BoundedLossSolver
+from aucmax.solvers.choice import SOLVERS, retry_if_all_zero
 
 __all__ = ["AUCSVC"]
 
@@ -362,18 +361,16 @@ class AUCSVC(BinaryRanker):
         largest = largest_entries(X)
         scales = column_scales(largest, largest_C)
         start: Start | None = None
-        space: RowSpace | None = None
         for model in sorted(models, key=lambda model: (model.radius or 0.0, model.C)):
             model.__dict__.update(columns)
             objective, regularizer = model._problem(X, risk, scales)
-            objective.row_space = space
             solver = model._solver(labels, weight, qid)
             with model._explaining_overflow(X):
                 solution = solver.minimize(objective, regularizer, start)
                 solution = model._finish(
                     objective, regularizer, classes, solver, solution, largest
                 )
-            start, space = Start(solution.point, solution.cuts), objective.row_space
+            start = Start(solution.point, solution.cuts)
         return models
 
     @map_over_partitions
@@ -493,7 +490,9 @@ class AUCSVC(BinaryRanker):
         """Store the solution in the attributes of a fitted model."""
         rule, solver_type = self._stopping, SOLVERS[self.solver]
         if self.loss == "hinge":
-            solution = look_closer(solution, objective, regularizer, solver_type, rule)
+            solution = retry_if_all_zero(
+                solution, objective, regularizer, solver_type, rule
+            )
         if self.loss != "sigmoid":
             self._allow_for_rounding(solution, objective, largest)
         solution.warn_if_unfinished(rule)

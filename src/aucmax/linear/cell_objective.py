@@ -23,10 +23,10 @@ import numpy as np
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.risks.pair_hinge import BoundPairHinge
-from aucmax.solvers.base import Point
+from aucmax.solvers.solver import Point
 
 __all__ = ["CellObjective", "suits_cells"]
 

@@ -1,4 +1,4 @@
-"""Columns of very different scales, brought to one by powers of 2."""
+"""Columns of different scales: powers of 2 that divide them, and standardization."""
 
 from typing import Any
 
@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._core.features import explain_non_finite
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray
 
-__all__ = ["column_scales", "extreme_scales", "largest_entries"]
+__all__ = ["column_scales", "extreme_scales", "largest_entries", "standardized"]
 
 _LARGEST_RATIO = 1e6  # of the largest entries of two columns
 _LARGEST_SCALE = 1e100  # beyond it, or below its inverse, squares leave the range
@@ -101,3 +102,68 @@ def extreme_scales(largest: FloatArray) -> FloatArray:
     # weights are divided by it, and must stay finite
     exponents = np.clip(np.frexp(largest)[1] - 1, -950, 1020)
     return np.where(is_extreme & (largest > 0.0), np.ldexp(1.0, exponents), 1.0)
+
+
+def standardized(
+    X: Any, weight: FloatArray | None, names: Any, *, wanted: bool
+) -> tuple[Any, FloatArray, FloatArray]:
+    """Return the data on one scale, with what was subtracted and divided by.
+
+    Sparse data are not centred. A column of zeros and ones keeps its scale: of a rare
+    category, scaling would make a large number.
+    """
+    rows = as_row_matrix(X)
+    weights = np.ones(rows.shape[0]) if weight is None else weight
+    is_counted = np.ones(rows.shape[0], dtype=bool)
+    if not all(rows.reduce_rows(_is_finite, is_counted)):
+        raise ValueError(explain_non_finite(X, names))
+    powers = extreme_scales(largest_entries(X))
+    if rows.is_sparse or not wanted:
+        if (powers != 1.0).any():
+            X = rows.transform(_divided, scale=powers)
+        return X, np.zeros(rows.shape[1]), powers
+    total = weights.sum()
+    found = rows.reduce_rows(_sums, weights, powers=powers)
+    centre = sum(sums for sums, _ in found) / total
+    squares = rows.reduce_rows(_squares, weights, powers=powers, centre=centre)
+    spread = np.sqrt(sum(squares) / total)
+    is_indicator = np.all([indicators for _, indicators in found], axis=0)
+    scale = np.where((spread > 0.0) & ~is_indicator, spread, 1.0)
+    scaled = rows.transform(_scaled, powers=powers, centre=centre, scale=scale)
+    return scaled, centre * powers, scale * powers
+
+
+def _is_finite(block: Any, of_rows: BoolArray) -> bool:
+    is_sparse: bool = sparse.issparse(block)
+    values = block.data if is_sparse else block
+    with np.errstate(over="ignore", invalid="ignore"):
+        is_sum_finite = np.isfinite(values.sum(dtype=np.float64))  # needs no copy
+    return bool(is_sum_finite or np.isfinite(values).all())
+
+
+def _sums(
+    block: Any, of_rows: FloatArray, powers: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    block = block / powers
+    return of_rows @ block, (block * block == block).all(axis=0)
+
+
+def _squares(
+    block: Any, of_rows: FloatArray, powers: FloatArray, centre: FloatArray
+) -> FloatArray:
+    squares: FloatArray = of_rows @ (block / powers - centre) ** 2
+    return squares
+
+
+def _divided(block: Any, scale: FloatArray) -> Any:
+    is_sparse: bool = sparse.issparse(block)
+    if is_sparse:
+        return block @ sparse.diags_array(1.0 / scale)
+    return block / scale
+
+
+def _scaled(
+    block: Any, powers: FloatArray, centre: FloatArray, scale: FloatArray
+) -> FloatArray:
+    scaled: FloatArray = (block / powers - centre) / scale
+    return scaled

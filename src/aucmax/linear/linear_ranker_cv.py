@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -11,11 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import (
-    RepeatedStratifiedKFold,
-    StratifiedGroupKFold,
-    check_cv,
-)
+from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
@@ -26,6 +22,7 @@ from aucmax._core.features import (
     check_training_data,
 )
 from aucmax._core.fitting import replace_state, reporter, unchanged_on_failure
+from aucmax._core.folds import Folds, class_folds, unit_folds
 from aucmax._core.parameters import (
     check_choice,
     check_integer,
@@ -37,13 +34,19 @@ from aucmax._core.parameters import (
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.threshold import balanced_threshold
-from aucmax._core.validation import FloatArray, IntArray, check_qid
+from aucmax._core.validation import BoolArray, FloatArray, IntArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.linear.candidates import Candidate, Rows, fit_candidates
+from aucmax.linear.column_scales import standardized
+from aucmax.linear.loss_search import (
+    Candidate,
+    Rows,
+    SearchScores,
+    choose,
+    fit_candidates,
+    measure_fold,
+)
 from aucmax.linear.row_space import RowSpace
-from aucmax.linear.search import Search, choose, measure_fold
-from aucmax.linear.standardization import standardized
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
 
@@ -52,10 +55,8 @@ METRICS = ("auc", "partial_auc")
 LOSSES = ("logistic regression", "hinge", "sigmoid")
 # Wider ranges of false positive rates than the one asked for, as multiples of its end.
 _WIDER = (3.0,)
-# Folds are drawn anew until they have trained on about so many rows each.
-_ENOUGH_ROWS = 2500
-# They are drawn so many times at most.
-_MOST_REPEATS = 5
+# Folds are drawn again until this number of rows was in them, and at most 5 times.
+_ENOUGH_ROWS, _MAX_REPEATS = 2500, 5
 
 
 class SearchProgress(NamedTuple):
@@ -329,12 +330,12 @@ class LinearRankerCV(BinaryRanker):
 
     def _search(
         self, rows: Rows, candidates: Sequence[Candidate], groups: ArrayLike | None
-    ) -> Search:
+    ) -> SearchScores:
         """Measure all candidates on the folds, until they or the time end."""
-        folds = list(self._folds(rows, groups))
+        folds = self._folds(rows, groups)
         report, start = reporter(self), time.perf_counter()
         measure = partial(measure_fold, rows, candidates, self._part_of_the_curve())
-        search = Search()
+        search = SearchScores()
         # rows in parts have workers of their own
         n_jobs = 1 if as_row_matrix(rows.X).on_workers else self.n_jobs
         for fold in Parallel(n_jobs, return_as="generator")(
@@ -363,58 +364,57 @@ class LinearRankerCV(BinaryRanker):
             )
         return search
 
-    def _folds(
-        self, rows: Rows, groups: ArrayLike | None
-    ) -> Iterator[tuple[IntArray, IntArray]]:
+    def _folds(self, rows: Rows, groups: ArrayLike | None) -> Folds:
+        """Divide the rows; both parts of each fold have rows of both classes."""
         labels = rows.labels
-        if groups is None:
-            groups = rows.queries
-        splitter = self._splitter(labels.size, groups is not None)
+        unit = rows.queries if groups is None else np.asarray(groups)
+        if isinstance(self.cv, Integral):
+            folds = self._numbered_folds(labels, unit, int(self.cv))
+        else:
+            splitter = check_cv(self._checked_splitter())
+            folds = list(splitter.split(np.zeros(labels.size), labels, unit))
+        for k, parts in enumerate(folds):
+            for part, name in zip(parts, ("training", "test"), strict=True):
+                n_positive = int(np.count_nonzero(labels[part]))
+                if 0 < n_positive < part.size:
+                    continue
+                missing = "positive" if n_positive == 0 else "negative"
+                raise NotEnoughClassesError(
+                    f"the {name} rows of fold {k} hold no {missing} row "
+                    f"({part.size} rows in all). Use fewer folds (cv), or groups that "
+                    "are not so large."
+                )
+        return folds
+
+    def _numbered_folds(
+        self, labels: BoolArray, unit: IntArray | None, n_folds: int
+    ) -> Folds:
+        check_integer("cv", self.cv)
+        if n_folds < 2:
+            raise ValueError(f"cv must be at least 2, got {self.cv!r}.")
+        if unit is not None:
+            return unit_folds(
+                labels, unit, n_folds, self.random_state, is_balanced=True
+            )
         rarer = min(np.count_nonzero(labels), np.count_nonzero(~labels))
-        if groups is None and isinstance(self.cv, int) and rarer < self.cv:
+        if rarer < n_folds:
             raise NotEnoughClassesError(
                 f"one class has {rarer} rows, too few for cv={self.cv} folds. Use "
                 "fewer folds, or more rows of that class."
             )
-        place = np.zeros(labels.size)
-        for k, (train, test) in enumerate(splitter.split(place, labels, groups)):
-            for part, name in ((train, "training"), (test, "test")):
-                n_positive = int(np.count_nonzero(labels[part]))
-                for n, members in (
-                    (n_positive, "positive"),
-                    (part.size - n_positive, "negative"),
-                ):
-                    if n == 0:
-                        raise NotEnoughClassesError(
-                            f"the {name} rows of fold {k} hold no {members} row "
-                            f"({part.size} rows in all). Use fewer folds (cv), or "
-                            "groups that are not so large."
-                        )
-            yield train, test
+        n_repeats = min(max(-(-_ENOUGH_ROWS // labels.size), 1), _MAX_REPEATS)
+        return class_folds(labels, n_folds, self.random_state, n_repeats)
 
-    def _splitter(self, n_rows: int, has_groups: bool) -> Any:
-        if isinstance(self.cv, Iterable) and not isinstance(self.cv, str):
-            folds = list(self.cv)
-            if not folds or not all(
-                hasattr(fold, "__len__") and len(fold) == 2 for fold in folds
-            ):
-                raise ValueError(
-                    "cv must be a number of folds, a splitter, or a list of pairs of "
-                    f"training and test rows, got {self.cv!r}."
-                )
-            return check_cv(folds)
-        if not isinstance(self.cv, Integral):
-            return check_cv(self.cv)
-        check_integer("cv", self.cv)
-        if self.cv < 2:
-            raise ValueError(f"cv must be at least 2, got {self.cv!r}.")
-        if has_groups:
-            return StratifiedGroupKFold(
-                self.cv, shuffle=True, random_state=self.random_state
-            )
-        n_repeats = min(max(-(-_ENOUGH_ROWS // n_rows), 1), _MOST_REPEATS)
-        return RepeatedStratifiedKFold(
-            n_splits=self.cv, n_repeats=n_repeats, random_state=self.random_state
+    def _checked_splitter(self) -> Any:
+        """Return a splitter, or a list of pairs of training and test rows."""
+        if not isinstance(self.cv, Iterable) or isinstance(self.cv, str):
+            return self.cv
+        folds = list(self.cv)
+        if folds and all(hasattr(one, "__len__") and len(one) == 2 for one in folds):
+            return folds
+        raise ValueError(
+            "cv must be a number of folds, a splitter, or a list of pairs of training "
+            f"and test rows, got {self.cv!r}."
         )
 
 

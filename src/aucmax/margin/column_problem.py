@@ -106,7 +106,9 @@ class ColumnProblem(MarginProblem):
 
     def _is_over(self, solution: Solution, rule: StoppingRule) -> bool:
         """Return whether there is nothing left to do, or no time for it."""
-        ended = solution.converged or solution.was_asked or self.limits.is_over
+        ended = (
+            solution.converged or solution.stopped_by_callback or self.limits.is_over
+        )
         return ended or solution.n_iter >= rule.max_iter
 
     def _largest_edge(self, row_weights: FloatArray) -> float:

@@ -156,6 +156,10 @@ class Scorecard:
 
         ``raw_value(column, number)`` must grow with the number, as
         :meth:`aucmax.tables.TableEncoder.raw_value` does.
+
+        Returns
+        -------
+        Scorecard
         """
 
         def converted(row: ScorecardRow) -> ScorecardRow:
@@ -167,7 +171,12 @@ class Scorecard:
         return replace(self, rows=[converted(row) for row in self.rows])
 
     def points_for(self, X: Any, *, exact: bool = False) -> FloatArray:
-        """Add up the points of each row of raw features; `exact`: before rounding."""
+        """Add up the points of each row of raw features; `exact`: before rounding.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
         data = X.tocsc() if hasattr(X, "tocsc") else np.asarray(X)
         if data.ndim != 2:
             raise ValueError(f"X must have two dimensions, got shape {data.shape}.")
@@ -183,13 +192,22 @@ class Scorecard:
         return points
 
     def score(self, points: ArrayLike) -> FloatArray:
-        """Turn points into scores: ``scale * (2 * points / total - 1)``."""
+        """Turn points into scores: ``scale * (2 * points / total - 1)``.
+
+        Returns
+        -------
+        ndarray
+        """
         return self.scale * (2.0 * np.asarray(points, dtype=float) / self.total - 1.0)
 
     def bands(self) -> list[tuple[str, list[Band]]]:
-        """Return each feature's name and its bands, ascending; neighbours differ.
+        """Merge the stumps of each feature into bands, ascending; neighbours differ.
 
         A case has the points of one band of each feature.
+
+        Returns
+        -------
+        list of (str, list of Band)
         """
         if any(row.threshold is None for row in self.rows):
             raise ValueError(
@@ -213,7 +231,12 @@ class Scorecard:
         return found
 
     def to_text(self, view: str = "rows", max_rows: int | None = 20) -> str:
-        """Write the card as text: one line per rule, or per band (`view` "bands")."""
+        """Write the card as text: one line per rule, or per band (`view` "bands").
+
+        Returns
+        -------
+        str
+        """
         if view not in ("rows", "bands"):
             raise ValueError(f"view must be 'rows' or 'bands', got {view!r}.")
         if max_rows is not None and max_rows < 1:
@@ -237,7 +260,12 @@ class Scorecard:
         return "\n".join(parts)
 
     def rule(self, row: ScorecardRow) -> str:
-        """Write when a row gives its points, for example ``age > 45.5``."""
+        """Write when a row gives its points, for example ``age > 45.5``.
+
+        Returns
+        -------
+        str
+        """
         name = _shown(row.feature)
         if row.threshold is not None:
             near = [one.threshold for one in self.rows if one.column == row.column]

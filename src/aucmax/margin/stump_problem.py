@@ -151,7 +151,7 @@ class StumpProblem(MarginProblem):
             row_weights = -solution.cuts.mixed_source()
             best = self._sweep(row_weights)
             bound = max(bound, -self._upper_bound(best))
-            if watch.says_stop(objective, solution.value, bound) or n_left <= 0:
+            if watch.should_stop(objective, solution.value, bound) or n_left <= 0:
                 break
             useful = best.edge > -solution.value
             n_new = self.hypotheses.add(best.column[useful], best.threshold[useful])
@@ -214,7 +214,7 @@ class StumpProblem(MarginProblem):
             objective.n_passes += grid.n_products_since() / 2.0
             best = max(found.margin, known.margin)
             upper = min(found.margin + found.gap, known.margin + known.gap)
-            return watch.says_stop(objective, -best, -upper)
+            return watch.should_stop(objective, -best, -upper)
 
         with one_blas_thread():
             found = follow_central_path(

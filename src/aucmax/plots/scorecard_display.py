@@ -39,6 +39,10 @@ def scorecard(
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
+    Returns
+    -------
+    ScorecardDisplay
+
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -6,8 +6,6 @@ import numpy as np
 
 from aucmax._core.parameters import check_interval
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.ball import Ball
-from aucmax.regularizers.base import PricedWeights
 from aucmax.regularizers.projections import (
     half_square,
     nearest_magnitudes,
@@ -16,6 +14,7 @@ from aucmax.regularizers.projections import (
     tilt_of_least_cost,
     with_signs_of,
 )
+from aucmax.regularizers.regularizer import Ball, PricedWeights
 
 __all__ = ["ElasticNet", "ElasticNetBall"]
 

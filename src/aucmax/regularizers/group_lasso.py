@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.ball import Ball
 from aucmax.regularizers.l1 import bound_below_norm
 from aucmax.regularizers.projections import nearest_magnitudes
+from aucmax.regularizers.regularizer import Ball
 
 __all__ = ["GroupLasso", "GroupLassoBall"]
 

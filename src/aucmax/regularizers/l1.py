@@ -1,31 +1,24 @@
-"""The sum of absolute weights: few of them stay."""
+"""The sum of absolute weights as a price and as a limit, and convex combinations."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.base import Hull, PricedWeights
-from aucmax.regularizers.projections import soft_threshold
+from aucmax.regularizers.projections import (
+    nearest_magnitudes,
+    soft_threshold,
+    with_signs_of,
+)
+from aucmax.regularizers.regularizer import Ball, ConvexSet, Hull, PricedWeights
 
-__all__ = ["L1", "bound_below_norm", "largest_magnitude", "sum_of_magnitudes"]
-
-
-def sum_of_magnitudes(vector: FloatArray) -> float:
-    """Return the L1 norm."""
-    return float(np.abs(vector).sum())
-
-
-def largest_magnitude(vector: FloatArray) -> float:
-    """Return the dual of the L1 norm."""
-    return float(np.abs(vector).max(initial=0.0))
+__all__ = ["L1", "L1Ball", "Simplex", "bound_below_norm"]
 
 
 def bound_below_norm(constant: float, dual_norm: float) -> float:
-    r"""Return the minimum of a norm and the positive part of a line.
+    """Return the minimum of a norm plus the positive part of a line.
 
-    The conjugate of a norm is 0 where the dual norm is at most 1, and infinite
-    elsewhere: a line too steep for the norm is tilted until it is not.
+    A line too steep for the norm (dual norm above 1) is tilted until it is not.
     """
     return max(0.0, constant) / max(1.0, dual_norm)
 
@@ -51,7 +44,7 @@ class L1:
 
     def value(self, parameters: FloatArray) -> float:
         """Return the sum of absolute weights."""
-        return sum_of_magnitudes(parameters)
+        return float(np.abs(parameters).sum())
 
     def gradient(self, parameters: FloatArray) -> FloatArray:
         """Return the signs, a subgradient."""
@@ -63,7 +56,7 @@ class L1:
 
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
         """Return the minimum of the norm plus the positive part of a line."""
-        return bound_below_norm(constant, largest_magnitude(slope))
+        return bound_below_norm(constant, _largest_magnitude(slope))
 
     def middle(self, n_parameters: int) -> FloatArray:
         """Return the origin, where a solver may start."""
@@ -77,3 +70,68 @@ class L1:
     def priced_weights(self) -> PricedWeights:
         """Return what a weight costs."""
         return PricedWeights(1.0)
+
+
+@dataclass(frozen=True)
+class L1Ball(Ball):
+    r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`.
+
+    A projection costs O(n log n), mostly less than a sort.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        The largest sum of absolute weights.
+    """
+
+    radius: float = 1.0
+
+    def norm(self, parameters: FloatArray) -> float:
+        """Return the sum of the absolute weights."""
+        return float(np.abs(parameters).sum())
+
+    def support(self, direction: FloatArray) -> float:
+        """Return the largest inner product of the direction with a point inside."""
+        return self.radius * _largest_magnitude(direction)
+
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        nearest = nearest_magnitudes(np.abs(point), self.radius)
+        return with_signs_of(point, nearest)
+
+    def middle(self, n_parameters: int) -> FloatArray:
+        """Return the origin, where a solver may start."""
+        return np.zeros(n_parameters)
+
+    def hull(self, value: float) -> Hull:
+        """Return the set itself."""
+        return Hull(self.radius, is_signed=True)
+
+    def priced_weights(self) -> PricedWeights:
+        """Return what a weight costs: nothing, within the radius."""
+        return PricedWeights(0.0, radius=self.radius)
+
+
+@dataclass(frozen=True)
+class Simplex(ConvexSet):
+    r"""Nonnegative weights of sum `radius`: convex combinations.
+
+    Parameters
+    ----------
+    radius : float, default=1.0
+        The sum of the weights.
+    """
+
+    radius: float = 1.0
+
+    def middle(self, n_parameters: int) -> FloatArray:
+        """Return the mean of the vertices, where a solver may start."""
+        return np.full(n_parameters, self.radius / n_parameters)
+
+    def hull(self, value: float) -> Hull:
+        """Return the set itself."""
+        return Hull(self.radius, is_signed=False)
+
+
+def _largest_magnitude(vector: FloatArray) -> float:
+    """Return the dual of the L1 norm."""
+    return float(np.abs(vector).max(initial=0.0))

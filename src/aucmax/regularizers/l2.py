@@ -1,12 +1,14 @@
-"""Half the squared Euclidean norm, and the ball of that norm."""
+"""Half the squared Euclidean norm, with or without signs, and the ball of the norm."""
 
 from dataclasses import dataclass
 
-from aucmax._core.validation import FloatArray
-from aucmax.regularizers.ball import Ball
-from aucmax.regularizers.projections import euclidean_norm
+import numpy as np
 
-__all__ = ["L2", "L2Ball"]
+from aucmax._core.validation import FloatArray
+from aucmax.regularizers.projections import euclidean_norm
+from aucmax.regularizers.regularizer import Ball
+
+__all__ = ["L2", "BoundedL2", "L2Ball"]
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,54 @@ class L2:
 
 
 @dataclass(frozen=True)
+class BoundedL2:
+    r"""Half the squared norm of weights, the last of which are not negative.
+
+    .. math:: \Omega(w) = \tfrac12 \|w\|^2 \text{ if } w_j \ge 0
+              \text{ for } j \ge \text{first}, \text{ else } \infty
+
+    Parameters
+    ----------
+    first_bounded : int, default=0
+        The first of the weights that may not be negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from aucmax.regularizers import BoundedL2
+    >>> BoundedL2(first_bounded=1).prox(np.array([-2.0, -2.0, 2.0]), 1.0)
+    array([-1.,  0.,  1.])
+    """
+
+    first_bounded: int = 0
+
+    def value(self, parameters: FloatArray) -> float:
+        """Return half the squared norm, or infinity."""
+        if (parameters[self.first_bounded :] < 0.0).any():
+            return np.inf
+        return L2().value(parameters)
+
+    def gradient(self, parameters: FloatArray) -> FloatArray:
+        """Return the parameters themselves."""
+        return parameters
+
+    def prox(self, point: FloatArray, step: float) -> FloatArray:
+        """Shrink the point, and lift it where it would be negative."""
+        shrunk = L2().prox(point, step)
+        np.maximum(shrunk[self.first_bounded :], 0, out=shrunk[self.first_bounded :])
+        return shrunk
+
+    def lower_bound(self, constant: float, slope: FloatArray) -> float:
+        """Return the minimum of the price plus the positive part of a line."""
+        # a bounded weight stays 0 where the line rises with it
+        falling = slope.copy()
+        np.minimum(falling[self.first_bounded :], 0, out=falling[self.first_bounded :])
+        return L2().lower_bound(constant, falling)
+
+
+@dataclass(frozen=True)
 class L2Ball(Ball):
     r"""Weights of limited Euclidean norm, :math:`\|w\|_2 \le r`.
-
-    All methods cost O(n).
 
     Parameters
     ----------

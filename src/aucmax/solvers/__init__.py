@@ -1,6 +1,11 @@
 """How do we get there? Objective and regularizer in; a certified solution out."""
 
-from aucmax.solvers.base import (
+from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
+from aucmax.solvers.descent import DescentSolver
+from aucmax.solvers.level_bundle import LevelBundleSolver
+from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Progress,
@@ -9,11 +14,6 @@ from aucmax.solvers.base import (
     Start,
     StoppingRule,
 )
-from aucmax.solvers.bundle import BundleSolver
-from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
-from aucmax.solvers.descent import DescentSolver
-from aucmax.solvers.level_bundle import LevelBundleSolver
-from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
 from aucmax.solvers.subgradient import SubgradientSolver
 
 __all__ = [

@@ -4,9 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aucmax.regularizers.base import Regularizer
+from aucmax.regularizers.regularizer import QuadraticRegularizer, Regularizer
 from aucmax.risks.contract import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.line_search import LineSearch
+from aucmax.solvers.masters import master_for
+from aucmax.solvers.risk_objective import first_width, lost_by_smoothing, narrowed
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
@@ -16,21 +19,19 @@ from aucmax.solvers.base import (
     slope_along,
     value_at,
 )
-from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.masters import master_for
-from aucmax.solvers.smoothing import first_width, lost_by_smoothing, narrowed
-from aucmax.solvers.sparsity import without_dust
+from aucmax.solvers.sparsity import drop_negligible_weights
 
 __all__ = ["BundleSolver"]
 
-_SMALLEST_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
+_MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
 _REACH_BEYOND_CENTER = 0.01  # share of the way to the goal, where a cut is taken
 _SMOOTHED_REACH_BEYOND_CENTER = 0.03  # the same while smoothed
-_LARGEST_SMOOTHING_LOSS = 0.4  # share of the decrease that the model promises
-_SMALLEST_LOSS_PER_WIDTH = 0.01  # what smoothing is assumed to cost at least
+_MAX_SMOOTHING_LOSS = 0.4  # share of the decrease that the model promises
+_MIN_LOSS_PER_WIDTH = 0.01  # what smoothing is assumed to cost at least
 _HIGHEST_CENTER = 1.5  # times the best value, while smoothed
+_FIRST_WIDTH_WITH_L2 = 0.1  # measured: on wide data, wider ones take more passes
 _NARROWING_AT_STALL = 0.3  # factor of the width where the bound stalls
-_SMALLEST_WIDTH = 1e-7  # a width below it that stalls becomes 0
+_MIN_WIDTH = 1e-7  # a width below it that stalls becomes 0
 
 
 @dataclass(frozen=True)
@@ -50,16 +51,8 @@ class BundleSolver:
     With `smoothing`, kinks are rounded off over a width that falls with the gap: on
     wide data, where many pairs end exactly at a kink, their shares are then found by
     the slope instead of by mixing many cuts. A smoothed slope is that of a line below
-    the risk itself, so the bound stays valid.
-
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
-    smoothing : bool, default=False
-        Whether to round off kinks, if the risk allows it.
-    max_cuts : int, default=500
-        The most cuts kept.
+    the risk itself, so the bound stays valid. Needs `curvature`, or `prox` and
+    `lower_bound`, of the regularizer.
 
     References
     ----------
@@ -68,22 +61,26 @@ class BundleSolver:
     """
 
     stopping: StoppingRule
-    smoothing: bool = False
+    smoothing: bool = False  # whether to round off kinks, if the risk allows it
     max_cuts: int = 500
 
     def minimize(
-        self,
-        objective: Objective,
-        regularizer: Regularizer,
-        start: Start | None = None,
+        self, objective: Objective, regularizer: Regularizer, start: Start | None = None
     ) -> Solution:
         """See :meth:`Solver.minimize`; the regularizer is quadratic, or has a prox."""
         C = objective.C
+        least = objective.least_risk
         width = first_width(objective, start) if self.smoothing else 0.0
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         master = master_for(regularizer, cuts, C)
+        if width > 0.0 and isinstance(regularizer, QuadraticRegularizer):
+            width = _FIRST_WIDTH_WITH_L2
+            if not len(cuts) and np.isfinite(least):
+                # on separable data the other cuts then need not share all of C
+                flat = np.zeros(objective.n_parameters)
+                cuts.add(flat, Support(least, flat, least))
         center = best = touched = first
-        known, bound = C * objective.least_risk, -np.inf
+        known, bound = C * least, -np.inf
         support = objective.support(center, width)
         value = regularizer.value(best.parameters) + C * support.value
         while True:
@@ -91,7 +88,7 @@ class BundleSolver:
             proposal = master.propose(center.parameters, value)
             rise = proposal.lower_bound - bound
             bound = max(bound, proposal.lower_bound)
-            if watch.says_stop(objective, value, max(bound, known)):
+            if watch.should_stop(objective, value, max(bound, known)):
                 break
             if width > 0.0:
                 promised = max(value - proposal.promise, self.stopping.tol * value / 10)
@@ -106,7 +103,7 @@ class BundleSolver:
                     slope_along(direction, point, support, objective, regularizer)
                 )
             found = regularizer.value(point.parameters) + C * support.value
-            stalled = rise <= _SMALLEST_RISE * (value - bound)
+            stalled = rise <= _MIN_RISE * (value - bound)
             if found < value:
                 best, value, stalled = point, found, False
             # rounded off, the objective may fall where it does not yet fall itself
@@ -117,19 +114,19 @@ class BundleSolver:
             if width > 0.0:
                 reach = _SMOOTHED_REACH_BEYOND_CENTER
             if stalled:
-                width = _NARROWING_AT_STALL * width if width > _SMALLEST_WIDTH else 0.0
+                width = _NARROWING_AT_STALL * width if width > _MIN_WIDTH else 0.0
             touched = center.moved(center.towards(goal), reach)
             support = objective.support(touched, width)
         # while smoothed, a bound on the risk was enough
         value = value_at(best, objective, regularizer)
         gap = max(value - max(bound, known), 0.0)
         solution = watch.solution(best, value, gap, cuts)
-        return without_dust(solution, objective, regularizer, self.stopping)
+        return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 
 def _narrowed(width: float, support: Support, point: Point, promised: float) -> float:
     """Shrink the width until smoothing costs little of the decrease promised."""
     lost = lost_by_smoothing(support, point)
-    width = narrowed(width, lost, _LARGEST_SMOOTHING_LOSS * promised)
+    width = narrowed(width, lost, _MAX_SMOOTHING_LOSS * promised)
     # where no pair is near its kink there is no loss, but no slope either
-    return min(width, promised / _SMALLEST_LOSS_PER_WIDTH)
+    return min(width, promised / _MIN_LOSS_PER_WIDTH)

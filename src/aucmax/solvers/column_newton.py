@@ -12,43 +12,44 @@ from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import PricedWeights, SparseRegularizer
+from aucmax.regularizers.regularizer import PricedWeights, SparseRegularizer
 from aucmax.risks._forms import beside
 from aucmax.risks.contract import BoundRisk, Support
-from aucmax.solvers.base import (
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
+from aucmax.solvers.line_search import LineSearch
+from aucmax.solvers.risk_objective import lost_by_smoothing
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
     Start,
     StoppingRule,
     inner,
+    require,
     value_at,
 )
-from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price
-from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.smoothing import lost_by_smoothing
 
 __all__ = ["ColumnNewtonSolver", "ColumnObjective", "suits_column_steps"]
 
-_FEWEST_COLUMNS = 400  # of fewer, cutting planes know all at once
-_FEWEST_ROWS_PER_COLUMN = 10  # of tall data, where a pass takes longer than cuts
-_MOST_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in memory
-_SMALLEST_TOL = 1e-6  # a smoothed risk is not precise enough for less
+_MIN_COLUMNS = 400  # of fewer, cutting planes know all at once
+_MIN_ROWS_PER_COLUMN = 10  # of tall data, where a pass takes longer than cuts
+_MAX_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in memory
+_MIN_TOL = 1e-6  # a smoothed risk is not precise enough for less
 
-_FEWEST_ENTERING = 300  # columns per step, or as many as are in use
-_LARGEST_SMOOTHING_LOSS = 0.3  # share of the gap of the latest line
+_MIN_ENTERING = 300  # columns per step, or as many as are in use
+_MAX_SMOOTHING_LOSS = 0.3  # share of the gap of the latest line
 _NARROWING = 0.4  # factor of the width, then
-_MOST_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
+_MAX_STEPS_PER_WIDTH = 20  # before it is narrowed anyway
 _FIRST_WIDTH_PER_RANGE = 0.3  # of the scores that the steepest column alone gives
 _FIRST_WIDTH = 2.2  # without a radius: every pair lies on the rounded part
 _WIDTH_AT_A_START = 0.05  # factor; a wider one would leave a good start
 _FIRST_DAMPING = 1e-3  # shares of the mean curvature
-_LEAST_DAMPING, _MOST_DAMPING = 1e-7, 0.1
-_LARGEST_MISS = 0.02  # of slopes from prices, in a quadratic model
+_MIN_DAMPING, _MAX_DAMPING = 1e-7, 0.1
+_MAX_MISS = 0.02  # of slopes from prices, in a quadratic model
 _MISS_PER_GAP = 0.1  # the same, per relative gap
 _ACCURACY_OF_STEPS = 0.1  # share of the slope that may be left at the end of a step
-_SMALLEST_PRICE = 1e-3  # share of the largest slope, for weights of a given norm
+_MIN_PRICE = 1e-3  # share of the largest slope, for weights of a given norm
 # In units of a bound, by which it may be too high: of a narrow window the ends are
 # rounded, and so are the shares of the pairs inside.
 _ROUNDING = 1e-9
@@ -61,12 +62,12 @@ def suits_column_steps(X: Any, tol: float) -> bool:
     if as_row_matrix(X).on_workers:  # the rows are too many
         return False
     n_rows, n_columns = X.shape
-    most_rows = _MOST_ROWS["sparse" if sparse.issparse(X) else "dense"]
+    most_rows = _MAX_ROWS["sparse" if sparse.issparse(X) else "dense"]
     return bool(
-        n_columns >= _FEWEST_COLUMNS
-        and n_rows < _FEWEST_ROWS_PER_COLUMN * n_columns
+        n_columns >= _MIN_COLUMNS
+        and n_rows < _MIN_ROWS_PER_COLUMN * n_columns
         and n_rows <= most_rows
-        and tol >= _SMALLEST_TOL
+        and tol >= _MIN_TOL
     )
 
 
@@ -100,21 +101,9 @@ class ColumnNewtonSolver:
     on the rounded part would all leave it at once; the model keeps them there, as if
     the risk went on as a parabola, and so foresees where the solution moves.
 
-    A ball is for margin risks (positively homogeneous), whose optimum lies on its
-    surface unless it is 0.
-
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
-    keep_sources : bool, default=False
-        Whether the line that certifies the gap keeps its slope over scores.
-    max_columns : int, default=3000
-        The most columns in use; the solver gives up if there are more.
-
-    Notes
-    -----
-    Memory beyond the data is O(k^2 + n_rows k) for k columns at work (dense ones).
+    Needs `priced_weights` of the regularizer. A ball is for margin risks (positively
+    homogeneous), whose optimum lies on its surface unless it is 0. Memory beyond the
+    data is O(k^2 + n_rows k) for k columns at work (dense ones).
 
     References
     ----------
@@ -123,8 +112,8 @@ class ColumnNewtonSolver:
     """
 
     stopping: StoppingRule
-    keep_sources: bool = False
-    max_columns: int = 3000
+    keep_sources: bool = False  # of the line that certifies the gap: its slope
+    max_columns: int = 3000  # in use; the solver gives up if there are more
 
     def minimize(
         self,
@@ -133,7 +122,7 @@ class ColumnNewtonSolver:
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`; the risk can be smoothed."""
-        _refuse_mismatch(objective, regularizer)
+        _check_abilities(objective, regularizer)
         with one_blas_thread():
             return self._minimize(objective, regularizer, start)
 
@@ -164,19 +153,19 @@ class ColumnNewtonSolver:
             if its_value < best_value:
                 best, best_value = on_surface, its_value
             bound = certificate.take(support, slope)
-            if watch.says_stop(objective, best_value, certificate.bound):
+            if watch.should_stop(objective, best_value, certificate.bound):
                 break
             if np.count_nonzero(point.parameters) > self.max_columns:
                 break
             lost = objective.C * lost_by_smoothing(support, point)
             n_steps += 1
             narrowing = 1.0
-            is_late = n_steps > _MOST_STEPS_PER_WIDTH
-            if is_late or lost > _LARGEST_SMOOTHING_LOSS * (value - bound):
+            is_late = n_steps > _MAX_STEPS_PER_WIDTH
+            if is_late or lost > _MAX_SMOOTHING_LOSS * (value - bound):
                 narrowing, n_steps = _NARROWING, 0
             scale = max(abs(best_value), self.stopping.floor)
             gap = (best_value - certificate.bound) / scale if scale else 1.0
-            accuracy = min(_LARGEST_MISS, _MISS_PER_GAP * gap)
+            accuracy = min(_MAX_MISS, _MISS_PER_GAP * gap)
             step = model.step(point, slope, width, narrowing, accuracy)
             width *= narrowing
             point = model.searched(point, step, width)
@@ -188,12 +177,9 @@ class ColumnNewtonSolver:
         return watch.solution(best, best_value, gap, cuts)
 
 
-def _refuse_mismatch(objective: Objective, regularizer: object) -> None:
-    if not isinstance(regularizer, SparseRegularizer):
-        raise IncompatibleError(
-            f"{type(regularizer).__name__} has no price per weight, which steps over "
-            "few columns need. Try L1, ElasticNet or L1Ball."
-        )
+def _check_abilities(objective: Objective, regularizer: SparseRegularizer) -> None:
+    others = "Try L1, ElasticNet or L1Ball."
+    require(regularizer, "priced_weights", "a step over few columns", others)
     has_radius = regularizer.priced_weights().radius is not None
     if has_radius and np.isfinite(objective.least_risk):
         raise IncompatibleError(
@@ -202,8 +188,8 @@ def _refuse_mismatch(objective: Objective, regularizer: object) -> None:
         )
     if not objective.is_smoothable:
         raise IncompatibleError(
-            "Newton steps over columns need a risk that can be smoothed, such as "
-            "PairHinge, InstanceMargin or PairMargin."
+            "Newton steps over columns need a risk that can be smoothed, by methods "
+            "smoothed and curvature, such as PairHinge, InstanceMargin or PairMargin."
         )
 
 
@@ -305,7 +291,7 @@ class _Model:
         diagonal = np.diag_indices(n)
         hessian[diagonal] += prices.curvature + self._damping * mean
         # columns that nothing bends are left to their price
-        hessian[diagonal] = np.maximum(hessian[diagonal], _LEAST_DAMPING * mean or 1.0)
+        hessian[diagonal] = np.maximum(hessian[diagonal], _MIN_DAMPING * mean or 1.0)
         linear = here - hessian @ weights
         try:
             if prices.radius is None:
@@ -363,7 +349,7 @@ class _Model:
         if norm == 0.0:
             return _FIRST_PRICE * largest
         fall = -float(slope @ point.parameters) / norm
-        return max(fall, _SMALLEST_PRICE * largest)
+        return max(fall, _MIN_PRICE * largest)
 
     def stretched(self, point: Point, value: float) -> tuple[Point, float]:
         """Return the point on the surface of the ball, if that is lower."""
@@ -384,7 +370,7 @@ class _Model:
         else:
             factor = 2.0 if length > 0.05 else 5.0
         damping = self._damping * factor
-        self._damping = min(max(damping, _LEAST_DAMPING), _MOST_DAMPING)
+        self._damping = min(max(damping, _MIN_DAMPING), _MAX_DAMPING)
 
 
 def _of_norm(weights: FloatArray, radius: float) -> FloatArray:
@@ -397,7 +383,7 @@ def _working_columns(weights: FloatArray, slope: FloatArray, price: float) -> In
     """Return the columns with weight, and others whose slope exceeds the price."""
     used = np.flatnonzero(weights)
     steep = np.flatnonzero((np.abs(slope) > price) & (weights == 0.0))
-    most = max(_FEWEST_ENTERING, used.size)
+    most = max(_MIN_ENTERING, used.size)
     if steep.size > most:
         order = np.argpartition(-np.abs(slope[steep]), most - 1)
         steep = steep[order[:most]]

@@ -1,22 +1,20 @@
 """The cuts of a bundle: lines below the risk, and their inner products."""
 
-from copy import copy
-
 import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import HullRegularizer, QuadraticRegularizer
+from aucmax.regularizers.regularizer import HullRegularizer, QuadraticRegularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.inner.level_step import MasterSolution, level_step
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
 __all__ = ["Cuts"]
 
-_SMALLEST_SHARE_IN_USE = 0.05  # share of the mean; an interior point has no zeros
-_MOST_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
-_LONGEST_IDLE_STREAK = 10  # cuts added since a cut has served
-_FEWEST_ENTRIES_PER_USED = 4  # of vectors out of which those in use are picked
+_MIN_SHARE_IN_USE = 0.05  # share of the mean; an interior point has no zeros
+_MAX_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
+_MAX_IDLE_STREAK = 10  # cuts added since a cut has served
+_MIN_ENTRIES_PER_USED = 4  # of vectors out of which those in use are picked
 
 
 class Cuts:
@@ -74,9 +72,9 @@ class Cuts:
         if not np.isfinite(square):
             raise FloatingPointError("the square of a cut's slope overflows")
         self._clock += 1
-        if len(self) >= min(_MOST_CUTS_WITH_IDLE_ONES, self.capacity):
+        if len(self) >= min(_MAX_CUTS_WITH_IDLE_ONES, self.capacity):
             oldest = int(np.argmin(self._last_used))
-            is_idle = self._last_used[oldest] < self._clock - _LONGEST_IDLE_STREAK
+            is_idle = self._last_used[oldest] < self._clock - _MAX_IDLE_STREAK
             if is_idle or len(self) >= self.capacity:
                 self._drop(oldest)
         k = len(self)
@@ -96,15 +94,6 @@ class Cuts:
         self._rows = np.hstack([self.gradients, columns])
         self._gram = np.empty((0, 0))
 
-    def in_basis(self, gradients: FloatArray) -> "Cuts":
-        """Return the same cuts over other parameters, given their slopes there."""
-        other = copy(self)
-        other._rows = gradients
-        other._gram = np.empty((0, 0))
-        if self.sources is not None:
-            other.sources = list(self.sources)
-        return other
-
     def mixed_source(self) -> FloatArray:
         """Return the slope over scores that the cuts' shares mix."""
         if self.sources is None:
@@ -117,7 +106,7 @@ class Cuts:
     def heights(self, parameters: FloatArray) -> FloatArray:
         """Return each cut's height at these parameters, which may be sparse."""
         used = np.flatnonzero(parameters)
-        if _FEWEST_ENTRIES_PER_USED * used.size > parameters.size:
+        if _MIN_ENTRIES_PER_USED * used.size > parameters.size:
             return self.offsets + self.gradients @ parameters
         return self.offsets + self.gradients[:, used] @ parameters[used]
 
@@ -125,7 +114,7 @@ class Cuts:
         """Return the slope that shares of the cuts mix."""
         used = np.flatnonzero(multipliers)
         mixed: FloatArray
-        if _FEWEST_ENTRIES_PER_USED * used.size > len(self):
+        if _MIN_ENTRIES_PER_USED * used.size > len(self):
             mixed = multipliers @ self.gradients
         else:
             mixed = multipliers[used] @ self.gradients[used]
@@ -189,7 +178,7 @@ class Cuts:
             fraction,
         )
         self.multipliers = solution.multipliers
-        is_used = self.multipliers > _SMALLEST_SHARE_IN_USE / len(self)
+        is_used = self.multipliers > _MIN_SHARE_IN_USE / len(self)
         self._last_used[is_used] = self._clock
         return solution
 

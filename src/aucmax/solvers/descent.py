@@ -7,40 +7,38 @@ no pass, and the slopes found there are pulled back at once.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import (
-    ProximalRegularizer,
-    QuadraticRegularizer,
-    Regularizer,
-)
+from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
     Start,
     StoppingRule,
+    require,
     slope_along,
 )
-from aucmax.solvers.cuts import Cuts
 
-__all__ = ["Descent", "DescentSolver", "WideObjective", "descend", "pull_back"]
+__all__ = ["BatchObjective", "Descent", "DescentSolver", "descend", "pull_back"]
 
 _MEMORY = 10  # pairs of steps and changes of slope that a quasi-Newton step knows
-_MOST_TRIALS = 12  # points on one line
+_MAX_TRIALS = 12  # points on one line
 _SUFFICIENT_DECREASE = 1e-4  # share of the promised decrease that a step must bring
 _STEEPEST_END = 0.9  # share of the slope at the start that may be left at its end
-_SMALLEST_TURN = 1e-12  # relative: below it, a change of slope is rounding
+_MIN_TURN = 1e-12  # relative: below it, a change of slope is rounding
 _FIRST_STEP = 0.1  # length of the first step, relative to the start
-_MOST_SCALINGS = 6  # of a start by a factor of 4, for the best scale
+_MAX_SCALINGS = 6  # of a start by a factor of 4, for the best scale
 
 
-class WideObjective(Objective, Protocol):
+class BatchObjective(Objective, Protocol):
     """An objective that multiplies its data with several vectors in one pass."""
 
     @property
@@ -63,44 +61,19 @@ class Descent:
 
     A quadratic regularizer is part of what quasi-Newton steps (L-BFGS) minimise; any
     other one ends a gradient step with its proximal map. The value falls with every
-    step, so that the last point is the best.
-
-    Parameters
-    ----------
-    objective : WideObjective
-        The data, the model and a smooth risk.
-    regularizer : Regularizer
-        The price of the parameters: quadratic, or with a ``prox``.
-    start : Point
-        Where to begin.
-
-    Attributes
-    ----------
-    point : Point
-        Where it is.
-    value : float
-        The objective there.
-    support : Support
-        The risk there, with its slope over scores.
-    gradient : ndarray of shape (n_parameters,)
-        The slope of C times the risk, and of a quadratic regularizer.
-    gain : float
-        By how much the last step has lowered the value; infinite before the first.
+    step, so that the last point is the best. `gradient` is that of C times the risk and
+    of a quadratic regularizer; `gain` is by how much the last step lowered the value.
     """
 
     def __init__(
-        self, objective: WideObjective, regularizer: Regularizer, start: Point
+        self, objective: BatchObjective, regularizer: Any, start: Point
     ) -> None:
         self._prox: Callable[[FloatArray, float], FloatArray] | None = None
-        if not isinstance(regularizer, QuadraticRegularizer):
-            if not isinstance(regularizer, ProximalRegularizer):
-                raise IncompatibleError(
-                    f"{type(regularizer).__name__} has neither a curvature nor prox, "
-                    "one of which a descent needs. Try L2."
-                )
+        if not hasattr(regularizer, "curvature"):
+            require(regularizer, "prox", "a descent", "Try L2.")
             self._prox = regularizer.prox
         self._objective = objective
-        self._regularizer: Regularizer = regularizer
+        self._regularizer = regularizer
         self.point, self.value, self.support = start, *self._evaluate(start)
         self.gradient = np.zeros_like(start.parameters)
         self.gain = np.inf
@@ -115,7 +88,7 @@ class Descent:
         )
         factor = 4.0 if slope < 0.0 else 0.25
         n_steps = 0
-        while n_steps < _MOST_SCALINGS and self._has_scaled(factor):
+        while n_steps < _MAX_SCALINGS and self._has_scaled(factor):
             n_steps += 1
         # the best scale is within a factor of 4, on one side where none was passed
         if not self._has_scaled(factor**0.5) and n_steps:
@@ -147,7 +120,7 @@ class Descent:
         step = self.point.parameters - self._last
         turn = gradient - self.gradient
         size = float(np.linalg.norm(step) * np.linalg.norm(turn))
-        if np.isfinite(self.gain) and step @ turn > _SMALLEST_TURN * size:
+        if np.isfinite(self.gain) and step @ turn > _MIN_TURN * size:
             self._turns.append((step, turn))
         self.gradient = gradient
 
@@ -167,7 +140,7 @@ class Descent:
             self.gain = 0.0
             return
         shortest, longest, length = 0.0, np.inf, 1.0
-        for _ in range(_MOST_TRIALS):
+        for _ in range(_MAX_TRIALS):
             point = start.moved(direction, length)
             reached, support = self._evaluate(point)
             if reached < self.value:
@@ -215,14 +188,11 @@ class Descent:
         change = float(self.gradient @ direction.parameters)
         if self._prox is None:
             return change
-        goal = self.point.parameters + direction.parameters
-        return change + (
-            self._regularizer.value(goal)
-            - self._regularizer.value(self.point.parameters)
-        )
+        here, price = self.point.parameters, self._regularizer.value
+        return change + float(price(here + direction.parameters) - price(here))
 
 
-def descend(objective: WideObjective, descents: Sequence[Descent]) -> None:
+def descend(objective: BatchObjective, descents: Sequence[Descent]) -> None:
     """Take one step with each descent, for one pass over the data."""
     directions = np.array([descent.direction() for descent in descents])
     scores = objective.scores_of(directions)
@@ -231,25 +201,21 @@ def descend(objective: WideObjective, descents: Sequence[Descent]) -> None:
     pull_back(objective, descents)
 
 
-def pull_back(objective: WideObjective, descents: Sequence[Descent]) -> None:
+def pull_back(objective: BatchObjective, descents: Sequence[Descent]) -> None:
     """Let each descent know the slope where it is, for half a pass."""
     slopes = np.array([descent.support.subgradient for descent in descents])
     for descent, slope in zip(descents, objective.slopes_of(slopes), strict=True):
         descent.learn(slope)
 
 
+@dataclass(frozen=True)
 class DescentSolver:
     r"""Minimise a smooth convex risk and a quadratic regularizer by L-BFGS.
 
     An objective with the curvature :math:`\kappa` of its regularizer is nowhere more
     than :math:`\|g\|^2 / (2 \kappa)` below its value where its gradient is g: that,
     and what the risk may be off, is the certified gap. One pass per iteration; the line
-    search needs sorts only.
-
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
+    search needs sorts only. Needs a `curvature` of the regularizer.
 
     References
     ----------
@@ -257,13 +223,12 @@ class DescentSolver:
        optimization. Mathematical Programming 45 (1989).
     """
 
-    def __init__(self, stopping: StoppingRule) -> None:
-        self.stopping = stopping
+    stopping: StoppingRule
 
     def minimize(
         self,
-        objective: WideObjective,
-        regularizer: Regularizer,
+        objective: BatchObjective,
+        regularizer: QuadraticRegularizer,
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`."""
@@ -272,11 +237,12 @@ class DescentSolver:
                 "a descent needs a risk with a gradient everywhere, such as that of "
                 "loss='logistic'. Try solver='auto'."
             )
-        if not isinstance(regularizer, QuadraticRegularizer):
-            raise IncompatibleError(
-                f"{type(regularizer).__name__} is not quadratic, so that a descent has "
-                "no certificate. Try solver='bundle'."
-            )
+        require(
+            regularizer,
+            "curvature",
+            "the certificate of a descent",
+            "Try solver='bundle'.",
+        )
         if start is None:
             start = Start(objective.at(np.zeros(objective.n_parameters)))
         watch = self.stopping.watch(start.history)
@@ -286,7 +252,7 @@ class DescentSolver:
             square = float(descent.gradient @ descent.gradient)
             gap = square / (2.0 * regularizer.curvature)
             gap += objective.relative_error * abs(descent.value)
-            is_done = watch.says_stop(objective, descent.value, descent.value - gap)
+            is_done = watch.should_stop(objective, descent.value, descent.value - gap)
             if is_done or descent.gain == 0.0:  # no step leads further down
                 break
             descend(objective, [descent])

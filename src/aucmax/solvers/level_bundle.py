@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass
 
-from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import HullRegularizer, Regularizer
-from aucmax.solvers.base import Objective, Solution, Start, StoppingRule
+from aucmax.regularizers.regularizer import HullRegularizer
 from aucmax.solvers.cuts import Cuts
+from aucmax.solvers.solver import Objective, Solution, Start, StoppingRule, require
 
 __all__ = ["LevelBundleSolver"]
 
-_SMALLEST_GOOD_DECREASE = 0.5  # share of the promised decrease
+_MIN_GOOD_DECREASE = 0.5  # share of the promised decrease
 _FRACTION_GROWTH = 1.2  # factor after a good step
-_LARGEST_FRACTION = 0.8
+_MAX_FRACTION = 0.8
 _FRACTION_DECAY = 0.8  # factor after a step without any decrease
-_SMALLEST_FRACTION = 0.35
+_MIN_FRACTION = 0.35
 _SHARE_OF_A_BAD_STEP = 0.3  # after which the next cut is taken
 
 
@@ -27,19 +26,7 @@ class LevelBundleSolver:
     value. If the objective is lower there, that is the new best point; if not, a point
     nearer to the best one is tried, which costs no pass, and gives the next cut. One
     pass per iteration. The fraction grows where the model promises well, and shrinks
-    where it does not.
-
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
-    fraction : float, default=0.5
-        Where the height to go below lies between the best value (0) and the bound (1),
-        at first.
-    max_cuts : int, default=200
-        The most cuts kept.
-    keep_sources : bool, default=False
-        Whether the cuts keep their slopes over scores.
+    where it does not. Needs a `hull` of the regularizer.
 
     References
     ----------
@@ -48,25 +35,18 @@ class LevelBundleSolver:
     """
 
     stopping: StoppingRule
-    fraction: float = 0.5
+    fraction: float = 0.5  # of the gap, at first
     max_cuts: int = 200
-    keep_sources: bool = False
+    keep_sources: bool = False  # whether the cuts keep their slopes over scores
 
     def minimize(
         self,
         objective: Objective,
-        regularizer: Regularizer,
+        regularizer: HullRegularizer,
         start: Start | None = None,
     ) -> Solution:
-        """See :meth:`Solver.minimize`; the regularizer has a `hull`.
-
-        A start is a point of that set, and cuts below this same risk.
-        """
-        if not isinstance(regularizer, HullRegularizer):
-            raise IncompatibleError(
-                f"{type(regularizer).__name__} is no hull, nor a price over one, and a "
-                "level method needs one. Try Simplex, L1Ball or L1."
-            )
+        """See :meth:`Solver.minimize`; a start is a point of the hull."""
+        require(regularizer, "hull", "a level method", "Try Simplex, L1Ball or L1.")
         C = objective.C
         if start is None:
             start = Start(objective.at(regularizer.middle(objective.n_parameters)))
@@ -84,16 +64,16 @@ class LevelBundleSolver:
             cuts.add(objective.pull_back(support), support)
             step = cuts.level_step(regularizer, C, best.parameters, value, fraction)
             bound = max(bound, step.lower_bound)
-            if watch.says_stop(objective, value, bound):
+            if watch.should_stop(objective, value, bound):
                 break
             goal = objective.at(step.parameters)
             support = objective.support(goal)
             reached = regularizer.value(goal.parameters) + C * support.value
             decrease = value - reached
-            if decrease >= _SMALLEST_GOOD_DECREASE * fraction * (value - bound):
-                fraction = min(_FRACTION_GROWTH * fraction, _LARGEST_FRACTION)
+            if decrease >= _MIN_GOOD_DECREASE * fraction * (value - bound):
+                fraction = min(_FRACTION_GROWTH * fraction, _MAX_FRACTION)
             elif decrease <= 0.0:
-                fraction = max(_FRACTION_DECAY * fraction, _SMALLEST_FRACTION)
+                fraction = max(_FRACTION_DECAY * fraction, _MIN_FRACTION)
                 goal = best.moved(best.towards(goal), _SHARE_OF_A_BAD_STEP)
                 support = objective.support(goal)
                 reached = regularizer.value(goal.parameters) + C * support.value

@@ -9,34 +9,35 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from aucmax._core.validation import FloatArray
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import QuadraticRegularizer
+from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.line_search import LineSearch
+from aucmax.solvers.risk_objective import WIDEST, height, lost_by_smoothing, narrowed
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
     Start,
     StoppingRule,
     begin,
+    require,
     slope_along,
 )
-from aucmax.solvers.line_search import LineSearch
-from aucmax.solvers.smoothing import WIDEST, height, lost_by_smoothing, narrowed
 
 __all__ = ["CurvedObjective", "SmoothedNewtonSolver"]
 
 _WIDTH_AT_A_START = 0.5  # first width at a good start, which a wider one would leave
 _MUCH_NARROWER = 0.95  # share of the last width
-_LARGEST_SMOOTHING_LOSS = 0.01  # share of the gap; measured: less needs fewer passes
-_MOST_STEPS_PER_SAMPLE = 10  # of the rows, before a larger one is drawn
+_MAX_SMOOTHING_LOSS = 0.01  # share of the gap; measured: less needs fewer passes
+_MAX_STEPS_PER_SAMPLE = 10  # of the rows, before a larger one is drawn
 _OUTDATED_WIDTH = 0.15  # share of the width at which a sample was drawn
-_LARGEST_GAP_WITHOUT_SAMPLE = 10.0  # times the tolerance
-_SMALLEST_SAMPLED_WIDTH = 0.25  # a narrower window may hold no pairs
-_LARGEST_WIDTH_RATIO = 4.0  # of two gradients that are compared
+_MAX_GAP_WITHOUT_SAMPLE = 10.0  # times the tolerance
+_MIN_SAMPLED_WIDTH = 0.25  # a narrower window may hold no pairs
+_MAX_WIDTH_RATIO = 4.0  # of two gradients that are compared
 
 
 class CurvedObjective(Objective, Protocol):
-    """An objective whose risk can be smoothed and whose curvature can be sampled."""
+    """An objective whose risk can be smoothed, and whose curvature sampled."""
 
     def curvature(self, point: Point, width: float, rows_per_class: int) -> FloatArray:
         """Estimate the risk's Hessian over parameters from a sample of the rows."""
@@ -53,25 +54,13 @@ class SmoothedNewtonSolver:
     certify the gap, as in the bundle method. One pass per iteration. At zero scores
     with the widest smoothing the first step is a ridge-regularized linear discriminant.
 
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
-    memory : int, default=10
-        How many past steps correct the curvature.
-    max_cuts : int, default=20
-        How many cuts certify the gap.
-
-    Notes
-    -----
-    Memory beyond the data is O(n_parameters^2): meant for up to about a thousand
-    parameters. Only a regularizer like L2, whose Hessian is a multiple of the identity,
-    is served.
+    Needs a `curvature` of the regularizer (L2). Memory beyond the data is
+    O(n_parameters^2): meant for up to about a thousand parameters.
     """
 
     stopping: StoppingRule
-    memory: int = 10
-    max_cuts: int = 20
+    memory: int = 10  # past steps that correct the curvature
+    max_cuts: int = 20  # cuts that certify the gap
 
     def minimize(
         self,
@@ -80,7 +69,7 @@ class SmoothedNewtonSolver:
         start: Start | None = None,
     ) -> Solution:
         """See :meth:`Solver.minimize`; for L2 and a risk that can be smoothed."""
-        _refuse_mismatch(objective, regularizer)
+        _check_abilities(objective, regularizer)
         C = objective.C
         width = WIDEST if start is None else _WIDTH_AT_A_START
         point, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
@@ -99,7 +88,7 @@ class SmoothedNewtonSolver:
             cuts.add(pulled, support)
             lower_bound = cuts.minimize(regularizer, C).lower_bound
             lower_bound = max(lower_bound, C * objective.least_risk)
-            if watch.says_stop(objective, best_value, lower_bound):
+            if watch.should_stop(objective, best_value, lower_bound):
                 break
             gradient = regularizer.gradient(point.parameters) + C * pulled
             gap = (best_value - lower_bound) / best_value
@@ -115,7 +104,7 @@ class SmoothedNewtonSolver:
                     point, support = smaller, there
                     metric.forget()
                     continue
-            worth_a_sample = gap > _LARGEST_GAP_WITHOUT_SAMPLE * self.stopping.tol
+            worth_a_sample = gap > _MAX_GAP_WITHOUT_SAMPLE * self.stopping.tol
             step = metric.step(point, gradient, wide, worth_a_sample)
             origin, direction = point, objective.at(step)
             search = LineSearch(float(gradient @ step), accuracy=0.9, max_evaluations=6)
@@ -134,22 +123,19 @@ class SmoothedNewtonSolver:
     ) -> float:
         """Shrink the width until smoothing is a small part of the gap that remains."""
         lost = scale * lost_by_smoothing(support, point)
-        allowed = _LARGEST_SMOOTHING_LOSS * max(self.stopping.tol, min(gap, 1.0))
+        allowed = _MAX_SMOOTHING_LOSS * max(self.stopping.tol, min(gap, 1.0))
         return narrowed(width, lost, allowed)
 
 
-def _refuse_mismatch(objective: Objective, regularizer: object) -> None:
+def _check_abilities(objective: Objective, regularizer: object) -> None:
     others = "solver='auto', 'bundle' and 'subgradient' take any."
-    if not isinstance(regularizer, QuadraticRegularizer):
-        raise IncompatibleError(
-            f"Newton steps need L2, whose curvature is the same everywhere, got "
-            f"{type(regularizer).__name__}. In AUCSVC that is penalty='l2' without a "
-            f"radius; {others}"
-        )
+    needed = "In AUCSVC that is penalty='l2' without a radius;"
+    require(regularizer, "curvature", "Newton steps", f"{needed} {others}")
     if not objective.is_smoothable:
         raise IncompatibleError(
-            "Newton steps need a risk that can be smoothed. In AUCSVC that is "
-            f"bound='tight' with fpr_range=(0, b) and tpr_range=(c, 1); {others}"
+            "Newton steps need a risk that can be smoothed, by methods smoothed and "
+            "curvature. In AUCSVC that is bound='tight' with fpr_range=(0, b) and "
+            f"tpr_range=(c, 1); {others}"
         )
 
 
@@ -179,12 +165,12 @@ class _Metric:
         """Return the quasi-Newton step from here."""
         self._age += 1
         outdated = worth_a_sample and width < _OUTDATED_WIDTH * self._sampled_width
-        if self._age > _MOST_STEPS_PER_SAMPLE:
+        if self._age > _MAX_STEPS_PER_SAMPLE:
             self._rows_per_class *= 2
             self._sample(point, width)
         elif outdated or self._sampled_width == np.inf:
             self._sample(point, width)
-        elif self._last is not None and self._last[2] <= _LARGEST_WIDTH_RATIO * width:
+        elif self._last is not None and self._last[2] <= _MAX_WIDTH_RATIO * width:
             moved = point.parameters - self._last[0]
             turned = gradient - self._last[1]
             if moved @ turned > 0.0:
@@ -199,7 +185,7 @@ class _Metric:
     def _sample(self, point: Point, width: float) -> None:
         n = self._objective.n_parameters
         hessian = self._objective.curvature(
-            point, max(width, _SMALLEST_SAMPLED_WIDTH), self._rows_per_class
+            point, max(width, _MIN_SAMPLED_WIDTH), self._rows_per_class
         )
         hessian *= self._objective.C
         hessian[np.diag_indices(n)] += self._curvature

@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from aucmax.regularizers.base import ProximalRegularizer, Regularizer
-from aucmax.solvers.base import Objective, Solution, StoppingRule, value_at
+from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
+from aucmax.solvers.solver import Objective, Solution, StoppingRule, value_at
 
-__all__ = ["without_dust"]
+__all__ = ["drop_negligible_weights"]
 
-_SHORTEST_STEP, _LONGEST_STEP = -8.0, 3.0  # powers of 10 times the largest weight
-_LARGEST_INTERVAL = 0.5  # powers of 10 to which the bisection goes
-_MOST_TRIES = 4  # points whose value is looked at
-_LARGEST_COST = 0.1  # share of the tolerance; weights that cost more are no dust
+_SHORTEST_STEP, _MAX_STEP = -8.0, 3.0  # powers of 10 times the largest weight
+_MAX_INTERVAL = 0.5  # powers of 10 to which the bisection goes
+_MAX_TRIES = 4  # points whose value is looked at
+_MAX_COST = 0.1  # share of the tolerance; weights that cost more are no dust
 
 
-def without_dust(
+def drop_negligible_weights(
     solution: Solution,
     objective: Objective,
     regularizer: Regularizer,
@@ -36,8 +36,8 @@ def without_dust(
     bound, before = solution.value - solution.gap, solution.value
     slope = objective.C * solution.cuts.mixed(solution.cuts.multipliers)
     fewest, refused = int(np.count_nonzero(w)), 0  # weights kept
-    short, long, n_tries = _SHORTEST_STEP, _LONGEST_STEP, 0
-    while long - short > _LARGEST_INTERVAL and n_tries < _MOST_TRIES:
+    short, long, n_tries = _SHORTEST_STEP, _MAX_STEP, 0
+    while long - short > _MAX_INTERVAL and n_tries < _MAX_TRIES:
         power = (short + long) / 2.0
         step = largest * 10.0**power
         kept = np.where(regularizer.prox(w - step * slope, step) != 0.0, w, 0.0)
@@ -51,7 +51,7 @@ def without_dust(
             point = objective.at(kept)
             value = value_at(point, objective, regularizer)
             gap = max(value - bound, 0.0)
-            is_dust = stopping.is_reached(value, (value - before) / _LARGEST_COST)
+            is_dust = stopping.is_reached(value, (value - before) / _MAX_COST)
             if is_dust and (stopping.is_reached(value, gap) or value <= before):
                 solution.point, solution.value, solution.gap = point, value, gap
                 fewest, short = n_kept, power

@@ -6,38 +6,38 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers.base import ProximalRegularizer, Regularizer
+from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks.contract import Support
-from aucmax.solvers.base import (
+from aucmax.solvers.masters import CutCertificate
+from aucmax.solvers.risk_objective import (
+    first_width,
+    height,
+    lost_by_smoothing,
+    narrowed,
+)
+from aucmax.solvers.solver import (
     Objective,
     Point,
     Solution,
     Start,
     StoppingRule,
     begin,
+    require,
     value_at,
 )
-from aucmax.solvers.certificate import CutCertificate
-from aucmax.solvers.smoothing import (
-    first_width,
-    height,
-    lost_by_smoothing,
-    narrowed,
-)
-from aucmax.solvers.sparsity import without_dust
+from aucmax.solvers.sparsity import drop_negligible_weights
 
 __all__ = ["SubgradientSolver"]
 
-_LARGEST_EXCESS = 0.2  # share of the gap by which a step may miss the quadratic model
-_LARGEST_AGE_FOR_EXCESS = 4.0  # the excess allowed is divided by the momentum's age
+_MAX_EXCESS = 0.2  # share of the gap by which a step may miss the quadratic model
+_MAX_AGE_FOR_EXCESS = 4.0  # the excess allowed is divided by the momentum's age
 _CURVATURE_GROWTH = 2.0  # factor after a step that missed the model by more
-_MOST_GROWTHS = 60  # per step; only rounding could ask for more
+_MAX_GROWTHS = 60  # per step; only rounding could ask for more
 _FAST_CURVATURE_DECAY = 0.5  # factor per step until the curvature has grown once
 _CURVATURE_DECAY = 0.9  # factor per step after that
-_SMALLEST_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
-_LARGEST_SMOOTHING_LOSS = 0.03  # share of the gap
-_LARGEST_ROUNDING_ERROR = 1e-12  # relative
+_MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
+_MAX_SMOOTHING_LOSS = 0.03  # share of the gap
+_MAX_ROUNDING_ERROR = 1e-12  # relative
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,8 @@ class SubgradientSolver:
     missing. Every iterate is a result of the prox, and the best one is returned, not an
     average, so that zeros are true zeros; what a short step left is removed at the end.
 
-    One pass per iteration, and half a pass for each doubling of L. Scores at
-    :math:`y_k` cost nothing, since they are linear in the parameters.
-
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
-    max_cuts : int, default=60
-        How many lines certify the gap.
-    smooth : bool, default=True
-        Whether to smooth a risk that can be smoothed; it saves some passes.
+    One pass per iteration, and half a pass for each doubling of L. Needs `prox` and
+    `lower_bound` of the regularizer, and a risk that is nowhere negative.
 
     References
     ----------
@@ -87,25 +78,19 @@ class SubgradientSolver:
     """
 
     stopping: StoppingRule
-    max_cuts: int = 60
-    smooth: bool = True
+    max_cuts: int = 60  # lines that certify the gap
+    smooth: bool = True  # whether to smooth a risk that can be; it saves some passes
 
     def minimize(
         self,
         objective: Objective,
-        regularizer: Regularizer,
+        regularizer: ProximalRegularizer,
         start: Start | None = None,
     ) -> Solution:
-        """See :meth:`Solver.minimize`; the risk is nowhere negative.
-
-        The regularizer has `prox` and `lower_bound`. A start outside a ball is
-        projected first.
-        """
-        if not isinstance(regularizer, ProximalRegularizer):
-            raise IncompatibleError(
-                f"{type(regularizer).__name__} has no prox and lower_bound, which "
-                "subgradient steps need. Try L2, L1, ElasticNet, GroupLasso or a ball."
-            )
+        """See :meth:`Solver.minimize`; a start outside a ball is projected first."""
+        others = "Try L2, L1, ElasticNet, GroupLasso or a ball."
+        for ability in ("prox", "lower_bound"):
+            require(regularizer, ability, "a subgradient step", others)
         width = first_width(objective, start) if self.smooth else 0.0
         first, watch, cuts = begin(self.stopping, objective, start, self.max_cuts)
         certificate = CutCertificate(regularizer, cuts, objective.C)
@@ -117,10 +102,10 @@ class SubgradientSolver:
         while True:
             cuts.add(line.slope, line.support)
             last_bound, bound = bound, certificate.improve(best.parameters, value)
-            if watch.says_stop(objective, value, bound):
+            if watch.should_stop(objective, value, bound):
                 break
             gap = value - bound
-            jumped = not jumped and bound - last_bound <= _SMALLEST_RISE * gap
+            jumped = not jumped and bound - last_bound <= _MIN_RISE * gap
             if jumped:
                 line = walk.look_at(certificate.parameters)
                 if line.value < value:
@@ -136,7 +121,7 @@ class SubgradientSolver:
         # on the way a bound on the risk was enough
         value = value_at(best, objective, regularizer)
         solution = watch.solution(best, value, max(value - bound, 0.0), cuts)
-        return without_dust(solution, objective, regularizer, self.stopping)
+        return drop_negligible_weights(solution, objective, regularizer, self.stopping)
 
 
 def _inside(
@@ -144,7 +129,7 @@ def _inside(
 ) -> Point:
     """Project a start that is outside a ball; of a penalty, nothing changes."""
     projected = regularizer.prox(point.parameters, 0.0)
-    tolerance = _LARGEST_ROUNDING_ERROR
+    tolerance = _MAX_ROUNDING_ERROR
     if np.allclose(projected, point.parameters, rtol=tolerance, atol=0.0):
         return point
     return objective.at(projected)
@@ -205,8 +190,7 @@ class _Walk:
     def step(self, gap: float) -> tuple[Point, float]:
         """Step from the point ahead; return where it ends, and a value never too low.
 
-        The step is shortened until it ends at most a share of the gap higher than the
-        quadratic model does: half a pass for each try.
+        Shortened until it ends little higher than its model: half a pass per try.
         """
         objective, ahead = self._objective, self._ahead.parameters
         slope = objective.C * self._line.slope
@@ -214,9 +198,9 @@ class _Walk:
         if self._curvature == 0.0:
             self._curvature = float(slope @ slope) / gap or 1.0
         here = objective.C * height(self._line.support, self._ahead)
-        allowed = _LARGEST_EXCESS * gap / min(self._age, _LARGEST_AGE_FOR_EXCESS)
-        allowed += _LARGEST_ROUNDING_ERROR * abs(here)
-        for _ in range(_MOST_GROWTHS):
+        allowed = _MAX_EXCESS * gap / min(self._age, _MAX_AGE_FOR_EXCESS)
+        allowed += _MAX_ROUNDING_ERROR * abs(here)
+        for _ in range(_MAX_GROWTHS):
             length = 1.0 / self._curvature
             point = objective.at(self._regularizer.prox(ahead - length * slope, length))
             support = objective.support(point, self._width)
@@ -233,7 +217,7 @@ class _Walk:
     def narrow(self, gap: float) -> None:
         """Shrink the width until smoothing is a small part of the gap that remains."""
         lost = self._objective.C * lost_by_smoothing(self._reached, self._point)
-        self._width = narrowed(self._width, lost, _LARGEST_SMOOTHING_LOSS * gap)
+        self._width = narrowed(self._width, lost, _MAX_SMOOTHING_LOSS * gap)
 
     def gain_momentum(self) -> None:
         """Move the point ahead, beyond the last two points."""

@@ -11,17 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.regularizers.base import Hull
+from aucmax.regularizers.regularizer import Hull
 from aucmax.solvers.inner.simplex_programs import Game, play_game, project_below_target
 
 __all__ = ["MasterSolution", "level_step"]
 
-_MOST_VERTICES_AT_ONCE = 400  # with more, a part of them is at work
+_MAX_VERTICES_AT_ONCE = 400  # with more, a part of them is at work
 _ENTERING_VERTICES = 100  # per round
-_MOST_VERTICES_OF_CENTER = 200  # at work from the beginning
-_MOST_ROUNDS = 30  # in which vertices enter
+_MAX_VERTICES_OF_CENTER = 200  # at work from the beginning
+_MAX_ROUNDS = 30  # in which vertices enter
 _ACCURACY_OF_BOUND = 0.1  # share of the gap, to which the model's minimum is found
-_LARGEST_EXCESS = 0.1  # share of the gap, by which a cut may stay above the target
+_MAX_EXCESS = 0.1  # share of the gap, by which a cut may stay above the target
 _ACCURACY_OF_DISTANCE = 0.3  # relative, of half the squared distance to the center
 
 
@@ -79,7 +79,7 @@ def level_step(
             table.shares_of(center),
             table.curvature,
             below[0],
-            slack=-_LARGEST_EXCESS * bottom,
+            slack=-_MAX_EXCESS * bottom,
             accuracy=_ACCURACY_OF_DISTANCE,
         )
     return MasterSolution(table.mixture(shares), multipliers, value + gap * bottom)
@@ -125,7 +125,7 @@ class _Table:
         """Play the game, with more vertices until no other one matters."""
         self._let_in(self._first_vertices(multipliers, center))
         shares = self.shares_of(center)
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             game = play_game(
                 self.matrix,
                 shares,
@@ -173,9 +173,9 @@ class _Table:
         """Choose the vertices of the center, and those the last shares find low."""
         N = self.n_coordinates
         n_vertices = 2 * N + 1 if self.hull.is_signed else N
-        if n_vertices <= _MOST_VERTICES_AT_ONCE:
+        if n_vertices <= _MAX_VERTICES_AT_ONCE:
             return np.arange(n_vertices)
-        used, most = np.flatnonzero(center), _MOST_VERTICES_OF_CENTER
+        used, most = np.flatnonzero(center), _MAX_VERTICES_OF_CENTER
         if used.size > most:
             used = used[np.argpartition(-np.abs(center[used]), most)[:most]]
         held = np.where(center[used] < 0.0, used + N, used)

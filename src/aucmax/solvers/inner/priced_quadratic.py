@@ -17,10 +17,10 @@ from aucmax.solvers.inner import _coordinate_kernels
 __all__ = ["Minimum", "minimize_at_norm", "minimize_at_price"]
 
 _SWEEPS_PER_ROUND = 12
-_MOST_ROUNDS = 100  # of sweeps and a Newton step
+_MAX_ROUNDS = 100  # of sweeps and a Newton step
 _PARTS_OF_A_STEP = (1.0, 0.5, 0.2, 0.05)  # tried, until the function falls
-_MOST_PRICES = 4  # until weights of the right norm are found
-_LARGEST_MISS_OF_THE_NORM = 0.1  # relative
+_MAX_PRICES = 4  # until weights of the right norm are found
+_MAX_MISS_OF_THE_NORM = 0.1  # relative
 
 
 class Minimum(NamedTuple):
@@ -42,7 +42,7 @@ class _Program:
 
     def solve(self, price: float, tol: float) -> None:
         """Minimise, until slopes miss the price by a share of it."""
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             _coordinate_kernels.sweep(
                 self.H, self._diagonal, self.x, self.slope, price, _SWEEPS_PER_ROUND
             )
@@ -114,14 +114,14 @@ def minimize_at_norm(
     it in the end is left to the caller.
     """
     program = _Program(H, c, start)
-    for left in range(_MOST_PRICES - 1, -1, -1):
+    for left in range(_MAX_PRICES - 1, -1, -1):
         program.solve(price, tol)
         found = float(np.abs(program.x).sum())
         if found == 0.0:
             price *= 0.5
             continue
         miss = found - norm
-        if abs(miss) <= _LARGEST_MISS_OF_THE_NORM * norm or not left:
+        if abs(miss) <= _MAX_MISS_OF_THE_NORM * norm or not left:
             break
         price = max(price + miss / program.growth, 0.5 * price)
     return Minimum(program.x, price)

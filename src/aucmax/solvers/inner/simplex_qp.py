@@ -20,8 +20,8 @@ from aucmax._core.validation import FloatArray
 __all__ = ["minimize_on_simplex"]
 
 # A difference below this share of its terms is rounding: four units in the last place.
-_LARGEST_ROUNDING_ERROR = 4.0 * 2.220446049250313e-16
-_SMALLEST_PIVOT = 1e-300  # also where all terms are 0
+_MAX_ROUNDING_ERROR = 4.0 * 2.220446049250313e-16
+_MIN_PIVOT = 1e-300  # also where all terms are 0
 
 
 def minimize_on_simplex(
@@ -54,7 +54,7 @@ def minimize_on_simplex(
             terms = float(x @ heights) * float(heights.max())
             is_new = x[best] == 0.0
             is_stuck = not is_new and gap > 0.5 * last_gap
-            if gap <= _LARGEST_ROUNDING_ERROR * (terms + largest) or is_stuck:
+            if gap <= _MAX_ROUNDING_ERROR * (terms + largest) or is_stuck:
                 break  # the slopes in use are equal, and no other is lower
             last_gap = np.inf if is_new else gap
             if is_new:
@@ -145,7 +145,7 @@ def _noise(
 ) -> FloatArray:
     ends = matrix[p, p] + matrix[others, others]
     terms = ends + 2.0 * np.abs(matrix[others, p]) + largest
-    noise: FloatArray = _LARGEST_ROUNDING_ERROR * terms + _SMALLEST_PIVOT
+    noise: FloatArray = _MAX_ROUNDING_ERROR * terms + _MIN_PIVOT
     return noise
 
 

@@ -4,11 +4,18 @@ Contract: :math:`\Omega` is convex, nonnegative and 0 at the origin; ``value`` i
 definition. The other methods are abilities; a solver asks for the one it needs.
 """
 
+from abc import abstractmethod
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
+import numpy as np
+
+from aucmax._core.parameters import check_positive
 from aucmax._core.validation import FloatArray
 
 __all__ = [
+    "Ball",
+    "ConvexSet",
     "Hull",
     "HullRegularizer",
     "PricedWeights",
@@ -20,21 +27,11 @@ __all__ = [
 
 
 class Hull(NamedTuple):
-    """The hull of the origin and the unit vectors, or of those of one sign alone.
+    """The hull of the origin and the unit vectors, or of those of one sign alone."""
 
-    Attributes
-    ----------
-    radius : float
-        How far the vertices are from the origin.
-    is_signed : bool
-        Whether there are vertices of either sign, and the origin.
-    price : float
-        What a unit of weight costs.
-    """
-
-    radius: float
-    is_signed: bool
-    price: float = 0.0
+    radius: float  # distance of the vertices from the origin
+    is_signed: bool  # whether there are vertices of either sign, and the origin
+    price: float = 0.0  # of a unit of weight
 
 
 class Regularizer(Protocol):
@@ -81,20 +78,11 @@ class PricedWeights(NamedTuple):
     r"""A price that is the same for each weight, :math:`\pi |w| + \kappa w^2 / 2`.
 
     Or, with a `radius`, weights whose absolute values sum to at most that.
-
-    Attributes
-    ----------
-    price : float
-        What a unit of weight costs, :math:`\pi`.
-    curvature : float
-        How that grows with the weight, :math:`\kappa`.
-    radius : float or None
-        The most that absolute weights may sum to; None if that has no limit.
     """
 
-    price: float
-    curvature: float = 0.0
-    radius: float | None = None
+    price: float  # pi
+    curvature: float = 0.0  # kappa
+    radius: float | None = None  # None: no limit
 
 
 @runtime_checkable
@@ -110,3 +98,49 @@ class QuadraticRegularizer(Regularizer, Protocol):
     r"""A regularizer that is :math:`\frac{\kappa}{2} \|w\|^2`."""
 
     curvature: float
+
+
+@dataclass(frozen=True)
+class ConvexSet:
+    """A set that costs nothing; solvers never leave it."""
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        check_positive("radius", self.radius)
+
+    def value(self, parameters: FloatArray) -> float:
+        """Return 0: solvers stay inside."""
+        return 0.0
+
+    def gradient(self, parameters: FloatArray) -> FloatArray:
+        """Return the zero vector."""
+        return np.zeros_like(parameters)
+
+
+class Ball(ConvexSet):
+    r"""The parameters of at most some norm, :math:`\|w\| \le r`.
+
+    The conjugate of a ball is its support function, so that a line
+    :math:`o + \langle a, w \rangle` is nowhere in it below :math:`o - r \|a\|_*`.
+    """
+
+    @abstractmethod
+    def norm(self, parameters: FloatArray) -> float:
+        """Return what the radius limits."""
+
+    @abstractmethod
+    def support(self, direction: FloatArray) -> float:
+        """Return the largest inner product of the direction with a point inside."""
+
+    @abstractmethod
+    def _nearest(self, point: FloatArray) -> FloatArray:
+        """Project a point that is outside."""
+
+    def prox(self, point: FloatArray, step: float = 1.0) -> FloatArray:
+        """Project a point onto the ball; one inside is returned itself."""
+        return point if self.norm(point) <= self.radius else self._nearest(point)
+
+    def lower_bound(self, constant: float, slope: FloatArray) -> float:
+        """Return the minimum over the ball of a line, or 0 if that is higher."""
+        return max(0.0, constant - self.support(slope))

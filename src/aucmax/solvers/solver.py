@@ -16,7 +16,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers.base import Regularizer
+from aucmax.exceptions import IncompatibleError
+from aucmax.regularizers.regularizer import Regularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 
@@ -33,24 +34,30 @@ __all__ = [
     "Watch",
     "begin",
     "inner",
+    "require",
     "slope_along",
     "value_at",
 ]
 
-_LONGEST_IDLE_STREAK = 50  # iterations without a smaller gap, if the gap is small
-_LARGEST_IDLE_GAP = 1e-4  # share of the value; rounding may keep it from falling
-_SMALLEST_GAIN = 1e-6  # share of the gap by which a smaller one has to be smaller
+_MAX_IDLE_STREAK = 50  # iterations without a smaller gap, if the gap is small
+_MAX_IDLE_GAP = 1e-4  # share of the value; rounding may keep it from falling
+_MIN_GAIN = 1e-6  # share of the gap by which a smaller one has to be smaller
 
 
 def inner(a: FloatArray, b: FloatArray) -> float:
-    """Return the inner product of two score vectors.
-
-    Not by BLAS, which wakes its threads for a product that takes microseconds. Slopes
-    that are not in this process know how to find it.
-    """
-    if not isinstance(a, np.ndarray):
+    """Return the inner product of two score vectors."""
+    if not isinstance(a, np.ndarray):  # slopes that are not in this process
         return float(a.inner(b))
+    # not by BLAS, which wakes its threads for a product that takes microseconds
     return float(np.einsum("i,i->", a, b))
+
+
+def require(part: object, ability: str, solver: str, advice: str) -> None:
+    """Raise an error unless a part of the problem has a method or attribute."""
+    if not hasattr(part, ability):
+        raise IncompatibleError(
+            f"{type(part).__name__} has no {ability}, which {solver} needs. {advice}"
+        )
 
 
 class Point(NamedTuple):
@@ -72,7 +79,7 @@ class Point(NamedTuple):
 
 
 class Counted(Protocol):
-    """Whatever counts its passes over the data."""
+    """Anything that counts its passes over the data."""
 
     @property
     def n_passes(self) -> float:
@@ -163,55 +170,25 @@ Callback = Callable[[Progress], object]
 
 
 class Start(NamedTuple):
-    """Where a solver begins.
-
-    Attributes
-    ----------
-    point : Point
-        Parameters and their scores.
-    cuts : Cuts or None
-        Lines below the same risk.
-    history : sequence of Progress
-        What another solver did on the same problem; iterations and time go on from it.
-    """
+    """Where a solver begins, such as the solution for a neighbouring C."""
 
     point: Point
-    cuts: Cuts | None = None
-    history: Sequence[Progress] = ()
+    cuts: Cuts | None = None  # below the same risk
+    history: Sequence[Progress] = ()  # of another solver on the same problem
 
 
 @dataclass
 class Solution:
-    """What a solver returns.
-
-    Attributes
-    ----------
-    point : Point
-        The best parameters and their scores.
-    value : float
-        The objective there.
-    gap : float
-        `value` minus the certified lower bound of the optimum.
-    cuts : Cuts
-        The cuts that certify it; they bound the risk alone, so they serve every C.
-    n_iter : int
-        Iterations used.
-    converged : bool
-        Whether the relative gap fell to the tolerance.
-    history : list of Progress
-        One record per iteration.
-    was_asked : bool
-        Whether the callback asked to stop.
-    """
+    """What a solver returns: the best point found, with its certificate."""
 
     point: Point
-    value: float
-    gap: float
-    cuts: Cuts
+    value: float  # the objective there
+    gap: float  # `value` minus the certified lower bound of the optimum
+    cuts: Cuts  # that certify it; they bound the risk alone, so they serve every C
     n_iter: int
-    converged: bool
+    converged: bool  # whether the relative gap fell to the tolerance
     history: list[Progress] = field(default_factory=list, repr=False)
-    was_asked: bool = False
+    stopped_by_callback: bool = False  # whether the callback asked to stop
 
     def warn_if_unfinished(self, rule: "StoppingRule") -> None:
         """Warn with the gap reached, and what ended it, if the tolerance was missed."""
@@ -223,7 +200,7 @@ class Solution:
             why = "That is max_iter: allow more, scale the columns, or accept the gap."
         elif rule.max_time is not None and seconds >= rule.max_time:
             why = "That is max_time: allow more, scale the columns, or accept the gap."
-        elif self.was_asked:
+        elif self.stopped_by_callback:
             why = "The callback asked to stop."
         else:
             why = (
@@ -239,11 +216,11 @@ class Solution:
 
 
 class Solver(Protocol):
-    """Whatever minimises an objective plus a regularizer, and certifies the result.
+    """Minimises an objective plus a regularizer, and certifies the result.
 
     A solver is made from a :class:`StoppingRule`. It asks objective and regularizer for
-    the abilities that it needs, and refuses others with an
-    :class:`~aucmax.exceptions.IncompatibleError` before it iterates.
+    the methods that it needs; an :class:`~aucmax.exceptions.IncompatibleError` names
+    the one that is missing before the first iteration.
     """
 
     def minimize(
@@ -251,53 +228,26 @@ class Solver(Protocol):
     ) -> Solution:
         """Minimise ``regularizer(w) + objective.C * risk``.
 
-        Parameters
-        ----------
-        objective : Objective
-            The data, the model and the risk.
-        regularizer : Regularizer
-            The price of the parameters, or the set that they must lie in.
-        start : Start, optional
-            Where to begin, such as the solution for a neighbouring C; by default at
-            the origin, or in the middle of the set.
-
-        Returns
-        -------
-        Solution
-            The best point found, with its certificate.
+        Without a start, begin at the origin, or in the middle of the set.
         """
 
 
 @dataclass
 class StoppingRule:
-    """When to stop, and whom to tell.
+    """When to stop, and whom to report to."""
 
-    Parameters
-    ----------
-    tol : float
-        The gap to reach, relative to the objective's value.
-    max_iter : int
-        The most iterations.
-    max_time : float or None
-        The most seconds.
-    callback : callable or None
-        Called with a :class:`Progress` after each iteration; a true answer stops.
-    floor : float
-        Values nearer to 0 than this count as this large, where an optimum may be 0.
-    """
-
-    tol: float = 1e-3
+    tol: float = 1e-3  # the gap to reach, relative to the objective's value
     max_iter: int = 1000
-    max_time: float | None = None
-    callback: Callback | None = None
-    floor: float = 0.0
+    max_time: float | None = None  # in seconds
+    callback: Callback | None = None  # a true answer stops
+    floor: float = 0.0  # values nearer to 0 count as this large
 
     def is_reached(self, value: float, gap: float) -> bool:
-        """Tell whether a gap is within the tolerance."""
+        """Return whether a gap is within the tolerance."""
         return gap <= self.tol * max(abs(value), self.floor)
 
     def watch(self, history: Sequence[Progress] = ()) -> "Watch":
-        """Start the clock, or let it go on from what was done before."""
+        """Start the clock, or resume it after what was done before."""
         return Watch(self, history)
 
 
@@ -308,13 +258,13 @@ class Watch:
         self.rule = rule
         self.history = list(history)
         self.converged = False
-        self.was_asked = False
+        self.stopped_by_callback = False
         elapsed = history[-1].seconds if history else 0.0
         self._start = time.perf_counter() - elapsed
         self._last_gain = len(self.history)
 
-    def says_stop(self, work: Counted, value: float, lower_bound: float) -> bool:
-        """Record one iteration; tell whether to stop after it."""
+    def should_stop(self, work: Counted, value: float, lower_bound: float) -> bool:
+        """Record one iteration; return whether to stop after it."""
         rule = self.rule
         seconds = time.perf_counter() - self._start
         gap = max(value - lower_bound, 0.0)
@@ -322,36 +272,35 @@ class Watch:
         progress = Progress(n_iter, work.n_passes, value, gap, seconds)
         self.history.append(progress)
         self.converged = rule.is_reached(value, gap)
-        self.was_asked = rule.callback is not None and bool(rule.callback(progress))
+        self.stopped_by_callback = rule.callback is not None and bool(
+            rule.callback(progress)
+        )
         late = rule.max_time is not None and seconds >= rule.max_time
-        at_end = self.converged or self.was_asked or late
+        at_end = self.converged or self.stopped_by_callback or late
         return at_end or self._is_exhausted(progress)
 
     def solution(self, point: Point, value: float, gap: float, cuts: Cuts) -> Solution:
         """Return what was found, together with how."""
-        n_iter, asked = len(self.history), self.was_asked
+        n_iter, asked = len(self.history), self.stopped_by_callback
         return Solution(
             point, value, gap, cuts, n_iter, self.converged, self.history, asked
         )
 
     def _is_exhausted(self, progress: Progress) -> bool:
-        """Tell whether iterations ran out, or rounding leaves nothing to gain."""
+        """Return whether iterations ran out, or rounding leaves nothing to gain."""
         record = self.history[self._last_gain]
-        if progress.gap < (1.0 - _SMALLEST_GAIN) * record.gap:
+        if progress.gap < (1.0 - _MIN_GAIN) * record.gap:
             self._last_gain = len(self.history) - 1
-        idle = len(self.history) - 1 - self._last_gain >= _LONGEST_IDLE_STREAK
+        idle = len(self.history) - 1 - self._last_gain >= _MAX_IDLE_STREAK
         scale = max(abs(progress.value), self.rule.floor)
-        done = idle and progress.gap <= _LARGEST_IDLE_GAP * scale
+        done = idle and progress.gap <= _MAX_IDLE_GAP * scale
         return progress.n_iter >= self.rule.max_iter or done
 
 
 def begin(
     rule: StoppingRule, objective: Objective, start: Start | None, max_cuts: int
 ) -> tuple[Point, Watch, Cuts]:
-    """Return the first point, a clock, and the cuts known there.
-
-    Without a start, that is the origin and no cuts.
-    """
+    """Return the first point (the origin by default), a clock, and the known cuts."""
     if start is None:
         start = Start(objective.at(np.zeros(objective.n_parameters)))
     cuts = start.cuts

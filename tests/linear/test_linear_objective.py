@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.linear.objective import LinearObjective
+from aucmax.linear.linear_objective import LinearObjective
 from aucmax.regularizers import L2
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers import SmoothedNewtonSolver, StoppingRule

@@ -1,7 +1,6 @@
 import numpy as np
 
-from aucmax.linear.candidates import Candidate
-from aucmax.linear.search import choose
+from aucmax.linear.loss_search import Candidate, choose
 
 WHOLE = (0.0, 1.0)
 

@@ -2,32 +2,36 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.linear.objective import LinearObjective
-from aucmax.linear.solver_choice import AutoSolver
 from aucmax.regularizers import ProximalRegularizer
 from aucmax.risks import BoundRisk
-from aucmax.solvers import Point, Solution, Start, StoppingRule
+from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.cuts import Cuts
-from aucmax.solvers.descent import Descent, descend, pull_back
+from aucmax.solvers.descent import BatchObjective, Descent, descend, pull_back
+from aucmax.solvers.solver import Point, Solution, Start, StoppingRule
 
 __all__ = ["BoundedLossSolver"]
 
-# A convex solution that is only a start needs no smaller relative gap.
-_LARGEST_GAP_OF_A_START = 1e-2
-# Nor does it need more iterations.
-_MOST_ITERATIONS_OF_A_START = 50
-# A step that gains less than this share of the tolerance, of the value, is idle.
-_LEAST_GAIN = 1e-2
-# After so many idle steps a descent ends.
-_LONGEST_IDLE_STREAK = 2
+_GAP_OF_A_START = 1e-2  # relative; a convex solution that is only a start needs no less
+_MAX_ITERATIONS_OF_A_START = 50
+_MIN_GAIN = 1e-2  # share of the tolerance, of the value; a step that gains less is idle
+_MAX_IDLE_STREAK = 2  # steps, after which a descent ends
 
 
-class Chosen(NamedTuple):
+class MultiRiskObjective(BatchObjective, Protocol):
+    """An objective whose data can be put under another risk."""
+
+    n_passes: float
+
+    def with_risk(self, risk: BoundRisk) -> "MultiRiskObjective":
+        """Return the same data under another risk; passes are counted on."""
+
+
+class _Chosen(NamedTuple):
     """A point, the objective there, and the length of its gradient."""
 
     point: Point
@@ -43,23 +47,9 @@ class BoundedLossSolver:
     with the lowest objective is taken that ranks the training rows no worse than the
     best start does.
 
-    Parameters
-    ----------
-    stopping : StoppingRule
-        When to stop, and whom to tell.
-    convex_risks : mapping of str to BoundRisk
-        Whose solutions to start from, by name.
-    measure : callable
-        The metric of the training rows' scores: the higher the better.
-
-    Attributes
-    ----------
-    gradient_norm : float
-        Length of the gradient at the point taken; that of the risk alone where the
-        regularizer is not quadratic.
-    starts : list of dict
-        What each start gave: its name, and objective and metric there and at the end
-        of the descent.
+    The metric `measure` is of the training rows' scores: the higher the better.
+    `gradient_norm` is that of the risk alone where the regularizer is not quadratic;
+    `starts` lists objective and metric at each start and at the end of its descent.
     """
 
     def __init__(
@@ -76,7 +66,7 @@ class BoundedLossSolver:
 
     def minimize(
         self,
-        objective: LinearObjective,
+        objective: MultiRiskObjective,
         regularizer: ProximalRegularizer,
         start: Start | None = None,
     ) -> Solution:
@@ -105,16 +95,16 @@ class BoundedLossSolver:
         going, n_idle = descents, dict.fromkeys(descents, 0)
         while going:
             best = min(descent.value for descent in descents)
-            if watch.says_stop(objective, best, -np.inf):
+            if watch.should_stop(objective, best, -np.inf):
                 break
             descend(objective, going)
             for descent in going:
                 ranks_well = self.measure(descent.point.scores) >= enough
                 if descent.value < chosen.value and ranks_well:
                     chosen = _chosen(descent)
-                least = _LEAST_GAIN * self.stopping.tol * abs(descent.value)
+                least = _MIN_GAIN * self.stopping.tol * abs(descent.value)
                 n_idle[descent] = n_idle[descent] + 1 if descent.gain <= least else 0
-            going = [one for one in going if n_idle[one] < _LONGEST_IDLE_STREAK]
+            going = [one for one in going if n_idle[one] < _MAX_IDLE_STREAK]
         watch.converged = not going
         ends = [self._record(*one) for one in zip(points, descents, strict=True)]
         self.starts = [
@@ -132,7 +122,7 @@ class BoundedLossSolver:
         return watch.solution(chosen.point, chosen.value, np.nan, no_cuts)
 
     def _convex_solutions(
-        self, objective: LinearObjective, regularizer: ProximalRegularizer
+        self, objective: MultiRiskObjective, regularizer: ProximalRegularizer
     ) -> dict[str, Point]:
         """Solve the convex problems roughly; leave out solutions that rank nothing.
 
@@ -140,14 +130,14 @@ class BoundedLossSolver:
         """
         rule = replace(
             self.stopping,
-            tol=max(self.stopping.tol, _LARGEST_GAP_OF_A_START),
-            max_iter=min(self.stopping.max_iter, _MOST_ITERATIONS_OF_A_START),
+            tol=max(self.stopping.tol, _GAP_OF_A_START),
+            max_iter=min(self.stopping.max_iter, _MAX_ITERATIONS_OF_A_START),
             callback=None,
         )
         found = {}
         for name, risk in self.convex_risks.items():
             convex = objective.with_risk(risk)
-            point = AutoSolver(rule).minimize(convex, regularizer).point
+            point = SOLVERS["auto"](rule).minimize(convex, regularizer).point
             objective.n_passes = convex.n_passes
             if point.parameters.any():
                 found[name] = point
@@ -163,6 +153,6 @@ class BoundedLossSolver:
         return {"start": name, "objective": descent.value, "metric": metric}
 
 
-def _chosen(descent: Descent) -> Chosen:
+def _chosen(descent: Descent) -> _Chosen:
     norm = float(np.linalg.norm(descent.gradient))
-    return Chosen(descent.point, descent.value, norm)
+    return _Chosen(descent.point, descent.value, norm)

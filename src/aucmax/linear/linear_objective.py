@@ -10,10 +10,9 @@ from scipy import sparse
 from aucmax._core.row_matrix import RowMatrix, as_row_matrix
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.linear.row_space import RowSpace
 from aucmax.risks.contract import BoundRisk, Support
-from aucmax.solvers.base import Point
 from aucmax.solvers.risk_objective import RiskObjective
+from aucmax.solvers.solver import Point
 
 __all__ = ["LinearObjective"]
 
@@ -38,8 +37,6 @@ class LinearObjective(RiskObjective):
         super().__init__(risk, C)
         self.X = X
         self.column_scales = column_scales
-        self.row_space: RowSpace | None = None  # once it is known
-        self._product_cost = 0.5  # of a pass
 
     @property
     def n_parameters(self) -> int:
@@ -64,16 +61,6 @@ class LinearObjective(RiskObjective):
         """Return the same data under another risk; passes go on being counted."""
         other = copy.copy(self)
         other.risk = risk
-        return other
-
-    def in_row_space(self, space: RowSpace) -> Self:
-        """Return the same problem for L2 in the span of the rows.
-
-        No product there touches the data, so that none is counted as half a pass.
-        """
-        other = copy.copy(self)
-        other.X = space.X
-        other._product_cost = 0.0
         return other
 
     def at(self, parameters: FloatArray) -> Point:
@@ -153,7 +140,7 @@ class LinearObjective(RiskObjective):
     ) -> FloatArray:
         with np.errstate(over="ignore", invalid="ignore"):
             result = product(vector)
-        self.n_passes += self._product_cost
+        self.n_passes += 0.5
         if not np.isfinite(result).all():
             raise FloatingPointError("a product with the data is not finite")
         return result

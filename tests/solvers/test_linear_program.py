@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from aucmax.datasets import make_r_of_k
-from aucmax.solvers import _highs
-from aucmax.solvers._highs import solve_program
-from aucmax.solvers._linear_model import LinearModel
+from aucmax.solvers import linear_program
+from aucmax.solvers.linear_program import LinearModel, solve_program
 from margin_programs import solve_pairs
 
-METHODS = pytest.mark.parametrize("method", sorted(_highs.METHODS))
+METHODS = pytest.mark.parametrize("method", sorted(linear_program.METHODS))
 
 
 def corner(costs=(-1.0, -2.0), entries=((1.0, 1.0), (1.0, -1.0)), high=4.0):
@@ -67,8 +66,8 @@ def test_an_unbounded_program_is_an_error(method):
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_numbers_that_are_not_finite_never_reach_highs(bad, monkeypatch):
-    monkeypatch.setattr(_highs, "linprog", None)
+def test_numbers_that_are_not_finite_never_reachlinear_program(bad, monkeypatch):
+    monkeypatch.setattr(linear_program, "linprog", None)
     with pytest.raises(ValueError, match="cost of a linear program must be finite"):
         solve_program(corner(costs=(bad, 1.0)))
     with pytest.raises(ValueError, match="matrix of a linear program must be finite"):
@@ -88,14 +87,14 @@ def test_tiny_entries_are_left_out_and_the_gap_knows():
 
 
 def test_a_wrong_answer_called_optimal_is_found_out(monkeypatch):
-    solve, marginals = _highs.linprog, np.array([-1.5, -0.5])
+    solve, marginals = linear_program.linprog, np.array([-1.5, -0.5])
 
     def lie(**arguments):
         found = solve(**arguments)
         found.x, found.ineqlin.marginals = np.array([1.0, 1.0]), marginals
         return found
 
-    monkeypatch.setattr(_highs, "linprog", lie)
+    monkeypatch.setattr(linear_program, "linprog", lie)
     with pytest.raises(RuntimeError, match=r"whose gap is 3\.5 at a value of -3"):
         solve_program(corner())
     marginals[0] = np.nan
@@ -118,7 +117,7 @@ def test_an_error_of_scipy_reaches_the_caller(monkeypatch):
     def fail(**arguments):
         raise MemoryError("no memory left")
 
-    monkeypatch.setattr(_highs, "linprog", fail)
+    monkeypatch.setattr(linear_program, "linprog", fail)
     with pytest.raises(MemoryError, match="no memory left"):
         solve_program(corner())
 

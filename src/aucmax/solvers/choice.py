@@ -1,0 +1,212 @@
+"""Which solver minimises an objective: a table of rules, read from top to bottom."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from aucmax.regularizers.regularizer import (
+    HullRegularizer,
+    QuadraticRegularizer,
+    SparseRegularizer,
+)
+from aucmax.solvers.bundle import BundleSolver
+from aucmax.solvers.column_newton import ColumnNewtonSolver, suits_column_steps
+from aucmax.solvers.descent import DescentSolver
+from aucmax.solvers.level_bundle import LevelBundleSolver
+from aucmax.solvers.smoothed_newton import SmoothedNewtonSolver
+from aucmax.solvers.solver import Solution, Solver, Start, StoppingRule
+from aucmax.solvers.sparsity import drop_negligible_weights
+from aucmax.solvers.subgradient import SubgradientSolver
+
+__all__ = ["CUTTING_PLANES", "RULES", "SOLVERS", "ChosenSolver", "SolverType"]
+
+_MIN_ROWS_PER_COLUMN = 10  # of tall data
+_MAX_COLUMNS_FOR_NEWTON = 1000  # of which it keeps a square matrix
+_MIN_TOL_FOR_NEWTON = 1e-6  # a smoothed risk is not precise enough for less
+_CLOSER_TOL = 0.01  # share of the tolerance with which weights of 0 are looked at
+_MAX_CLOSER_ITERATIONS = 20  # for weights of 0
+
+SolverType = Callable[[StoppingRule], Solver]
+
+
+class Problem(NamedTuple):
+    """All that a rule may look at."""
+
+    objective: Any  # with `X`, `is_smooth` and `is_smoothable`
+    regularizer: Any
+    tol: float
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether there are many rows per column."""
+        n_rows, n_columns = self.objective.X.shape
+        return bool(n_rows >= _MIN_ROWS_PER_COLUMN * n_columns)
+
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether the regularizer is L2."""
+        return isinstance(self.regularizer, QuadraticRegularizer)
+
+
+class Stage(NamedTuple):
+    """A solver that works on a problem until it is solved, or for some iterations."""
+
+    solver: SolverType
+    max_iter: int | None = None
+    drops_weights: bool = False  # whether negligible weights are set to 0 afterwards
+
+
+class Rule(NamedTuple):
+    """One row of the table: when it holds, and the solvers in sequence."""
+
+    when: str
+    holds: Callable[[Problem], bool]
+    then: str
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True)
+class ChosenSolver:
+    """The solvers of the first rule that holds for a problem."""
+
+    stopping: StoppingRule
+    rules: tuple[Rule, ...]
+
+    def minimize(
+        self, objective: Any, regularizer: Any, start: Start | None = None
+    ) -> Solution:
+        """See :meth:`Solver.minimize`."""
+        rule = self.stopping
+        problem = Problem(objective, regularizer, rule.tol)
+        chosen = next(row for row in self.rules if row.holds(problem))
+        for stage in chosen.stages:
+            solver = stage.solver(_limited(rule, start, stage.max_iter))
+            solution = solver.minimize(objective, regularizer, start)
+            if stage.drops_weights:
+                solution = drop_negligible_weights(
+                    solution, objective, regularizer, rule
+                )
+            if _is_over(solution, rule):
+                break
+            start = Start(solution.point, solution.cuts, solution.history)
+        return solution
+
+
+def _suits_columns(problem: Problem) -> bool:
+    objective, regularizer, tol = problem
+    if not isinstance(regularizer, SparseRegularizer):
+        return False
+    prices = regularizer.priced_weights()
+    has_price = prices.radius is None and prices.price > 0.0
+    return (
+        has_price and objective.is_smoothable and suits_column_steps(objective.X, tol)
+    )
+
+
+def _suits_newton(problem: Problem) -> bool:
+    return (
+        problem.is_quadratic
+        and problem.objective.is_smoothable
+        and problem.is_tall
+        and problem.objective.n_parameters <= _MAX_COLUMNS_FOR_NEWTON
+        and problem.tol >= _MIN_TOL_FOR_NEWTON
+    )
+
+
+CUTTING_PLANES = (
+    Rule(
+        "L1, as a penalty or a ball",
+        lambda problem: isinstance(problem.regularizer, HullRegularizer),
+        "level bundle",
+        (Stage(LevelBundleSolver, drops_weights=True),),
+    ),
+    # on wide data many pairs end at a kink, which smoothing resolves
+    Rule(
+        "fewer than 10 rows per column",
+        lambda problem: not problem.is_tall,
+        "bundle, smoothed where the risk can be",
+        (Stage(partial(BundleSolver, smoothing=True)),),
+    ),
+    Rule("all else", lambda problem: True, "bundle", (Stage(BundleSolver),)),
+)
+_cutting_planes = partial(ChosenSolver, rules=CUTTING_PLANES)
+
+#: what ``solver="auto"`` goes by; the user guide prints `when` and `then`
+RULES = (
+    Rule(
+        "L2, and a smooth risk",
+        lambda problem: problem.is_quadratic and problem.objective.is_smooth,
+        "descent",
+        (Stage(DescentSolver),),
+    ),
+    Rule(
+        "L2, a risk that can be smoothed, at least 10 rows per column, at most 1,000 "
+        "columns, and `tol` of at least 1e-6",
+        _suits_newton,
+        "Newton steps; cutting planes after 100 iterations",
+        (Stage(SmoothedNewtonSolver, 100), Stage(_cutting_planes)),
+    ),
+    # the few cutting planes do where few weights are enough
+    Rule(
+        "an L1 or elastic net penalty, a risk that can be smoothed, at least 400 "
+        "columns, fewer than 10 rows per column, at most 20,000 rows (5,000 dense "
+        "ones), and `tol` of at least 1e-6",
+        _suits_columns,
+        "20 cutting planes, then Newton steps over the columns in use; cutting planes "
+        "again after 300 iterations",
+        (
+            Stage(_cutting_planes, 20),
+            Stage(ColumnNewtonSolver, 300, drops_weights=True),
+            Stage(_cutting_planes),
+        ),
+    ),
+    *CUTTING_PLANES,
+)
+
+#: from the name of a solver to what makes it, given a stopping rule
+SOLVERS: dict[str, SolverType] = {
+    "auto": partial(ChosenSolver, rules=RULES),
+    "newton": SmoothedNewtonSolver,
+    "bundle": _cutting_planes,
+    "subgradient": SubgradientSolver,
+    "descent": DescentSolver,
+}
+
+
+def retry_if_all_zero(
+    solution: Solution,
+    objective: Any,
+    regularizer: Any,
+    solver_type: SolverType,
+    rule: StoppingRule,
+) -> Solution:
+    """Solve more closely where all weights are 0, and leave any others unchanged.
+
+    Within the tolerance weights of 0 may be as good as others, but only others rank.
+    """
+    is_ranking = solution.point.parameters.any()
+    if is_ranking or not solution.converged or solution.n_iter >= rule.max_iter:
+        return solution
+    start = Start(solution.point, solution.cuts, solution.history)
+    closer = replace(rule, tol=_CLOSER_TOL * rule.tol)
+    closer = _limited(closer, start, _MAX_CLOSER_ITERATIONS)
+    found = solver_type(closer).minimize(objective, regularizer, start)
+    found.converged = rule.is_reached(found.value, found.gap)
+    return found
+
+
+def _limited(rule: StoppingRule, start: Start | None, more: int | None) -> StoppingRule:
+    """Return the rule for at most some more iterations."""
+    if more is None:
+        return rule
+    done = 0 if start is None else len(start.history)
+    return replace(rule, max_iter=min(done + more, rule.max_iter))
+
+
+def _is_over(solution: Solution, rule: StoppingRule) -> bool:
+    """Return whether there is nothing left to do, or no time for it."""
+    last = solution.history[-1]
+    is_late = rule.max_time is not None and last.seconds >= rule.max_time
+    at_end = solution.n_iter >= rule.max_iter or is_late
+    return solution.converged or solution.stopped_by_callback or at_end
