@@ -232,19 +232,9 @@ def _edges_of_part(
 def on_range(
     values: NDArray[Any], low: FloatArray | float, high: FloatArray | float
 ) -> FloatArray:
-    """Map ranges onto [-1, 1] in float64, exactly at both ends.
+    """Map ranges onto [-1, 1] in float64, exactly at both ends; 0 without a range.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_columns) or (n,)
-        Finite values.
-    low, high : float, or ndarray of shape (n_columns,) or (n,)
-        The ends of each range. Where there is no range, the result is 0.
-
-    Returns
-    -------
-    ndarray of float64 of the shape of `values`
-        ``((x - low) - (high - x)) / (high - low)``.
+    That is ``((x - low) - (high - x)) / (high - low)``.
     """
     # halves, because the difference of two large numbers may overflow
     low, high = low / 2.0, high / 2.0

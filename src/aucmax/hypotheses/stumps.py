@@ -23,24 +23,12 @@ __all__ = ["BestStumps", "Stumps", "midpoints", "stump", "stump_values"]
 
 
 class BestStumps(NamedTuple):
-    """The best stump of each column that has any.
+    """The best stump of each column that has any; arrays of shape (n_best,)."""
 
-    Attributes
-    ----------
-    column : ndarray of int64 of shape (n_best,)
-        Columns, ascending.
-    threshold : ndarray of float64 of shape (n_best,)
-        The stump asks whether ``x > threshold``.
-    direction : ndarray of float64 of shape (n_best,)
-        1 if the stump is 1 above the threshold, -1 if it is 1 up to it.
-    edge : ndarray of float64 of shape (n_best,)
-        The stump's edge, never negative.
-    """
-
-    column: IntArray
-    threshold: FloatArray
-    direction: FloatArray
-    edge: FloatArray
+    column: IntArray  # ascending
+    threshold: FloatArray  # compared by ``x > threshold``
+    direction: FloatArray  # 1 if the stump is 1 above the threshold, -1 if up to it
+    edge: FloatArray  # never negative
 
 
 class Stumps:
@@ -156,19 +144,7 @@ def stump_values(
 ) -> FloatArray:
     """Evaluate stumps: ``direction`` where ``x > threshold``, else ``-direction``.
 
-    Parameters
-    ----------
-    X : ndarray, memmap, or CSR or CSC array of shape (n_rows, n_columns)
-        Any rows.
-    columns : array-like of int of shape (n_stumps,)
-        The column of each stump; a column may occur many times.
-    thresholds, directions : array-like of shape (n_stumps,)
-        The threshold and the direction, 1 or -1, of each stump.
-
-    Returns
-    -------
-    ndarray of float64 of shape (n_rows, n_stumps)
-        Ones and minus ones.
+    Returns ones and minus ones, of shape (n_rows, n_stumps).
     """
     direction = np.asarray(directions, dtype=np.float64)
     # a float64 array: compared with a Python float, float32 data would round it

@@ -1,4 +1,4 @@
-"""What a fitted margin guarantees, and the curve of margins over nu+."""
+"""The guarantees of a fitted margin, and the curve of margins over nu+."""
 
 import math
 from dataclasses import dataclass, fields

@@ -193,5 +193,5 @@ def masses_of(
     masses = maker(risk, labels, weight)
     if masses is None or (weight == 0.0).any():
         return None
-    has_room = masses.totals(masses.caps) * (1.0 - _MIN_ROOM) > TOTAL
-    return masses if has_room.all() else None
+    is_free = masses.totals(masses.caps) * (1.0 - _MIN_ROOM) > TOTAL
+    return masses if is_free.all() else None
