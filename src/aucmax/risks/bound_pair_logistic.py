@@ -153,7 +153,8 @@ class BoundPairLogistic(BoundRisk):
         """
         scores = check_scores(scores, self.n_rows, "scores")
         found = np.empty(self.n_rows), np.empty(self.n_rows)
-        value = self._sum_up(scores, self._factors, found, with_value=True)
+        sums = self._over_a_grid(scores)
+        value = self._sum_up(scores, sums, self._factors, found, with_value=True)
         return (value, *found)
 
     def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
@@ -187,7 +188,8 @@ class BoundPairLogistic(BoundRisk):
         scores = check_scores(scores, self.n_rows, "scores")
         factors = self._factors * self._query_scale if scaled else self._factors
         out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
-        self._sum_up(scores, factors, out, with_value=False)
+        sums = self._over_a_grid(scores)
+        self._sum_up(scores, sums, factors, out, with_value=False)
         return out
 
     def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
@@ -198,38 +200,25 @@ class BoundPairLogistic(BoundRisk):
         scores = check_scores(scores, self.n_rows, "scores")
         found = np.empty(self.n_rows), np.empty(self.n_rows)
         sums = self._over_a_grid(scores)
+        self._sum_up(scores, sums, self._factors, found, with_value=False)
         if sums is not None:
-            unit = self._unit(self._factors)
-            sums.fill_in(unit, *found)
-            return unit * sums.slope, found[1]
-        self._sweep_down_and_up(scores, self._factors, found, with_value=False)
+            return self._unit(self._factors) * sums.slope, found[1]
         return 0.5 * float(np.abs(found[0]).sum()), found[1]
 
     def _sum_up(
         self,
         scores: FloatArray,
+        sums: GridSums | None,
         factors: FloatArray,
         out: Derivatives,
         *,
         with_value: bool,
     ) -> float:
         """Fill in both derivatives; return the value if it is asked for."""
-        sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(factors)
             sums.fill_in(unit, *out)
             return unit * sums.loss
-        return self._sweep_down_and_up(scores, factors, out, with_value=with_value)
-
-    def _sweep_down_and_up(
-        self,
-        scores: FloatArray,
-        factors: FloatArray,
-        out: Derivatives,
-        *,
-        with_value: bool,
-    ) -> float:
-        """Fill in both derivatives without a grid; return the value if asked for."""
         is_done = self._pair_by_pair(scores, factors, out)
         if is_done and not with_value:
             return 0.0
