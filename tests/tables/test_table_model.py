@@ -184,7 +184,7 @@ def test_an_unfitted_model_says_so():
 
 
 def test_an_unknown_name_is_refused_with_those_there_are():
-    with pytest.raises(ValueError, match="no model 'svm'; choose from auto, linear"):
+    with pytest.raises(ValueError, match="Did you mean 'svm-auc'"):
         table_model("svm")
 
 

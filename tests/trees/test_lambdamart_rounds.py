@@ -1,6 +1,8 @@
 """When LambdaMART stops, what it keeps then, and what it says."""
 
+import inspect
 import warnings
+from pathlib import Path
 
 import lightgbm
 import numpy as np
@@ -17,6 +19,7 @@ from aucmax.exceptions import (
     NotEnoughClassesError,
 )
 from aucmax.metrics import mean_average_precision
+from aucmax.risks import _pair_kernels
 from aucmax.trees import TreeProgress
 from aucmax.trees.pair_objectives import OBJECTIVES
 from persistence.equality import same
@@ -360,3 +363,25 @@ def test_bad_validation_rows_are_named(name):
     bad[9, 0] = np.inf
     with pytest.raises(ValueError, match="infinity in row 9, column 0"):
         model.fit(X, y, eval_set=(bad, y))
+
+
+@pytest.mark.parametrize("n_rows", [300, 5000])
+def test_few_calls_lie_between_a_fit_and_the_arithmetic(n_rows, monkeypatch):
+    depths, choose = [], _pair_kernels.sweep_for
+
+    def watched(pairing):
+        sweep = choose(pairing)
+
+        def call(*arguments):
+            files = [(f.filename, f.function) for f in inspect.stack(context=0)[1:]]
+            ours = [name for path, name in files if "aucmax" in Path(path).parts]
+            depths.append(ours.index("fit") + 1)
+            return sweep(*arguments)
+
+        return call
+
+    monkeypatch.setattr(_pair_kernels, "sweep_for", watched)
+    X = np.random.default_rng(0).normal(size=(n_rows, 3))
+    LambdaMART("auc", n_estimators=2, n_jobs=1).fit(X, X[:, 0] > 0.5)
+    assert depths
+    assert max(depths) <= 8

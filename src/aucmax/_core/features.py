@@ -1,4 +1,4 @@
-"""The door for training data: what scikit-learn checks, with better directions."""
+"""Checks of training data: those of scikit-learn, with messages that say what to do."""
 
 from typing import Any
 
@@ -42,9 +42,8 @@ def check_features(
 ) -> Any:
     """Return the features as a float32 or float64 matrix, copied only if need be.
 
-    Whether they must be `finite` is checked unless fitting, where it is left to the
-    first product with the data, which shows a NaN for free; see
-    :func:`explain_non_finite`. Rows in parts become a matrix that has products alone.
+    When fitting, whether they are `finite` is left to the first product with the data,
+    which shows a NaN for free. Collections of Dask become a :class:`RowMatrix`.
     """
     if is_dask(X):
         return _check_parted_features(estimator, X)
@@ -112,7 +111,7 @@ def check_two_labels(
 
 
 def check_row_count(labels: NDArray[Any], n_rows: int, where: str = "") -> None:
-    """Refuse more or fewer labels than there are rows."""
+    """Reject more or fewer labels than there are rows."""
     if labels.size != n_rows:
         raise ValueError(
             f"X{where} has {n_rows} rows but y has {labels.size}; each row needs one "
@@ -121,7 +120,7 @@ def check_row_count(labels: NDArray[Any], n_rows: int, where: str = "") -> None:
 
 
 def check_relevance_levels(estimator: Any, y: ArrayLike, name: str = "y") -> IntArray:
-    """Return levels of relevance as whole numbers from 0, or complain about a row."""
+    """Return levels of relevance as whole numbers from 0."""
     values = check_scores(_required(estimator, y), name=name)
     faults = {
         "negative": values < 0.0,
@@ -219,7 +218,7 @@ def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
 
 
 def _reject_dates(X: Any) -> None:
-    """Refuse dates and spans of time, which numpy would count in an unknown unit."""
+    """Reject dates and spans of time, which numpy would count in an unknown unit."""
     if not hasattr(X, "columns"):
         columns = {"X": getattr(X, "dtype", None)}
     else:

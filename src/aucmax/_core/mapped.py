@@ -96,7 +96,7 @@ def row_blocks(X: NDArray[Any]) -> list[slice]:
 def map_blocks(
     X: NDArray[Any], function: Callable[[NDArray[Any]], FloatArray]
 ) -> FloatArray:
-    """Return what a function makes of the rows, block by block, as a map."""
+    """Return the results of a function of the rows, block by block, as a map."""
     writer = MapWriter(X.shape[1])
     for rows in row_blocks(X):
         writer.write(function(X[rows]))

@@ -1,4 +1,4 @@
-"""The door for sparse matrices: compiled code trusts their indices."""
+"""Checks of sparse matrices, whose indices compiled code trusts."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["check_sparse_structure"]
 
 
 def check_sparse_structure(X: Any, name: str = "X") -> None:
-    """Refuse a sparse matrix whose indices point outside, at one pass over them."""
+    """Reject a sparse matrix whose indices point outside, at one pass over them."""
     fault = _sparse_fault(X) if sparse.issparse(X) else None
     if fault is not None:
         raise ValueError(
@@ -20,7 +20,7 @@ def check_sparse_structure(X: Any, name: str = "X") -> None:
 
 
 def _sparse_fault(X: Any) -> str | None:
-    """Say what is wrong with the indices of a sparse matrix, if anything."""
+    """Return what is wrong with the indices of a sparse matrix, if anything."""
     if X.format == "coo":
         places = zip(X.coords, X.shape, strict=True)
         is_inside = all(_are_within(index, size) for index, size in places)

@@ -11,7 +11,7 @@ import importlib.metadata
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
@@ -51,10 +51,9 @@ class Cluster:
     def run(
         self, work: Callable[[], T], release: Callable[[], None], source: Tasks
     ) -> T:
-        """Do some work; where workers have died so often that Dask gives up, again.
+        """Do some work; do it again where workers died so often that Dask gives up.
 
-        Dask does not try again what anyone holds, so `release` lets go of it. An error
-        names the partition of the `source` that it comes from.
+        Dask does not repeat tasks that anyone holds, so `release` lets go of them.
         """
         self._start, self._source = time.time(), source
         if self.client is None:
@@ -129,10 +128,7 @@ class Cluster:
         )
 
     def _deaths_of_a_task(self) -> tuple[int, set[Key]]:
-        """Return how many workers died with the same tasks since the work began.
-
-        Workers that are killed from outside have other tasks each time.
-        """
+        """Return how many workers died with the same tasks, and these tasks."""
         deaths = Counter[Key]()
         for when, event in self.client.get_events("all"):
             if when >= self._start and not event.get("expected"):
@@ -160,7 +156,7 @@ class Cluster:
             ) from None
 
     def _check_versions(self) -> None:
-        """Refuse workers that lack the library, or have another version of it."""
+        """Reject workers without the library, or with another version of it."""
         own = importlib.metadata.version("aucmax")
         found = self.client.run(importlib.metadata.version, "aucmax", on_error="return")
         for address, version in found.items():
@@ -173,7 +169,7 @@ class Cluster:
                 )
 
     def check_open(self) -> None:
-        """Refuse to go on with a client that was closed meanwhile."""
+        """Reject a client that was closed in the meantime."""
         if self.client.status not in ("running", "connecting"):
             raise RuntimeError(
                 f"the client of Dask is {self.client.status}, or its scheduler is "
@@ -212,16 +208,17 @@ class HeldParts:
         shared: dict[str, Any] | None = None,
         merge: Callable[[Sequence[Any]], Any] | None = None,
     ) -> list[Any]:
-        """Call a function with each part and its options; return what it returns.
+        """Call a function with each part, the part `beside`, what is `shared`, options.
 
-        It also gets the part of the same number that is `beside`, and what is `shared`
-        by all calls, which is sent to each worker once. With `merge`, results are
-        merged on the workers, and the list has one.
+        What is shared is sent to each worker once. With `merge`, results are merged on
+        the workers, and the list has one.
         """
         needed = [self] if beside is None else [self, beside]
 
         def work() -> list[Any]:
-            tasks = Tasks({key: one for each in needed for key, one in each._items()})
+            tasks = Tasks(
+                {key: one for each in needed for key, one in each._held().items()}
+            )
             common = [] if shared is None else [tasks.add(_itself, shared=shared)]
             keys = zip(*(each.keys for each in needed), strict=True)
             wanted = [
@@ -251,19 +248,16 @@ class HeldParts:
             self._whole.release()
         self._graph = None
 
-    def _items(self) -> Iterable[tuple[Key, Any]]:
-        return self._held().items()
-
     def _held(self) -> dict[Key, Any]:
         if self._whole is not None:
             return self._whole._held()
-        if self._graph is None:
-            client = self.cluster.client
-            self._graph = (
-                self.source.graph
-                if client is None
-                else self.source.keep(self.keys, client)
-            )
+        client = self.cluster.client
+        if self._graph is None and client is None:
+            self._graph = self.source.graph
+        elif self._graph is None:
+            # the cluster keeps the results and their tasks: lost ones are made again
+            futures = self.source.start(client, self.keys)
+            self._graph = dict(zip(self.keys, futures, strict=True))
         return self._graph
 
 

@@ -43,11 +43,7 @@ def check_parted_features(estimator: Any, X: Any) -> PartedMatrix:
 
 
 def check_columns(estimator: Any, X: Any, *, fitting: bool) -> tuple[Any, Any]:
-    """Check the columns of features in parts; return them, and the type of matrices.
-
-    The estimator is told of the number and the names of the columns, or compares them,
-    as scikit-learn does it.
-    """
+    """Check the columns of features in parts; return them, and the type of matrices."""
     if isinstance(X, da.Array):
         X = declared("X", _in_row_chunks(X))
         dtype = X.dtype
@@ -61,7 +57,7 @@ def check_columns(estimator: Any, X: Any, *, fitting: bool) -> tuple[Any, Any]:
 
 
 def _in_row_chunks(X: Any) -> Any:
-    """Refuse an array that is not two-dimensional, or cut between columns."""
+    """Reject an array that is not two-dimensional, or cut between columns."""
     if X.ndim != 2:
         raise ValueError(
             f"X must have rows and columns, got an array of {X.ndim} dimensions. "

@@ -1,8 +1,4 @@
-"""Columns of rows, cut into the same parts.
-
-A part is a task that returns a block: rows of an array, or of a series. Its number is
-the partition that messages name.
-"""
+"""Columns of rows, cut into the same parts: the partitions that messages name."""
 
 from __future__ import annotations
 
@@ -35,10 +31,8 @@ Part: TypeAlias = dict[str, Any]  # the block of each column
 def rows_in_parts(tasks: Tasks, columns: dict[str, Any]) -> list[Key]:
     """Return the task of each :data:`Part`, cut as one of the columns is.
 
-    Columns are arrays, series, or what numpy can read; None is left out. X alone has
-    columns of its own. Arrays whose chunks are known are cut anew where need be. All
-    others have to be cut alike: by number here, and by length when the parts are there;
-    see :func:`check_lengths`.
+    Arrays with known chunks are cut again where needed. All others must be cut alike:
+    by number here, by length in :func:`check_lengths`.
     """
     given = {
         name: declared(name, values) if is_dask(values) else np.asarray(values)
@@ -115,7 +109,7 @@ def _check_block(block: Any, column: str, kind: np.dtype[Any], block_info: Any) 
 
 
 def check_lengths(part: Part, number: int) -> None:
-    """Refuse blocks of different lengths, of the partition of this number."""
+    """Reject blocks of different lengths, of the partition of this number."""
     (first, block), *others = part.items()
     for name, other in others:
         if np.shape(other)[0] != np.shape(block)[0]:
@@ -140,7 +134,7 @@ def check_weights(values: NDArray[Any]) -> FloatArray:
 
 @contextmanager
 def naming_partition(number: int) -> Iterator[None]:
-    """Say in which partition the rows are that an error complains of."""
+    """Name the partition of the rows that an error is about."""
     try:
         yield
     except (TypeError, ValueError) as error:

@@ -1,8 +1,7 @@
-r"""Scores that stay with their rows: what travels is how many are in which cell.
+"""Scores that stay with their rows: workers send counts of cells, which are spans.
 
-A cell is a span of scores. A worker sends the weight and the sum of the scores of each
-class in each cell, and is sent a slope for each of them: a few hundred kilobytes,
-whatever the number of rows.
+For each class and cell these are the weight and the sum of the scores, and a slope
+comes back: a few hundred kilobytes, whatever the number of rows.
 """
 
 from __future__ import annotations

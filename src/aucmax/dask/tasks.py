@@ -24,7 +24,7 @@ __all__ = ["Key", "Tasks"]
 
 Key: TypeAlias = tuple[str, int] | str  # the name of a task
 
-_BRANCHES = 8  # of a tree of sums: so many parts are in one worker's memory
+_BRANCHES = 8  # of a tree of sums: the number of parts in one worker's memory
 # Vectors travel with the tasks that need them: they are meant to be in the graph.
 _LARGE_GRAPHS = {"distributed.admin.large-graph-warning-threshold": "1TB"}
 
@@ -72,10 +72,7 @@ class Tasks:
                     ) from error
 
     def add(self, function: Callable[..., Any], *needed: Any, **options: Any) -> Key:
-        """Add a task; it calls a function with the results of tasks, and options.
-
-        What is needed are tasks or lists of tasks.
-        """
+        """Add a call with the results of tasks, or of lists of tasks, and options."""
         key = (f"{function.__name__.strip('_')}-{self._token}", len(self.graph))
         self.graph[key] = (partial(function, **options), *needed)
         return key
@@ -102,24 +99,16 @@ class Tasks:
         with dask.config.set(_LARGE_GRAPHS):
             return client.get(self.graph, wanted, sync=False)
 
-    def keep(self, wanted: list[Key], client: Any) -> dict[Key, Any]:
-        """Start tasks on the workers of a client, and return them as a graph.
-
-        The cluster keeps the results, and how they were made: those that are lost with
-        a worker are made anew.
-        """
-        return dict(zip(wanted, self.start(client, wanted), strict=True))
-
 
 def _nothing(block: Any) -> None:
     """Return nothing of a block that was computed."""
 
 
 def _delayed_blocks(collection: Any) -> list[Any]:
-    """Return the blocks of an array, or the partitions of a frame as the user has them.
+    """Return the blocks of an array, or the partitions of a frame.
 
-    Dask's own optimisation merges small files where few columns are read, so that
-    columns of one frame would no longer fit together.
+    Dask's optimisation merges small files where few columns are read, so that columns
+    of one frame would no longer fit together.
     """
     if not hasattr(collection, "simplify"):
         return list(np.ravel(collection.to_delayed()))

@@ -25,12 +25,12 @@ from aucmax.dask.tree_worker import Grown, TreeJob, grow
 
 __all__ = ["grow_on_workers"]
 
-MOST_FAILURES = 20
-_MOST_FAILURES_WITHOUT_PROGRESS = 4
-_LONGEST_SILENCE = 300.0  # seconds without a round, after which an attempt has failed
-_LONGEST_ABSENCE = 3.0  # seconds for which the scheduler may not know a worker
-_LONGEST_SEARCH = 60.0  # seconds for blocks that are computed, but with nobody
-_LONGEST_FAREWELL = 60  # seconds for workers to end a round, and leave
+MAX_FAILURES = 20
+_MAX_FAILURES_WITHOUT_PROGRESS = 4
+_STALL_TIMEOUT = 300.0  # seconds without a round, after which an attempt has failed
+_ABSENCE_TIMEOUT = 3.0  # seconds for which the scheduler may not know a worker
+_PLACEMENT_TIMEOUT = 60.0  # seconds for blocks that are computed, but with nobody
+_EXIT_TIMEOUT = 60  # seconds for workers to end a round, and leave
 _PAUSE = 0.05
 
 Tell: TypeAlias = Callable[[int], bool]
@@ -45,19 +45,15 @@ class _State:
     n_told: int = 0
     last_round: int = 0
     n_failures: int = 0
-    n_in_vain: int = 0
+    n_stalled: int = 0
     error: BaseException | None = None
-    last_news: float = field(default_factory=time.monotonic)
+    last_progress: float = field(default_factory=time.monotonic)
 
 
 def grow_on_workers(
     cluster: Cluster, job: TreeJob, parts: HeldParts, tell: Tell
 ) -> tuple[Grown, int]:
-    """Grow the trees of a job; return them, and how many attempts failed.
-
-    `parts` are blocks of rows. `tell` is called after each round with the number of
-    rounds; a true answer ends the fit with the trees of these rounds.
-    """
+    """Grow the trees of a job until `tell` answers true; count failed attempts."""
     state, start = _State(), time.monotonic()
     checkpoint = job.checkpoint(cluster.client)
     with _listening(cluster.client, job, state):
@@ -79,14 +75,14 @@ def _count_failure(state: _State, checkpoint: Variable) -> None:
     with suppress(Exception):  # there may be none yet
         state.trees = checkpoint.get(timeout="2s")
     state.n_failures += 1
-    state.n_in_vain = 0 if state.trees != before else state.n_in_vain + 1
+    state.n_stalled = 0 if state.trees != before else state.n_stalled + 1
     if (
-        state.n_failures > MOST_FAILURES
-        or state.n_in_vain >= _MOST_FAILURES_WITHOUT_PROGRESS
+        state.n_failures > MAX_FAILURES
+        or state.n_stalled >= _MAX_FAILURES_WITHOUT_PROGRESS
     ):
         raise RuntimeError(
             f"workers were lost {state.n_failures} times, the last "
-            f"{state.n_in_vain} times without a checkpoint in between: the fit is "
+            f"{state.n_stalled} times without a checkpoint in between: the fit is "
             "given up. Look at the workers' memory, and at their logs."
         ) from state.error
 
@@ -114,7 +110,7 @@ def _attempt(
         )
         for place, (worker, numbers) in enumerate(sorted(placed.items()))
     ]
-    state.last_news = time.monotonic()
+    state.last_progress = time.monotonic()
     try:
         return _watch(cluster, job, tasks, set(placed), state, tell)
     finally:
@@ -131,7 +127,7 @@ def _place(
     """Wait for the blocks, computed anew where they were lost; say who has them."""
 
     def work() -> tuple[list[Future], dict[str, list[int]]]:
-        deadline = time.monotonic() + _LONGEST_SEARCH
+        deadline = time.monotonic() + _PLACEMENT_TIMEOUT
         while time.monotonic() < deadline:
             blocks = parts.futures
             cluster.wait(blocks)
@@ -180,17 +176,14 @@ def _watch(
         now, known = time.monotonic(), cluster.client.scheduler_info(n_workers=-1)
         if workers <= known["workers"].keys():
             last_seen = now
-        absence, silence = now - last_seen, now - state.last_news
-        if absence > _LONGEST_ABSENCE or silence > _LONGEST_SILENCE:
+        absence, silence = now - last_seen, now - state.last_progress
+        if absence > _ABSENCE_TIMEOUT or silence > _STALL_TIMEOUT:
             return None
         time.sleep(_PAUSE)
 
 
 def _error_of_others(tasks: Sequence[Future]) -> BaseException | None:
-    """Return an error that the next attempt may not meet; raise our own.
-
-    XGBoost's error, which is a ValueError, is what survivors of a death raise.
-    """
+    """Return an error of XGBoost, a ValueError of survivors; raise our own."""
     found: BaseException | None = None
     for task in tasks:
         if task.status == "error":
@@ -203,7 +196,7 @@ def _error_of_others(tasks: Sequence[Future]) -> BaseException | None:
 
 def _free(tracker: RabitTracker) -> None:
     with suppress(Exception):
-        tracker.wait_for(_LONGEST_FAREWELL)
+        tracker.wait_for(_EXIT_TIMEOUT)
     with suppress(Exception):
         tracker.free()
 
@@ -213,7 +206,7 @@ def _listening(client: Client, job: TreeJob, state: _State) -> Iterator[None]:
     """Hear of each round; leave nothing behind at the scheduler."""
 
     def hear(event: tuple[float, Any]) -> None:
-        state.n_rounds, state.last_news = int(event[1]), time.monotonic()
+        state.n_rounds, state.last_progress = int(event[1]), time.monotonic()
 
     client.subscribe_topic(job.name, hear)
     try:

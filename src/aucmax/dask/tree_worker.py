@@ -56,7 +56,7 @@ class BlockContents:
 def as_block(
     part: Part, number: int, n_columns: int, dtype: np.dtype[Any], names: Any
 ) -> TreeBlock:
-    """Return the rows of a part as XGBoost takes them; gaps may be there."""
+    """Return the rows of a part as XGBoost takes them; values may be missing."""
     check_lengths(part, number)
     features = as_matrix(part["X"], number, n_columns, dtype)
     weights = part.get("sample_weight")
@@ -77,7 +77,7 @@ def as_block(
 
 
 def look_at(block: TreeBlock) -> BlockContents:
-    """Say what is in a part."""
+    """Return what is in a part."""
     labels, queries = block.labels, block.queries
     if block.weights is not None:
         labels = labels[block.weights > 0.0]
@@ -90,7 +90,7 @@ def look_at(block: TreeBlock) -> BlockContents:
 
 
 def _distinct(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return what occurs; a missing value is refused."""
+    """Return the distinct values, none of which is missing."""
     if values.size == 0:
         return values
     codes = check_qid(values, values.size, name).codes

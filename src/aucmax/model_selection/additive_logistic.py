@@ -34,7 +34,8 @@ class AdditiveLogistic(BinaryRanker):
     """
 
     _saved_state = saved.fields(
-        weights_=saved.array("f", None, None),
+        n_features_in_=saved.count,
+        weights_=saved.array("f", "n_features_in_", None),
         knots_=saved.array("f", None, None),
     )
 
@@ -56,6 +57,7 @@ class AdditiveLogistic(BinaryRanker):
         logistic = LogisticRegression(C=self.C, max_iter=200, tol=1e-3)
         logistic.fit(_values_and_ramps(X, knots), labels, weight)
         self.classes_ = classes
+        self.n_features_in_ = X.shape[1]
         self.knots_ = knots
         self.weights_ = np.zeros(knots.shape)
         self.weights_[:, 0], ramps = np.split(logistic.coef_[0], [X.shape[1]])

@@ -32,8 +32,9 @@ class KernelLogistic(BinaryRanker):
     """
 
     _saved_state = saved.fields(
+        n_features_in_=saved.count,
         weights_=saved.array("f", None),
-        landmarks_=saved.array("f", "weights_", None, may_be_sparse=True),
+        landmarks_=saved.array("f", "weights_", "n_features_in_", may_be_sparse=True),
         gamma_=saved.between(0, np.inf),
     )
 
@@ -64,6 +65,7 @@ class KernelLogistic(BinaryRanker):
         logistic = LogisticRegression(C=self.C, max_iter=200, tol=1e-3)
         logistic.fit(features, labels, weight)
         self.classes_ = classes
+        self.n_features_in_ = X.shape[1]
         self.gamma_ = float(gamma)
         landmarks: Any = nystroem.components_
         self.landmarks_ = (

@@ -107,17 +107,27 @@ class TreeRounds:
         self._room = empty(), empty()
 
     def run(self) -> None:
-        """Add trees until there is a reason to stop."""
+        """Add trees until there is a reason to stop.
+
+        All columns take part in the first tree, which LightGBM keeps even without a
+        split, and in one for which a share of them has no split.
+        """
         if not _has_columns(self.booster):
             self.reason = "no split"
+        share = self.booster.params.get(_SHARE, 1.0)
         with _explain_lightgbm_errors():
             while not self.reason:
-                self.reason = self._round()
+                has_no_split = True
+                if share >= 1.0 or self.watch.n_iter > 0:
+                    has_no_split = self.booster.update(fobj=self._derivatives)
+                if share < 1.0 and has_no_split:
+                    self.booster.reset_parameter({_SHARE: 1.0})
+                    has_no_split = self.booster.update(fobj=self._derivatives)
+                    self.booster.reset_parameter({_SHARE: share})
+                self.reason = "no split" if has_no_split else self._count_tree()
 
-    def _round(self) -> str:
-        """Add a tree; return a reason to stop, if there is one."""
-        if not self._grow():
-            return "no split"
+    def _count_tree(self) -> str:
+        """Measure the new tree; return a reason to stop, if there is one."""
         scores = _scores(self.booster.eval_train)
         # two numbers need no array as long as the rows; either is NaN if a score is
         if not max(scores.max(), -scores.min()) <= _MAX_SCORE:
@@ -130,23 +140,6 @@ class TreeRounds:
             np.copyto(self.kept_scores, scores)
         progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
         return self.watch.reason_to_stop(progress)
-
-    def _grow(self) -> bool:
-        """Add a tree; return whether any split was found for it.
-
-        A share of the columns may have none although others do: then all are tried. All
-        take part in a booster's first tree, which LightGBM keeps even without splits.
-        """
-        update = partial(self.booster.update, fobj=self._derivatives)
-        share = self.booster.params.get(_SHARE, 1.0)
-        if share >= 1.0 or self.watch.n_iter > 0:
-            found_no_split = update()
-            if share >= 1.0 or not found_no_split:
-                return not found_no_split
-        self.booster.reset_parameter({_SHARE: 1.0})
-        found_no_split = update()
-        self.booster.reset_parameter({_SHARE: share})
-        return not found_no_split
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
         return self.pairs.gradient_hessian(scores, scaled=True, out=self._room)
