@@ -89,7 +89,7 @@ class RankBoost(BoostedRanker):
     hypotheses : str or list of callables, default="stumps"
         "stumps": 1 above a threshold of a column and -1 below, or the reverse, for
         every threshold between two values; "features": the columns, scaled to [-1, 1];
-        "signed": these and their negatives; "precomputed": the columns as they are,
+        "signed": these and their negatives; "precomputed": the columns unchanged,
         within [-1, 1]. Or functions that map X to one value in [-1, 1] per row; such a
         model cannot be saved to a file.
     learning_rate : float, default=0.3

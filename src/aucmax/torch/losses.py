@@ -28,26 +28,16 @@ __all__ = [
 
 
 class PairLoss(torch.nn.Module):
-    """What all losses share: a risk of each column, and the mean over the columns.
-
-    Attributes
-    ----------
-    n_calls : int
-        How often the loss was computed; compiled code does not count.
-    n_without_pairs : int
-        How many of these batches had no pair of a positive and a negative. Their loss
-        is 0, with a gradient of 0.
-    form : PairForm or None
-        The loss in operations on tensors; without it, all sums are on the processor.
-    """
+    """The base of all losses: a risk per column, and the mean over the columns."""
 
     takes_levels = False
+    #: the loss in operations on tensors; without it, all sums are on the processor
     form: PairForm | None = None
 
     def __init__(self) -> None:
         super().__init__()
-        self.n_calls = 0
-        self.n_without_pairs = 0
+        self.n_calls = 0  # how often it was computed; compiled code does not count
+        self.n_without_pairs = 0  # batches without pairs: loss and gradient are 0
 
     def forward(
         self,
