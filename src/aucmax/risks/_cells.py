@@ -8,12 +8,12 @@ from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks import _cell_kernels, _kernels
 from aucmax.risks.contract import Support
 
-__all__ = ["Grid"]
+__all__ = ["CellGrid"]
 
 _CELLS_PER_WIDTH = 32.0
 
 
-class Grid(NamedTuple):
+class CellGrid(NamedTuple):
     """Cells over the range of the scores; the margin is a whole number of them."""
 
     low: float
@@ -23,7 +23,9 @@ class Grid(NamedTuple):
     reach: int  # half the smoothing width, in cells
 
     @classmethod
-    def cover(cls, scores: FloatArray, margin: float, width: float) -> "Grid | None":
+    def cover(
+        cls, scores: FloatArray, margin: float, width: float
+    ) -> "CellGrid | None":
         """Lay a grid fine enough for the width, or None if sorting is cheaper."""
         low, high = float(scores.min()), float(scores.max())
         lift = int(np.ceil(_CELLS_PER_WIDTH * margin / width))

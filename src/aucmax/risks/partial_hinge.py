@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks import _partial_kernels
-from aucmax.risks._cells import Grid
+from aucmax.risks._cells import CellGrid
 from aucmax.risks._class_rows import ClassRows, split_classes
 from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
 from aucmax.risks._ranges import RankBox, check_sizes
@@ -180,7 +180,7 @@ class BoundPartialHinge(BoundRisk):
         The value is at most a few hundredths of `width` above the risk, never below.
         """
         self._reject_if_structural()
-        grid = Grid.cover(scores, _MARGIN, width)
+        grid = CellGrid.cover(scores, _MARGIN, width)
         if grid is not None:
             return grid.support(
                 scores,

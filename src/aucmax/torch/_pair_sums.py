@@ -18,14 +18,14 @@ import torch
 
 from aucmax.torch._sorted_rows import SortedRows
 
-__all__ = ["ClassRows", "PairSums", "PowerTable"]
+__all__ = ["ClassTensors", "PairSums", "PowerTable"]
 
 #: coefficients of z, z^2, ..., a list for each sum that is wanted
 PowerTable = list[list[float]]
 
 
 @dataclass(frozen=True)
-class ClassRows:
+class ClassTensors:
     """Sorted rows with their weights as positives and as negatives; one of both is 0.
 
     Attributes
@@ -47,9 +47,9 @@ class ClassRows:
         """The weight of each row."""
         return torch.where(self.is_positive, self.positive, self.negative)
 
-    def times(self, factors: torch.Tensor) -> ClassRows:
+    def times(self, factors: torch.Tensor) -> ClassTensors:
         """Return the same rows with other weights."""
-        return ClassRows(
+        return ClassTensors(
             self.rows,
             self.is_positive,
             self.positive * factors,
@@ -78,7 +78,7 @@ class PairSums:
     overlap: torch.Tensor
 
     @classmethod
-    def of(cls, found: ClassRows, table: PowerTable, width: float = 1.0) -> PairSums:
+    def of(cls, found: ClassTensors, table: PowerTable, width: float = 1.0) -> PairSums:
         """Add up over all pairs, at distances in units of `width`."""
         depths = found.rows.depths / width
         if found.ranks is None:
@@ -97,7 +97,7 @@ class PairSums:
 
     @classmethod
     def _weighted(
-        cls, found: ClassRows, depths: torch.Tensor, table: PowerTable, width: float
+        cls, found: ClassTensors, depths: torch.Tensor, table: PowerTable, width: float
     ) -> PairSums:
         positive, negative, rows = found.positive, found.negative, found.rows
         wrong = rows.above(negative)
@@ -113,7 +113,7 @@ class PairSums:
 
 
 def _sums_of_powers(
-    found: ClassRows, depths: torch.Tensor, table: PowerTable
+    found: ClassTensors, depths: torch.Tensor, table: PowerTable
 ) -> torch.Tensor:
     """Return the sums of each row of the table, of right pairs and of wrong ones."""
     if not table:

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from aucmax.risks._exponential_sums import change_of_curvature, coefficients
-from aucmax.torch._pair_sums import ClassRows, PairSums, PowerTable
+from aucmax.torch._pair_sums import ClassTensors, PairSums, PowerTable
 from aucmax.torch._sorted_rows import SortedRows
 
 __all__ = ["LARGEST_SHORTFALL_OF_A_ROW", "PairForm", "TensorBatch"]
@@ -174,7 +174,7 @@ class TensorBatch:
             is_enough = is_enough & (covered | ~has_pairs).all()
         return is_enough
 
-    def _weigh(self, form: PairForm) -> tuple[ClassRows, torch.Tensor]:
+    def _weigh(self, form: PairForm) -> tuple[ClassTensors, torch.Tensor]:
         """Return the sorted rows that count, and the factor of each row's group."""
         rows = SortedRows.of(self.scores, self.groups, self.n_groups)
         is_positive, weights = self.is_positive[rows.order], self.weights[rows.order]
@@ -183,10 +183,10 @@ class TensorBatch:
         ranks = rows.above(weights) + 0.5 * weights if form.is_ranked else None
         negative = negative * rows.shares(negative, form.ranges[0])
         positive = positive * rows.shares(positive, form.ranges[1])
-        found = ClassRows(rows, is_positive, positive, negative, ranks)
+        found = ClassTensors(rows, is_positive, positive, negative, ranks)
         return found, self._factors(found)
 
-    def _factors(self, found: ClassRows) -> torch.Tensor:
+    def _factors(self, found: ClassTensors) -> torch.Tensor:
         """Return the weight of a pair of each row's group, but for its rows' own.
 
         Groups of a column count alike, and so do columns, if they have any pairs.
@@ -206,8 +206,8 @@ class TensorBatch:
         )
 
     def _lifted(
-        self, form: PairForm, found: ClassRows, factors: torch.Tensor
-    ) -> tuple[ClassRows, torch.Tensor]:
+        self, form: PairForm, found: ClassTensors, factors: torch.Tensor
+    ) -> tuple[ClassTensors, torch.Tensor]:
         """Sort again with negatives lifted by the margin; of ties, positives first.
 
         A pair that is the margin apart, up to rounding, is one that costs nothing.
@@ -224,9 +224,9 @@ class TensorBatch:
         )
         values = (found.is_positive, found.positive, found.negative, factors)
         is_positive, positive, negative, factors = (one[places] for one in values)
-        return ClassRows(rows, is_positive, positive, negative), factors
+        return ClassTensors(rows, is_positive, positive, negative), factors
 
-    def _curvatures(self, form: PairForm, found: ClassRows) -> torch.Tensor:
+    def _curvatures(self, form: PairForm, found: ClassTensors) -> torch.Tensor:
         """Return the sums of second derivatives over the other class."""
         if form.kind == "logistic":
             table = coefficients(self.accuracy)[[_CURVATURES]].tolist()
