@@ -15,10 +15,15 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 from aucmax.metrics._influence import influences
-from aucmax.metrics._steps import BinaryRows, RankingTask, check_two_classes
+from aucmax.metrics._steps import (
+    BinaryRows,
+    RankingTask,
+    box_size,
+    check_box,
+    check_two_classes,
+)
 from aucmax.metrics.uncertainty import (
     area_in_box,
-    check_box,
     check_confidence,
     check_two_rows,
     two_sided_test,
@@ -245,8 +250,7 @@ class _OneRanking(_Measure):
 class _PerQuery(_Measure):
     def read(self, scores: FloatArray) -> _Reading:
         steps, _ = self.classes.task(scores).sorted_steps()
-        a, b, c, d = self.box
-        areas = steps.areas(self.box) / ((b - a) * (d - c))
+        areas = steps.areas(self.box) / box_size(self.box)
         areas = areas[~np.isnan(areas)]
         return _Reading(float(areas.mean()), [areas])
 
