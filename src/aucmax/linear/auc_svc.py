@@ -142,19 +142,13 @@ class AUCSVC(BinaryRanker):
     max_iter : int, default=1000
         The most iterations; one pass over the data each.
     solver : {"auto", "newton", "bundle", "subgradient", "descent"}, default="auto"
-        "newton" needs few passes at any C but keeps an n_features x n_features matrix.
-        It is for ``penalty="l2"`` without a radius, and for risks that can be smoothed:
-        ``bound="tight"``, an `fpr_range` from 0, a `tpr_range` to 1, no queries.
-        "bundle" keeps one row of n_features numbers per iteration. "auto" takes
-        "newton" where it can, for up to 1000 features if there are at least 10 rows per
-        feature and `tol` is at least 1e-6, goes over to "bundle" if 100 iterations were
-        not enough, and takes "bundle" otherwise. "subgradient" takes proximal
-        (projected) subgradient steps with momentum; "auto" tries it on data with many
-        rows and columns and ``penalty="l1"``, and stays with it where many weights are
-        needed. On wide data "auto" takes Newton steps over the columns in use for
-        ``penalty="l1"`` and "elasticnet", if the risk can be smoothed. "descent" is
-        L-BFGS with line searches that cost no pass, for ``loss="logistic"`` and
-        ``penalty="l2"``, where "auto" takes it. All certify the same gap.
+        "auto" chooses by penalty, risk, shape and `tol`; the user guide has its table.
+        "newton" needs few passes at any C but keeps an n_features x n_features matrix,
+        and is for ``penalty="l2"`` without a radius and risks that can be smoothed
+        (``bound="tight"``, an `fpr_range` from 0, a `tpr_range` to 1, no queries).
+        "bundle" (cutting planes) and "subgradient" (proximal steps with momentum) serve
+        every penalty and convex loss. "descent" (L-BFGS) is for ``loss="logistic"`` and
+        ``penalty="l2"``. All certify the same gap.
         ``loss="sigmoid"`` goes by "auto" alone.
     warm_start : bool, default=False
         Whether a further `fit` starts from the present `coef_`.
