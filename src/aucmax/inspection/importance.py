@@ -167,18 +167,24 @@ def permutation_importance(
         )
         for place in places
     ]
-    drop, low, high = np.array(found).reshape(-1, 3).T
-    order = np.argsort(-drop, kind="stable")
-    return Importances(
-        column=[rows.names[places[k]] for k in order],
-        drop=drop[order],
-        low=low[order],
-        high=high[order],
+    return sorted_importances(
+        [rows.names[place] for place in places],
+        found,
         metric="auc" if box == (0.0, 1.0, 0.0, 1.0) else "partial_auc",
         value=start.area,
         n_repeats=n_repeats,
         confidence=confidence,
     )
+
+
+def sorted_importances(
+    names: Sequence[str], drops: Sequence[tuple[float, float, float]], **rest: Any
+) -> Importances:
+    """Sort columns by their drops, each with its low and high end."""
+    drop, low, high = np.array(drops).reshape(-1, 3).T
+    order = np.argsort(-drop, kind="stable")
+    column = [names[k] for k in order]
+    return Importances(column, drop[order], low[order], high[order], **rest)
 
 
 def _labels(model: Any, y: Any, sample_weight: Any, qid: Any) -> BinaryRows:
