@@ -85,27 +85,16 @@ class PairLoss(torch.nn.Module):
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def by_kernels(self, batch: Batch) -> tuple[float, FloatArray]:
-        """Return the mean of the columns, and its gradient, on the processor.
-
-        Parameters
-        ----------
-        batch : Batch
-            Checked, in memory.
-
-        Returns
-        -------
-        value : float
-            The loss.
-        gradient : ndarray of shape (n_rows, n_columns)
-            Its derivative by each score.
-        """
+        """Return the mean of the columns, and its gradient, on the processor."""
         gradient = np.zeros_like(batch.scores)
         values = []
         for place in range(batch.scores.shape[1]):
             column = batch.column(place)
             try:
                 self._check_classes(column)
-                value, slope = self._risk_of(column, batch.accuracy)
+                risk = self._risk(column, batch.accuracy)
+                bound = risk.bind(column.labels, column.sample_weight, column.qid)
+                value, slope = bound.value_and_gradient(column.scores)
             except NotEnoughClassesError:
                 continue
             values.append(value)
@@ -116,8 +105,8 @@ class PairLoss(torch.nn.Module):
         return float(np.mean(values)), gradient / len(values)
 
     @abstractmethod
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
+    def _risk(self, column: Column, accuracy: float) -> Risk:
+        """Return the risk of a column."""
 
     def _check_classes(self, column: Column) -> None:
         if column.labels.size == 0 or (column.labels == column.labels[0]).all():
@@ -149,9 +138,8 @@ class PairLogisticLoss(PairLoss):
 
     form = PairForm("logistic")
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
-        return _value_and_gradient(PairLogistic(accuracy=accuracy), column)
+    def _risk(self, column: Column, accuracy: float) -> Risk:
+        return PairLogistic(accuracy=accuracy)
 
 
 class PairHingeLoss(PairLoss):
@@ -180,9 +168,8 @@ class PairHingeLoss(PairLoss):
         self.margin = margin
         self.form = PairForm("hinge", float(margin))
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
-        return _value_and_gradient(PairHinge(self.margin), column)
+    def _risk(self, column: Column, accuracy: float) -> Risk:
+        return PairHinge(self.margin)
 
 
 class PairSigmoidLoss(PairLoss):
@@ -214,10 +201,8 @@ class PairSigmoidLoss(PairLoss):
         self.tau = tau
         self.form = PairForm("sigmoid", float(tau))
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
-        risk = PairSigmoid(tau=self.tau, accuracy=accuracy)
-        return _value_and_gradient(risk, column)
+    def _risk(self, column: Column, accuracy: float) -> Risk:
+        return PairSigmoid(tau=self.tau, accuracy=accuracy)
 
 
 class PartialAUCLoss(PairLoss):
@@ -274,11 +259,11 @@ class PartialAUCLoss(PairLoss):
         }
         ranges = (self.fpr_range, self.tpr_range)
         self.form = PairForm(loss, float(tau) if loss == "sigmoid" else 1.0, ranges)
-        if loss == "hinge" and not _is_choice_of_rows(self._ranges):
+        box = PartialHinge(**self._ranges).rank_box() if loss == "hinge" else None
+        if box is not None and not box.is_choice_of_rows:
             self.form = None  # a choice of orders, which is left to the kernels
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
+    def _risk(self, column: Column, accuracy: float) -> Risk:
         if column.qid is None:
             self._check_sizes(column.labels == 1)
         risks: dict[str, Risk] = {
@@ -286,7 +271,7 @@ class PartialAUCLoss(PairLoss):
             "logistic": PairLogistic(accuracy=accuracy, **self._ranges),
             "hinge": PartialHinge(**self._ranges),
         }
-        return _value_and_gradient(risks[self.loss], column)
+        return risks[self.loss]
 
     def _check_sizes(self, labels: BoolArray) -> None:
         """Complain about a range that covers less than one row of its class."""
@@ -346,17 +331,6 @@ class LambdaLoss(PairLoss):
         if not self.takes_levels:
             self.form = PairForm("logistic", is_ranked=True)
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
+    def _risk(self, column: Column, accuracy: float) -> Risk:
         weights = "equal" if self.metric == "auc" else "mauc"
-        risk = PairLogistic(True, pair_weights=weights, accuracy=accuracy)
-        return _value_and_gradient(risk, column)
-
-
-def _value_and_gradient(risk: Risk, column: Column) -> tuple[float, FloatArray]:
-    bound = risk.bind(column.labels, column.sample_weight, column.qid)
-    return bound.value_and_gradient(column.scores)
-
-
-def _is_choice_of_rows(ranges: dict[str, Any]) -> bool:
-    return PartialHinge(**ranges).rank_box().is_choice_of_rows
+        return PairLogistic(True, pair_weights=weights, accuracy=accuracy)
