@@ -49,6 +49,8 @@ confidence : float, default=0.95
     Probability that the interval is meant to cover.
 estimator : object
     A fitted binary classifier with ``decision_function`` or ``predict_proba``.
+model : estimator
+    Any fitted model that scores rows.
 y_scores : array-like of shape (n_rows,), or a mapping from names to such
     Scores of one model, or of several by name, for the same rows.
 name : str, default=None
