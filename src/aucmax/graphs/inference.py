@@ -94,7 +94,7 @@ def rank(
     edges : array-like of int of shape (n_edges, 2)
         Pairs of nodes; one given repeatedly counts repeatedly.
     pair_weights : array-like of shape (n_edges,)
-        What both ends together are worth besides, J >= 0.
+        The score J >= 0 of both ends together.
     top_sets : TopSets, optional
         The set sizes that count, with weights; all, with weight 1, by default.
     task : {"rank", "loss_augmented", "consistent"}

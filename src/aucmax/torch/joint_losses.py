@@ -107,8 +107,8 @@ class GatheredLoss(torch.nn.Module):
     Each process sends its logits and labels, a few numbers per row, to all others, and
     finds the loss of all rows; its gradient goes to the rows of its own. After
     ``DistributedDataParallel`` has averaged the gradients of the parameters, they are
-    those of one process with all rows. Batches may differ in size; where one process
-    has rows that are no batch, all of them raise an error, and none waits. Without
+    those of one process with all rows. Batches may differ in size; if the rows of one
+    process are not a batch, all of them raise an error, and none waits. Without
     ``torch.distributed``, or with one process, it is the loss itself.
 
     Parameters
