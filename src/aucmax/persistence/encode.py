@@ -1,4 +1,4 @@
-"""Values to a tree of JSON tags, with arrays and long texts set aside."""
+"""Values to a tree of JSON tags; arrays and long strings become members."""
 
 import inspect
 import math

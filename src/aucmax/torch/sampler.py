@@ -17,9 +17,9 @@ __all__ = ["ClassBalancedSampler"]
 class ClassBalancedSampler(torch.utils.data.Sampler):
     """Batches that all have the same share of positives; an epoch visits every row.
 
-    Give it to a ``DataLoader`` as `batch_sampler`. Each class is gone through in an
-    order of its own. The class that runs out first starts anew, in a new order, until
-    every row of the other one has been visited. Without `positive_share` the batches
+    Give it to a ``DataLoader`` as `batch_sampler`. Each class is visited in its
+    own order. The class that runs out first starts again, in a new order, until every
+    row of the other one has been visited. Without `positive_share` the batches
     have the share of the data, rounded to at least one row of each class.
 
     Parameters
