@@ -80,9 +80,8 @@ _SELF = "self : object\n    The fitted model."
 def documented(target: T) -> T:
     """Add to a docstring the entries of parameters that it leaves out.
 
-    A class gets entries for its constructor and for the fitted attributes that it or a
-    base annotates. Its methods take entries from these and from its `fit`, and the
-    description of what they return from the method that they override.
+    A class also gets entries for annotated fitted attributes. Its methods take entries
+    from it and from its `fit`, and what they return from the method they override.
     """
     if not isinstance(target, type):
         _complete(target, _SHARED)
