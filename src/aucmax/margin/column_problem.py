@@ -6,12 +6,7 @@ import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import FeatureEnsemble, ScaledColumns
-from aucmax.margin.margin_problem import (
-    MarginObjective,
-    MarginProblem,
-    MarginResult,
-    max_cuts,
-)
+from aucmax.margin.margin_problem import MarginProblem, MarginResult, max_cuts
 from aucmax.regularizers import L1Ball, Simplex
 from aucmax.risks.contract import Risk, Support
 from aucmax.solvers import (
@@ -30,11 +25,7 @@ _MAX_COLUMN_STEPS = 300  # before cutting planes take over
 
 
 class ColumnProblem(MarginProblem):
-    """Columns as hypotheses, which may count with either sign if they are `signed`.
-
-    Many signed columns are left to Newton steps over those in use, others to cutting
-    planes.
-    """
+    """Columns as hypotheses, which may count with either sign if they are `signed`."""
 
     hypotheses: ScaledColumns
 
@@ -61,15 +52,17 @@ class ColumnProblem(MarginProblem):
         looseness: float = 1.0,
         enough: float = np.inf,
     ) -> MarginResult:
-        """Find the weights of the largest margin; see :class:`MarginProblem`."""
+        """Take Newton steps over the signed columns in use, or cutting planes."""
         objective = self._under(risk)
         rule = self.limits.rule(self.floor, looseness, enough)
-        first = None
+        first = solution = None
         if start is not None:
             point = Point(objective.narrowed(start.weights), start.scores)
             first = Start(point, start.cuts if reuse_cuts else None)
-        solution = None
-        if self._suits_column_steps(objective):
+        is_served = self.signed and objective.is_smoothable
+        if is_served and suits_column_steps(
+            self.hypotheses.X, self.limits.stopping.tol
+        ):
             steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
             newton = ColumnNewtonSolver(steps, keep_row_weights)
             solution = newton.minimize(objective, L1Ball(), first)
@@ -97,12 +90,6 @@ class ColumnProblem(MarginProblem):
         """Return the scoring function of these weights; zeros are left out."""
         used, columns = np.flatnonzero(weights), self.hypotheses
         return FeatureEnsemble(used, weights[used], columns.low, columns.high)
-
-    def _suits_column_steps(self, objective: MarginObjective) -> bool:
-        is_served = self.signed and objective.is_smoothable
-        return is_served and suits_column_steps(
-            self.hypotheses.X, self.limits.stopping.tol
-        )
 
     def _is_over(self, solution: Solution, rule: StoppingRule) -> bool:
         """Return whether there is nothing left to do, or no time for it."""
