@@ -1,8 +1,4 @@
-"""Choose a model: cross-validation on equal folds, paired tests, AutoRanker.
-
-Names load their module on first use, so that the list of models can be shown without
-waiting for scikit-learn.
-"""
+"""Choose a model: cross-validation on equal folds, paired tests, AutoRanker."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -38,6 +34,7 @@ if TYPE_CHECKING:
     from aucmax.model_selection.model_report import report_model
     from aucmax.model_selection.typed_parameters import parse_parameters
 
+# loaded on first use, so that the list of models is there without scikit-learn
 _HOME = {
     "AutoProgress": "auto_search",
     "AutoRanker": "auto_ranker",

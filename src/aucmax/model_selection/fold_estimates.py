@@ -1,10 +1,6 @@
 """From test folds to one estimate per model, with its interval, and to tests.
 
-Two classes in one ranking go by rows: the variances of each fold, DeLong's for the AUC
-and that of its influence function for a part of it, pooled by weights and widened for
-the fits (:mod:`aucmax.model_selection.cross_validation` has the formula). With queries
-there is one value per query: means, and Student's t over the queries. The same for more
-than two levels, where each fold is a query if there are none.
+:mod:`aucmax.model_selection.cross_validation` has the formulas.
 """
 
 import warnings
@@ -16,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from aucmax._core.docstrings import documented
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import AUCComparison, AUCInterval, auc_interval, compare_auc
 from aucmax.metrics.uncertainty import (
@@ -104,10 +101,7 @@ def _pooled_error(
     weights: Floats,
     of_models: bool,
 ) -> float:
-    """Return the error of the test rows, with `of_models` widened for the fits.
-
-    See :mod:`aucmax.model_selection.cross_validation`.
-    """
+    """Return the error of the test rows, with `of_models` widened for the fits."""
     error = float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
     k = values.size
     if not of_models or k == 1 or error == 0.0:
@@ -297,6 +291,7 @@ def _class_weights(target: Target) -> Floats:
     return np.bincount(target.relevant, target.weights, minlength=2).astype(float)
 
 
+@documented
 def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> Summary:
     """Measure one ranking of rows, as a comparison measures its folds.
 
@@ -309,10 +304,6 @@ def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> 
     aim : Aim, optional
         What comes first and has the interval; by default the AUC, or the MAUC of more
         than two levels. :func:`aucmax.model_selection.choose_aim` makes others.
-
-    Returns
-    -------
-    Summary
     """
     fold = FoldScores(np.arange(scores.size), target, aim or choose_aim(target))
     fold.add("", scores)

@@ -35,17 +35,14 @@ _MORE = 32  # the sixth bit of a character
 
 @dataclass(frozen=True)
 class Opened:
-    """The outcome of opening the top rows, as ``operating_point(alerts=...)`` counts.
+    """Outcome of opening the top rows, as ``operating_point(alerts=...)`` counts."""
 
-    There are fewer alerts than wanted where a tie would be cut. The ends are those of
-    Wilson's intervals.
-    """
-
-    n_alerts: int
+    n_alerts: int  # fewer than wanted where a tie would be cut
     found: int
     missed: int
     false_alarms: int
     precision: float
+    # Wilson's intervals
     found_ends: Ends
     alarm_ends: Ends
     precision_ends: Ends
