@@ -116,7 +116,9 @@ def _complete(
     sections = {title: found.pop(title, "") for title in ("", "Parameters")}
     shape = signature(target)
     own = _entries(sections["Parameters"])
-    named = [own.get(name) or shared.get(name, "") for name in shape.parameters]
+    # of a record, attributes such as `ax_` are described as such
+    names = [name for name in shape.parameters if not name.endswith("_")]
+    named = [own.get(name) or shared.get(name, "") for name in names]
     sections["Parameters"] = "\n".join(dict.fromkeys(filter(None, named)))
     if target.__name__ == "fit":
         sections["Returns"] = _SELF
