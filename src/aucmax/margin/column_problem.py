@@ -13,7 +13,6 @@ from aucmax.solvers import (
     ColumnNewtonSolver,
     LevelBundleSolver,
     Point,
-    Solution,
     Start,
     StoppingRule,
     suits_column_steps,
@@ -67,7 +66,13 @@ class ColumnProblem(MarginProblem):
             newton = ColumnNewtonSolver(steps, keep_row_weights)
             solution = newton.minimize(objective, L1Ball(), first)
             first = Start(solution.point, solution.cuts, solution.history)
-        if solution is None or not self._is_over(solution, rule):
+        is_over = solution is not None and (
+            solution.converged
+            or solution.stopped_by_callback
+            or self.limits.is_over
+            or solution.n_iter >= rule.max_iter
+        )
+        if solution is None or not is_over:
             bundle = LevelBundleSolver(rule)
             if keep_row_weights:
                 n_cuts = max_cuts(self.labels.size)
@@ -90,13 +95,6 @@ class ColumnProblem(MarginProblem):
         """Return the scoring function of these weights; zeros are left out."""
         used, columns = np.flatnonzero(weights), self.hypotheses
         return FeatureEnsemble(used, weights[used], columns.low, columns.high)
-
-    def _is_over(self, solution: Solution, rule: StoppingRule) -> bool:
-        """Return whether there is nothing left to do, or no time for it."""
-        ended = (
-            solution.converged or solution.stopped_by_callback or self.limits.is_over
-        )
-        return ended or solution.n_iter >= rule.max_iter
 
     def _largest_edge(self, row_weights: FloatArray) -> float:
         edges = self._objective.pull_back(Support(0.0, row_weights, 0.0))

@@ -4,9 +4,9 @@
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ __all__ = [
     "FoldScores",
     "Summary",
     "compare_folds",
+    "fold_differences",
+    "fold_intervals",
     "ignore_few_rows",
     "mean_interval",
     "paired_test",
@@ -93,6 +95,28 @@ def pool_differences(
 def ignore_few_rows() -> "warnings.catch_warnings[None]":
     """Return a context for single folds, whose few rows are pooled with others."""
     return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
+
+
+def fold_intervals(
+    parts: Iterable[tuple[Target, Floats]], ranges: Mapping[str, Any]
+) -> list[AUCInterval]:
+    """Return the interval of each fold, given its target and scores."""
+    with ignore_few_rows():
+        return [
+            auc_interval(fold.labels, scores, sample_weight=fold.weights, **ranges)
+            for fold, scores in parts
+        ]
+
+
+def fold_differences(
+    parts: Iterable[tuple[Target, Floats, Floats]], ranges: Mapping[str, Any]
+) -> list[AUCComparison]:
+    """Compare two models on each fold, given its target and the scores of both."""
+    with ignore_few_rows():
+        return [
+            compare_auc(fold.labels, a, b, sample_weight=fold.weights, **ranges)
+            for fold, a, b in parts
+        ]
 
 
 def _pooled_error(
@@ -233,16 +257,9 @@ def summarise_folds(folds: Sequence[FoldScores], name: str) -> Summary:
         return Summary(dict.fromkeys(values, np.nan), np.nan, np.nan, of_folds)
     if folds[0].unit == "rows":
         weights = _weights(folds)
-        with ignore_few_rows():
-            areas = [
-                auc_interval(
-                    f.target.labels,
-                    f.scores[name],
-                    sample_weight=f.target.weights,
-                    **f.aim.ranges,
-                )
-                for f in folds
-            ]
+        areas = fold_intervals(
+            ((fold.target, fold.scores[name]) for fold in folds), folds[0].aim.ranges
+        )
         measures = {key: float(weights @ value) for key, value in values.items()}
         estimate = pool_aucs(areas, weights, of_models=True)
     else:
@@ -257,17 +274,10 @@ def compare_folds(
 ) -> TwoSidedTest:
     """Test a model against another, on both sides."""
     if folds[0].unit == "rows":
-        with ignore_few_rows():
-            differences = [
-                compare_auc(
-                    f.target.labels,
-                    f.scores[name],
-                    f.scores[baseline],
-                    sample_weight=f.target.weights,
-                    **f.aim.ranges,
-                )
-                for f in folds
-            ]
+        differences = fold_differences(
+            ((f.target, f.scores[name], f.scores[baseline]) for f in folds),
+            folds[0].aim.ranges,
+        )
         return pool_differences(differences, _weights(folds), of_models=True)
     values, others = (
         _joined(folds, one, folds[0].aim.metric) for one in (name, baseline)
@@ -281,14 +291,13 @@ def _joined(folds: Sequence[FoldScores], name: str, key: str) -> Floats:
 
 
 def _weights(folds: Sequence[FoldScores]) -> Floats:
-    """Share of the pairs in each fold."""
-    pairs = np.array([_class_weights(fold.target).prod() for fold in folds])
+    """Return the share of the pairs, by weight, in each fold."""
+    classes = [
+        np.bincount(fold.target.relevant, fold.target.weights, minlength=2)
+        for fold in folds
+    ]
+    pairs = np.array(classes, dtype=np.float64).prod(axis=1)
     return np.asarray(pairs / pairs.sum())
-
-
-def _class_weights(target: Target) -> Floats:
-    """Sum of the weights of the negative and the positive rows."""
-    return np.bincount(target.relevant, target.weights, minlength=2).astype(float)
 
 
 @documented

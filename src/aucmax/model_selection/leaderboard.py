@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
+from aucmax.metrics import partial_auc_score
 from aucmax.model_selection.aim import by_query
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     Estimate,
-    ignore_few_rows,
+    fold_differences,
+    fold_intervals,
     mean_interval,
     paired_test,
     pool_aucs,
@@ -54,13 +55,7 @@ def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Est
     parts, weights = _folds(ranked)
     if parts:
         try:
-            with ignore_few_rows():
-                found = [
-                    auc_interval(
-                        held.labels, scores[rows], sample_weight=held.weights, **part
-                    )
-                    for rows, held in parts
-                ]
+            found = fold_intervals(((held, scores[rows]) for rows, held in parts), part)
             # by this factor wider than if folds were independent
             wider = np.sqrt(1.0 + (len(parts) - 1) / len(parts))
             found = [
@@ -83,17 +78,9 @@ def compare_scores(
         return paired_test(values, _by_query(ranked, baseline, ranked.part)).p_value
     parts, weights = _folds(ranked)
     try:
-        with ignore_few_rows():
-            found = [
-                compare_auc(
-                    held.labels,
-                    scores[rows],
-                    baseline[rows],
-                    sample_weight=held.weights,
-                    **ranked.part,
-                )
-                for rows, held in parts
-            ]
+        found = fold_differences(
+            ((held, scores[rows], baseline[rows]) for rows, held in parts), ranked.part
+        )
     except ValueError:
         return np.nan
     return pool_differences(found, weights).p_value if found else np.nan
