@@ -35,6 +35,9 @@ from aucmax.cli.training import target_record
 
 __all__ = ["evaluate"]
 
+# share of rows of training, from which on it is said: rows may be alike by chance
+_MANY_KNOWN_ROWS = 0.2
+
 
 @click.command(
     cls=Command,
@@ -92,7 +95,6 @@ def evaluate(
     """
     from aucmax.decisions import reliability
     from aucmax.model_selection import choose_aim, summarise_scores, trained_ranges
-    from aucmax.report.pages import MANY_KNOWN_ROWS
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
@@ -123,7 +125,7 @@ def evaluate(
             sample_weight=truth.weights,
         )
     known = fitted.share_of_known_rows(test.rows, truth)
-    if known >= MANY_KNOWN_ROWS:
+    if known >= _MANY_KNOWN_ROWS:
         console.note(
             f"about {known:.0%} of these rows are rows that the model was fitted to: "
             "what is measured on them is too good. Use other rows"

@@ -24,7 +24,7 @@ from aucmax.report.insights import (
 from aucmax.report.ranked_steps import found_among_first
 from aucmax.tables import Target, digest_table
 
-__all__ = ["MANY_KNOWN_ROWS", "comparison_table", "report_comparison", "report_scores"]
+__all__ = ["comparison_table", "report_comparison", "report_scores"]
 
 _POSITION = "position, the share of negatives that a row outranks"
 _IN_QUERIES = (
@@ -34,7 +34,7 @@ _IN_QUERIES = (
 # far less than what one row of millions changes
 _MAX_STEP = 1e-9
 # share of rows of training, from which on it is said: rows may be alike by chance
-MANY_KNOWN_ROWS = 0.2
+_MANY_KNOWN_ROWS = 0.2
 _MAX_NAMES = 4  # in one sentence
 # what the numbers depend on most
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "polars")
@@ -241,7 +241,7 @@ def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
     if not hasattr(model, "share_of_known_rows"):
         return []
     known = model.share_of_known_rows(table, target)
-    if not known >= MANY_KNOWN_ROWS:
+    if not known >= _MANY_KNOWN_ROWS:
         return []
     return [
         f"About {known:.0%} of these rows are rows that the model was fitted to: the "
