@@ -56,6 +56,8 @@ confidence : float, default=0.95
     Probability that the interval is meant to cover.
 estimator : object
     A fitted binary classifier with ``decision_function`` or ``predict_proba``.
+model : estimator
+    Any fitted model that scores rows.
 y_scores : array-like of shape (n_rows,), or a mapping from names to such
     Scores of one model, or of several by name, for the same rows.
 name : str, default=None
@@ -85,10 +87,9 @@ _SELF = "self : object\n    The fitted model."
 def documented(target: T) -> T:
     """Add to a docstring the entries of parameters that it leaves out.
 
-    A function that says nothing of what it returns gets the type. A class gets entries
-    for its constructor and for the fitted attributes that it or a base annotates. Its
-    methods take entries from these and from its `fit`, and the description of what they
-    return from the method that they override.
+    A function that says nothing of what it returns gets the type. A class also gets
+    entries for annotated fitted attributes. Its methods take entries from it and from
+    its `fit`, and what they return from the method they override.
     """
     if not isinstance(target, type):
         _complete(target, _SHARED)
