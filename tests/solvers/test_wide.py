@@ -3,7 +3,7 @@ import pytest
 from scipy import sparse
 
 from aucmax import LinearRankerCV
-from aucmax.linear.row_space import RowSpace
+from aucmax.solvers.wide import RowSpace
 
 
 def wide(n_rows=40, n_columns=300, seed=0):
@@ -47,7 +47,7 @@ def test_a_wide_fit_is_the_same_in_either_basis(make, monkeypatch):
     model = LinearRankerCV(fpr_range=(0, 0.5), C_values=(1.0,), cv=2)
     ours = model.fit(make(X), y).coef_
     params = model.best_params_
-    monkeypatch.setattr("aucmax.linear.row_space._MAX_ROWS", 0)
+    monkeypatch.setattr("aucmax.solvers.wide._MAX_ROWS", 0)
     theirs = model.fit(make(X), y).coef_
     assert model.best_params_ == params
     np.testing.assert_allclose(ours, theirs, atol=0.01 * np.abs(theirs).max())
