@@ -160,6 +160,7 @@ class Shape:
     def __init__(self, n_rows, n_columns, is_smooth=False, is_smoothable=True):
         self.X = np.broadcast_to(0.0, (n_rows, n_columns))
         self.n_parameters = n_columns
+        self.column_scales = None
         self.is_smooth, self.is_smoothable = is_smooth, is_smoothable
 
 
@@ -172,7 +173,9 @@ class Shape:
         (Shape(1000, 10), L2Ball(), 1e-3, "bundle"),
         (Shape(1000, 10, is_smoothable=False), L2(), 1e-3, "bundle"),
         (Shape(20_000, 2000), L2(), 1e-3, "bundle"),
-        (Shape(100, 2000), L2(), 1e-3, "bundle, smoothed"),
+        (Shape(100, 2000), L2(), 1e-3, "cutting planes; in the span"),
+        (Shape(100, 900), L2(), 1e-3, "bundle, smoothed"),
+        (Shape(3001, 40_000), L2(), 1e-3, "bundle, smoothed"),
         (Shape(100, 2000), L1(), 1e-3, "20 cutting planes,"),
         (Shape(100, 2000), ElasticNet(), 1e-3, "20 cutting planes,"),
         (Shape(100, 2000), ElasticNet(0.0), 1e-3, "bundle, smoothed"),
