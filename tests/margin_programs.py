@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from aucmax.solvers.linear_program import LinearModel, solve_program
+from linear_model import LinearModel
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,13 @@ class _MarginModel(LinearModel):
         weights_set="simplex",
         sample_weight=None,
         method="interior-point",
-        time_limit=None,
     ):
         super().__init__()
         H = np.asarray(H, dtype=float)
         weight = np.ones(len(H)) if sample_weight is None else np.asarray(sample_weight)
         self.weights = weight[labels].astype(float), weight[~labels].astype(float)
         self.H, self.weights_set = (H[labels], H[~labels]), weights_set
-        self.how = {"method": method, "time_limit": time_limit}
+        self.method = method
 
     def write(self, mean_cap, caps_pos=None, caps_neg=None):
         """Write down masses and edges; None for caps that constraints to come imply."""
@@ -151,7 +150,7 @@ class _MarginModel(LinearModel):
         return self.constrain([(masses, ones)], self.unit, self.unit)
 
     def solved(self):
-        return solve_program(self.program(), **self.how)
+        return self.minimised(self.method)
 
     def solved_over_pairs(self, caps):
         """Solve a problem of masses on pairs, whose caps have the shape (p, n)."""

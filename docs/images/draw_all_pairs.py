@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from aucmax.risks._exponential_sums import coefficients
+from aucmax.risks._pairs.logistic_table import coefficients
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
 NEGATIVE = np.array([0.9, 1.6, 1.9, 3.4, 4.3])  # distances from the top of the list

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from aucmax import AUCSVC
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.risks import _kernels
+from aucmax.risks._pairs import hinge_kernels
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_few_calls_lie_between_a_fit_and_the_arithmetic(
 ):
     depths = []
 
-    compiled = getattr(_kernels, kernel)
+    compiled = getattr(hinge_kernels, kernel)
 
     def watched(*arguments):
         files = [(f.filename, f.function) for f in inspect.stack(context=0)[1:]]
@@ -88,7 +88,7 @@ def test_few_calls_lie_between_a_fit_and_the_arithmetic(
         depths.append(ours.index("fit") + 1)
         compiled(*arguments)
 
-    monkeypatch.setattr(_kernels, kernel, watched)
+    monkeypatch.setattr(hinge_kernels, kernel, watched)
     generator = np.random.default_rng(0)
     X = generator.normal(size=(n_rows, 8))
     AUCSVC().fit(X, X[:, 0] + generator.normal(size=n_rows) > 1.0)

@@ -8,12 +8,12 @@ import pytest
 
 from aucmax import MarginRanker
 from aucmax.hypotheses import _stump_kernels
-from aucmax.risks import _cell_kernels, _margin_kernels
+from aucmax.risks._pairs import hinge_kernels
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # limits may end a fit
 KERNELS = {
-    "pairs": (_margin_kernels, "partners"),
-    "instances": (_cell_kernels, "split_cell"),
+    "pairs": (hinge_kernels, "partners"),
+    "instances": (hinge_kernels, "split_cell"),
 }
 
 

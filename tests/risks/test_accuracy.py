@@ -5,15 +5,16 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from aucmax.risks import PairLogistic, PairSigmoid, _few_pairs, _grid_sums
+from aucmax.risks import PairLogistic, PairSigmoid
+from aucmax.risks._pairs import few_pairs, logistic_grid
 from aucmax.trees.pair_objectives import find_objective
 from reference_pair_logistic import pair_logistic
 from reference_pair_sigmoid import pair_sigmoid
 
 pytestmark = pytest.mark.kernel
 
-SWITCH = _grid_sums._FEWEST_ROWS  # rows from which a grid can be cheaper than a sort
-PAIRS = _few_pairs._MOST_PAIRS  # per row, up to which each pair is met by itself
+SWITCH = logistic_grid._MIN_ROWS  # rows from which a grid can be cheaper than a sort
+PAIRS = few_pairs._MAX_PAIRS  # per row, up to which each pair is met by itself
 EPS = np.finfo(np.float64).eps
 # the default, that of trees, the ends of what can be asked for, and some between
 ACCURACIES = [1e-7, 2e-5, 0.1, 1e-3, 1e-10, 1e-12]

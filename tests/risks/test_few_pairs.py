@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from aucmax.risks import PairLogistic, _few_pairs
-from aucmax.risks._few_pairs import FewPairs
+from aucmax.risks import PairLogistic
+from aucmax.risks._pairs import few_pairs
+from aucmax.risks._pairs.few_pairs import FewPairs
 
 pytestmark = pytest.mark.kernel
 
@@ -42,7 +43,7 @@ def test_sweeps_give_the_same(parameters, weighted, turned, sample, monkeypatch)
     risk = PairLogistic(**parameters, accuracy=1e-12)
     given = scores, labels, qid, weight if weighted else None
     found = derivatives(risk, *given)
-    monkeypatch.setattr(_few_pairs, "_MOST_PAIRS", -1)
+    monkeypatch.setattr(few_pairs, "_MAX_PAIRS", -1)
     for ours, expected in zip(found, derivatives(risk, *given), strict=True):
         floor = 1e-12 * np.abs(expected).max()
         np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=floor)

@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import reference
 from aucmax.risks import PairHinge
-from aucmax.risks._cells import Grid
+from aucmax.risks._pairs.hinge_sums import HingeGrid
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
@@ -182,7 +182,7 @@ def many_rows(kind, seed, n_rows=800):
 def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, seed, width):
     scores, labels, weight = many_rows(kind, seed)
     risk = PairHinge()
-    assert Grid.cover(scores, risk.margin, width) is not None
+    assert HingeGrid.cover(scores, risk.margin, width) is not None
     exact = risk.bind(labels, weight)._smoothed_by_sorting(scores, width)
     support = risk.bind(labels, weight).smoothed(scores, width=width)
 
@@ -202,7 +202,7 @@ def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, seed,
 
 def test_scores_too_far_spread_for_cells_are_sorted():
     scores = np.r_[np.zeros(50), 1e9]
-    assert Grid.cover(scores, 1.0, 1.0) is None
+    assert HingeGrid.cover(scores, 1.0, 1.0) is None
     labels = np.arange(51) % 2 == 0
     support = PairHinge().bind(labels).smoothed(scores, width=1.0)
     assert support.value == pytest.approx(reference.pair_hinge(scores, labels)[0])

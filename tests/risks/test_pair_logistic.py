@@ -32,7 +32,7 @@ def way(request):
     """Run each test in both ways: few rows have few pairs."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "sweeps":
-            patch.setattr("aucmax.risks._few_pairs._MOST_PAIRS", -1)
+            patch.setattr("aucmax.risks._pairs.few_pairs._MAX_PAIRS", -1)
         yield request.param
 
 
@@ -613,7 +613,7 @@ def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
 @pytest.mark.parametrize("parameters", EVERY_KIND)
 def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
     # threads share stretches of so many rows
-    monkeypatch.setattr("aucmax.risks._level_pairs._BLOCK", 32)
+    monkeypatch.setattr("aucmax.risks._pairs.level_pairs._BLOCK", 32)
     for home in ("bound_pair_logistic", "_few_pairs"):
         monkeypatch.setattr(f"aucmax.risks.{home}._MANY_ROWS", 32)
     generator = np.random.default_rng(0)

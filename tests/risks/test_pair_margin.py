@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_margins as reference
-from aucmax.risks import InstanceMargin, PairMargin, _sorted_pairs, pairs_with_margin
+from aucmax.risks import InstanceMargin, PairMargin, pairs_with_margin
+from aucmax.risks._pairs import sorted_pairs
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
@@ -127,7 +128,7 @@ KINDS = [
 @pytest.mark.parametrize(("p", "n"), [(90, 110), (3, 2000)])
 @pytest.mark.parametrize("at_once", [0, 1 << 15])
 def test_search_among_many_pairs_is_exact(monkeypatch, at_once, kind, p, n, weighted):
-    monkeypatch.setattr(_sorted_pairs, "_MOST_PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(sorted_pairs, "_MOST_PAIRS_AT_ONCE", at_once)
     generator = np.random.default_rng(0)
     scores = many_scores(kind, generator, p + n)
     labels = generator.permutation(p + n) < p
@@ -140,10 +141,10 @@ def test_search_among_many_pairs_is_exact(monkeypatch, at_once, kind, p, n, weig
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_search_is_exact_however_few_pairs_it_may_list(monkeypatch, kind, weighted):
-    monkeypatch.setattr(_sorted_pairs, "_MOST_PAIRS_AT_ONCE", 2)
-    monkeypatch.setattr(_sorted_pairs, "_MOST_PAIRS_LISTED", 2)
-    monkeypatch.setattr(_sorted_pairs, "_FEWEST_GUIDES", 1)
-    monkeypatch.setattr(_sorted_pairs, "_ROWS_PER_GUIDE", 3)
+    monkeypatch.setattr(sorted_pairs, "_MOST_PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr(sorted_pairs, "_MOST_PAIRS_LISTED", 2)
+    monkeypatch.setattr(sorted_pairs, "_FEWEST_GUIDES", 1)
+    monkeypatch.setattr(sorted_pairs, "_ROWS_PER_GUIDE", 3)
     for seed in range(6):
         generator = np.random.default_rng(seed)
         scores = many_scores(kind, generator, 40)
@@ -155,15 +156,15 @@ def test_search_is_exact_however_few_pairs_it_may_list(monkeypatch, kind, weight
 
 
 def test_search_samples_what_fewer_rows_mislead_about(monkeypatch):
-    monkeypatch.setattr(_sorted_pairs, "_thinned_guesses", lambda bracket: [])
+    monkeypatch.setattr(sorted_pairs, "_thinned_guesses", lambda bracket: [])
     rounds = []
-    sampled = _sorted_pairs._Bracket.sampled_guesses
+    sampled = sorted_pairs._Bracket.sampled_guesses
 
     def counted(bracket, size):
         rounds.append(bracket.n_pairs)
         return sampled(bracket, size)
 
-    monkeypatch.setattr(_sorted_pairs._Bracket, "sampled_guesses", counted)
+    monkeypatch.setattr(sorted_pairs._Bracket, "sampled_guesses", counted)
     generator = np.random.default_rng(0)
     labels = np.arange(600) % 2 == 0
     weight = generator.choice([0.5, 1.0, 2.0**20], 600)

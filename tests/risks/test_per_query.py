@@ -257,13 +257,13 @@ def test_a_margin_is_a_unit_of_the_scores(scores, margin):
     assert found == pytest.approx(margin * value)
     np.testing.assert_array_equal(own_slope, slope)
     ours, theirs = (
-        risk.bind(1.0).smoothed(scores),
-        unit.bind(1.0 / margin).smoothed(scores / margin),
+        risk.smoothed(scores, width=1.0),
+        unit.smoothed(scores / margin, width=1.0 / margin),
     )
     assert ours.offset == pytest.approx(margin * theirs.offset)
     form, scaled = (
-        risk.bind(1.0).curvature(scores),
-        unit.bind(1.0 / margin).curvature(scores / margin),
+        risk.curvature(scores, width=1.0),
+        unit.curvature(scores / margin, width=1.0 / margin),
     )
     np.testing.assert_allclose(form(np.eye(SIZE)), scaled(np.eye(SIZE)) / margin)
 

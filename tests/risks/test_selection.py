@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from aucmax.risks._class_rows import ClassRows
-from aucmax.risks._selection import SmoothChoice, highest
+from aucmax.risks._pairs.class_rows import ClassRows, SmoothChoice, highest
 from reference_partial import range_weights
 
 pytestmark = pytest.mark.kernel

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from aucmax.risks._threads import run_all
+from aucmax.risks._pairs.level_pairs import run_all
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3, 8])

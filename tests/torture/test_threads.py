@@ -12,7 +12,8 @@ from threadpoolctl import threadpool_limits
 import aucmax
 from aucmax import metrics
 from aucmax.graphs import grid_edges, rank
-from aucmax.risks import _few_pairs, _grid_sums, _level_pairs, bound_pair_logistic
+from aucmax.risks import bound_pair_logistic
+from aucmax.risks._pairs import few_pairs, level_pairs, logistic_grid
 from torture.amount import times
 
 RNG = np.random.default_rng(0)
@@ -89,8 +90,8 @@ def test_linear_models_differ_by_what_the_tolerance_allows_and_not_by_one_thread
 
 @pytest.mark.parametrize("most_pairs", [-1, 10**9])
 def test_blocks_may_be_done_in_any_order(most_pairs, monkeypatch):
-    monkeypatch.setattr(_few_pairs, "_MOST_PAIRS", most_pairs)
-    monkeypatch.setattr(_level_pairs, "_BLOCK", 1000)
+    monkeypatch.setattr(few_pairs, "_MAX_PAIRS", most_pairs)
+    monkeypatch.setattr(level_pairs, "_BLOCK", 1000)
     model = aucmax.LambdaMART("ordinal", n_estimators=5, n_jobs=4)
     expected = model.fit(X, LEVELS, qid=QID).decision_function(X)
     draw, n_tasks = random.Random(0), []
@@ -100,7 +101,7 @@ def test_blocks_may_be_done_in_any_order(most_pairs, monkeypatch):
         for task in draw.sample(tasks, len(tasks)):
             task()
 
-    for home in (bound_pair_logistic, _grid_sums, _few_pairs):
+    for home in (bound_pair_logistic, logistic_grid, few_pairs):
         monkeypatch.setattr(home, "run_all", in_any_order)
     found = model.fit(X, LEVELS, qid=QID).decision_function(X)
     np.testing.assert_array_equal(found, expected)

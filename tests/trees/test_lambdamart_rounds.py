@@ -19,7 +19,7 @@ from aucmax.exceptions import (
     NotEnoughClassesError,
 )
 from aucmax.metrics import mean_average_precision
-from aucmax.risks import _pair_kernels
+from aucmax.risks._pairs import logistic_sweeps
 from aucmax.trees import TreeProgress
 from aucmax.trees.pair_objectives import OBJECTIVES
 from persistence.equality import same
@@ -367,20 +367,15 @@ def test_bad_validation_rows_are_named(name):
 
 @pytest.mark.parametrize("n_rows", [300, 5000])
 def test_few_calls_lie_between_a_fit_and_the_arithmetic(n_rows, monkeypatch):
-    depths, choose = [], _pair_kernels.sweep_for
+    depths, sweep = [], logistic_sweeps.sweep_ranked
 
-    def watched(pairing):
-        sweep = choose(pairing)
+    def watched(*arguments):
+        files = [(f.filename, f.function) for f in inspect.stack(context=0)[1:]]
+        ours = [name for path, name in files if "aucmax" in Path(path).parts]
+        depths.append(ours.index("fit") + 1)
+        return sweep(*arguments)
 
-        def call(*arguments):
-            files = [(f.filename, f.function) for f in inspect.stack(context=0)[1:]]
-            ours = [name for path, name in files if "aucmax" in Path(path).parts]
-            depths.append(ours.index("fit") + 1)
-            return sweep(*arguments)
-
-        return call
-
-    monkeypatch.setattr(_pair_kernels, "sweep_for", watched)
+    monkeypatch.setattr(logistic_sweeps, "sweep_ranked", watched)
     X = np.random.default_rng(0).normal(size=(n_rows, 3))
     LambdaMART("auc", n_estimators=2, n_jobs=1).fit(X, X[:, 0] > 0.5)
     assert depths

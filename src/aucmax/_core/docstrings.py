@@ -2,8 +2,15 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from inspect import cleandoc, get_annotations, isfunction, signature
-from typing import Any, TypeVar
+from inspect import (
+    Signature,
+    cleandoc,
+    formatannotation,
+    get_annotations,
+    isfunction,
+    signature,
+)
+from typing import Any, TypeVar, get_origin
 
 __all__ = ["documented"]
 
@@ -49,6 +56,8 @@ confidence : float, default=0.95
     Probability that the interval is meant to cover.
 estimator : object
     A fitted binary classifier with ``decision_function`` or ``predict_proba``.
+model : estimator
+    Any fitted model that scores rows.
 y_scores : array-like of shape (n_rows,), or a mapping from names to such
     Scores of one model, or of several by name, for the same rows.
 name : str, default=None
@@ -78,9 +87,9 @@ _SELF = "self : object\n    The fitted model."
 def documented(target: T) -> T:
     """Add to a docstring the entries of parameters that it leaves out.
 
-    A class gets entries for its constructor and for the fitted attributes that it or a
-    base annotates. Its methods take entries from these and from its `fit`, and the
-    description of what they return from the method that they override.
+    A function that says nothing of what it returns gets the type. A class also gets
+    entries for annotated fitted attributes. Its methods take entries from it and from
+    its `fit`, and what they return from the method they override.
     """
     if not isinstance(target, type):
         _complete(target, _SHARED)
@@ -108,9 +117,14 @@ def _complete(
     sections = {title: found.pop(title, "") for title in ("", "Parameters")}
     shape = signature(target)
     own = _entries(sections["Parameters"])
-    named = [own.get(name) or shared.get(name, "") for name in shape.parameters]
+    # of a record, attributes such as `ax_` are described as such
+    names = [name for name in shape.parameters if not name.endswith("_")]
+    named = [own.get(name) or shared.get(name, "") for name in names]
     sections["Parameters"] = "\n".join(dict.fromkeys(filter(None, named)))
-    sections["Returns"] = _SELF if target.__name__ == "fit" else returns
+    if target.__name__ == "fit":
+        sections["Returns"] = _SELF
+    elif "Yields" not in found:
+        sections["Returns"] = returns or _returned_type(target)
     sections |= found
     if "Attributes" in sections:
         own = _entries(sections["Attributes"])
@@ -123,6 +137,18 @@ def _complete(
         if body
     ]
     target.__doc__ = "\n\n".join(text)
+
+
+def _returned_type(target: Any) -> str:
+    """Name the type that a function returns, without modules; "" for none."""
+    if not isfunction(target):
+        return ""
+    annotation = signature(target).return_annotation
+    if annotation in (None, "None", Signature.empty):
+        return ""
+    if getattr(get_origin(annotation), "__name__", "") == "ndarray":
+        return "ndarray"
+    return re.sub(r"\b[\w.]+\.|['\"]", "", formatannotation(annotation))
 
 
 def _sections(target: Any) -> dict[str, str]:

@@ -18,7 +18,7 @@ from xgboost import collective
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import PairLogistic
-from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
+from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
 
 __all__ = ["MOST_SCORES", "Exchange", "LocalRows", "pairs_of_all"]
 
@@ -122,7 +122,7 @@ class CellMoments:
         self._positive = rows.labels == 1
         weights = rows.weights
         self._masses = np.ones(rows.labels.size) if weights is None else weights
-        self._classes = TwoClasses.of(
+        self._classes = GridClasses.of(
             self._positive.view(np.uint8), weights, [(0.0, 1.0)] * 2, 0.0
         )
         negative, positive = _sum(
@@ -132,7 +132,7 @@ class CellMoments:
 
     def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return both for the rows here."""
-        grid = Grid.between(*_ends(scores), 1.0, self._risk.accuracy)
+        grid = LogisticGrid.between(*_ends(scores), 1.0, self._risk.accuracy)
         rows = self._classes.at(scores)
         sums = GridSums(rows, grid, int(self._risk.n_jobs), add_others=_sum)
         return sums.gradient_hessian(self._unit)

@@ -21,7 +21,7 @@ References
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -31,9 +31,8 @@ from scipy import sparse
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.graphs.graph_batch import GraphBatch
 from aucmax.graphs.inference import PairwiseModel
+from aucmax.graphs.linear_program import BoxProgram, solve_box_program
 from aucmax.metrics.top_sets import TopSets
-from aucmax.solvers.linear_program import LinearModel, LinearProgram, Variables
-from aucmax.solvers.linear_program import solve_program as solve_with_highs
 
 __all__ = ["ProgramSolution", "solve_program", "solve_repelling"]
 
@@ -96,14 +95,11 @@ def solve_program(
 
     Parameters
     ----------
-    unary, edges, pair_weights, top_sets, labels
+    unary, edges, pair_weights, top_sets, task, labels
         As in :func:`rank`, but pair weights may have any sign.
     nested : bool
         Whether each set must hold the one before. If no weight is negative, this
         makes no difference to the optimum.
-    task : {"rank", "loss_augmented", "consistent"}
-        Problem (7a); (7b), which adds the loss of the labels; or (7c), in which all
-        positives come before all negatives.
     method : {"simplex", "interior-point"}
         What HiGHS runs; an interior point is moved to a vertex, which takes longer.
     time_limit : float, optional
@@ -167,64 +163,66 @@ def solve_program(
 def _optimum(
     model: PairwiseModel, nested: bool, method: str, time_limit: float | None
 ) -> FloatArray:
-    """Return optimal memberships of the relaxation."""
+    """Return optimal memberships of the relaxation, of shape (n_sets, n_nodes)."""
     shape = (model.top_sets.sizes.size, model.unary.size)
     if shape[0] == 0:
         return np.empty(shape)
-    program, nodes = _written(model, nested)
+    program = _written(model, nested)
     try:
-        found = solve_with_highs(program, method=method, time_limit=time_limit)
-    except TimeoutError:
-        raise TimeoutError(
-            f"HiGHS did not solve the linear program of {program.cost.size:,} "
-            f"variables within time_limit={time_limit:g} seconds. {_ADVICE}"
-        ) from None
-    return np.clip(found.x[nodes], 0.0, 1.0).reshape(shape) + 0.0  # no minus 0
+        x = solve_box_program(program, method=method, time_limit=time_limit)
+    except TimeoutError as error:
+        raise TimeoutError(f"{error} {_ADVICE}") from None
+    memberships = x[: shape[0] * shape[1]].reshape(shape)
+    return np.clip(memberships, 0.0, 1.0) + 0.0  # no minus 0
 
 
-def _written(model: PairwiseModel, nested: bool) -> tuple[LinearProgram, Variables]:
-    """Write the program down set by set; also return the memberships' columns."""
+def _written(model: PairwiseModel, nested: bool) -> BoxProgram:
+    """Write the program down; its columns are z, then m of J > 0, then m of J < 0."""
     n_sets, n = model.top_sets.sizes.size, model.unary.size
-    sizes = model.top_sets.sizes.astype(float)
-    every_set = sparse.eye_array(n_sets)
-    program = LinearModel()
-    nodes = program.variables(n_sets * n, *_bounds(model), reach=1.0)
-    members = sparse.kron(every_set, np.ones((1, n)))
-    program.constrain([(nodes, members)], low=sizes, high=sizes)
+    attracts, repels = model.pair_weights > 0.0, model.pair_weights < 0.0
+    first, second = _ends(model, attracts)
+    one, other = _ends(model, repels)
+    n_attracts, n_repels = first.shape[0], one.shape[0]
+    rows = [[-end, sparse.eye_array(n_attracts), None] for end in (first, second)]
+    limits = [np.zeros(2 * n_attracts)]
     if nested and n_sets > 1:
-        larger = sparse.eye_array(n_sets - 1, n_sets, k=1)
         smaller = sparse.eye_array(n_sets - 1, n_sets)
-        growth = sparse.kron(larger - smaller, sparse.eye_array(n))
-        program.constrain([(nodes, growth)], low=0.0)
+        larger = sparse.eye_array(n_sets - 1, n_sets, k=1)
+        rows.append([sparse.kron(smaller - larger, sparse.eye_array(n)), None, None])
+        limits.append(np.zeros((n_sets - 1) * n))
+    rows.append([one + other, None, -sparse.eye_array(n_repels)])
+    limits.append(np.ones(n_repels))
+    n_products = n_attracts + n_repels
+    members = sparse.kron(sparse.eye_array(n_sets), np.ones((1, n)))
+    no_products = sparse.coo_array((n_sets, n_products))
     # the sets have fixed sizes, so a constant on all nodes may be taken away
     middle = 0.5 * model.unary.min() + 0.5 * model.unary.max()
-    scores = [model.unary - middle]
-    for has_sign in (model.pair_weights > 0.0, model.pair_weights < 0.0):
-        if has_sign.any():
-            _add_products(program, nodes, model, has_sign)
-            scores.append(model.pair_weights[has_sign])
-    cost = [np.outer(model.top_sets.weights, part).ravel() for part in scores]
-    return replace(program.program(), cost=-_scaled(np.concatenate(cost))), nodes
-
-
-def _add_products(
-    program: LinearModel, nodes: Variables, model: PairwiseModel, has_sign: BoolArray
-) -> None:
-    """Add the products of the edges of one sign, with the bounds that can bind."""
-    every_set = sparse.eye_array(model.top_sets.sizes.size)
-    first, second = (
-        sparse.kron(every_set, _selection(ends, model.unary.size))
-        for ends in model.edges[has_sign].T
+    scores = (
+        model.unary - middle,
+        model.pair_weights[attracts],
+        model.pair_weights[repels],
     )
-    n_products = first.shape[0]
-    pairs = program.variables(n_products, high=1.0, reach=1.0)
-    products = sparse.eye_array(n_products)
-    if model.pair_weights[has_sign][0] > 0.0:
-        for end in (first, second):
-            program.constrain([(pairs, products), (nodes, -end)], high=0.0)
-    else:
-        both = [(pairs, products), (nodes, -(first + second))]
-        program.constrain(both, low=-1.0)
+    cost = [np.outer(model.top_sets.weights, part).ravel() for part in scores]
+    low, high = _bounds(model)
+    return BoxProgram(
+        -_scaled(np.concatenate(cost)),
+        sparse.block_array(rows, format="csc"),
+        np.concatenate(limits),
+        sparse.hstack([members, no_products], format="csc"),
+        model.top_sets.sizes.astype(float),
+        np.append(low, np.zeros(n_products)),
+        np.append(high, np.ones(n_products)),
+    )
+
+
+def _ends(model: PairwiseModel, is_chosen: BoolArray) -> list[Any]:
+    """Return, for both ends of the chosen edges, the matrix that selects their z."""
+    every_set, n = sparse.eye_array(model.top_sets.sizes.size), model.unary.size
+    ones, rows = np.ones(is_chosen.sum()), np.arange(is_chosen.sum())
+    return [
+        sparse.kron(every_set, sparse.coo_array((ones, (rows, nodes)), (rows.size, n)))
+        for nodes in model.edges[is_chosen].T
+    ]
 
 
 def _bounds(model: PairwiseModel) -> tuple[FloatArray, FloatArray]:
@@ -236,12 +234,6 @@ def _bounds(model: PairwiseModel) -> tuple[FloatArray, FloatArray]:
         low[(sizes >= n_positive) & model.positives_first] = 1.0
         high[(sizes <= n_positive) & ~model.positives_first] = 0.0
     return low.ravel(), high.ravel()
-
-
-def _selection(nodes: IntArray, n: int) -> Any:
-    """Return the matrix that takes one node's value for each row."""
-    rows = np.arange(nodes.size)
-    return sparse.coo_array((np.ones(nodes.size), (rows, nodes)), (nodes.size, n))
 
 
 def _scaled(cost: FloatArray) -> FloatArray:

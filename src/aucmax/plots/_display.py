@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Place = Literal["best", "lower right", "upper right", "below"]
 
-# of Okabe and Ito, apart for all kinds of colour vision
+# of Okabe and Ito, distinct for all kinds of colour vision; without pale yellow
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
-# theirs without pale yellow
 COLOURS = (BLUE, ORANGE, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 REFERENCE: dict[str, Any] = {
     "color": GREY,
@@ -93,14 +92,9 @@ class Drawing:
 class Display(Drawing):
     """A picture that can be drawn again on other axes."""
 
-    _size: ClassVar[tuple[float, float]] = (5.8, 4.8)
-
-    def _figure_size(self) -> tuple[float, float]:
-        """Return width and height of a new figure in inches."""
-        return self._size
+    _size: tuple[float, float] = (5.8, 4.8)  # of a new figure, in inches
 
     def _draw(self, ax: Axes) -> None:
-        """Draw on axes."""
         raise NotImplementedError
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -111,7 +105,7 @@ class Display(Drawing):
         display
             This display.
         """
-        self.ax_ = axes_or_new(ax, *self._figure_size())
+        self.ax_ = axes_or_new(ax, *self._size)
         self._draw(self.ax_)
         return self
 
@@ -193,10 +187,9 @@ def measure_each(
 
 def scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
     """Score rows by a fitted model, higher for rows of the positive class."""
-    is_first = pos_label is not None and pos_label == estimator.classes_[0]
     if hasattr(estimator, "decision_function"):
         scores = estimator.decision_function(X)
-        return -scores if is_first else scores
+        return -scores if _is_first(estimator, pos_label) else scores
     if hasattr(estimator, "predict_proba"):
         return probabilities_of(estimator, X, pos_label)
     raise TypeError(
@@ -212,14 +205,17 @@ def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> Any:
             f"{name_of(estimator)} has no predict_proba, so it gives no probabilities. "
             "Calibrate it, or pass probabilities to from_predictions instead."
         )
-    is_first = pos_label is not None and pos_label == estimator.classes_[0]
     probabilities = np.asarray(estimator.predict_proba(X))
     if probabilities.ndim == 2 and probabilities.shape[1] == 2:
-        return probabilities[:, 0 if is_first else 1]
+        return probabilities[:, 0 if _is_first(estimator, pos_label) else 1]
     raise ValueError(
         f"{name_of(estimator)}.predict_proba gave shape {probabilities.shape}; this "
         "picture needs a binary classifier, which gives two columns."
     )
+
+
+def _is_first(estimator: Any, pos_label: Any) -> bool:
+    return pos_label is not None and pos_label == estimator.classes_[0]
 
 
 def name_of(estimator: Any) -> str:

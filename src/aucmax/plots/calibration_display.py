@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,8 +36,6 @@ __all__ = ["CalibrationDisplay"]
 class CalibrationDisplay(ScoredDisplay):
     """Reliability diagrams of scikit-learn, with intervals.
 
-    Use :meth:`from_predictions` or :meth:`from_estimator` to make one.
-
     Parameters
     ----------
     reliabilities : sequence of (str or None, aucmax.decisions.Reliability)
@@ -54,7 +52,7 @@ class CalibrationDisplay(ScoredDisplay):
     """
 
     reliabilities: Sequence[tuple[str | None, Reliability]]
-    _size: ClassVar = (5.4, 5.2)
+    _size = (5.4, 5.2)
 
     @classmethod
     def from_predictions(
@@ -93,17 +91,11 @@ class CalibrationDisplay(ScoredDisplay):
         # loads scikit-learn, which other pictures do without
         from aucmax.decisions import reliability
 
-        options: dict[str, Any] = {
-            "n_groups": n_groups,
-            "sample_weight": sample_weight,
-            "pos_label": pos_label,
-        }
-        found = measure_each(
-            lambda key, values: (key, reliability(y_true, values, **options)),
-            y_scores,
-            name,
-        )
-        return cls(found).plot(ax)
+        def measure(key: str | None, values: ArrayLike) -> tuple[Any, Reliability]:
+            rows: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
+            return key, reliability(y_true, values, n_groups=n_groups, **rows)
+
+        return cls(measure_each(measure, y_scores, name)).plot(ax)
 
     @classmethod
     def _read(cls, estimator: Any, X: Any, pos_label: Any) -> Any:

@@ -28,18 +28,12 @@ __all__ = ["ImportanceDisplay"]
 class ImportanceDisplay(ScoredDisplay):
     """Drops of the AUC by column, with intervals, the largest on top.
 
-    Use :meth:`from_estimator` or :meth:`from_predictions` to make one, or draw what
-    :func:`aucmax.inspection.permutation_importance` has found:
-    ``ImportanceDisplay(found).plot()``.
-
     Parameters
     ----------
     importances : aucmax.inspection.Importances
-        The drops.
+        The drops, as :func:`aucmax.inspection.permutation_importance` returns them.
     max_columns : int
-        The most columns to draw. A line below tells how many are left out.
-    name : str, optional
-        What the title calls the model.
+        Draw at most this many columns. A line below states how many are left out.
 
     Attributes
     ----------
@@ -55,9 +49,7 @@ class ImportanceDisplay(ScoredDisplay):
     def __post_init__(self) -> None:
         check_integer("max_columns", self.max_columns)
         self._n_shown = min(len(self.importances.column), self.max_columns)
-
-    def _figure_size(self) -> tuple[float, float]:
-        return 6.2, 1.4 + 0.28 * self._n_shown
+        self._size = 6.2, 1.4 + 0.28 * self._n_shown
 
     @classmethod
     def from_estimator(
@@ -121,28 +113,25 @@ class ImportanceDisplay(ScoredDisplay):
         >>> display.importances.column
         ['size', 'age']
         """
-        from aucmax.inspection import Importances
+        from aucmax.inspection.importance import sorted_importances
 
         if not shuffled:
             raise ValueError("There is nothing to draw: shuffled is an empty mapping.")
-        options: dict[str, Any] = {
-            "fpr_range": fpr_range,
-            "confidence": confidence,
-            "sample_weight": sample_weight,
-            "pos_label": pos_label,
-        }
         tests = [
-            compare_auc(y_true, y_score, values, **options)
+            compare_auc(
+                y_true,
+                y_score,
+                values,
+                fpr_range=fpr_range,
+                confidence=confidence,
+                sample_weight=sample_weight,
+                pos_label=pos_label,
+            )
             for values in shuffled.values()
         ]
-        drops = np.array([(test.difference, test.low, test.high) for test in tests])
-        order = np.argsort(-drops[:, 0], kind="stable")
-        names = list(shuffled)
-        found = Importances(
-            column=[names[place] for place in order],
-            drop=drops[order, 0],
-            low=drops[order, 1],
-            high=drops[order, 2],
+        found = sorted_importances(
+            list(shuffled),
+            [(test.difference, test.low, test.high) for test in tests],
             metric="auc" if tuple(fpr_range) == (0.0, 1.0) else "partial_auc",
             value=tests[0].auc_a,
             n_repeats=1,

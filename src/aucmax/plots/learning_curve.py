@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,16 +37,12 @@ _MIN_ROWS = 2  # rows of either class that a sample has
 class LearningCurveDisplay(ScoredDisplay):
     """AUC on the same test rows by the number of training rows.
 
-    Use :meth:`from_predictions` or :meth:`from_estimator` to make one.
-
     Parameters
     ----------
     n_rows : sequence of int
         Numbers of training rows, ascending.
     areas : sequence of aucmax.metrics.AUCInterval
         The AUC of each, with its interval.
-    name : str, optional
-        What the title calls the model.
     n_test : int
         Number of test rows.
 
@@ -60,7 +56,7 @@ class LearningCurveDisplay(ScoredDisplay):
     areas: Sequence[AUCInterval]
     name: str | None
     n_test: int
-    _size: ClassVar = (5.8, 4.0)
+    _size = (5.8, 4.0)
 
     @classmethod
     def from_predictions(
@@ -82,18 +78,20 @@ class LearningCurveDisplay(ScoredDisplay):
             Labels of the test rows.
         y_scores : mapping from int to array-like of shape (n_rows,)
             Their scores, by the number of rows that the model had learned from.
-        name : str, optional
-            What the title calls the model.
         """
         if not y_scores:
             raise ValueError("There is nothing to draw: y_scores is an empty mapping.")
         sizes = sorted(y_scores)
-        options: dict[str, Any] = {
-            "fpr_range": fpr_range,
-            "confidence": confidence,
-            "pos_label": pos_label,
-        }
-        areas = [auc_interval(y_true, y_scores[n], **options) for n in sizes]
+        areas = [
+            auc_interval(
+                y_true,
+                y_scores[n],
+                fpr_range=fpr_range,
+                confidence=confidence,
+                pos_label=pos_label,
+            )
+            for n in sizes
+        ]
         return cls(sizes, areas, name, len(np.asarray(y_true))).plot(ax)
 
     @classmethod
@@ -123,8 +121,6 @@ class LearningCurveDisplay(ScoredDisplay):
             Share of the rows that all are tested on.
         random_state : int
             Decides which.
-        name : str, optional
-            What the title calls the model; its class by default.
         **options
             Further options of :meth:`from_predictions`.
         """
@@ -188,7 +184,7 @@ class LearningCurveDisplay(ScoredDisplay):
 
 
 def _check_rows(X: Any, n_labels: int) -> None:
-    """Refuse what has not one row per label, before rows are taken from it."""
+    """Reject a table without one row per label, before rows are taken from it."""
     from sklearn.utils.validation import _num_samples
 
     reject_unreadable(X, "X")

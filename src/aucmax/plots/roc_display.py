@@ -57,32 +57,21 @@ _INSET = (0.46, 0.1, 0.5, 0.46)
 
 @documented
 def roc_curve(
-    y_true: ArrayLike,
-    y_scores: ArrayLike | Mapping[str, ArrayLike],
-    *,
-    fpr_range: Sequence[float] | None = None,
-    confidence: float | None = 0.95,
-    sample_weight: ArrayLike | None = None,
-    pos_label: Any = None,
-    zoom: bool | None = None,
-    ax: Axes | None = None,
+    y_true: ArrayLike, y_scores: ArrayLike | Mapping[str, ArrayLike], **options: Any
 ) -> ROCCurveDisplay:
     """Draw ROC curves with their AUC, its interval, and a band.
 
     Each curve has a pointwise band (bootstrap, see :func:`aucmax.metrics.roc_band`),
-    and the legend tells its AUC with DeLong's interval. If a range of false positive
+    and the legend shows its AUC with DeLong's interval. If a range of false positive
     rates is given, it is shaded, and the legend adds the partial AUC over it as a share
     of the largest possible one. An inset enlarges a narrow range, and curves that hide
     each other or in the corner. Costs O(m log m) per curve, thinned to 1000 points.
 
     Parameters
     ----------
-    fpr_range : pair of float, optional
-        Range of false positive rates to shade and to take the partial AUC over.
-    confidence : float or None
-        Coverage of interval and band; None draws neither.
-    zoom : bool, optional
-        Whether to draw the inset; by default where it shows what else is hidden.
+    **options
+        Options of :meth:`ROCCurveDisplay.from_predictions`: `fpr_range`, `confidence`,
+        `sample_weight`, `pos_label`, `zoom`, `ax` and others.
 
     Returns
     -------
@@ -103,16 +92,7 @@ def roc_curve(
     >>> display.line_.get_label()
     'AUC 0.889 [0.008, 1.000]'
     """
-    return ROCCurveDisplay.from_predictions(
-        y_true,
-        y_scores,
-        fpr_range=fpr_range,
-        confidence=confidence,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        zoom=zoom,
-        ax=ax,
-    )
+    return ROCCurveDisplay.from_predictions(y_true, y_scores, **options)
 
 
 @dataclass(frozen=True)
@@ -158,9 +138,6 @@ class ROCCurve:
 class ROCCurveDisplay(ScoredDisplay):
     """ROC curves, drawn in the manner of scikit-learn's displays.
 
-    Use :func:`roc_curve`, :meth:`from_predictions` or :meth:`from_estimator` to make
-    one. A display can be drawn again on other axes with :meth:`plot`.
-
     Parameters
     ----------
     curves : sequence of ROCCurve
@@ -204,23 +181,36 @@ class ROCCurveDisplay(ScoredDisplay):
         ax: Axes | None = None,
         curve_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Draw the curves of scores.
+        """Draw the curves of scores, as :func:`roc_curve` does.
 
         Parameters
         ----------
-        confidence, zoom
-            As in :func:`roc_curve`.
+        fpr_range : pair of float, optional
+            Range of false positive rates to shade and to take the partial AUC over.
+        confidence : float or None
+            Coverage of interval and band; None draws neither.
+        zoom : bool, optional
+            Whether to draw the inset; by default where it shows what else is hidden.
         curve_kwargs : mapping, optional
-            Passed on to matplotlib's ``plot``.
+            Passed on to matplotlib's ``plot``, over our choice of colour and style.
         """
-        rows = {"sample_weight": sample_weight, "pos_label": pos_label}
-        curves = measure_each(
-            lambda key, scores: _measure(
-                key, y_true, scores, fpr_range, confidence, rows
-            ),
-            y_scores,
-            name,
-        )
+        rows: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
+
+        def measure(key: str | None, scores: ArrayLike) -> ROCCurve:
+            points = roc_points(y_true, scores, max_points=_MAX_POINTS, **rows)
+            interval = band = partial_auc = None
+            if confidence is not None:
+                known = {"confidence": confidence, **rows}
+                interval = auc_interval(y_true, scores, **known)
+                band = roc_band(y_true, scores, fpr=_BAND_GRID, **known)
+            if fpr_range is not None:
+                partial_auc = partial_auc_score(
+                    y_true, scores, fpr_range=fpr_range, **rows
+                )
+            auc = roc_auc_score(y_true, scores, **rows)
+            return ROCCurve(key, points, auc, interval, band, partial_auc)
+
+        curves = measure_each(measure, y_scores, name)
         _, is_positive = check_binary_labels(y_true, pos_label=pos_label)
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive
@@ -266,7 +256,16 @@ class ROCCurveDisplay(ScoredDisplay):
         if zoom and window is None:
             window = (0.0, 0.25, 0.0, 1.01)
         self.inset_: Axes | None = None if window is None else _draw_inset(ax, window)
-        _dress(ax, self.title, legend_below=window is not None)
+        ax.set(
+            xlabel="false positive rate",
+            ylabel="true positive rate",
+            xlim=(-0.01, 1.01),
+            ylim=(-0.01, 1.01),
+            aspect="equal",
+        )
+        if self.title is not None:
+            ax.set_title(self.title)
+        dress(ax, "lower right" if window is None else "below")
         return self
 
     def _draw_curve(
@@ -298,48 +297,10 @@ class ROCCurveDisplay(ScoredDisplay):
         )
 
 
-def _measure(
-    name: str | None,
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    fpr_range: Sequence[float] | None,
-    confidence: float | None,
-    rows: Mapping[str, Any],
-) -> ROCCurve:
-    """Compute the numbers of one curve."""
-    points = roc_points(y_true, y_score, max_points=_MAX_POINTS, **rows)
-    interval = band = partial_auc = None
-    if confidence is not None:
-        interval = auc_interval(y_true, y_score, confidence=confidence, **rows)
-        band = roc_band(y_true, y_score, fpr=_BAND_GRID, confidence=confidence, **rows)
-    if fpr_range is not None:
-        partial_auc = partial_auc_score(y_true, y_score, fpr_range=fpr_range, **rows)
-    auc = roc_auc_score(y_true, y_score, **rows)
-    return ROCCurve(name, points, auc, interval, band, partial_auc)
-
-
-def _dress(ax: Axes, title: str | None, legend_below: bool) -> None:
-    ax.set(
-        xlabel="false positive rate",
-        ylabel="true positive rate",
-        xlim=(-0.01, 1.01),
-        ylim=(-0.01, 1.01),
-        aspect="equal",
-    )
-    if title is not None:
-        ax.set_title(title)
-    dress(ax, "below" if legend_below else "lower right")
-
-
 def _zoom_window(
     curves: Sequence[ROCPoints], fpr_range: Sequence[float] | None
 ) -> Window | None:
-    """Return the box to look at closely, or None where the whole picture will do.
-
-    It is the range that was asked for, where that is narrow; else the left end, where
-    all curves hide in the corner; else where curves that hide each other are farthest
-    apart.
-    """
+    """Return a narrow range, the corner or the widest spread to enlarge; else None."""
     heights = np.array(
         [np.interp(_ZOOM_GRID, curve.fpr, curve.tpr) for curve in curves]
     )

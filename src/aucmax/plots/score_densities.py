@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,8 +45,7 @@ _MAX_BINS = 100_000  # that can be drawn at all
 class ScoreDensityDisplay(ScoredDisplay):
     """Densities of the scores of positives and of negatives, each of area 1.
 
-    Use :meth:`from_predictions` or :meth:`from_estimator` to make one. Histograms, not
-    smoothed curves: ties and gaps stay visible.
+    Histograms, not smoothed curves: ties and gaps stay visible.
 
     Parameters
     ----------
@@ -61,8 +60,6 @@ class ScoreDensityDisplay(ScoredDisplay):
         more rows the smaller class has.
     threshold : float, optional
         Where to draw a line, with what is found and what is a false alarm above it.
-    name : str, optional
-        What the title calls the model.
 
     Attributes
     ----------
@@ -79,7 +76,7 @@ class ScoreDensityDisplay(ScoredDisplay):
     bins: int | None = None
     threshold: float | None = None
     name: str | None = None
-    _size: ClassVar = (6.2, 3.8)
+    _size = (6.2, 3.8)
 
     def __post_init__(self) -> None:
         if self.bins is None:

@@ -18,19 +18,19 @@ from aucmax._core.validation import (
     check_scores,
     first_positive_level,
 )
-from aucmax.risks import _pair_kernels as kernels
-from aucmax.risks._exponential_sums import coefficients
-from aucmax.risks._few_pairs import FewPairs
-from aucmax.risks._grid_sums import Grid, GridSums, TwoClasses
-from aucmax.risks._level_pairs import (
+from aucmax.risks._pairs import logistic_sweeps as kernels
+from aucmax.risks._pairs.few_pairs import FewPairs
+from aucmax.risks._pairs.level_pairs import (
     LevelWeights,
     Part,
     equal_weights,
     mauc_numbers,
+    run_all,
     spans_of_groups,
     split_levels,
 )
-from aucmax.risks._threads import run_all
+from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
+from aucmax.risks._pairs.logistic_table import coefficients
 from aucmax.risks.contract import BoundRisk
 
 if TYPE_CHECKING:
@@ -153,7 +153,8 @@ class BoundPairLogistic(BoundRisk):
         """
         scores = check_scores(scores, self.n_rows, "scores")
         found = np.empty(self.n_rows), np.empty(self.n_rows)
-        value = self._sum_up(scores, self._factors, found, with_value=True)
+        sums = self._over_a_grid(scores)
+        value = self._sum_up(scores, sums, self._factors, found, with_value=True)
         return (value, *found)
 
     def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
@@ -187,7 +188,8 @@ class BoundPairLogistic(BoundRisk):
         scores = check_scores(scores, self.n_rows, "scores")
         factors = self._factors * self._query_scale if scaled else self._factors
         out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
-        self._sum_up(scores, factors, out, with_value=False)
+        sums = self._over_a_grid(scores)
+        self._sum_up(scores, sums, factors, out, with_value=False)
         return out
 
     def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
@@ -198,38 +200,25 @@ class BoundPairLogistic(BoundRisk):
         scores = check_scores(scores, self.n_rows, "scores")
         found = np.empty(self.n_rows), np.empty(self.n_rows)
         sums = self._over_a_grid(scores)
+        self._sum_up(scores, sums, self._factors, found, with_value=False)
         if sums is not None:
-            unit = self._unit(self._factors)
-            sums.fill_in(unit, *found)
-            return unit * sums.slope, found[1]
-        self._sweep_down_and_up(scores, self._factors, found, with_value=False)
+            return self._unit(self._factors) * sums.slope, found[1]
         return 0.5 * float(np.abs(found[0]).sum()), found[1]
 
     def _sum_up(
         self,
         scores: FloatArray,
+        sums: GridSums | None,
         factors: FloatArray,
         out: Derivatives,
         *,
         with_value: bool,
     ) -> float:
         """Fill in both derivatives; return the value if it is asked for."""
-        sums = self._over_a_grid(scores)
         if sums is not None:
             unit = self._unit(factors)
             sums.fill_in(unit, *out)
             return unit * sums.loss
-        return self._sweep_down_and_up(scores, factors, out, with_value=with_value)
-
-    def _sweep_down_and_up(
-        self,
-        scores: FloatArray,
-        factors: FloatArray,
-        out: Derivatives,
-        *,
-        with_value: bool,
-    ) -> float:
-        """Fill in both derivatives without a grid; return the value if asked for."""
         is_done = self._pair_by_pair(scores, factors, out)
         if is_done and not with_value:
             return 0.0
@@ -251,7 +240,7 @@ class BoundPairLogistic(BoundRisk):
             if self._is_ranked:
                 steps = _half_sums(widths) if is_last else _distances(ranks, rows)
             ordered = -rising if part.groups is None else scores[rows]
-            laid_out = kernels.Rows(
+            laid_out = kernels.SweepRows(
                 part.starts,
                 ordered,
                 room.find_decays(ordered, self._width),
@@ -281,18 +270,18 @@ class BoundPairLogistic(BoundRisk):
         settings = self._width, factors, self._rooms.few, self._n_jobs
         return self._few.fill_in(scores, *settings, out)
 
-    def _as_two_classes(self, counted: LevelWeights) -> TwoClasses | None:
+    def _as_two_classes(self, counted: LevelWeights) -> GridClasses | None:
         """Return the rows for sums over a grid, if these can stand for the pairs."""
         if self.n_queries > 1 or self._is_ranked or counted.own.shape[1] != 2:
             return None
         classes = self._parts[0].classes
-        return TwoClasses.of(classes, self._weights, self._ranges, self._outside)
+        return GridClasses.of(classes, self._weights, self._ranges, self._outside)
 
     def _over_a_grid(self, scores: FloatArray) -> GridSums | None:
         """Return the sums over all pairs of weight 1, if they need no sort."""
         if self._two_classes is None:
             return None
-        grid = Grid.cover(scores, self._width, self.relative_error)
+        grid = LogisticGrid.cover(scores, self._width, self.relative_error)
         if grid is None:
             return None
         rows = self._two_classes.at(scores)
@@ -413,7 +402,7 @@ class _Room:
     def sweep(
         self,
         part: Part,
-        rows: kernels.Rows,
+        rows: kernels.SweepRows,
         settings: tuple[kernels.Pairing, FloatArray, int],
         *,
         with_value: bool,
@@ -426,7 +415,7 @@ class _Room:
         pairing, table, n_jobs = settings
         tasks = []
         values = np.zeros(part.starts.size - 1)
-        sweep = kernels.sweep_for(pairing)
+        sweep = kernels.sweep_ranked if pairing.is_ranked else kernels.sweep_plain
         for span in spans_of_groups(part.starts):
             shared = (rows, pairing, table, span)
             for k, down in enumerate((True, False) if with_slopes else ()):

@@ -8,10 +8,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._class_rows import split_classes
-from aucmax.risks._nu import BoundMargin, checked_nu
-from aucmax.risks._selection import SmoothChoice
-from aucmax.risks._worst_rows import Lowest, half_difference_of_means
+from aucmax.risks._pairs.class_rows import SmoothChoice, split_classes
+from aucmax.risks._pairs.margin_rows import (
+    BoundMargin,
+    Lowest,
+    checked_nu,
+    half_difference_of_means,
+)
 from aucmax.risks.contract import Support
 
 __all__ = ["InstanceMargin", "InstanceMargins"]
@@ -75,18 +78,11 @@ class BoundInstanceMargin(BoundMargin):
     risk: InstanceMargin
     can_be_smoothed = True
 
-    def __init__(
-        self,
-        risk: InstanceMargin,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None,
-        queries: ArrayLike | None,
-    ) -> None:
-        super().__init__(risk, labels, sample_weight, queries)
+    def _prepare(self) -> None:
         positive, negative = (own.total_weight for own in self._classes)
         self._nus = (
-            checked_nu("nu_pos", risk.nu_pos, "positives", positive),
-            checked_nu("nu_neg", risk.nu_neg, "negatives", negative),
+            checked_nu("nu_pos", self.risk.nu_pos, "positives", positive),
+            checked_nu("nu_neg", self.risk.nu_neg, "negatives", negative),
         )
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:

@@ -8,10 +8,15 @@ from sklearn.base import BaseEstimator
 
 from aucmax._core.parameters import check_positive
 from aucmax._core.validation import FloatArray
-from aucmax.risks._cells import Grid
-from aucmax.risks._class_rows import ClassRows, split_classes
-from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
-from aucmax.risks._ranges import RankBox
+from aucmax.risks._pairs.class_rows import ClassRows, split_classes
+from aucmax.risks._pairs.hinge_sums import (
+    HingeGrid,
+    hinge_support,
+    laplacian,
+    mean_hinge,
+    shifted,
+)
+from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.risks.per_query import BoundPerQuery
 
@@ -111,7 +116,7 @@ class BoundPairHinge(BoundRisk):
         that the line needs to stay below the risk. The value is then at most ``width /
         64`` above the risk, never below.
         """
-        grid = Grid.cover(scores, self.margin, width)
+        grid = HingeGrid.cover(scores, self.margin, width)
         if grid is not None:
             return grid.support(scores, self.labels, self.sample_weight, self.margin)
         return self._smoothed_by_sorting(scores, width)

@@ -14,7 +14,7 @@ from aucmax._core.validation import (
     check_sample_weight,
 )
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
-from aucmax.risks._exponential_sums import FINEST
+from aucmax.risks._pairs.logistic_table import FINEST
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 
 __all__ = ["PairLogistic"]

@@ -10,11 +10,15 @@ from sklearn.base import BaseEstimator
 
 from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._class_rows import split_classes
-from aucmax.risks._forms import beside
-from aucmax.risks._nu import BoundMargin, checked_nu
-from aucmax.risks._pair_ramp import Ramp
-from aucmax.risks._sorted_pairs import SortedPairs, difference_of_rank, sorted_pairs
+from aucmax.risks._pairs.class_rows import split_classes
+from aucmax.risks._pairs.forms import beside
+from aucmax.risks._pairs.margin_rows import BoundMargin, checked_nu
+from aucmax.risks._pairs.sorted_pairs import (
+    Ramp,
+    SortedPairs,
+    difference_of_rank,
+    sorted_pairs,
+)
 from aucmax.risks.contract import Support
 
 __all__ = ["PairMargin", "pairs_with_margin"]
@@ -85,16 +89,9 @@ class BoundPairMargin(BoundMargin):
     risk: PairMargin
     can_be_smoothed = True
 
-    def __init__(
-        self,
-        risk: PairMargin,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None,
-        queries: ArrayLike | None,
-    ) -> None:
-        super().__init__(risk, labels, sample_weight, queries)
+    def _prepare(self) -> None:
         positive, negative = (own.total_weight for own in self._classes)
-        checked_nu("nu", risk.nu, "pairs", positive * negative)
+        checked_nu("nu", self.risk.nu, "pairs", positive * negative)
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk of these scores and one subgradient, from one sort.

@@ -8,12 +8,21 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks import _partial_kernels
-from aucmax.risks._cells import Grid
-from aucmax.risks._class_rows import ClassRows, split_classes
-from aucmax.risks._hinge_sums import hinge_support, laplacian, mean_hinge, shifted
-from aucmax.risks._ranges import RankBox, check_sizes
-from aucmax.risks._selection import SmoothChoice, first_rows
+from aucmax.risks._pairs import box_kernels
+from aucmax.risks._pairs.class_rows import (
+    ClassRows,
+    SmoothChoice,
+    first_rows,
+    split_classes,
+)
+from aucmax.risks._pairs.hinge_sums import (
+    HingeGrid,
+    hinge_support,
+    laplacian,
+    mean_hinge,
+    shifted,
+)
+from aucmax.risks._pairs.rank_box import RankBox, check_sizes
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.risks.per_query import BoundPerQuery
 
@@ -180,7 +189,7 @@ class BoundPartialHinge(BoundRisk):
         The value is at most a few hundredths of `width` above the risk, never below.
         """
         self._reject_if_structural()
-        grid = Grid.cover(scores, _MARGIN, width)
+        grid = HingeGrid.cover(scores, _MARGIN, width)
         if grid is not None:
             return grid.support(
                 scores,
@@ -265,7 +274,7 @@ class BoundPartialHinge(BoundRisk):
             positive.sorted(), negative.sorted(), _MARGIN, lift=0.0
         )
         down, up = np.zeros(positives.size), np.zeros(negatives.size)
-        total = _partial_kernels.box_hinge(
+        total = box_kernels.box_hinge(
             positives.values,
             positives.explicit_weights,
             negatives.values,

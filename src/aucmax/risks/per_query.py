@@ -1,21 +1,23 @@
 """The mean over queries of the hinge over a part of the pairs of each."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.sorting import deal_out, sort_with_order
+from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.risks import _partial_kernels
-from aucmax.risks._hinge_sums import LARGEST_GAP_AT_A_KINK
-from aucmax.risks._query_rows import QueryRows
-from aucmax.risks._ranges import RankBox
+from aucmax.risks._pairs import box_kernels, hinge_kernels
+from aucmax.risks._pairs.forms import window_laplacian
+from aucmax.risks._pairs.hinge_sums import LARGEST_GAP_AT_A_KINK
+from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.contract import BoundRisk, Risk, Support
 
 __all__ = ["BoundPerQuery"]
 
+_MARGIN = 1.0  # of the kernels
 _ROWS_OF_A_QUERY = 30  # of each class, at most, where a sample can have more queries
 
 
@@ -117,22 +119,22 @@ class BoundPerQuery(BoundRisk):
         places = np.arange(kept.size) - np.repeat(starts, lengths)
         return np.sort(counted[kept[places < most]])
 
-    def _first_rows(self, scores: FloatArray) -> QueryRows:
+    def _first_rows(self, scores: FloatArray) -> "SortedQueries":
         """Return the rows of each query that count; the others weigh nothing."""
         return self._rows(scores).first(self._box.negatives, self._box.positives)
 
-    def _rows(self, scores: FloatArray) -> QueryRows:
+    def _rows(self, scores: FloatArray) -> "SortedQueries":
         if self._margin != 1.0:
             scores = scores / self._margin
         n_groups = 2 * self.n_queries
-        return QueryRows.of(scores, self._groups, n_groups, self.sample_weight)
+        return SortedQueries.of(scores, self._groups, n_groups, self.sample_weight)
 
     def _structural(self, scores: FloatArray) -> tuple[float, FloatArray]:
         """Return the risk and a subgradient where the order of the rows matters."""
         box = self._box
         rows = self._rows(-scores if box.is_mirrored else scores)
         slopes = np.empty_like(scores)
-        value = _partial_kernels.mean_over_queries(
+        value = box_kernels.mean_over_queries(
             rows.values,
             rows.weights,
             rows.starts,
@@ -143,3 +145,102 @@ class BoundPerQuery(BoundRisk):
         )
         sign = -1.0 if box.is_mirrored else 1.0
         return float(value), rows.in_order(sign * slopes)
+
+
+class SortedQueries(NamedTuple):
+    """Sorted rows; the class of a query is a group, its negatives before the others.
+
+    Weights are in units of the heaviest row's; groups begin at `starts`, which also has
+    the end.
+    """
+
+    rows: IntArray
+    values: FloatArray
+    weights: FloatArray
+    starts: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        scores: FloatArray,
+        groups: IntArray,
+        n_groups: int,
+        sample_weight: FloatArray | None,
+    ) -> "SortedQueries":
+        """Sort all rows at once, and deal them out to their groups."""
+        sizes = np.bincount(groups, minlength=n_groups)
+        starts = np.concatenate(([0], np.cumsum(sizes)))
+        order, _ = sort_with_order(scores)
+        rows = deal_out(order, groups, starts)
+        weights = np.ones(scores.size)
+        if sample_weight is not None:
+            weights = sample_weight[rows] / sample_weight.max()
+        return cls(rows, scores[rows], weights, starts)
+
+    @property
+    def is_positive(self) -> BoolArray:
+        """Which of the rows, as they stand here, are positives."""
+        sizes = np.diff(self.starts)
+        return np.repeat(np.arange(sizes.size) % 2 == 1, sizes)
+
+    def first(self, negatives: float, positives: float) -> "SortedQueries":
+        """Keep the weights of the first rows alone, up to shares of their groups'.
+
+        The first ones are the highest negatives and the lowest positives.
+        """
+        if negatives == positives == 1.0:
+            return self
+        weights = box_kernels.first_weights_of_groups(
+            self.values, self.weights, self.starts, negatives, positives
+        )
+        return self._replace(weights=weights)
+
+    def in_order(self, slopes: FloatArray) -> FloatArray:
+        """Return slopes of these rows in the order in which the rows came."""
+        ordered = np.empty_like(slopes)
+        ordered[self.rows] = slopes
+        return ordered
+
+    def support(self, width: float = 0.0) -> Support:
+        """Return the mean over queries of the mean hinge of pairs, and a line below it.
+
+        The slope of the line is smoothed over a width, the mean is not.
+        """
+        values, slopes = self.values.copy(), np.empty_like(self.values)
+        value = box_kernels.mean_pair_hinge(
+            values, self.weights, self.starts, LARGEST_GAP_AT_A_KINK, slopes
+        )
+        is_positive = self.is_positive
+        if width > 0.0:
+            values[~is_positive] += _MARGIN
+            hinge_kernels.query_ramps(
+                values, self.weights, self.starts, width / 2.0, slopes
+            )
+        shares = float(slopes[~is_positive].sum())
+        return Support(float(value), self.in_order(slopes), _MARGIN * shares)
+
+    def laplacian(self, width: float) -> Callable[[FloatArray], FloatArray]:
+        """Return the Hessian of the mean of smoothed hinges as the map V -> V^T L V."""
+        scale = np.zeros(self.rows.size)
+        first, last = np.zeros((2, self.rows.size), dtype=np.int64)
+        n_before = n_queries = 0  # negatives of the queries before, queries with pairs
+        for q in range(self.starts.size // 2):
+            negatives = slice(self.starts[2 * q], self.starts[2 * q + 1])
+            positives = slice(self.starts[2 * q + 1], self.starts[2 * q + 2])
+            pairs = self.weights[negatives].sum() * self.weights[positives].sum()
+            if pairs > 0.0:
+                n_queries += 1
+                scale[positives] = 1.0 / (pairs * width)
+                lifted = self.values[negatives] + _MARGIN
+                for ends, side in ((first, -1.0), (last, 1.0)):
+                    edges = self.values[positives] + side * width / 2.0
+                    ends[positives] = n_before + np.searchsorted(lifted, edges)
+            n_before += negatives.stop - negatives.start
+        is_positive = self.is_positive
+        weights = self.weights * scale / max(n_queries, 1)
+        return window_laplacian(
+            (self.rows[is_positive], weights[is_positive]),
+            (self.rows[~is_positive], self.weights[~is_positive]),
+            first[is_positive],
+            last[is_positive],
+        )

@@ -7,9 +7,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import FloatArray
-from aucmax.risks._class_rows import ClassRows
-from aucmax.risks._nu import LARGEST_EXCESS, BoundMargin, checked_nu
-from aucmax.risks._worst_rows import Lowest, half_difference_of_means
+from aucmax.risks._pairs.class_rows import ClassRows
+from aucmax.risks._pairs.margin_rows import (
+    LARGEST_EXCESS,
+    BoundMargin,
+    Lowest,
+    checked_nu,
+    half_difference_of_means,
+)
 
 __all__ = ["TangentMargin"]
 
@@ -81,14 +86,7 @@ class BoundTangentMargin(BoundMargin):
 
     risk: TangentMargin
 
-    def __init__(
-        self,
-        risk: TangentMargin,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None,
-        queries: ArrayLike | None,
-    ) -> None:
-        super().__init__(risk, labels, sample_weight, queries)
+    def _prepare(self) -> None:
         self._interval = self._checked_interval(
             *(own.total_weight for own in self._classes)
         )

@@ -13,7 +13,7 @@ from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.regularizers.regularizer import PricedWeights, SparseRegularizer
-from aucmax.risks._forms import beside
+from aucmax.risks._pairs.forms import beside
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.priced_quadratic import minimize_at_norm, minimize_at_price

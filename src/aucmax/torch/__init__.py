@@ -12,8 +12,8 @@ except ModuleNotFoundError as error:
     ) from error
 
 from aucmax.torch import functional
-from aucmax.torch.distributed import GatheredLoss
 from aucmax.torch.epoch import epoch_gradient
+from aucmax.torch.joint_losses import GatheredLoss, ScoreBank
 from aucmax.torch.losses import (
     LambdaLoss,
     PairHingeLoss,
@@ -23,7 +23,6 @@ from aucmax.torch.losses import (
 )
 from aucmax.torch.metrics import AUROC, PartialAUROC
 from aucmax.torch.sampler import ClassBalancedSampler
-from aucmax.torch.score_bank import ScoreBank
 
 __all__ = [
     "AUROC",

@@ -5,41 +5,31 @@ from typing import Any
 
 import torch
 
-from aucmax.risks._exponential_sums import change_of_curvature, coefficients
-from aucmax.torch._pair_sums import ClassRows, PairSums, PowerTable
-from aucmax.torch._sorted_rows import SortedRows
+from aucmax.risks._pairs.logistic_table import change_of_curvature, coefficients
+from aucmax.torch._tensor_sums import (
+    PairSums,
+    PowerTable,
+    SortedRows,
+    WeightedRows,
+)
 
-__all__ = ["LARGEST_SHORTFALL_OF_A_ROW", "PairForm", "TensorBatch"]
+__all__ = ["MAX_SHORTFALL_OF_A_ROW", "PairForm", "TensorBatch"]
 
-LARGEST_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
+MAX_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
 _SLOPES, _CURVATURES, _HEIGHTS = range(3)  # rows of the table of coefficients
 _FINE, _PLAIN = 1e-12, 1e-7  # accuracy for float64, and for all else
-_LARGEST_GAP_AT_A_KINK = 1e-12  # of the largest distance: rounding
+_MAX_GAP_AT_A_KINK = 1e-12  # of the largest distance: rounding
 
 
 @dataclass(frozen=True)
 class PairForm:
-    """The loss of a pair, and the pairs that count.
+    """The loss of a pair, and the pairs that count."""
 
-    Attributes
-    ----------
-    kind : {"logistic", "sigmoid", "hinge"}
-        The loss.
-    width : float
-        The width of the sigmoid, or the margin of the hinge.
-    ranges : tuple
-        Those of the false and of the true positive rate.
-    is_ranked : bool
-        Whether a pair counts by the distance of its ranks.
-    tables : dict
-        Coefficients of the powers for loss and slope, by the accuracy; plain numbers,
-        which a compiler can read.
-    """
-
-    kind: str
-    width: float = 1.0
-    ranges: tuple[tuple[float, float], ...] = ((0.0, 1.0), (0.0, 1.0))
-    is_ranked: bool = False
+    kind: str  # "logistic", "sigmoid" or "hinge"
+    width: float = 1.0  # of the sigmoid, or the margin of the hinge
+    ranges: tuple[tuple[float, float], ...] = ((0.0, 1.0), (0.0, 1.0))  # FPR, TPR
+    is_ranked: bool = False  # whether a pair counts by the distance of its ranks
+    #: coefficients of loss and slope by accuracy: plain numbers, for a compiler
     tables: dict[float, PowerTable] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -63,13 +53,7 @@ class PairForm:
 
 @dataclass(frozen=True)
 class TensorBatch:
-    """A batch, one row after the other and one column after the other.
-
-    Attributes
-    ----------
-    is_sound : tensor
-        Whether all values are what they must be.
-    """
+    """A batch, one row after the other and one column after the other."""
 
     scores: torch.Tensor
     is_positive: torch.Tensor
@@ -79,7 +63,7 @@ class TensorBatch:
     shape: tuple[int, ...]
     has_queries: bool
     accuracy: float
-    is_sound: torch.Tensor
+    is_sound: torch.Tensor  # whether all values are valid
 
     @classmethod
     def of(
@@ -170,11 +154,11 @@ class TensorBatch:
         ]
         has_pairs = (counts[0] > 0) & (counts[1] > 0)
         for (low, high), count in zip(form.ranges, counts, strict=True):
-            covered = (high - low) * count >= 1.0 - LARGEST_SHORTFALL_OF_A_ROW
+            covered = (high - low) * count >= 1.0 - MAX_SHORTFALL_OF_A_ROW
             is_enough = is_enough & (covered | ~has_pairs).all()
         return is_enough
 
-    def _weigh(self, form: PairForm) -> tuple[ClassRows, torch.Tensor]:
+    def _weigh(self, form: PairForm) -> tuple[WeightedRows, torch.Tensor]:
         """Return the sorted rows that count, and the factor of each row's group."""
         rows = SortedRows.of(self.scores, self.groups, self.n_groups)
         is_positive, weights = self.is_positive[rows.order], self.weights[rows.order]
@@ -183,10 +167,10 @@ class TensorBatch:
         ranks = rows.above(weights) + 0.5 * weights if form.is_ranked else None
         negative = negative * rows.shares(negative, form.ranges[0])
         positive = positive * rows.shares(positive, form.ranges[1])
-        found = ClassRows(rows, is_positive, positive, negative, ranks)
+        found = WeightedRows(rows, is_positive, positive, negative, ranks)
         return found, self._factors(found)
 
-    def _factors(self, found: ClassRows) -> torch.Tensor:
+    def _factors(self, found: WeightedRows) -> torch.Tensor:
         """Return the weight of a pair of each row's group, but for its rows' own.
 
         Groups of a column count alike, and so do columns, if they have any pairs.
@@ -206,15 +190,15 @@ class TensorBatch:
         )
 
     def _lifted(
-        self, form: PairForm, found: ClassRows, factors: torch.Tensor
-    ) -> tuple[ClassRows, torch.Tensor]:
+        self, form: PairForm, found: WeightedRows, factors: torch.Tensor
+    ) -> tuple[WeightedRows, torch.Tensor]:
         """Sort again with negatives lifted by the margin; of ties, positives first.
 
         A pair that is the margin apart, up to rounding, is one that costs nothing.
         """
         order, groups = found.rows.order, found.rows.groups
         scores = self.scores[order]
-        slack = _LARGEST_GAP_AT_A_KINK * (found.rows.depths.max() + form.width)
+        slack = _MAX_GAP_AT_A_KINK * (found.rows.depths.max() + form.width)
         lifted = torch.where(found.is_positive, scores, scores + form.width - slack)
         by_class = torch.argsort((~found.is_positive).to(torch.int8), stable=True)
         again = SortedRows.of(lifted[by_class], groups[by_class], self.n_groups)
@@ -224,9 +208,9 @@ class TensorBatch:
         )
         values = (found.is_positive, found.positive, found.negative, factors)
         is_positive, positive, negative, factors = (one[places] for one in values)
-        return ClassRows(rows, is_positive, positive, negative), factors
+        return WeightedRows(rows, is_positive, positive, negative), factors
 
-    def _curvatures(self, form: PairForm, found: ClassRows) -> torch.Tensor:
+    def _curvatures(self, form: PairForm, found: WeightedRows) -> torch.Tensor:
         """Return the sums of second derivatives over the other class."""
         if form.kind == "logistic":
             table = coefficients(self.accuracy)[[_CURVATURES]].tolist()

@@ -15,7 +15,7 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, Risk
 from aucmax.torch._batch import Batch, Column
 from aucmax.torch._evaluation import evaluate
-from aucmax.torch._tensor_risk import LARGEST_SHORTFALL_OF_A_ROW, PairForm
+from aucmax.torch._tensor_risk import MAX_SHORTFALL_OF_A_ROW, PairForm
 
 __all__ = [
     "LambdaLoss",
@@ -28,26 +28,16 @@ __all__ = [
 
 
 class PairLoss(torch.nn.Module):
-    """What all losses share: a risk of each column, and the mean over the columns.
-
-    Attributes
-    ----------
-    n_calls : int
-        How often the loss was computed; compiled code does not count.
-    n_without_pairs : int
-        How many of these batches had no pair of a positive and a negative. Their loss
-        is 0, with a gradient of 0.
-    form : PairForm or None
-        The loss in operations on tensors; without it, all sums are on the processor.
-    """
+    """The base of all losses: a risk per column, and the mean over the columns."""
 
     takes_levels = False
+    #: the loss in operations on tensors; without it, all sums are on the processor
     form: PairForm | None = None
 
     def __init__(self) -> None:
         super().__init__()
-        self.n_calls = 0
-        self.n_without_pairs = 0
+        self.n_calls = 0  # how often it was computed; compiled code does not count
+        self.n_without_pairs = 0  # batches without pairs: loss and gradient are 0
 
     def forward(
         self,
@@ -85,27 +75,16 @@ class PairLoss(torch.nn.Module):
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def by_kernels(self, batch: Batch) -> tuple[float, FloatArray]:
-        """Return the mean of the columns, and its gradient, on the processor.
-
-        Parameters
-        ----------
-        batch : Batch
-            Checked, in memory.
-
-        Returns
-        -------
-        value : float
-            The loss.
-        gradient : ndarray of shape (n_rows, n_columns)
-            Its derivative by each score.
-        """
+        """Return the mean of the columns, and its gradient, on the processor."""
         gradient = np.zeros_like(batch.scores)
         values = []
         for place in range(batch.scores.shape[1]):
             column = batch.column(place)
             try:
                 self._check_classes(column)
-                value, slope = self._risk_of(column, batch.accuracy)
+                risk = self._risk(column, batch.accuracy)
+                bound = risk.bind(column.labels, column.sample_weight, column.qid)
+                value, slope = bound.value_and_gradient(column.scores)
             except NotEnoughClassesError:
                 continue
             values.append(value)
@@ -116,8 +95,8 @@ class PairLoss(torch.nn.Module):
         return float(np.mean(values)), gradient / len(values)
 
     @abstractmethod
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
+    def _risk(self, column: Column, accuracy: float) -> Risk:
+        """Return the risk of a column."""
 
     def _check_classes(self, column: Column) -> None:
         if column.labels.size == 0 or (column.labels == column.labels[0]).all():
@@ -149,9 +128,8 @@ class PairLogisticLoss(PairLoss):
 
     form = PairForm("logistic")
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
-        return _value_and_gradient(PairLogistic(accuracy=accuracy), column)
+    def _risk(self, column: Column, accuracy: float) -> Risk:
+        return PairLogistic(accuracy=accuracy)
 
 
 class PairHingeLoss(PairLoss):
@@ -180,9 +158,8 @@ class PairHingeLoss(PairLoss):
         self.margin = margin
         self.form = PairForm("hinge", float(margin))
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
-        return _value_and_gradient(PairHinge(self.margin), column)
+    def _risk(self, column: Column, accuracy: float) -> Risk:
+        return PairHinge(self.margin)
 
 
 class PairSigmoidLoss(PairLoss):
@@ -214,10 +191,8 @@ class PairSigmoidLoss(PairLoss):
         self.tau = tau
         self.form = PairForm("sigmoid", float(tau))
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
-        risk = PairSigmoid(tau=self.tau, accuracy=accuracy)
-        return _value_and_gradient(risk, column)
+    def _risk(self, column: Column, accuracy: float) -> Risk:
+        return PairSigmoid(tau=self.tau, accuracy=accuracy)
 
 
 class PartialAUCLoss(PairLoss):
@@ -225,13 +200,13 @@ class PartialAUCLoss(PairLoss):
 
     Of the negatives, those with ranks in `fpr_range` count, by descending logit; of the
     positives, those with ranks in `tpr_range`; rows at the ends count in part. The rows
-    that count are chosen anew for each batch, and held fixed in the gradient.
+    that count are chosen again for each batch, and held fixed in the gradient.
 
     Parameters
     ----------
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        Lower and upper end, ``0 <= low < high <= 1``. A batch must have so many
-        negatives (positives) that the range covers one of them.
+        Lower and upper end, ``0 <= low < high <= 1``. A batch must have
+        enough negatives (positives) for the range to cover one of them.
     loss : {"sigmoid", "logistic", "hinge"}, default="sigmoid"
         The loss of a pair: equal to :class:`aucmax.risks.PairSigmoid`,
         :class:`~aucmax.risks.PairLogistic` or :class:`~aucmax.risks.PartialHinge` with
@@ -274,11 +249,11 @@ class PartialAUCLoss(PairLoss):
         }
         ranges = (self.fpr_range, self.tpr_range)
         self.form = PairForm(loss, float(tau) if loss == "sigmoid" else 1.0, ranges)
-        if loss == "hinge" and not _is_choice_of_rows(self._ranges):
+        box = PartialHinge(**self._ranges).rank_box() if loss == "hinge" else None
+        if box is not None and not box.is_choice_of_rows:
             self.form = None  # a choice of orders, which is left to the kernels
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
+    def _risk(self, column: Column, accuracy: float) -> Risk:
         if column.qid is None:
             self._check_sizes(column.labels == 1)
         risks: dict[str, Risk] = {
@@ -286,19 +261,19 @@ class PartialAUCLoss(PairLoss):
             "logistic": PairLogistic(accuracy=accuracy, **self._ranges),
             "hinge": PartialHinge(**self._ranges),
         }
-        return _value_and_gradient(risks[self.loss], column)
+        return risks[self.loss]
 
     def _check_sizes(self, labels: BoolArray) -> None:
-        """Complain about a range that covers less than one row of its class."""
+        """Reject a range that covers less than one row of its class."""
         for name, rows, members in (
             ("fpr_range", "negatives", ~labels),
             ("tpr_range", "positives", labels),
         ):
             low, high = self._ranges[name]
             n_rows = int(np.count_nonzero(members))
-            if (high - low) * n_rows >= 1.0 - LARGEST_SHORTFALL_OF_A_ROW:
+            if (high - low) * n_rows >= 1.0 - MAX_SHORTFALL_OF_A_ROW:
                 continue
-            needed = math.ceil((1.0 - LARGEST_SHORTFALL_OF_A_ROW) / (high - low))
+            needed = math.ceil((1.0 - MAX_SHORTFALL_OF_A_ROW) / (high - low))
             size = math.ceil(labels.size * needed / n_rows)
             raise ValueError(
                 f"{name}={(low, high)!r} covers {(high - low) * n_rows:.3g} of the "
@@ -321,7 +296,7 @@ class LambdaLoss(PairLoss):
     Parameters
     ----------
     metric : {"auc", "mauc"}, default="auc"
-        What is changed. Labels for "mauc" are levels 0, 1, 2, ...
+        The metric whose change counts. Labels for "mauc" are levels 0, 1, 2, ...
 
     References
     ----------
@@ -346,17 +321,6 @@ class LambdaLoss(PairLoss):
         if not self.takes_levels:
             self.form = PairForm("logistic", is_ranked=True)
 
-    def _risk_of(self, column: Column, accuracy: float) -> tuple[float, FloatArray]:
-        """Return the risk of one column, and its gradient."""
+    def _risk(self, column: Column, accuracy: float) -> Risk:
         weights = "equal" if self.metric == "auc" else "mauc"
-        risk = PairLogistic(True, pair_weights=weights, accuracy=accuracy)
-        return _value_and_gradient(risk, column)
-
-
-def _value_and_gradient(risk: Risk, column: Column) -> tuple[float, FloatArray]:
-    bound = risk.bind(column.labels, column.sample_weight, column.qid)
-    return bound.value_and_gradient(column.scores)
-
-
-def _is_choice_of_rows(ranges: dict[str, Any]) -> bool:
-    return PartialHinge(**ranges).rank_box().is_choice_of_rows
+        return PairLogistic(True, pair_weights=weights, accuracy=accuracy)

@@ -1,8 +1,9 @@
 """How much a pair of rows counts: weights of levels, counted once for given labels."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import count, pairwise
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ __all__ = [
     "Part",
     "equal_weights",
     "mauc_numbers",
+    "run_all",
     "spans_of_groups",
     "split_levels",
 ]
@@ -143,3 +145,34 @@ def _part(queries: IntArray | None, rest: IntArray, classes: IntArray) -> Part:
         groups, owners = queries, np.arange(queries.max() + 1)
     starts = np.concatenate(([0], np.cumsum(np.bincount(groups))))
     return Part(groups, owners, classes, starts)
+
+
+def run_all(tasks: Sequence[Callable[[], None]], n_jobs: int) -> None:
+    """Run all tasks, each of which writes to a place of its own.
+
+    This thread takes part, so that one fewer has to be started: that is most of what
+    sharing costs. The others end with the call, so that a process that forks later has
+    none to miss.
+    """
+    if n_jobs == 1 or len(tasks) <= 1:
+        for task in tasks:
+            task()
+        return
+    numbers = count()  # each is handed out once, whichever thread asks
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        while not errors and (number := next(numbers)) < len(tasks):
+            try:
+                tasks[number]()
+            except BaseException as error:
+                errors.append(error)
+
+    helpers = [Thread(target=work) for _ in range(min(n_jobs, len(tasks)) - 1)]
+    for helper in helpers:
+        helper.start()
+    work()
+    for helper in helpers:
+        helper.join()
+    if errors:
+        raise errors[0]

@@ -1,25 +1,23 @@
 """Sums of hinges over the pairs of two sorted classes."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from aucmax._core.sorting import RowNumbers
-from aucmax._core.validation import FloatArray, IntArray
-from aucmax.risks import _kernels
-from aucmax.risks._class_rows import ClassRows
-from aucmax.risks._forms import gram, sums_of_windows
+from aucmax._core.validation import BoolArray, FloatArray
+from aucmax.risks._pairs import hinge_kernels
+from aucmax.risks._pairs.class_rows import ClassRows
+from aucmax.risks._pairs.forms import window_laplacian
 from aucmax.risks.contract import Support
 
 __all__ = [
     "LARGEST_GAP_AT_A_KINK",
+    "HingeGrid",
     "hinge_support",
     "laplacian",
     "mean_hinge",
     "shifted",
-    "window_laplacian",
 ]
 
 # In units of the largest score: a pair as close to the kink as this is at it, because
@@ -52,7 +50,7 @@ def shifted(
 
 def mean_hinge(lifted: ClassRows, positive: ClassRows) -> float:
     """Return the weighted mean over pairs of max(0, lifted - positive)."""
-    total = _kernels.hinge_total(
+    total = hinge_kernels.hinge_total(
         lifted.values,
         lifted.weights_or_empty,
         positive.values,
@@ -79,7 +77,7 @@ def hinge_support(
     shares = 0.0
     for own, other in ((positive, lifted), (lifted, positive)):
         sums = np.empty_like(own.values)
-        _kernels.ramp_sums(
+        hinge_kernels.ramp_sums(
             own.values,
             other.values,
             other.weights_or_empty,
@@ -117,53 +115,66 @@ def laplacian(
     )
 
 
-def window_laplacian(
-    positive: tuple[RowNumbers, FloatArray],
-    lifted: tuple[RowNumbers, FloatArray],
-    first: IntArray,
-    last: IntArray,
-) -> Callable[[FloatArray], FloatArray]:
-    """Return the Laplacian L of rows that are joined in windows, as V -> V^T L V.
-
-    Of each class there are the rows and their weights. A positive is joined with the
-    lifted negatives from `first` to before `last`, by the product of their weights. V
-    is dense or sparse.
-    """
-    mass_positive, mass_lifted = positive[1], lifted[1]
-    masses = _prefix_sums(mass_lifted)
-    of_positive = mass_positive * (masses[last] - masses[first])
-    n_positive, n = mass_positive.size, mass_lifted.size
-    entering = np.bincount(first, mass_positive, minlength=n + 1)
-    leaving = np.bincount(last, mass_positive, minlength=n + 1)
-    of_lifted = mass_lifted * np.cumsum(entering - leaving)[:n]
-    degrees = np.concatenate([of_positive, of_lifted])
-    rows = np.concatenate([positive[0], lifted[0]])
-
-    def form(columns: Any) -> FloatArray:
-        ordered = columns[rows]
-        if sparse.issparse(ordered):
-            return _sparse_form(ordered)
-        partners = _prefix_sums(mass_lifted[:, None] * ordered[n_positive:])
-        pulled = degrees[:, None] * ordered
-        # both halves of the symmetric cross term at once; made symmetric below
-        crossed = partners[last]
-        crossed -= partners[first]
-        crossed *= (2.0 * mass_positive)[:, None]
-        pulled[:n_positive] -= crossed
-        hessian: FloatArray = ordered.T @ pulled
-        return (hessian + hessian.T) / 2.0
-
-    def _sparse_form(ordered: Any) -> FloatArray:
-        own = sparse.diags_array(mass_positive) @ ordered[:n_positive]
-        others = sparse.diags_array(mass_lifted) @ ordered[n_positive:]
-        crossed = sums_of_windows(own, others, first, last)
-        return gram(ordered, degrees) - crossed - crossed.T
-
-    return form
+_CELLS_PER_WIDTH = 32.0
 
 
-def _prefix_sums(rows: FloatArray) -> FloatArray:
-    """Return the sums of the first 0, 1, 2, ... rows."""
-    sums = np.zeros((rows.shape[0] + 1, *rows.shape[1:]))
-    np.cumsum(rows, axis=0, out=sums[1:])
-    return sums
+class HingeGrid(NamedTuple):
+    """Cells over the range of the scores; the margin is a whole number of them."""
+
+    low: float
+    scale: float  # cells per unit of score
+    n_cells: int
+    lift: int  # the margin, in cells
+    reach: int  # half the smoothing width, in cells
+
+    @classmethod
+    def cover(
+        cls, scores: FloatArray, margin: float, width: float
+    ) -> "HingeGrid | None":
+        """Lay a grid fine enough for the width, or None if sorting is cheaper."""
+        low, high = float(scores.min()), float(scores.max())
+        lift = int(np.ceil(_CELLS_PER_WIDTH * margin / width))
+        scale = lift / margin
+        if not (high - low) * scale < scores.size / 2 or lift > scores.size:
+            return None
+        n_cells = int((high - low) * scale) + 1
+        return cls(low, scale, n_cells, lift, max(1, round(width * scale / 2.0)))
+
+    def support(
+        self,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None,
+        margin: float,
+        *,
+        ranges: tuple[float, float] = (1.0, 1.0),
+        choice_width: float = 1.0,
+    ) -> Support:
+        """Evaluate the smoothed risk cell by cell.
+
+        Only the highest negatives and the lowest positives count, up to the shares
+        `ranges` of their classes. The slope chooses them smoothly, over `choice_width`
+        times the width; the value as they are.
+        """
+        weights = np.empty(0) if sample_weight is None else sample_weight
+        masses, moments, shares = np.zeros((3, 2, self.n_cells))
+        place = self.low, self.scale
+        hinge_kernels.cell_masses(scores, labels, weights, *place, masses, moments)
+        amounts = masses.sum(axis=1) * ranges
+        pairs = float(amounts[0] * amounts[1])
+        choice = np.ones_like(masses)
+        if min(ranges) < 1.0:
+            reach = max(1, round(choice_width * self.reach))
+            hinge_kernels.smooth_choice(masses, amounts, reach, choice)
+        chosen = masses * choice
+        hinge_kernels.cell_shares(chosen, self.lift, self.reach, shares)
+        met = float((chosen[0] * shares[0]).sum()) / pairs
+        if min(ranges) < 1.0:
+            hinge_kernels.keep_first(masses, moments, amounts)
+        total = hinge_kernels.cell_hinge_bound(masses, moments, self.lift)
+        subgradient = np.empty_like(scores)
+        shares *= choice / pairs
+        hinge_kernels.cell_subgradient(
+            scores, labels, weights, *place, shares, subgradient
+        )
+        return Support(float(total) / self.scale / pairs, subgradient, margin * met)

@@ -20,7 +20,6 @@ are compiled in a fifth of the time of unrolled ones, and run faster.
 # mypy: disable-error-code="no-untyped-def"
 
 from collections import namedtuple
-from typing import Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from aucmax._core.compiled import njit
 
 #: rows in groups: where groups start, and one value a row (one weight for all: it is 1;
 #: no steps: all are 1)
-Rows = namedtuple("Rows", "starts scores decays steps levels weights")
+SweepRows = namedtuple("SweepRows", "starts scores decays steps levels weights")
 #: the weight of a pair, but for those of its rows: a factor a group (0: leave it out),
 #: times the distance of its levels' numbers, of shape (n_groups, n_levels), if it has
 #: any columns
@@ -182,113 +181,11 @@ def meet_far(near, far, a, z, step, table):
     return slope, curvature
 
 
-def sweep_for(pairing: Pairing) -> Any:
-    """Choose the loop that fills in what each row owes to the rows before it.
-
-    Each is compiled by itself, when it is asked for first. Going down, the rows before
-    are those above. The sums of both directions are the gradient and the hessian.
-    """
-    if pairing.n_levels == 2:
-        return sweep_two_ranked if pairing.is_ranked else sweep_two
-    return sweep_ranked if pairing.is_ranked else sweep_plain
-
-
 @njit(cache=True, nogil=True)
 def leave_out(first, end, gradient, hessian):
     """Fill in zeros for the rows of a group that has no pairs."""
     for i in range(first, end):
         gradient[i] = hessian[i] = 0.0
-
-
-@njit(cache=True, nogil=True)
-def sweep_two(rows, pairing, table, groups, down, met, gradient, hessian):
-    """Sweep over groups of two levels, whose numbers the factors of groups contain.
-
-    One loop for the level that a row is of, and for the other; `near`[0] is for a row
-    of level 0.
-    """
-    near = met.near
-    wrong, sign = (1, 1.0) if down else (0, -1.0)
-    is_weighted = rows.weights.size > 1
-    for group in range(groups[0], groups[1]):
-        first, end = rows.starts[group], rows.starts[group + 1]
-        unit = pairing.factors[group]
-        if unit == 0.0:
-            leave_out(first, end, gradient, hessian)
-            continue
-        for k in range(near.shape[1]):
-            near[0, k] = near[1, k] = 0.0
-        w, z, passed = 1.0, 1.0, 0.0
-        for j in range(end - first):
-            i = first + j if down else end - 1 - j
-            a = rows.levels[i]
-            if j > 0:
-                z = rows.decays[i - 1 if down else i]
-            if is_weighted:
-                w = rows.weights[i]
-            u = unit * w
-            slope = curvature = 0.0
-            power = z
-            for k in range(near.shape[1]):
-                x = near[a, k] * power
-                near[a, k] = x
-                near[1 - a, k] = near[1 - a, k] * power + u
-                slope += table[0, k] * x
-                curvature += table[1, k] * x
-                power *= z
-            if a == wrong:
-                slope -= passed
-            else:
-                passed += u
-            gradient[i] = sign * w * slope
-            hessian[i] = w * curvature
-
-
-@njit(cache=True, nogil=True)
-def sweep_two_ranked(rows, pairing, table, groups, down, met, gradient, hessian):
-    """Sweep over groups of two levels where distances in ranks count."""
-    near, far = met.near, met.far
-    wrong, sign = (1, 1.0) if down else (0, -1.0)
-    is_weighted, has_steps = rows.weights.size > 1, rows.steps.size > 0
-    for group in range(groups[0], groups[1]):
-        first, end = rows.starts[group], rows.starts[group + 1]
-        unit = pairing.factors[group]
-        if unit == 0.0:
-            leave_out(first, end, gradient, hessian)
-            continue
-        for k in range(near.shape[1]):
-            near[0, k] = near[1, k] = far[0, k] = far[1, k] = 0.0
-        w, z, step = 1.0, 1.0, 0.0
-        passed = passed_far = 0.0
-        for j in range(end - first):
-            i = first + j if down else end - 1 - j
-            a = rows.levels[i]
-            if j > 0:
-                z = rows.decays[i - 1 if down else i]
-                step = rows.steps[i - 1 if down else i] if has_steps else 1.0
-            if is_weighted:
-                w = rows.weights[i]
-            u = unit * w
-            slope = curvature = 0.0
-            power = z
-            for k in range(near.shape[1]):
-                y = near[1 - a, k] * power
-                far[1 - a, k] = far[1 - a, k] * power + step * y
-                near[1 - a, k] = y + u
-                x = near[a, k] * power
-                near[a, k] = x
-                x = far[a, k] * power + step * x
-                far[a, k] = x
-                slope += table[0, k] * x
-                curvature += table[1, k] * x
-                power *= z
-            passed_far += step * passed
-            if a == wrong:
-                slope -= passed_far
-            else:
-                passed += u
-            gradient[i] = sign * w * slope
-            hessian[i] = w * curvature
 
 
 @njit(cache=True, nogil=True)

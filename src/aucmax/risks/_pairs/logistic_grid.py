@@ -9,7 +9,10 @@ read off at the rows: O(P m) for m rows, in two passes without a sort. Both ends
 cell are nodes, so that rows of one score owe each other what they do by definition.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+
 import math
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -18,26 +21,29 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebpts2
 from numpy.typing import NDArray
 
-from aucmax._core.sorting import RowNumbers
-from aucmax._core.validation import FloatArray
-from aucmax.risks import _moment_arrays as arrays
-from aucmax.risks import _moment_kernels as kernels
-from aucmax.risks._exponential_sums import coefficients
-from aucmax.risks._selection import highest
-from aucmax.risks._threads import run_all
+from aucmax._core.compiled import njit
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.risks._pairs.class_rows import highest
+from aucmax.risks._pairs.level_pairs import run_all
+from aucmax.risks._pairs.logistic_table import coefficients
 
-__all__ = ["Grid", "GridSums", "TwoClasses"]
+__all__ = ["GridClasses", "GridSums", "LogisticGrid"]
 
 _CELL = 0.5  # width of a cell, in units of the scores
 _GAIN = 25.0  # by which a further node lowers the error
 _FINER = 100.0  # sums at nodes, of whose error interpolation makes up to 8 times it
-_FEWEST_ROWS = 256
+_MIN_ROWS = 256
 _ROWS_PER_NODE = 4  # with fewer, sorting is cheaper
 _BLOCK = 2**15  # rows that a thread takes at a time, at least
-_COMPILED_ROWS = 2**14  # fewer take NumPy less time than numba takes to load
 # Fewer are left to one thread: they take it some milliseconds, during which the threads
 # of a tree learner still wait in a loop for their next tree and keep others from cores.
 _MANY_ROWS = 2**19
+#: rows of two classes; empty weights stand for ones, and `cuts`[class] has the
+#: threshold and the share at it of the cuts where the range of its ranks starts and
+#: ends; what is outside counts by a share, too
+GridRows = namedtuple("GridRows", "scores classes weights cuts outside")
+#: the lowest score, and cells per unit of score
+Place = namedtuple("Place", "low scale")
 # of slope and curvature, for negatives and for positives
 _SIGNS = np.array([[[1.0, 1.0]], [[-1.0, 1.0]]])
 
@@ -45,7 +51,7 @@ _SIGNS = np.array([[[1.0, 1.0]], [[-1.0, 1.0]]])
 class ClassRange(NamedTuple):
     """The rows of a class of which only some ranks count, by descending score."""
 
-    rows: RowNumbers
+    rows: IntArray
     weights: FloatArray | None
     low: float
     high: float
@@ -62,25 +68,13 @@ class ClassRange(NamedTuple):
         return (*start, *end)
 
 
-class TwoClasses(NamedTuple):
-    """Rows of two classes whose scores are left to say.
+class GridClasses(NamedTuple):
+    """Rows of two classes, without their scores."""
 
-    Attributes
-    ----------
-    classes : ndarray of uint8
-        0 for negatives, 1 for positives.
-    weights : ndarray
-        Row weights; empty for ones.
-    ranges : tuple of ClassRange or None
-        What counts of the negatives and of the positives; None for all.
-    outside : float
-        The share by which a row outside of its range counts.
-    """
-
-    classes: NDArray[Any]
-    weights: FloatArray
-    ranges: tuple[ClassRange | None, ...]
-    outside: float
+    classes: NDArray[Any]  # 0 for negatives, 1 for positives
+    weights: FloatArray  # empty for ones
+    ranges: tuple[ClassRange | None, ...]  # of negatives and positives; None for all
+    outside: float  # the share by which a row outside of its range counts
 
     @classmethod
     def of(
@@ -89,7 +83,7 @@ class TwoClasses(NamedTuple):
         weights: FloatArray | None,
         ranges: Sequence[tuple[float, float]],
         outside: float,
-    ) -> "TwoClasses":
+    ) -> "GridClasses":
         """Look up the rows of a class that has a range."""
         found: list[ClassRange | None] = []
         for own, ends in enumerate(ranges):
@@ -103,7 +97,7 @@ class TwoClasses(NamedTuple):
         weights = np.empty(0) if weights is None else weights
         return cls(classes, weights, tuple(found), outside)
 
-    def at(self, scores: FloatArray) -> kernels.Rows:
+    def at(self, scores: FloatArray) -> GridRows:
         """Return the rows with these scores."""
         cuts = np.empty((0, 4))
         if any(self.ranges):
@@ -111,33 +105,23 @@ class TwoClasses(NamedTuple):
             cuts = np.array(
                 [everything if r is None else r.cuts(scores) for r in self.ranges]
             )
-        return kernels.Rows(scores, self.classes, self.weights, cuts, self.outside)
+        return GridRows(scores, self.classes, self.weights, cuts, self.outside)
 
 
-class Grid(NamedTuple):
-    """Cells over the range of the scores.
+class LogisticGrid(NamedTuple):
+    """Cells over the range of the scores."""
 
-    Attributes
-    ----------
-    place : Place
-        The lowest score, and cells per unit of score.
-    n_cells : int
-        Number of cells.
-    n_nodes : int
-        Nodes of a cell.
-    table : ndarray of shape (3, n_powers)
-        Slope, curvature and height of the loss as sums of powers of exp(-distance).
-    """
-
-    place: kernels.Place
+    place: Place
     n_cells: int
-    n_nodes: int
-    table: FloatArray
+    n_nodes: int  # of a cell
+    table: FloatArray  # slope, curvature and height as powers of exp(-distance)
 
     @classmethod
-    def cover(cls, scores: FloatArray, width: float, accuracy: float) -> "Grid | None":
+    def cover(
+        cls, scores: FloatArray, width: float, accuracy: float
+    ) -> "LogisticGrid | None":
         """Lay a grid, or None if sorting is cheaper; `width` is the unit of scores."""
-        if scores.size < _FEWEST_ROWS:
+        if scores.size < _MIN_ROWS:
             return None
         low, high = float(scores.min()), float(scores.max())
         n_cells = (high - low) / (_CELL * width)
@@ -146,9 +130,11 @@ class Grid(NamedTuple):
         return cls.between(low, high, width, accuracy)
 
     @classmethod
-    def between(cls, low: float, high: float, width: float, accuracy: float) -> "Grid":
+    def between(
+        cls, low: float, high: float, width: float, accuracy: float
+    ) -> "LogisticGrid":
         """Lay a grid from the lowest to the highest score, whatever it costs."""
-        place = kernels.Place(low, 1.0 / (_CELL * width))
+        place = Place(low, 1.0 / (_CELL * width))
         n_cells = int((high - low) / (_CELL * width)) + 1
         table = coefficients(accuracy / _FINER)
         return cls(place, n_cells, _n_nodes(accuracy), table)
@@ -157,30 +143,20 @@ class Grid(NamedTuple):
 class GridSums:
     """Sums over all pairs of the rows, each pair of weight 1 but for its rows' own.
 
-    Parameters
-    ----------
-    rows : Rows
-        The rows, with their scores.
-    grid : Grid
-        Cells over the range of the scores.
-    n_jobs : int
-        Number of threads; the result does not depend on it.
-    add_others : callable, default=None
-        Adds to the moments of the cells, of shape (2, n_cells, n_nodes), those of rows
-        that are elsewhere; what is returned for the rows here then counts pairs with
-        them, too.
+    `add_others` adds to the moments of the cells, of shape (2, n_cells, n_nodes), those
+    of rows elsewhere: the results for the rows here then count pairs with them, too.
+    The number of threads changes no bit.
     """
 
     def __init__(
         self,
-        rows: kernels.Rows,
-        grid: Grid,
+        rows: GridRows,
+        grid: LogisticGrid,
         n_jobs: int,
         add_others: Callable[[FloatArray], FloatArray] | None = None,
     ) -> None:
         self._rows, self._grid = rows, grid
         self._n_jobs = n_jobs if rows.scores.size >= _MANY_ROWS else 1
-        self._passes: Any = kernels if rows.scores.size >= _COMPILED_ROWS else arrays
         self._lagrange, places = _nodes(grid.n_nodes)
         moments = self._moments()
         if add_others is not None:
@@ -224,7 +200,7 @@ class GridSums:
         owed = self._owed[:, :, :2] * (_SIGNS * unit)
         by_cell = owed.reshape(2, grid.n_cells, grid.n_nodes, 2)
         series = np.ascontiguousarray(self._lagrange.T @ by_cell)
-        read = partial(self._passes.read_off, self._rows, grid.place)
+        read = partial(read_off, self._rows, grid.place)
         results = series, gradient, hessian
         tasks = [partial(read, *block, *results) for block in self._blocks()]
         run_all(tasks, self._n_jobs)
@@ -234,7 +210,7 @@ class GridSums:
         blocks = self._blocks()
         grid = self._grid
         moments = np.zeros((len(blocks), 2, grid.n_cells, grid.n_nodes))
-        add = partial(self._passes.add_moments, self._rows, grid.place)
+        add = partial(add_moments, self._rows, grid.place)
         tasks = zip(blocks, moments, strict=True)
         run_all([partial(add, *block, own) for block, own in tasks], self._n_jobs)
         total: FloatArray = moments.sum(axis=0)
@@ -317,3 +293,61 @@ def _nodes(n_nodes: int) -> tuple[FloatArray, FloatArray]:
     powers = np.vander(points, increasing=True)
     lagrange = np.ascontiguousarray(np.linalg.inv(powers).T)
     return lagrange, (points + 1.0) * (_CELL / 2.0)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def counted(rows, i):
+    """Return how much a row counts."""
+    w = rows.weights[i] if rows.weights.size else 1.0
+    if rows.cuts.size == 0:
+        return w
+    start, share_at_start, end, share_at_end = rows.cuts[rows.classes[i]]
+    score = rows.scores[i]
+    share = 0.0
+    if score >= end:
+        share = share_at_end if score == end else 1.0
+        if score >= start:
+            share -= share_at_start if score == start else 1.0
+    return w * (share + rows.outside * (1.0 - share))
+
+
+@njit(cache=True, nogil=True)
+def add_moments(rows, place, first, last, moments):
+    """Add the powers of the places of some rows to the moments of class and cell."""
+    n_cells, n_powers = moments.shape[1:]
+    for i in range(first, last):
+        w = counted(rows, i)
+        if w == 0.0:
+            continue
+        x = (rows.scores[i] - place.low) * place.scale
+        cell = min(int(x), n_cells - 1)
+        x = 2.0 * (x - cell) - 1.0
+        own = moments[rows.classes[i], cell]
+        for k in range(n_powers):
+            own[k] += w
+            w *= x
+
+
+@njit(cache=True, nogil=True)
+def read_off(rows, place, first, last, series, gradient, hessian):
+    """Fill in both derivatives by the scores of some rows, times the rows' weights.
+
+    `series`[class, cell, :, 0 and 1] are the coefficients of polynomials of the place
+    in the cell. Two of them take as long as one.
+    """
+    n_cells, n_powers = series.shape[1:3]
+    for i in range(first, last):
+        w = counted(rows, i)
+        if w == 0.0:
+            gradient[i] = hessian[i] = 0.0
+            continue
+        x = (rows.scores[i] - place.low) * place.scale
+        cell = min(int(x), n_cells - 1)
+        x = 2.0 * (x - cell) - 1.0
+        of_cell = series[rows.classes[i], cell]
+        slope = curvature = 0.0
+        for k in range(n_powers - 1, -1, -1):
+            slope = slope * x + of_cell[k, 0]
+            curvature = curvature * x + of_cell[k, 1]
+        gradient[i] = w * slope
+        hessian[i] = w * curvature

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import reference_pair_logistic
-from aucmax.risks import PairLogistic, PairSigmoid, _grid_sums, bound_pair_logistic
-from aucmax.risks._grid_sums import Grid
+from aucmax.risks import PairLogistic, PairSigmoid, bound_pair_logistic
+from aucmax.risks._pairs import logistic_grid
+from aucmax.risks._pairs.logistic_grid import LogisticGrid
 from reference_pair_sigmoid import pair_sigmoid
 
 pytestmark = pytest.mark.kernel
@@ -28,17 +29,16 @@ def draw(kind, generator):
     }[kind]
 
 
-@pytest.fixture(autouse=True, params=[2**14, 0], ids=["by NumPy", "by loops"])
-def always_a_grid(request, monkeypatch):
-    monkeypatch.setattr(_grid_sums, "_FEWEST_ROWS", 2)
-    monkeypatch.setattr(_grid_sums, "_ROWS_PER_NODE", 1e-6)
-    monkeypatch.setattr(_grid_sums, "_COMPILED_ROWS", request.param)
+@pytest.fixture(autouse=True)
+def always_a_grid(monkeypatch):
+    monkeypatch.setattr(logistic_grid, "_MIN_ROWS", 2)
+    monkeypatch.setattr(logistic_grid, "_ROWS_PER_NODE", 1e-6)
 
 
 @pytest.fixture
 def n_grids(monkeypatch):
     """Count the sums that went over a grid."""
-    made, grid_sums = [], _grid_sums.GridSums
+    made, grid_sums = [], logistic_grid.GridSums
 
     def count(*given):
         made.append(1)
@@ -107,8 +107,8 @@ def test_the_logistic_loss_is_the_definition(kind, accuracy, n_grids):
 
 
 def test_threads_change_no_bit(monkeypatch):
-    monkeypatch.setattr(_grid_sums, "_BLOCK", 64)
-    monkeypatch.setattr(_grid_sums, "_MANY_ROWS", 0)
+    monkeypatch.setattr(logistic_grid, "_BLOCK", 64)
+    monkeypatch.setattr(logistic_grid, "_MANY_ROWS", 0)
     generator = np.random.default_rng(0)
     labels, scores = generator.random(N_ROWS) < 0.3, generator.normal(size=N_ROWS)
     one, three = (
@@ -119,35 +119,18 @@ def test_threads_change_no_bit(monkeypatch):
     np.testing.assert_array_equal(one[1], three[1])
 
 
-@pytest.mark.parametrize("weights", [None, "plain", "wide"])
-@pytest.mark.parametrize("kind", ["smooth", "tied", "borders", "outliers"])
-@pytest.mark.parametrize("fpr_range", RANGES)
-def test_numpy_gives_the_same_bits_as_loops(kind, weights, fpr_range, monkeypatch):
-    generator = np.random.default_rng(len(kind))
-    labels, scores = generator.random(N_ROWS) < 0.3, draw(kind, generator)
-    ranges = {"fpr_range": fpr_range, "tpr_range": (0.2, 0.9), "outside_weight": 0.3}
-    risk = PairLogistic(**ranges)
-    pairs = risk.bind(labels, some_weights(weights, generator))
-    found = []
-    for most_rows in (2**14, 0):
-        monkeypatch.setattr(_grid_sums, "_COMPILED_ROWS", most_rows)
-        found.append(pairs.value_gradient_hessian(scores))
-    for ours, expected in zip(*found, strict=True):
-        np.testing.assert_array_equal(ours, expected)
-
-
 def test_many_rows_within_few_widths_take_the_grid_and_others_the_sort(monkeypatch):
     monkeypatch.undo()
     generator = np.random.default_rng(1)
     scores = generator.normal(size=20_000)
-    assert Grid.cover(scores, 1.0, 1e-7) is not None
-    assert Grid.cover(scores, 1e-3, 1e-7) is None
-    assert Grid.cover(scores[:200], 1.0, 1e-7) is None
-    assert Grid.cover(np.r_[scores, 1e300, -1e300], 1.0, 1e-7) is None
+    assert LogisticGrid.cover(scores, 1.0, 1e-7) is not None
+    assert LogisticGrid.cover(scores, 1e-3, 1e-7) is None
+    assert LogisticGrid.cover(scores[:200], 1.0, 1e-7) is None
+    assert LogisticGrid.cover(np.r_[scores, 1e300, -1e300], 1.0, 1e-7) is None
     labels = generator.random(20_000) < 0.1
     risk = PairSigmoid((0, 0.1))
     value, gradient = risk.bind(labels).value_and_gradient(scores)
-    monkeypatch.setattr(_grid_sums, "_FEWEST_ROWS", 10**9)
+    monkeypatch.setattr(logistic_grid, "_MIN_ROWS", 10**9)
     expected, slopes = risk.bind(labels).value_and_gradient(scores)
     assert value == pytest.approx(expected, rel=1e-7)
     np.testing.assert_allclose(gradient, slopes, rtol=2e-7, atol=1e-13)

@@ -1,0 +1,185 @@
+"""Pictures of margin models: scorecards, and the margin by its parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aucmax._core.docstrings import documented
+from aucmax._core.parameters import check_integer
+from aucmax.plots._display import BLUE, GREY, ORANGE, Drawing, axes_or_new, dress, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import FillBetweenPolyCollection
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    from aucmax.margin.margin_certificate import MarginCurve
+    from aucmax.margin.scorecard import Scorecard
+
+__all__ = ["MarginCurveDisplay", "ScorecardDisplay", "margin_curve", "scorecard"]
+
+_LARGEST_RATIO_ON_A_LINEAR_AXIS = 20.0  # of the largest nu_pos to the smallest
+
+
+@dataclass(frozen=True)
+class ScorecardDisplay(Drawing):
+    """The picture that :func:`scorecard` has drawn, with its `figure_` and `ax_`."""
+
+    ax_: Axes
+    bars_: list[Patch]  # from top to bottom
+
+
+@documented
+def scorecard(
+    card: Scorecard, *, max_rows: int = 20, ax: Axes | None = None
+) -> ScorecardDisplay:
+    """Draw a scorecard: one bar per rule, as long as its points.
+
+    Parameters
+    ----------
+    card : Scorecard
+        The card, as ``MarginRanker.scorecard()`` returns it.
+    max_rows : int
+        Draw at most this many rules. The label of the axis states what is left out.
+
+    Returns
+    -------
+    ScorecardDisplay
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from aucmax.margin import Scorecard
+    >>> from aucmax.plots import scorecard
+    >>> card = Scorecard.from_stumps(["age"], [0, 0], [45, 60], [0.7, 0.3])
+    >>> display = scorecard(card, ax=Figure().subplots())
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['age > 45', 'age > 60']
+    """
+    check_integer("max_rows", max_rows)
+    if not card.rows:
+        raise ValueError("there is nothing to draw: no feature has a weight.")
+    rows, left_out = card.rows[:max_rows], card.rows[max_rows:]
+    ax = axes_or_new(ax, 6.4, 1.2 + 0.28 * len(rows))
+    bars = ax.barh(
+        range(len(rows)),
+        [row.points for row in rows],
+        color=[BLUE if row.direction > 0 else ORANGE for row in rows],
+        height=0.72,
+    )
+    ax.bar_label(bars, [f"{row.points:g}" for row in rows], padding=3, fontsize=9)
+    ax.margins(x=0.12)
+    together = sum(row.points for row in left_out)
+    note = f"\n({len(left_out)} more have {together:g} points together)"
+    ax.set_xlabel("points" + note * bool(left_out))
+    names = [plain(card.rule(row).split(": ")[0]) for row in rows]
+    ax.set_yticks(range(len(names)), names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    directions = [row.direction for row in rows]
+    if len(set(directions)) == 2:
+        handles = [bars[directions.index(direction)] for direction in (1, -1)]
+        labels = ["for large values", "for small values"]
+        ax.legend(handles, labels, fontsize="small", edgecolor="none")
+    return ScorecardDisplay(ax, list(bars))
+
+
+@dataclass(frozen=True)
+class MarginCurveDisplay(Drawing):
+    """What :func:`margin_curve` has drawn.
+
+    Attributes
+    ----------
+    figure_, ax_
+        The figure and the axes drawn on.
+    line_ : matplotlib.lines.Line2D
+        The solved points, joined.
+    best_ : matplotlib.lines.Line2D
+        The mark at the lowest point.
+    envelope_ : matplotlib collection
+        The region where the curve is proven not to be.
+    """
+
+    ax_: Axes
+    line_: Line2D
+    best_: Line2D
+    envelope_: FillBetweenPolyCollection
+
+
+@documented
+def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDisplay:
+    r"""Draw :math:`\hat\gamma(\nu^+)`, its lowest point, and what is proven below it.
+
+    Points are where the reduction was solved. The curve between them is not known, but
+    it does not enter the shaded region, so no point of it is lower than the mark by
+    more than the gap that is seen there.
+
+    Parameters
+    ----------
+    curve : MarginCurve
+        The curve, as a model with ``formulation="global"`` has it.
+
+    Returns
+    -------
+    MarginCurveDisplay
+        The drawing, with ``figure_`` and ``ax_``.
+
+    References
+    ----------
+    .. [1] D. Suehiro, K. Hatano, E. Takimoto. Approximate reduction from AUC
+       maximization to 1-norm soft margin optimization. ALT 2011, figure 1.
+    """
+    ax = axes_or_new(ax, 6.0, 4.0)
+    (line,) = ax.plot(
+        curve.nu_pos,
+        curve.gamma_hat,
+        color=BLUE,
+        linewidth=1.5,
+        marker="o",
+        markersize=4,
+        zorder=3,
+        label="solved",
+    )
+    x, y = float(curve.nu_pos[curve.best]), float(curve.gamma_hat[curve.best])
+    (best,) = ax.plot(
+        [x],
+        [y],
+        color=ORANGE,
+        linestyle="none",
+        marker="o",
+        markersize=9,
+        zorder=4,
+        label=rf"lowest: {y:.4g} at $\nu^+$ = {x:.4g}",
+    )
+    bottom = _bottom(curve)
+    envelope = ax.fill_between(
+        curve.lower_nu_pos,
+        bottom,
+        np.maximum(curve.lower_bound, bottom),
+        color=GREY,
+        alpha=0.2,
+        linewidth=0,
+        zorder=1,
+        label="proven: the curve is not here",
+    )
+    if curve.nu_pos[-1] > _LARGEST_RATIO_ON_A_LINEAR_AXIS * curve.nu_pos[0] > 0.0:
+        ax.set_xscale("log")
+    ax.set_ylim(bottom=bottom)
+    ax.set_xlabel(rf"$\nu^+$   ($\nu^- = \nu / \nu^+$, $\nu$ = {curve.nu:.4g})")
+    ax.set_ylabel(r"margin $\hat\gamma$")
+    dress(ax, "best")
+    return MarginCurveDisplay(ax, line, best, envelope)
+
+
+def _bottom(curve: MarginCurve) -> float:
+    """Return where to cut the shaded region, a little below the lowest bound of use."""
+    lowest, highest = float(curve.gamma_hat.min()), float(curve.gamma_hat.max())
+    height = max(highest - lowest, 0.05 * abs(lowest), 1e-12)
+    if curve.lower_bound.size:
+        lowest = max(min(lowest, float(curve.lower_bound.min())), lowest - height)
+    return lowest - 0.15 * height

@@ -1,0 +1,1 @@
+"""Sweeps, grids and kernels over the pairs of sorted rows."""

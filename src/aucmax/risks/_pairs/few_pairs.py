@@ -1,0 +1,232 @@
+"""Every pair of rows by itself, where there are at most a few dozen per row.
+
+Queries of a hundred rows have so few pairs that a loop over them, which needs no sort
+and runs by vector instructions, takes a fraction of the time of sweeps over sorted
+rows. The number of pairs per row is limited, so that it costs O(m) all the same.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from collections import namedtuple
+from functools import partial
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aucmax._core.compiled import njit
+from aucmax._core.validation import FloatArray, IntArray
+from aucmax.risks._pairs.level_pairs import run_all, spans_of_groups
+
+__all__ = ["FewPairs", "FewRoom"]
+
+_MAX_PAIRS = 32  # per row, on average; with more, sweeps are cheaper
+_MAX_MOVES = 256  # per row, at most, to sort by insertion
+_MAX_RANGE = 600.0  # range of scores whose exponentials neither overflow nor vanish
+_MANY_ROWS = 2**19  # fewer are done before other threads are of use
+
+#: where groups start; for each row its number, where the rows of later levels start,
+#: 1.0 if these are lower levels or -1.0 if they are higher, its weight, and the number
+#: of its level, whose distance a pair counts by; weights and numbers may be left out
+PairLayout = namedtuple("PairLayout", "starts rows nexts signs weights numbers")
+
+
+class FewPairs(NamedTuple):
+    """Rows group by group and level by level, in the order in which pairs are met."""
+
+    layout: PairLayout
+    is_ranked: bool
+
+    @classmethod
+    def of(
+        cls,
+        groups: IntArray | None,
+        levels: IntArray,
+        weights: FloatArray | None,
+        numbers: FloatArray,
+        *,
+        is_ranked: bool,
+    ) -> Self | None:
+        """Lay the rows out, or return None where sweeps are cheaper.
+
+        `numbers`[group, level] are those whose distance a pair counts by, if there are
+        any columns.
+        """
+        if is_ranked and weights is not None:
+            return None
+        counts = _counts(groups, levels)
+        sizes = counts.sum(axis=1)
+        squares = float((sizes * sizes).sum())
+        n_pairs = 0.5 * (squares - float((counts * counts).sum()))
+        if n_pairs > _MAX_PAIRS * levels.size:
+            return None
+        if is_ranked and squares > _MAX_MOVES * levels.size:
+            return None
+        if groups is None:
+            groups = np.zeros(levels.size, dtype=np.int64)
+        # loops are longer, and fewer, if the level that is met last has many rows
+        signs = np.where(counts[:, 0] < counts[:, -1], -1.0, 1.0)[groups]
+        cells = groups * counts.shape[1] + np.where(
+            signs > 0.0, counts.shape[1] - 1 - levels, levels
+        )
+        rows = np.argsort(cells, kind="stable")
+        ends = np.cumsum(np.bincount(cells))
+        layout = PairLayout(
+            np.concatenate(([0], np.cumsum(sizes))),
+            rows,
+            ends[cells[rows]],
+            signs[rows],
+            np.empty(0) if weights is None else weights[rows],
+            numbers[groups[rows], levels[rows]] if numbers.shape[1] else np.empty(0),
+        )
+        return cls(layout, is_ranked)
+
+    def room(self) -> "FewRoom":
+        """Make room for what calls need: new memory would cost as much as the loops."""
+        size = self.layout.rows.size
+        n_ranks = size if self.is_ranked else 0
+        order = np.arange(n_ranks)
+        return FewRoom(np.empty(size), np.empty((2, size)), order, np.empty(n_ranks))
+
+    def fill_in(
+        self,
+        scores: FloatArray,
+        width: float,
+        factors: FloatArray,
+        room: "FewRoom",
+        n_jobs: int,
+        results: tuple[NDArray[Any], NDArray[Any]],
+    ) -> bool:
+        """Fill in both derivatives by each score; return False if they are far apart.
+
+        Distances are in units of `width`; `factors` are those of the groups.
+        """
+        low, high = float(scores.min()), float(scores.max())
+        if not high - low <= _MAX_RANGE * width:
+            return False
+        layout, odds = self.layout, room.odds
+        ordered = np.take(scores, layout.rows, out=room.ordered, mode="clip")
+        np.subtract(ordered, low + 0.5 * (high - low), out=odds[1])
+        np.multiply(odds[1], layout.signs / width, out=odds[1])
+        np.exp(odds[1], out=odds[0])
+        np.divide(1.0, odds[0], out=odds[1])
+        largest = int(np.diff(layout.starts).max())
+
+        def work(span: tuple[int, int]) -> None:
+            if self.is_ranked:
+                find_ranks(layout, span, ordered, room.order, room.ranks)
+            own = np.empty((5, largest))
+            pair_up(layout, span, factors, odds, room.ranks, own, *results)
+
+        tasks = [partial(work, span) for span in spans_of_groups(layout.starts)]
+        run_all(tasks, n_jobs if scores.size >= _MANY_ROWS else 1)
+        return True
+
+
+class FewRoom(NamedTuple):
+    """Places for rows in the order of a layout, kept from one call to the next."""
+
+    ordered: FloatArray  # scores
+    odds: FloatArray
+    order: IntArray  # places by descending score in their groups, of the last call
+    ranks: FloatArray
+
+
+def _counts(groups: IntArray | None, levels: IntArray) -> IntArray:
+    """Return the number of rows of each group and level."""
+    n_levels = int(levels.max()) + 1
+    n_groups = 1 if groups is None else int(groups.max()) + 1
+    cells = levels if groups is None else groups * n_levels + levels
+    return np.bincount(cells, minlength=n_groups * n_levels).reshape(-1, n_levels)
+
+
+@njit(cache=True, nogil=True)
+def find_ranks(layout, groups, scores, order, ranks):
+    """Sort `order` within some groups, by descending score, and fill in the ranks.
+
+    Equal scores are in the order of their rows, so that it does not matter which order
+    there was before. It takes few moves if that is the one of similar scores.
+    """
+    rows = layout.rows
+    for group in range(groups[0], groups[1]):
+        first, end = layout.starts[group], layout.starts[group + 1]
+        for place in range(first + 1, end):
+            new = order[place]
+            score, row = scores[new], rows[new]
+            while place > first:
+                old = order[place - 1]
+                if scores[old] > score or (scores[old] == score and rows[old] < row):
+                    break
+                order[place] = old
+                place -= 1
+            order[place] = new
+        for place in range(first, end):
+            ranks[order[place]] = place - first
+
+
+@njit(cache=True, nogil=True)
+def pair_up(layout, groups, factors, odds, ranks, room, gradient, hessian):
+    """Fill in both derivatives for some groups.
+
+    `odds`[0] are exp(sign * score), and `odds`[1] one by it; no `ranks` mean that
+    distances in ranks do not count. `room` is for five numbers per row of a group.
+    """
+    for group in range(groups[0], groups[1]):
+        first, end = layout.starts[group], layout.starts[group + 1]
+        slopes, curvatures = room[0, : end - first], room[1, : end - first]
+        for k in range(end - first):
+            slopes[k] = curvatures[k] = 0.0
+        level = first  # where the rows of the level start
+        while layout.nexts[level] < end and factors[group] != 0.0:
+            start = layout.nexts[level]
+            for i in range(level, start):
+                share_out(layout, (i, start, end), factors[group], ranks, room[2])
+                total = meet(
+                    odds[0, i], odds[1, start:end], room, start - first, end - start
+                )
+                slopes[i - first] -= total[0]
+                curvatures[i - first] += total[1]
+            level = start
+        for k in range(end - first):
+            row = layout.rows[first + k]
+            gradient[row] = 0.0 + layout.signs[first + k] * slopes[k]  # not -0.0
+            hessian[row] = curvatures[k]
+
+
+@njit(cache=True, nogil=True)
+def share_out(layout, places, factor, ranks, shares):
+    """Fill in the weights of the pairs of one row and those from `start` to the end."""
+    i, start, end = places
+    for k in range(end - start):
+        shares[k] = factor
+    if layout.weights.size > 0:
+        own, others = layout.weights[i], layout.weights[start:end]
+        for k in range(others.size):
+            shares[k] *= own * others[k]
+    if ranks.size > 0:
+        own, others = ranks[i], ranks[start:end]
+        for k in range(others.size):
+            shares[k] *= abs(own - others[k])
+    if layout.numbers.size > 0:
+        own, others = layout.numbers[i], layout.numbers[start:end]
+        for k in range(others.size):
+            shares[k] *= abs(own - others[k])
+
+
+@njit(cache=True, nogil=True)
+def meet(own, others, room, first, n):
+    """Add what one row owes to n others from `first` on; return what it is owed."""
+    shares, slopes, curvatures = room[2, :n], room[3, :n], room[4, :n]
+    for k in range(n):
+        ratio = own * others[k]
+        slope = 1.0 / (1.0 + ratio)
+        slopes[k] = shares[k] * slope
+        curvatures[k] = shares[k] * slope * (ratio * slope)
+    met_slopes, met_curvatures = room[0, first : first + n], room[1, first : first + n]
+    slope = curvature = 0.0
+    for k in range(n):
+        met_slopes[k] += slopes[k]
+        met_curvatures[k] += curvatures[k]
+        slope += slopes[k]
+        curvature += curvatures[k]
+    return slope, curvature

@@ -1,0 +1,111 @@
+"""Quadratic forms of few columns, dense or sparse: V -> V^T L V."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from aucmax._core.sorting import RowNumbers
+from aucmax._core.validation import FloatArray, IntArray
+
+__all__ = ["beside", "gram", "window_laplacian"]
+
+_MAX_NUMBERS_AT_ONCE = 2**20  # of sparse columns made dense
+
+
+def gram(columns: Any, weights: FloatArray) -> FloatArray:
+    """Return the inner products of columns whose rows have weights."""
+    if sparse.issparse(columns):
+        matrix: Any = columns
+        return np.asarray((matrix.T @ (sparse.diags_array(weights) @ matrix)).toarray())
+    products: FloatArray = columns.T @ (weights[:, None] * columns)
+    return products
+
+
+def beside(columns: Any, column: FloatArray) -> Any:
+    """Append a dense column."""
+    if sparse.issparse(columns):
+        both: Any = [columns, sparse.csr_array(column[:, None])]
+        return sparse.hstack(both, format="csr")
+    return np.column_stack([columns, column])
+
+
+def _sums_of_windows(
+    own: Any, others: Any, first: IntArray, last: IntArray
+) -> FloatArray:
+    """Return the sum over rows of own row times the sum of a window of other rows.
+
+    A row's window are the others from its `first` to before its `last`; their sums are
+    differences of prefix sums, of which only those at the ends of windows are needed.
+    Both matrices are sparse. Costs O(rows * columns), for some columns at a time.
+    """
+    ends = np.unique(np.concatenate([first, last]))
+    left, right = np.searchsorted(ends, first), np.searchsorted(ends, last)
+    n_others, n_columns = others.shape
+    # prefix k sums the others before ends[k]
+    parts = np.searchsorted(ends, np.arange(n_others), side="right")
+    inside = np.flatnonzero(parts < ends.size)
+    to_parts = sparse.csr_array(
+        (np.ones(inside.size), (parts[inside], inside)), shape=(ends.size, n_others)
+    )
+    parts_of_others, own = (to_parts @ others).tocsc(), own.T.tocsr()
+    sums = np.empty((own.shape[0], n_columns))
+    n_at_once = max(1, _MAX_NUMBERS_AT_ONCE // first.size)
+    for start in range(0, n_columns, n_at_once):
+        some = slice(start, start + n_at_once)
+        prefixes = np.cumsum(parts_of_others[:, some].toarray(), axis=0)
+        sums[:, some] = own @ (prefixes[right] - prefixes[left])
+    return sums
+
+
+def window_laplacian(
+    positive: tuple[RowNumbers, FloatArray],
+    lifted: tuple[RowNumbers, FloatArray],
+    first: IntArray,
+    last: IntArray,
+) -> Callable[[FloatArray], FloatArray]:
+    """Return the Laplacian L of rows that are joined in windows, as V -> V^T L V.
+
+    Of each class there are the rows and their weights. A positive is joined with the
+    lifted negatives from `first` to before `last`, by the product of their weights. V
+    is dense or sparse.
+    """
+    mass_positive, mass_lifted = positive[1], lifted[1]
+    masses = _prefix_sums(mass_lifted)
+    of_positive = mass_positive * (masses[last] - masses[first])
+    n_positive, n = mass_positive.size, mass_lifted.size
+    entering = np.bincount(first, mass_positive, minlength=n + 1)
+    leaving = np.bincount(last, mass_positive, minlength=n + 1)
+    of_lifted = mass_lifted * np.cumsum(entering - leaving)[:n]
+    degrees = np.concatenate([of_positive, of_lifted])
+    rows = np.concatenate([positive[0], lifted[0]])
+
+    def form(columns: Any) -> FloatArray:
+        ordered = columns[rows]
+        if sparse.issparse(ordered):
+            return _sparse_form(ordered)
+        partners = _prefix_sums(mass_lifted[:, None] * ordered[n_positive:])
+        pulled = degrees[:, None] * ordered
+        # both halves of the symmetric cross term at once; made symmetric below
+        crossed = partners[last]
+        crossed -= partners[first]
+        crossed *= (2.0 * mass_positive)[:, None]
+        pulled[:n_positive] -= crossed
+        hessian: FloatArray = ordered.T @ pulled
+        return (hessian + hessian.T) / 2.0
+
+    def _sparse_form(ordered: Any) -> FloatArray:
+        own = sparse.diags_array(mass_positive) @ ordered[:n_positive]
+        others = sparse.diags_array(mass_lifted) @ ordered[n_positive:]
+        crossed = _sums_of_windows(own, others, first, last)
+        return gram(ordered, degrees) - crossed - crossed.T
+
+    return form
+
+
+def _prefix_sums(rows: FloatArray) -> FloatArray:
+    """Return the sums of the first 0, 1, 2, ... rows."""
+    sums = np.zeros((rows.shape[0] + 1, *rows.shape[1:]))
+    np.cumsum(rows, axis=0, out=sums[1:])
+    return sums

@@ -1,0 +1,190 @@
+r"""Sums over all pairs of two classes, by operations on tensors, without the pairs.
+
+The logistic loss of a pair at distance x, and its derivatives, are short sums of powers
+of :math:`z = e^{-x}` (see :mod:`aucmax.risks._pairs.logistic_table`), and
+
+.. math:: \sum_{j \text{ above } i} u_j z_{ij}^k
+          = \exp\Big(\log \sum_{j \text{ above } i} u_j e^{k t_j} - k t_i\Big)
+
+where t is how deep a row lies below the first one: a cumulative sum of exponentials,
+which PyTorch adds up without overflow.
+
+A group is a column of the batch, or a query of a column. Shapes depend on those of the
+batch alone, never on its values, so that a compiler can follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+__all__ = ["PairSums", "PowerTable", "SortedRows", "WeightedRows"]
+
+#: coefficients of z, z^2, ..., a list for each sum that is wanted
+PowerTable = list[list[float]]
+_MAX_DISTANCE = 40.0  # a distance at which a row adds e^-40 of its weight to a sum
+
+
+@dataclass(frozen=True)
+class SortedRows:
+    """Rows by descending score within groups, one group after the other."""
+
+    order: torch.Tensor  # where each row stands in the batch
+    groups: torch.Tensor
+    starts: torch.Tensor  # the place of the first row of each row's group
+    depths: torch.Tensor  # how far each row is below the highest of its group
+    n_groups: int
+
+    @classmethod
+    def of(
+        cls, scores: torch.Tensor, groups: torch.Tensor, n_groups: int
+    ) -> SortedRows:
+        """Sort the rows of each group by descending score, ties as they come."""
+        order = torch.argsort(scores, descending=True, stable=True)
+        if n_groups > 1:
+            order = order[torch.argsort(groups[order], stable=True)]
+        groups, scores = groups[order], scores[order]
+        places = torch.arange(len(order), device=order.device)
+        is_first = torch.ones_like(groups, dtype=torch.bool)
+        is_first[1:] = groups[1:] != groups[:-1]
+        starts = torch.cummax(torch.where(is_first, places, 0), dim=0).values
+        return cls(order, groups, starts, scores[starts] - scores, n_groups)
+
+    def totals(self, values: torch.Tensor) -> torch.Tensor:
+        """Return the sum over each row's group."""
+        sums = values.new_zeros(self.n_groups)
+        return sums.index_add(0, self.groups, values)[self.groups]
+
+    def above(self, values: torch.Tensor) -> torch.Tensor:
+        """Return the sum over the rows before each row in its group."""
+        before = torch.cumsum(values, dim=0) - values
+        return before - before[self.starts]
+
+    def spread_out(self, width: float) -> torch.Tensor:
+        """Return depths in units of `width` that continue from group to group.
+
+        Steps are cut off where the rows above are out of reach, so that digits are left
+        for the short ones.
+        """
+        steps = torch.zeros_like(self.depths)
+        steps[1:] = torch.where(
+            self.groups[1:] == self.groups[:-1],
+            ((self.depths[1:] - self.depths[:-1]) / width).clamp(max=_MAX_DISTANCE),
+            _MAX_DISTANCE,
+        )
+        return torch.cumsum(steps, dim=0)
+
+    def shares(self, weights: torch.Tensor, ends: tuple[float, float]) -> torch.Tensor:
+        """Return the share of each row whose rank lies in a range of the weights.
+
+        Rows that tie share alike.
+        """
+        if ends == (0.0, 1.0):
+            return torch.ones_like(weights)
+        is_new = torch.ones_like(self.groups, dtype=torch.bool)
+        is_new[1:] = (self.groups[1:] != self.groups[:-1]) | (
+            self.depths[1:] != self.depths[:-1]
+        )
+        ties = torch.cumsum(is_new, dim=0) - 1
+        masses = torch.zeros_like(weights).index_add(0, ties, weights)[ties]
+        places = torch.arange(len(ties), device=ties.device)
+        firsts = torch.cummax(torch.where(is_new, places, 0), dim=0).values
+        before, total = self.above(weights)[firsts], self.totals(weights)
+        low, high = ends[0] * total, ends[1] * total
+        inside = torch.minimum(before + masses, high) - torch.maximum(before, low)
+        share = inside / torch.where(masses > 0.0, masses, 1.0)
+        return share.clamp(0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """Sorted rows with their weights as positives and as negatives; one of both is 0.
+
+    With `ranks`, a pair counts by the distance of its ranks.
+    """
+
+    rows: SortedRows
+    is_positive: torch.Tensor
+    positive: torch.Tensor
+    negative: torch.Tensor
+    ranks: torch.Tensor | None = None
+
+    @property
+    def own(self) -> torch.Tensor:
+        """The weight of each row."""
+        return torch.where(self.is_positive, self.positive, self.negative)
+
+    def times(self, factors: torch.Tensor) -> WeightedRows:
+        """Return the same rows with other weights."""
+        return WeightedRows(
+            self.rows,
+            self.is_positive,
+            self.positive * factors,
+            self.negative * factors,
+            self.ranks,
+        )
+
+
+@dataclass(frozen=True)
+class PairSums:
+    """For each row, sums over the rows of the other class, by their weights."""
+
+    powers: torch.Tensor  # (n_sums, 2, n_rows): right pairs, wrong pairs
+    wrong: torch.Tensor  # weight of the pairs in the wrong order
+    overlap: torch.Tensor  # how far these are apart, added up
+
+    @classmethod
+    def of(cls, found: WeightedRows, table: PowerTable, width: float = 1.0) -> PairSums:
+        """Add up over all pairs, at distances in units of `width`."""
+        depths = found.rows.depths / width
+        if found.ranks is None:
+            return cls._weighted(found, depths, table, width)
+        # the distance of ranks is a difference of two numbers, hence of two sums
+        plain = cls._weighted(found, depths, table, width)
+        ranked = cls._weighted(found.times(found.ranks), depths, table, width)
+        # ranks rise downwards: a positive has the wrong ones above it, a negative below
+        sign = torch.where(found.is_positive, 1.0, -1.0)
+        signs = torch.stack((-sign, sign))
+        return cls(
+            signs * (found.ranks * plain.powers - ranked.powers),
+            sign * (found.ranks * plain.wrong - ranked.wrong),
+            sign * (found.ranks * plain.overlap - ranked.overlap),
+        )
+
+    @classmethod
+    def _weighted(
+        cls, found: WeightedRows, depths: torch.Tensor, table: PowerTable, width: float
+    ) -> PairSums:
+        positive, negative, rows = found.positive, found.negative, found.rows
+        wrong = rows.above(negative)
+        overlap = depths * wrong - rows.above(negative * depths)
+        below = rows.totals(positive) - rows.above(positive) - positive
+        deep = rows.totals(positive * depths) - rows.above(positive * depths)
+        reach = deep - positive * depths - depths * below
+        return cls(
+            _sums_of_powers(found, rows.spread_out(width), table),
+            torch.where(found.is_positive, wrong, below),
+            torch.where(found.is_positive, overlap, reach).clamp(min=0.0),
+        )
+
+
+def _sums_of_powers(
+    found: WeightedRows, depths: torch.Tensor, table: PowerTable
+) -> torch.Tensor:
+    """Return the sums of each row of the table, of right pairs and of wrong ones."""
+    if not table:
+        return depths.new_zeros((0, 2, len(depths)))
+    logs = torch.stack((found.positive, found.negative)).log()
+    # from above, and from below
+    logs = torch.stack((logs, logs.flip(-1)))
+    ends = torch.stack((depths, (depths[-1] - depths).flip(-1)))[:, None, :]
+    sums = depths.new_zeros((len(table), 2, 2, len(depths)))
+    for power, column in enumerate(zip(*table, strict=True), start=1):
+        met = torch.exp(torch.logcumsumexp(logs + power * ends, -1) - power * ends)
+        sums = sums + met.new_tensor(column)[:, None, None, None] * met
+    (positive_above, negative_above), below = sums[:, 0].unbind(1), sums[:, 1].flip(-1)
+    positive_below, negative_below = below.unbind(1)
+    right = torch.where(found.is_positive, negative_below, positive_above)
+    wrong = torch.where(found.is_positive, negative_above, positive_below)
+    return torch.stack((right, wrong), dim=1)
