@@ -109,10 +109,10 @@ class WideSolver:
             return solver.minimize(objective, regularizer, start)
         inside = _SpanObjective(objective, space.X)
         cuts = Cuts(inside.n_parameters, keep_sources=True)
-        weights, history = np.zeros(inside.n_parameters), ()
-        if start is not None:
-            weights, history = space.mixture.T @ start.point.scores, start.history
-        begin = Start(inside.at(weights), cuts, history)
+        if start is None:
+            start = Start(objective.at(np.zeros(objective.n_parameters)))
+        weights = space.mixture.T @ start.point.scores
+        begin = Start(inside.at(weights), cuts, start.history)
         found = solver.minimize(inside, regularizer, begin)
         return self._certified(space, objective, regularizer, found)
 
