@@ -2,8 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from inspect import cleandoc, get_annotations, isfunction, signature
-from typing import Any, TypeVar
+from dataclasses import is_dataclass
+from inspect import (
+    Signature,
+    cleandoc,
+    get_annotations,
+    isfunction,
+    isgeneratorfunction,
+    signature,
+)
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin
 
 __all__ = ["documented"]
 
@@ -79,14 +88,16 @@ def documented(target: T) -> T:
     """Add to a docstring the entries of parameters that it leaves out.
 
     A class gets entries for its constructor and for the fitted attributes that it or a
-    base annotates. Its methods take entries from these and from its `fit`, and the
-    description of what they return from the method that they override.
+    base annotates. Its methods take entries from these, from its `fit` and from the
+    methods before them, and the description of what they return from the method that
+    they override, or else from their annotation.
     """
     if not isinstance(target, type):
         _complete(target, _SHARED)
         return target
-    annotated = [name for base in target.__mro__ for name in get_annotations(base)]
-    _complete(target, _SHARED, attributes=[n for n in annotated if n.endswith("_")])
+    if not is_dataclass(target):  # a record has attributes alone
+        annotated = [name for base in target.__mro__ for name in get_annotations(base)]
+        _complete(target, _SHARED, attributes=[n for n in annotated if n[-1] == "_"])
     shared = dict(_SHARED)
     for described in (target, getattr(target, "fit", None)):
         shared |= _entries(_sections(described).get("Parameters", ""))
@@ -95,6 +106,7 @@ def documented(target: T) -> T:
         if isfunction(method) and not name.startswith("_"):
             overridden = _sections(getattr(super(target, target), name, None))
             _complete(method, shared, overridden.get("Returns", ""))
+            shared = _entries(_sections(method).get("Parameters", "")) | shared
     return target
 
 
@@ -111,6 +123,12 @@ def _complete(
     named = [own.get(name) or shared.get(name, "") for name in shape.parameters]
     sections["Parameters"] = "\n".join(dict.fromkeys(filter(None, named)))
     sections["Returns"] = _SELF if target.__name__ == "fit" else returns
+    if isgeneratorfunction(target):
+        sections["Yields"] = ", ".join(
+            map(_type_name, get_args(shape.return_annotation))
+        )
+    elif isfunction(target) and not sections["Returns"]:
+        sections["Returns"] = _type_name(shape.return_annotation)
     sections |= found
     if "Attributes" in sections:
         own = _entries(sections["Attributes"])
@@ -123,6 +141,21 @@ def _complete(
         if body
     ]
     target.__doc__ = "\n\n".join(text)
+
+
+def _type_name(annotation: Any) -> str:
+    """Write the type of what is returned as a docstring names it."""
+    if annotation in (None, "None", Any, Signature.empty):
+        return ""
+    annotation = getattr(annotation, "__forward_arg__", annotation)
+    if isinstance(annotation, str):
+        return annotation.replace("pl.", "polars.")
+    if isinstance(annotation, UnionType):
+        names = (_type_name(one) or "None" for one in get_args(annotation))
+        return ", or ".join(names).replace("NoneType", "None")
+    if get_origin(annotation) is list:
+        return f"list of {_type_name(get_args(annotation)[0])}"
+    return str((get_origin(annotation) or annotation).__name__)
 
 
 def _sections(target: Any) -> dict[str, str]:

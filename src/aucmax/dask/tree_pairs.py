@@ -29,21 +29,7 @@ _BINS = 2**16  # in which the threshold of many rows is sought
 
 @dataclass(frozen=True)
 class LocalRows:
-    """What one worker knows of its rows, part after part.
-
-    Attributes
-    ----------
-    labels : ndarray
-        0 and 1, or levels.
-    weights : ndarray or None
-        Row weights.
-    queries : ndarray of int64 or None
-        The number of each row's query, among those of all workers.
-    places : list of slice
-        Where the rows of each part are among all rows.
-    n_rows : int
-        The rows of all workers.
-    """
+    """What one worker knows of its rows, part after part."""
 
     labels: NDArray[Any]
     weights: FloatArray | None

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._core.docstrings import documented
 from aucmax.metrics import roc_auc_score
 from aucmax.tables._cell_values import (
     REGIONAL_DATE_FORMATS,
@@ -42,6 +43,7 @@ _RARE_COPIES = 0.01
 _SHOWN_COLUMNS = 5  # and leaks, each with a notice of its own
 
 
+@documented
 @dataclass(frozen=True)
 class TableNotice:
     """Something to look at before a result is believed.
@@ -64,15 +66,11 @@ class TableNotice:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it in simple values for JSON.
-
-        Returns
-        -------
-        dict
-        """
+        """Return it in simple values for JSON."""
         return {**asdict(self), "columns": list(self.columns)}
 
 
+@documented
 def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     """Look for what makes a cross-validation say too much.
 
@@ -95,10 +93,6 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
         True where a row is positive.
     folds : sequence of (ndarray, ndarray)
         Training and test rows of each fold, by their numbers.
-
-    Returns
-    -------
-    notices : list of TableNotice
 
     Examples
     --------

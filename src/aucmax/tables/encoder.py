@@ -357,10 +357,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Raw rows.
         function : callable
             Called with a frame of the columns in use, and the slice of its rows.
-
-        Returns
-        -------
-        iterator
         """
         return of_pieces(self.select(X), self._learned(), function)
 
@@ -371,10 +367,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         input_features : None
             Ignored.
-
-        Returns
-        -------
-        names : ndarray of str
         """
         check_is_fitted(self)
         if self.scales_ is not None:
@@ -389,10 +381,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         view : {"linear", "trees"}
             The matrix of :meth:`transform`, or that of :meth:`transform_for_trees`.
-
-        Returns
-        -------
-        list of str
         """
         check_is_fitted(self)
         if self.scales_ is not None:

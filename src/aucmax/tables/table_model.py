@@ -294,12 +294,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
-        """Measure the ranking: AUC, or MAUC if there are more than two levels.
-
-        Returns
-        -------
-        float
-        """
+        """Measure the ranking: AUC, or MAUC if there are more than two levels."""
         from aucmax.metrics import multiclass_auc_score, roc_auc_score
 
         target = match_target(y, self.grading_, qid=qid)

@@ -39,13 +39,7 @@ class LightGBMTrees:
     _saved_state = saved.fields(**saved.COLUMNS, model_text_=saved.instance_of(str))
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the better they rank.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores: log-odds of the positive class, or those of rows within a query.
-        """
+        """Score rows: the higher, the better they rank."""
         check_is_fitted(self)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -57,13 +51,7 @@ class LightGBMTrees:
         return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
 
     def contributions(self, X: Any) -> FloatArray:
-        """Split scores into what each column contributes (SHAP values of the trees).
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features + 1)
-            One column per feature, and the score that is expected without knowing any.
-        """
+        """Split scores into what each column contributes (SHAP values of the trees)."""
         check_is_fitted(self)
         return contributions(self, X)
 
