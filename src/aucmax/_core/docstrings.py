@@ -87,18 +87,20 @@ _SELF = "self : object\n    The fitted model."
 def documented(target: T) -> T:
     """Add to a docstring the entries of parameters that it leaves out.
 
-    A class gets entries for its constructor and for the fitted attributes that it or a
-    base annotates. Its methods take entries from these, from its `fit` and from the
-    methods before them, and the description of what they return from the method that
-    they override, or else from their annotation.
+    A class gets entries for its constructor, from its bases too, and for the fitted
+    attributes that it or a base annotates. Its methods take entries from these, from
+    its `fit` and from the methods before them, and the description of what they return
+    from the method that they override, or else from their annotation.
     """
     if not isinstance(target, type):
         _complete(target, _SHARED)
         return target
+    shared = dict(_SHARED)
+    for base in reversed(target.__mro__[1:]):
+        shared |= _entries(_sections(base).get("Parameters", ""))
     if not is_dataclass(target):  # a record has attributes alone
         annotated = [name for base in target.__mro__ for name in get_annotations(base)]
-        _complete(target, _SHARED, attributes=[n for n in annotated if n[-1] == "_"])
-    shared = dict(_SHARED)
+        _complete(target, shared, attributes=[n for n in annotated if n[-1] == "_"])
     for described in (target, getattr(target, "fit", None)):
         shared |= _entries(_sections(described).get("Parameters", ""))
     for name, member in vars(target).items():

@@ -251,9 +251,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         scores : ndarray of shape (rows,)
         """
         check_is_fitted(self)
-        if is_on_disk(X):
-            return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
-        return self._scores(X)
+        return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of raw rows: positive where the score is above `threshold_`.
@@ -280,8 +278,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`decision_function`.
         y : array-like of shape (rows,), or Target
             Their target, with the values of training.
 
@@ -302,7 +298,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return float(metric(target.labels, scores, qid=target.queries))
 
-    def _scores(self, X: Any, _: Any = None) -> NDArray[np.float64]:
+    def _scores(self, X: Any, _: slice) -> NDArray[np.float64]:
         return score_rows(self.estimator_, self._matrix(X))
 
     def _matrix(self, X: Any) -> Any:

@@ -207,13 +207,7 @@ class Target:
         return replace(self, labels=labels, **joined)
 
     def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Return the weights of some of the rows; None if all count alike.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Their numbers.
-        """
+        """Return the weights of some of the rows; None if all count alike."""
         return None if self.weights is None else self.weights[rows]
 
     def positions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
