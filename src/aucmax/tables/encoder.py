@@ -43,7 +43,7 @@ from aucmax.tables._scaling import (
     sparse_to_unit_scale,
     unsquash,
 )
-from aucmax.tables.frames import as_table, pick_columns
+from aucmax.tables.frames import allow_tables, as_table, pick_columns
 
 __all__ = ["TableEncoder"]
 
@@ -441,7 +441,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
         table = as_table(X)
-        if not sparse.issparse(table):
+        if not isinstance(table, sparse.csr_array):
             raise ValueError(
                 "the encoder was fitted on a sparse matrix, got a table; give it the "
                 "same kind of matrix."
@@ -485,12 +485,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ModelFileError("the table encoder is damaged: its numbers are wrong")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
-        return tags
+        return allow_tables(super().__sklearn_tags__())
 
 
 def _two_labels(y: Any) -> NDArray[np.int64] | None:

@@ -33,7 +33,7 @@ from aucmax.tables.cross_fit import (
     view_training_rows,
 )
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.frames import as_table
+from aucmax.tables.frames import allow_tables, as_table
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Grading, Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
@@ -326,12 +326,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             return False
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = allow_tables(super().__sklearn_tags__())
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
         return tags
 
 
