@@ -243,7 +243,7 @@ def test_a_file_that_can_be_written_nowhere_ends_no_command(
 
 def test_a_fault_in_a_picture_costs_no_model(folder, monkeypatch):
     monkeypatch.setattr(
-        sys.modules["aucmax.cli.compare"], "draw_curves", lambda *_: 1 // 0
+        sys.modules["aucmax.cli.compare"], "save_curves", lambda *_, **__: 1 // 0
     )
     ran = invoke(COMMANDS["compare"][0], exit_code=1)
     assert "ZeroDivisionError" in ran.stderr

@@ -13,7 +13,14 @@ from aucmax.linear import LinearRankerCV
 from aucmax.model_selection import auto_ranker, compare_models
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.stacking import LogitRows, combine
-from aucmax.tables import TableEncoder, TableModel, describe_rows, encode_target
+from aucmax.tables import (
+    Grading,
+    TableEncoder,
+    TableModel,
+    Target,
+    describe_rows,
+    encode_target,
+)
 
 N_ROWS = 240
 RNG = np.random.default_rng(0)
@@ -155,9 +162,8 @@ def test_weights_of_a_combination_come_from_earlier_blocks():
     blocks = np.array_split(np.arange(N_ROWS), 4)
 
     def honest(labels):
-        ranked = LogitRows(
-            logits, labels > 0, np.zeros(N_ROWS, int), None, None, WHOLE_CURVE
-        )
+        target = Target(np.where(labels > 0, 1, 0), Grading((0, 1), (0, 1)))
+        ranked = LogitRows(logits, target, np.zeros(N_ROWS, int), WHOLE_CURVE)
         return combine(ranked, blocks, is_forward=True).honest_scores
 
     later = LABELS.copy()

@@ -3,6 +3,7 @@
 import numpy as np
 
 from aucmax.model_selection.stacking import LogitRows, Spread, scaled
+from aucmax.tables import Grading, Target
 
 WHOLE = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
@@ -23,4 +24,5 @@ def ranked(noise, n_rows=600, n_folds=3, seed=0, part=WHOLE, **more):
         for j, column in enumerate(scores):
             logits[folds == k, j] = scaled(column[folds == k], Spread.of(column))
     weight, queries = more.get("weight"), more.get("queries")
-    return LogitRows(logits, labels, folds, weight, queries, part)
+    target = Target(labels.astype(int), Grading((0, 1), (0, 1)), queries, weight)
+    return LogitRows(logits, target, folds, part)

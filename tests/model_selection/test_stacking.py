@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from aucmax.metrics import partial_auc_score, roc_auc_score
-from aucmax.model_selection.stacking import LogitRows, best_single, stacked
-from model_selection.ranked_samples import WHOLE, ranked
+from aucmax.model_selection.stacking import best_single, stacked
+from model_selection.ranked_samples import ranked
 
 
 def test_the_metric_is_the_mean_over_folds():
@@ -70,13 +72,11 @@ def test_weights_are_those_of_a_logistic_regression_if_none_would_be_negative():
 
 def test_a_model_that_ranks_backwards_is_not_turned_round():
     rows = ranked([0.5, 0.5])
-    backwards = LogitRows(
-        rows.logits * [1.0, -1.0], rows.labels, rows.folds, None, None, WHOLE
-    )
+    backwards = replace(rows, logits=rows.logits * [1.0, -1.0])
     np.testing.assert_array_equal(stacked(backwards), [1.0, 0.0])
 
 
 def test_without_a_useful_model_one_is_taken():
     rows = ranked([0.5, 0.7])
-    hopeless = LogitRows(-rows.logits, rows.labels, rows.folds, None, None, WHOLE)
+    hopeless = replace(rows, logits=-rows.logits)
     assert sorted(stacked(hopeless)) == [0.0, 1.0]

@@ -3,10 +3,9 @@
 import numpy as np
 
 from aucmax.inspection import Importances
+from aucmax.model_selection import ModelResult, VersusBaseline
 from aucmax.report.contents import (
-    BaselineTest,
     Importance,
-    ModelRow,
     NamedRanking,
     Probabilities,
     ReportContents,
@@ -31,17 +30,14 @@ def labels_and_scores(n_rows=800, n_models=4, seed=0):
 def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **changes):
     labels, scores = labels_and_scores(n_rows, len(names))
     models = [
-        ModelRow(
+        ModelResult(
             name=name,
             is_baseline=k == 1,
-            measures=[0.9 - 0.1 * k / len(names), 0.5],
+            measures={"auc": 0.9 - 0.1 * k / len(names), "partial_auc": 0.5},
             low=0.85 - 0.1 * k / len(names),
             high=0.93 - 0.1 * k / len(names),
             seconds=0.5,
-            folds=[0.88, 0.9, 0.91 - 0.1 * k / len(names)],
-            tests={}
-            if k == 1
-            else {names[1]: BaselineTest("beats", 0.01, 0.02, 0.01, 0.03)},
+            folds=(0.88, 0.9, 0.91 - 0.1 * k / len(names)),
         )
         for k, name in enumerate(names)
     ]
@@ -64,6 +60,11 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
         "measures": ["AUC", "pAUC 0-0.1"],
         "baselines": list(names[1:2]),
         "models": models,
+        "tests": [
+            VersusBaseline(name, names[1], 0.02, 0.01, 0.03, p_value=0.01)
+            for k, name in enumerate(names)
+            if k != 1
+        ],
         "explanation": ["What the numbers are."],
         "labels": labels,
         "rankings": [NamedRanking(*pair) for pair in zip(names, scores, strict=True)],

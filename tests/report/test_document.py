@@ -1,6 +1,7 @@
 import json
 import re
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -167,8 +168,13 @@ def test_without_rankings_the_page_says_why():
 def test_a_model_without_measures_is_told_so():
     models = list(contents().models)
     nan = float("nan")
-    models[3] = type(models[3])(
-        NAMES[3], False, [nan, nan], nan, nan, problem="constant scores <on> all folds"
+    models[3] = replace(
+        models[3],
+        measures={"auc": nan, "partial_auc": nan},
+        low=nan,
+        high=nan,
+        folds=(),
+        problem="constant scores <on> all folds",
     )
     page = Report(contents(models=models, importance=None)).html()
     assert "constant scores &lt;on&gt; all folds" in page

@@ -122,8 +122,8 @@ def test_tests_and_folds_are_those_of_the_comparison(comparison, contents):
     for row in contents.models:
         assert row.folds == results[row.name].folds
         assert row.is_baseline == (row.name == "logistic")
-    tested = {row.name: set(row.tests) for row in contents.models}
-    assert tested == {"logistic": set(), "svm": {"logistic"}, "tree": {"logistic"}}
+    tested = {(test.model, test.baseline) for test in contents.tests}
+    assert tested == {("svm", "logistic"), ("tree", "logistic")}
 
 
 def test_only_models_that_prove_something_have_a_certificate(contents):

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -28,11 +29,11 @@ def atomic_output(
 ) -> Iterator[BinaryIO]:
     """Open a file that appears under its name only when it is complete.
 
-    The bytes go to a hidden file in the same folder, are flushed to the disk, and
-    the finished file then takes the name in one step. If the block raises (Ctrl-C
-    included) the hidden file is removed and whatever had the name before is
-    untouched. What a killed process left behind for this name is removed by the
-    next writer; a file that another process is still writing is left alone.
+    The bytes go to a hidden file in the same folder, are flushed to the disk, and the
+    finished file then takes the name in one step. If the block raises (Ctrl-C included)
+    the hidden file is removed and an older file of that name is untouched. The next
+    writer removes what a killed process left behind for this name, but not a file that
+    another process is still writing.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def atomic_output(
 
 
 def _check_target(target: Path, overwrite: bool) -> int | None:
-    """Refuse a target that cannot be written; return the old file's permissions."""
+    """Reject a target that cannot be written; return the old file's permissions."""
     try:
         status = target.stat()
     except FileNotFoundError:
@@ -132,7 +133,7 @@ def _raise_exists(target: Path) -> NoReturn:
 
 
 def _raise_unwritable(error: OSError, target: Path) -> NoReturn:
-    """Say in words why no file can be made beside `target`."""
+    """Explain why no file can be made beside `target`."""
     folder = str(target.parent)
     hints = {
         errno.ENOENT: f"the folder {folder!r} does not exist; create it first",
@@ -183,28 +184,20 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _remove_dead_partials(target: Path) -> None:
-    prefix = _prefix(target)
+    pattern = re.escape(_prefix(target)) + "[0-9a-f]{16}" + re.escape(_SUFFIX)
     try:
         names = os.listdir(target.parent)
     except OSError:  # a folder may be writable and yet not listable
         return
     for name in names:
-        token = name[len(prefix) : -len(_SUFFIX)]
-        if name == f"{prefix}{token}{_SUFFIX}" and _is_token(token):
+        if re.fullmatch(pattern, name):
             _remove_if_dead(target.with_name(name))
 
 
-def _is_token(token: str) -> bool:
-    return len(token) == 16 and set(token) <= set("0123456789abcdef")
-
-
 def _remove_if_dead(partial: Path) -> None:
-    """Remove a hidden file unless its writer lives.
-
-    A writer holds a lock, which the system frees when the process dies, however it
-    dies. So a lock that can be had belongs to nobody. On Windows removing a file that
-    is open fails by itself.
-    """
+    """Remove a hidden file unless its writer lives."""
+    # A writer holds a lock, which the system frees when the process dies, however it
+    # dies. On Windows removing a file that is open fails by itself.
     with suppress(OSError):
         if fcntl is None:
             partial.unlink()

@@ -1,8 +1,7 @@
 """Dask's collections: recognised without loading Dask, and sent to `aucmax.dask`.
 
-Nothing here imports `aucmax.dask`. That package registers its functions in
-`IMPLEMENTATIONS`, and `aucmax/__init__.py`, which is above all packages, says how to
-import it.
+That package registers its functions in `IMPLEMENTATIONS`; `aucmax/__init__.py`, which
+is above all packages, sets how to import it.
 """
 
 from __future__ import annotations

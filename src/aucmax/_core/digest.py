@@ -14,11 +14,7 @@ _BLOCK = 2**24  # bytes that are brought into order at a time
 
 
 def digest_rows(table: Any, vectors: Iterable[Any]) -> str:
-    """Digest a table and what belongs to its rows, but for vectors that are None.
-
-    The table is a polars frame, of which names, kinds and cells count, a sparse matrix
-    or an array. Equal rows have the same digest in any order of memory.
-    """
+    """Digest a polars frame, sparse matrix or array, and vectors that are not None."""
     digest = hashlib.sha256(repr(table.shape).encode())
     if sparse.issparse(table):
         parts: Any = table

@@ -58,6 +58,8 @@ confidence : float, default=0.95
     Probability that the interval is meant to cover.
 estimator : object
     A fitted binary classifier with ``decision_function`` or ``predict_proba``.
+model : estimator
+    Any fitted model that scores rows.
 y_scores : array-like of shape (n_rows,), or a mapping from names to such
     Scores of one model, or of several by name, for the same rows.
 name : str, default=None
@@ -122,7 +124,9 @@ def _complete(
     sections = {title: found.pop(title, "") for title in ("", "Parameters")}
     shape = signature(target)
     own = _entries(sections["Parameters"])
-    named = [own.get(name) or shared.get(name, "") for name in shape.parameters]
+    # of a record, attributes such as `ax_` are described as such
+    names = [name for name in shape.parameters if not name.endswith("_")]
+    named = [own.get(name) or shared.get(name, "") for name in names]
     sections["Parameters"] = "\n".join(dict.fromkeys(filter(None, named)))
     sections["Returns"] = _SELF if target.__name__ == "fit" else returns
     if isgeneratorfunction(target):
@@ -147,7 +151,7 @@ def _complete(
 
 def _type_name(annotation: Any) -> str:
     """Write the type of what is returned as a docstring names it."""
-    if annotation in (None, "None", Any, Signature.empty):
+    if annotation in (None, "None", Signature.empty):
         return ""
     annotation = getattr(annotation, "__forward_arg__", annotation)
     if isinstance(annotation, str):

@@ -2,30 +2,15 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from aucmax._core.fitting import reporter
 
 __all__ = ["RoundsWatch"]
 
 
-class _Progress(Protocol):
-    """Where boosting stands; what a callback receives after each round."""
-
-    @property
-    def seconds(self) -> float:
-        """Time since the start."""
-
-
 class RoundsWatch:
-    """Counts rounds and their time, and remembers the best one. The clock starts here.
-
-    `patience` is the most rounds without a better value on the validation rows;
-    `report` is called with the progress after each round, and a true answer stops. Of
-    the `n_iter` rounds so far, those up to the first one of the best value are the
-    `n_kept`: all, if there are no validation rows. `validation` has the value after
-    each round.
-    """
+    """Counts rounds and their time from now on, and remembers the best one."""
 
     def __init__(
         self,
@@ -34,13 +19,13 @@ class RoundsWatch:
         patience: int | None = None,
         report: Callable[[Any], object] | None = None,
     ) -> None:
-        self.n_iter = 0
-        self.n_kept = 0
-        self.validation: list[float] = []
+        self.n_iter = 0  # rounds so far
+        self.n_kept = 0  # up to the first of the best value; without validation, all
+        self.validation: list[float] = []  # the value after each round
         self._max_rounds = max_rounds
         self._max_time = max_time
-        self._patience = patience
-        self._report = report
+        self._patience = patience  # most rounds without a better value
+        self._report = report  # called after each round; a true answer stops
         self._start = time.perf_counter()
 
     @classmethod
@@ -59,7 +44,7 @@ class RoundsWatch:
         return time.perf_counter() - self._start
 
     def count(self, validation: float | None) -> bool:
-        """Count a round, with its value on the validation rows; tell if it is kept."""
+        """Count a round and its value on validation rows; return whether it is kept."""
         self.n_iter += 1
         is_best = True
         if validation is not None:
@@ -69,7 +54,7 @@ class RoundsWatch:
             self.n_kept = self.n_iter
         return is_best
 
-    def reason_to_stop(self, progress: _Progress) -> str:
+    def reason_to_stop(self, progress: Any) -> str:
         """Report a round that was counted; return why to stop, or nothing."""
         if self._report is not None and self._report(progress):
             return "callback"

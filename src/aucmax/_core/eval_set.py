@@ -1,4 +1,4 @@
-"""Rows apart from the training rows, in the ways that people write them."""
+"""Validation rows: those given to `fit`, or a held-out part of the training rows."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -25,10 +25,7 @@ class EvalSet(NamedTuple):
 
 
 def unpack_eval_set(eval_set: Any) -> EvalSet:
-    """Read ``(X, y)``, ``[(X, y)]``, or a dict that may also name weights and queries.
-
-    The keys of the dict are the parameters of ``fit``: X, y, sample_weight, qid.
-    """
+    """Read ``(X, y)``, ``[(X, y)]``, or a dict of parameters of ``fit``."""
     if isinstance(eval_set, list) and len(eval_set) == 1:
         eval_set = eval_set[0]
     if isinstance(eval_set, Mapping):
@@ -56,13 +53,7 @@ def hold_out(
     random_state: Any,
     groups: ArrayLike | None = None,
 ) -> tuple[IntArray, IntArray]:
-    """Return the training rows and the held-out ones, both ascending.
-
-    Each of the classes in `labels` gives its `fraction`, at least one row; with
-    `groups`, whole groups are held out, whatever their labels. Raises
-    NotEnoughClassesError if a class has a single row; with groups, if there is one
-    group only or if either part has rows of one class only.
-    """
+    """Return the training and the held-out rows, by class or in whole groups."""
     labels = np.asarray(labels)
     random = check_random_state(random_state)
     is_held = np.zeros(n_rows, dtype=bool)

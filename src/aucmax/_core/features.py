@@ -40,10 +40,10 @@ _TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
 def check_features(
     estimator: Any, X: Any, *, fitting: bool, finite: bool | None = None
 ) -> Any:
-    """Return the features as a float32 or float64 matrix, copied only if need be.
+    """Return the features as a float matrix; of Dask's collections, a `RowMatrix`.
 
     When fitting, whether they are `finite` is left to the first product with the data,
-    which shows a NaN for free. Collections of Dask become a :class:`RowMatrix`.
+    which shows a NaN for free.
     """
     if is_dask(X):
         return _check_parted_features(estimator, X)
@@ -68,8 +68,7 @@ def check_features(
         if place is None and "X" in str(error):
             raise
         if place is None:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(f"X cannot be used. {error}") from error
+            raise _unusable("X", error) from error
         raise ValueError(
             f"X holds text: {place}. Encode it as numbers first, for example with "
             "scikit-learn's OneHotEncoder."
@@ -89,12 +88,7 @@ def _check_parted_features(estimator: Any, X: Any) -> Any:
 def check_training_data(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
-    """Check what a two-class `fit` receives: X, labels, who is positive, weights.
-
-    The second of the two labels is the positive class, and both classes have some
-    weight. Whether X is finite is left to the first product, as in
-    :func:`check_features`.
-    """
+    """Check what a two-class `fit` receives: X, labels, who is positive, weights."""
     X = check_features(estimator, X, fitting=True)
     return X, *check_two_labels(estimator, y, sample_weight, X.shape[0])
 
@@ -151,10 +145,7 @@ def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
 
 
 def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
-    """Return where the data are not finite, or that their products overflow.
-
-    With `gaps`, NaN is a missing value, which may be there.
-    """
+    """Return where data are not finite, or that they overflow; `gaps` may be NaN."""
     rows = as_row_matrix(X)
     chosen, largest = np.ones(rows.shape[0], dtype=bool), 0.0
     found = rows.reduce_rows(_first_fault, chosen, gaps=gaps)
@@ -213,8 +204,12 @@ def _required(estimator: Any, y: ArrayLike | None) -> NDArray[Any]:
     try:
         return np.asarray(column_or_1d(y, warn=True))
     except (TypeError, ValueError) as error:
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"y cannot be used. {error}") from error
+        raise _unusable("y", error) from error
+
+
+def _unusable(name: str, error: Exception) -> Exception:
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"{name} cannot be used. {error}")
 
 
 def _reject_dates(X: Any) -> None:

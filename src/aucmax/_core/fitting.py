@@ -12,11 +12,7 @@ _COLUMNS = ("n_features_in_", "feature_names_in_")
 
 @contextmanager
 def unchanged_on_failure(estimator: Any) -> Iterator[None]:
-    """Undo the changes of a fit that ends in an error, or by Ctrl-C.
-
-    Ctrl-C while a compiled function hands over its result is Python's SystemError,
-    caused by a KeyboardInterrupt; it becomes that interrupt again.
-    """
+    """Undo the changes of a fit that ends in an error, or by Ctrl-C."""
     state = vars(estimator)
     before = dict(state)
     try:
@@ -24,6 +20,8 @@ def unchanged_on_failure(estimator: Any) -> Iterator[None]:
     except BaseException as error:
         state.clear()
         state.update(before)
+        # Ctrl-C while a compiled function hands over its result is a SystemError,
+        # caused by a KeyboardInterrupt
         cause: BaseException | None = error
         while isinstance(cause, SystemError):
             cause = cause.__cause__
@@ -42,10 +40,7 @@ def replace_state(estimator: Any, fitted: Mapping[str, Any]) -> None:
 
 
 def reporter(estimator: Any) -> Callable[[Any], object] | None:
-    """Return what a solver calls with its progress, or None if no one listens.
-
-    Writes a line if `verbose`, and calls `callback`, whose true answer stops the fit.
-    """
+    """Return what a solver calls with its progress (true stops it), or None."""
     if estimator.callback is not None and not callable(estimator.callback):
         raise TypeError(
             f"callback must be None or a function, got {estimator.callback!r}."

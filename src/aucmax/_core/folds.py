@@ -1,16 +1,15 @@
 """Which rows are held out: folds by class, unit (group or query), or time.
 
-`class_folds`, `unit_folds` and `time_folds` deal out rows. Three policies use them:
-`split_rows` has the number of folds that is asked for, or raises; `divide_rows` has as
-many as the rows allow; `plan_folds` also plans where the weights of an ensemble are
-learned. No unit is ever divided, and with times each fold is later than the rows that
-its model learns from.
+Three policies: `split_rows` has the number of folds that is asked for, or raises;
+`divide_rows` has as many as the rows allow; `plan_folds` also plans where the weights
+of an ensemble are learned. No unit is divided; with times each fold is later than the
+rows that its model learns from.
 """
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +34,8 @@ __all__ = [
 RowNumbers: TypeAlias = NDArray[np.intp]
 #: Training and test rows of each fold.
 Folds: TypeAlias = list[tuple[RowNumbers, RowNumbers]]
+#: What folds depend on, an `aucmax.tables.Target`, whose package is above this one.
+RowsToDivide: TypeAlias = Any
 
 _DEFAULT_FOLDS = 5
 # Beyond this number of units chance balances the classes, and counting takes seconds.
@@ -42,30 +43,6 @@ _MAX_BALANCED_UNITS = 1_000
 # `plan_folds` uses all folds up to the first number of rows, and two up to the second.
 _MAX_ROWS_FOR_ALL_FOLDS = 20_000
 _MAX_ROWS_FOR_TWO_FOLDS = 100_000
-
-
-class RowsToDivide(Protocol):
-    """What folds depend on, such as :class:`aucmax.tables.Target`."""
-
-    @property
-    def labels(self) -> IntArray:
-        """Level of each row."""
-
-    @property
-    def relevant(self) -> IntArray:
-        """1 for positive rows."""
-
-    @property
-    def queries(self) -> IntArray | None:
-        """Query of each row."""
-
-    @property
-    def groups(self) -> IntArray | None:
-        """Group of each row."""
-
-    @property
-    def times(self) -> FloatArray | None:
-        """Time of each row."""
 
 
 def unit_of_rows(queries: Any, groups: Any, times: Any) -> Any:
@@ -92,10 +69,14 @@ def class_folds(
     splitter = RepeatedStratifiedKFold(
         n_splits=n_folds, n_repeats=n_repeats, random_state=random_state
     )
+    return _split(splitter, labels)
+
+
+def _split(splitter: Any, labels: NDArray[Any], units: Any = None) -> Folds:
     with warnings.catch_warnings():
         # a class with fewer rows than folds is in some of them only
         warnings.simplefilter("ignore", UserWarning)
-        return list(splitter.split(labels, labels))
+        return list(splitter.split(labels, labels, units))
 
 
 def unit_folds(
@@ -114,10 +95,7 @@ def unit_folds(
         draw = np.random.default_rng(random_state)
         return _folds_of(draw.permutation(known.size)[codes] % n_folds, n_folds)
     splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():
-        # a class with fewer rows than folds is in some of them only
-        warnings.simplefilter("ignore", UserWarning)
-        return list(splitter.split(labels, labels, codes))
+    return _split(splitter, labels, codes)
 
 
 def time_folds(times: FloatArray, n_folds: int) -> Folds:
@@ -165,12 +143,7 @@ def divide_rows(
 
 
 def split_rows(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Folds:
-    """Return N folds, each with enough rows to test on, or raise ValueError.
-
-    Rows are dealt out level by level. Queries with two levels are dealt out first, so
-    that their numbers in two folds differ by one at most. The default is 5 folds, or as
-    many as a small class, few queries or groups, or the times allow.
-    """
+    """Return N folds with enough rows to test on, or raise; by default up to 5."""
     unit = unit_of_rows(rows.queries, rows.groups, rows.times)
     if (times := rows.times) is not None:
         return _first_sound(rows, n_folds, 1, lambda n: time_folds(times, n))
@@ -187,7 +160,6 @@ def split_rows(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Fo
 def _is_usable(rows: RowsToDivide) -> BoolArray:
     """Return for each row whether its query has rows of two levels."""
     queries, labels = rows.queries, rows.labels
-    assert queries is not None
     low = np.full(int(queries.max()) + 1, np.iinfo(np.int64).max)
     high = np.full(low.size, np.iinfo(np.int64).min)
     np.minimum.at(low, queries, labels)
@@ -260,7 +232,6 @@ def _is_sound(rows: RowsToDivide, train: RowNumbers, test: RowNumbers) -> bool:
 
 
 def _group_folds(rows: RowsToDivide, n_folds: int, random_state: int) -> Folds:
-    assert rows.groups is not None
     if np.unique(rows.groups).size < n_folds:
         return []
     if rows.queries is not None:
@@ -271,7 +242,10 @@ def _group_folds(rows: RowsToDivide, n_folds: int, random_state: int) -> Folds:
 def _query_folds(
     rows: RowsToDivide, unit: IntArray, n_folds: int, random_state: int
 ) -> Folds:
-    """Deal out queries, or groups of them, those with a usable query first."""
+    """Deal out queries, or groups of them, those with a usable query first.
+
+    The numbers of usable ones in two folds then differ by one at most.
+    """
     rng = np.random.default_rng(random_state)
     usable = np.unique(unit[_is_usable(rows)])
     others = np.setdiff1d(unit, usable)
@@ -290,21 +264,16 @@ def _folds_of(fold_of_row: IntArray, n_folds: int) -> Folds:
 
 @dataclass(frozen=True)
 class FoldPlan:
-    """Folds whose held-out scores choose the weights of an ensemble.
-
-    `rows` are all test rows in the order of the folds, `fold_of_row` their folds.
-    `blocks` are positions within `rows`: the weights that score a block are learned on
-    the others. `scoring` names the folds whose models score new rows: by time the last
-    one alone, since the others have seen less. `refits` states whether a model fitted
-    to all rows is worth its time: of a large table the folds have seen enough.
-    """
+    """Folds whose held-out scores choose the weights of an ensemble."""
 
     folds: Folds
-    rows: RowNumbers
+    rows: RowNumbers  # all test rows in the order of the folds
     fold_of_row: RowNumbers
+    # positions within `rows`: the weights that score a block are learned on the others
     blocks: list[RowNumbers]
+    # folds whose models score new rows: by time the last, as the others have seen less
     scoring: list[int]
-    refits: bool
+    refits: bool  # whether a fit to all rows is worth its time, as for small tables
     notices: list[str]
 
 
@@ -319,8 +288,7 @@ def plan_folds(
 ) -> FoldPlan:
     """Return at most N folds with both classes on either side, and their blocks.
 
-    Past 20,000 rows two folds are used, past 100,000 one: their test rows suffice to
-    compare models, and the time goes further.
+    Large tables have two folds or one, whose test rows suffice to compare models.
     """
     notices: list[str] = []
     unit = unit_of_rows(queries, groups, times)

@@ -1,8 +1,6 @@
-"""Matrices that stay on disk: memory maps of files without a name.
+"""Matrices that stay on disk: memory maps of temporary files without a name.
 
-The system reads the pages of a map when they are needed, and takes their memory back
-when it is short. A temporary file without a name is gone when its map is, however the
-process ends.
+Such a file is gone when its map is, however the process ends.
 """
 
 import mmap
@@ -87,10 +85,11 @@ def is_mapped(X: Any) -> bool:
     return isinstance(X.obj if isinstance(X, memoryview) else X, mmap.mmap)
 
 
-def row_blocks(X: NDArray[Any]) -> list[slice]:
-    """Return the rows of a matrix in blocks of a few megabytes."""
+def row_blocks(X: NDArray[Any], n_rows: int | None = None) -> list[slice]:
+    """Return the rows of a matrix, or N such rows, in blocks of a few megabytes."""
     step = max(1, _CELLS_AT_ONCE // max(1, X.shape[1]))
-    return [slice(start, start + step) for start in range(0, X.shape[0], step)]
+    stop = X.shape[0] if n_rows is None else n_rows
+    return [slice(start, start + step) for start in range(0, stop, step)]
 
 
 def map_blocks(
@@ -108,7 +107,6 @@ def take_rows(X: Any, rows: IntArray) -> Any:
     if not is_mapped(X):
         return X[rows]
     writer = MapWriter(X.shape[1], X.dtype)
-    step = max(1, _CELLS_AT_ONCE // max(1, X.shape[1]))
-    for start in range(0, rows.size, step):
-        writer.write(X[rows[start : start + step]])
+    for block in row_blocks(X, rows.size):
+        writer.write(X[rows[block]])
     return writer.finish()

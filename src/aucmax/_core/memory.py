@@ -76,12 +76,7 @@ def in_words(n_bytes: float) -> str:
 
 
 def free_memory() -> float:
-    """Return how many bytes may still be used; infinity if that is not known.
-
-    What :func:`max_memory` allows; else the least of what the machine has left, what
-    the limits of the container leave (``memory.max``), and what those of the process do
-    (``ulimit -d``, ``ulimit -v``).
-    """
+    """Return how many bytes may still be used; infinity if that is not known."""
     if (chosen := _chosen.get()) is not None:
         return chosen
     return max(0.0, min(_of_machine(), _of_container(), _of_process()))
@@ -98,6 +93,7 @@ def _of_machine() -> float:
 
 
 def _of_container() -> float:
+    """Return what the limit of the container (``memory.max``) leaves."""
     with suppress(OSError, ValueError):
         limit = int((_GROUP / "memory.max").read_text())  # "max" is no number
         return float(limit - int((_GROUP / "memory.current").read_text()))
@@ -105,6 +101,7 @@ def _of_container() -> float:
 
 
 def _of_process() -> float:
+    """Return what the limits of the process (``ulimit -d``, ``ulimit -v``) leave."""
     try:
         import resource
     except ImportError:  # Windows

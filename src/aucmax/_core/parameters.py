@@ -28,13 +28,13 @@ _LARGEST_COUNT = 2**53  # beyond it, doubles do not count
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Refuse what is not a positive, finite number."""
+    """Reject what is not a positive, finite number."""
     if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
 
 
 def check_integer(name: str, value: Any, least: int = 1) -> None:
-    """Refuse what is not an integer of at least so many, or is beyond all counts."""
+    """Reject what is not an integer of at least `least`, or is beyond all counts."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or int(value) < least:
         raise ValueError(
@@ -45,7 +45,7 @@ def check_integer(name: str, value: Any, least: int = 1) -> None:
 
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:
-    """Refuse what is not a finite number from low to high."""
+    """Reject what is not a finite number from low to high."""
     number = float(value) if isinstance(value, Real) else np.nan
     if not low <= number <= high or np.isinf(number):
         raise ValueError(
@@ -54,7 +54,7 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
 
 
 def check_names(name: str, values: Any) -> None:
-    """Refuse what is not a collection of texts."""
+    """Reject what is not a collection of strings."""
     if isinstance(values, str) or not isinstance(values, Collection):
         raise TypeError(f"{name} must be a list of names, got {values!r}.")
     for value in values:
@@ -74,21 +74,21 @@ def generator_of(random_state: Any) -> np.random.Generator:
 
 
 def check_max_time(value: Any) -> None:
-    """Refuse what is neither None nor a number of seconds."""
+    """Reject what is neither None nor a number of seconds."""
     is_number = isinstance(value, Real) and float(value) >= 0.0
     if value is not None and not is_number:
         raise ValueError(f"max_time must be None or seconds, got {value!r}.")
 
 
 def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
-    """Refuse what is not one of the known names."""
+    """Reject what is not one of the known names."""
     if value not in tuple(known):
         listed = ", ".join(map(repr, known))
         raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
 
 
 def check_interval(name: str, value: Any, high: float, *, zero: bool = False) -> None:
-    """Refuse a value that is not a number in (0, high], or [0, high] with `zero`."""
+    """Reject a value that is not a number in (0, high], or [0, high] with `zero`."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not 0.0 <= float(value) <= high or (value == 0 and not zero):
         bracket = "[" if zero else "("
@@ -96,7 +96,7 @@ def check_interval(name: str, value: Any, high: float, *, zero: bool = False) ->
 
 
 def check_range(name: str, ends: Any) -> tuple[float, float]:
-    """Return the two ends of a range of rates, or complain."""
+    """Return the two ends of a range of rates, or raise."""
     try:
         low, high = map(float, ends)
     except (TypeError, ValueError):
@@ -112,7 +112,7 @@ def check_range(name: str, ends: Any) -> tuple[float, float]:
 
 
 def check_stopping(estimator: Any, eval_set: Any) -> None:
-    """Refuse limits of rounds, of time and of patience that make no sense."""
+    """Reject limits of rounds, of time and of patience that make no sense."""
     check_integer("n_estimators", estimator.n_estimators)
     check_max_time(estimator.max_time)
     patience = estimator.n_iter_no_change

@@ -9,10 +9,7 @@ __all__ = ["PlainRecord", "to_plain"]
 
 
 def to_plain(value: Any) -> Any:
-    """Turn a record, array or number into what JSON can hold.
-
-    Numbers that are not finite become None; what JSON lacks, such as a date, a string.
-    """
+    """Turn a record, array or number into what JSON can hold, else None or a string."""
     if isinstance(value, np.ndarray | np.generic):
         return to_plain(value.tolist())
     if isinstance(value, dict):

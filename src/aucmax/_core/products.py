@@ -14,10 +14,8 @@ _BLOCK = 2**17  # numbers of float32 that are converted at a time
 
 
 def product(matrix: Any, vector: NDArray[Any]) -> NDArray[Any]:
-    """Return ``matrix @ vector`` in float64, which holds products of float32 exactly.
-
-    float32 is read block by block, so that no copy of the matrix is made.
-    """
+    """Return ``matrix @ vector`` in float64, in which products of float32 are exact."""
+    # float32 is read block by block, so that no copy of the matrix is made
     is_sparse: bool = sparse.issparse(matrix)
     if matrix.dtype != np.float32 or not (is_sparse or isinstance(matrix, np.ndarray)):
         return np.asarray(matrix @ vector, dtype=np.float64)  # in parts: by each worker
@@ -53,11 +51,8 @@ def _sparse_block(matrix: Any, span: slice, by_rows: bool) -> Any:
 
 
 def in_memory_order(part: Any) -> Any:
-    """Return a part whose products have the same last bits wherever it came from.
-
-    One that came from another worker may lie at an odd address, and numpy then
-    multiplies in another way.
-    """
+    """Return a part whose products have the same last bits wherever it came from."""
     if sparse.issparse(part):
         return part
+    # one from another worker may lie at an odd address: numpy multiplies it otherwise
     return np.require(part, requirements=["ALIGNED", "C_CONTIGUOUS"])

@@ -1,10 +1,9 @@
 """Declare what the fitted attributes of a class must be, for model files.
 
-A class that can be saved has ``_saved_state``, one field per attribute; it inherits
-the fields of its bases. They are checked for all attributes of a file before
-any of them is used, so that no number in a file decides how much memory is taken, and
-no loaded model fails later, when it scores. ``_check_state``, a method that raises an
-exception, adds what concerns several attributes at once.
+``_saved_state`` has one field per attribute, besides those of the bases. All are
+checked before any is used, so that no number in a file decides how much memory is
+taken, and no loaded model fails later. ``_check_state``, a method that raises, adds
+what concerns several attributes at once.
 """
 
 import math

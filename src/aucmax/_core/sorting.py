@@ -26,11 +26,8 @@ _SIGN_BIT = -(2**63)
 def sort_with_order(values: FloatArray) -> tuple[RowNumbers, FloatArray]:
     """Return the order that sorts the values, and the values in that order.
 
-    Buckets first, one per value, then insertion: about four times as fast as
-    ``np.argsort`` for many values that are spread out. Where they crowd into few
-    buckets, they are sorted byte by byte instead, about three times as fast. Either
-    way O(m), with at most 1.5 times the memory of the values besides the result. Equal
-    values, among them 0.0 and -0.0, stay in the order they have.
+    Stable and O(m): three to four times as fast as ``np.argsort``, by buckets, or by
+    bytes where values crowd into few buckets. 0.0 and -0.0 are equal.
     """
     if values.size < _MANY:
         by_value = np.argsort(values, kind="stable")
@@ -48,12 +45,8 @@ def sort_with_order(values: FloatArray) -> tuple[RowNumbers, FloatArray]:
 def sort_in_groups(
     values: FloatArray, groups: RowNumbers, starts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the rows group by group, sorted by value within each; O(m).
-
-    As :func:`sort_with_order` and :func:`deal_out` do, but where the rows of a group
-    are side by side already, each group is sorted in its place, in about half the
-    time.
-    """
+    """Return the rows group by group, sorted by value within each; O(m)."""
+    # groups whose rows are side by side are sorted in their place, in half the time
     if values.size >= _MANY and bool((groups[1:] >= groups[:-1]).all()):
         order = np.empty(values.size, dtype=np.int64)
         if sort_side_by_side(values, starts, order, np.empty_like(values)):
@@ -65,10 +58,9 @@ def sort_in_groups(
 def deal_out(
     order: RowNumbers, groups: RowNumbers, starts: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the rows group by group, in the given order within each.
+    """Return the rows group by group, in the given order within each; O(m).
 
-    `groups` has the group of each row, `starts` where each begins in the result, and
-    the end. One pass; numbers are int64, by which numpy indexes at once.
+    `starts` has where each group begins in the result, and the end.
     """
     dealt = np.empty(order.size, dtype=np.int64)
     fill_groups(order, groups, starts[:-1].copy(), dealt)
@@ -108,11 +100,10 @@ def sort_side_by_side(values, starts, order, ordered):  # type: ignore[no-untype
 
 @njit(cache=True, nogil=True)
 def bucket_sort(values, low, high, order, ordered):  # type: ignore[no-untyped-def]
-    """Sort by one bucket per value, then by insertion; O(m) for spread-out values.
+    """Fill `order` and ``ordered == values[order]``, which ascends, by buckets; O(m).
 
-    `low` and `high` are the lowest and the highest value. Fills `order` and `ordered`
-    so that ``ordered == values[order]`` ascends. Returns False, with both undefined,
-    when the values crowd into few buckets or are infinite.
+    Returns False, with both undefined, when values between `low` and `high` crowd into
+    few buckets or are infinite.
     """
     m = values.size
     if not -1e300 <= low <= high <= 1e300 or 0.0 < high - low < 1e-290:
@@ -158,11 +149,10 @@ def insertion_sort(order, ordered, moves_left):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def radix_sort(bits, order, spare_bits, spare_order):  # type: ignore[no-untyped-def]
-    """Sort the bits of float64 numbers, as int64, by one byte after the other.
+    """Return the order that sorts float64 numbers by their bits, and the sorted bits.
 
-    Returns the order that sorts the numbers, and their bits in that order, in two of
-    the four buffers; what was in `order` does not matter. Each pass keeps the order of
-    equal bytes, so the last one, by the highest byte, leaves everything sorted.
+    They are in two of the four buffers. Each pass, from the lowest byte to the highest,
+    keeps the order of equal bytes, so the last leaves everything sorted.
     """
     m = bits.size
     counts = np.zeros((8, 256), order.dtype)

@@ -14,7 +14,7 @@ def check_sparse_structure(X: Any, name: str = "X") -> None:
     fault = _sparse_fault(X) if sparse.issparse(X) else None
     if fault is not None:
         raise ValueError(
-            f"{name} is a damaged sparse matrix: {fault}. Build it anew, for example "
+            f"{name} is a damaged sparse matrix: {fault}. Build it again, for example "
             "from its COO form."
         )
 

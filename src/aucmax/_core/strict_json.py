@@ -24,11 +24,7 @@ def dump_json(value: Any) -> bytes:
 
 
 def parse_json(content: bytes, name: str) -> Any:
-    """Read what `dump_json` wrote.
-
-    Another spelling of the same value is rejected, and so are repeated keys, NaN,
-    numbers that a double cannot hold, deep nesting, and more values than any model has.
-    """
+    """Read what `dump_json` wrote; reject any other spelling, and what no model has."""
     if len(content) > MAX_JSON_BYTES:
         raise ModelFileError(
             f"{name} has {len(content)} bytes, more than the {MAX_JSON_BYTES} allowed"

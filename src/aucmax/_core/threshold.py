@@ -7,21 +7,17 @@ from aucmax._core.validation import BoolArray, FloatArray
 
 __all__ = ["balanced_threshold", "halfway"]
 
-# Gains that differ by no more are equal: sums in another order must not choose another
-# threshold.
+# Gains that differ by no more are equal: the order of sums must not choose a threshold.
 _LARGEST_ROUNDING_OF_A_GAIN = 1e-12
 
 
 def balanced_threshold(
     scores: FloatArray, labels: BoolArray, sample_weight: FloatArray | None = None
 ) -> float:
-    r"""Find the threshold of the best balanced accuracy: scores above it are positive.
+    """Return the threshold of the largest TPR - FPR: scores above it are positive.
 
-    It maximises Youden's :math:`J = \mathrm{TPR} - \mathrm{FPR}`, the point of the ROC
-    curve farthest above the diagonal, which depends on the ranking alone and not on how
-    rare the positives are. The threshold lies halfway between the two scores that it
-    separates; of equally good ones the highest is taken. Where no cut is above the
-    diagonal, it is the highest score, so that no row is positive. One sort, O(m log m).
+    It lies halfway between two scores; of equally good ones the highest is taken. Where
+    no cut is above the diagonal, it is the highest score, so that no row is positive.
     """
     order, rising = sort_with_order(scores)
     order, falling = order[::-1], rising[::-1]

@@ -1,4 +1,4 @@
-"""The only door for labels, scores, weights and query ids.
+"""The only entry point for labels, scores, weights and query ids.
 
 Everything behind it may assume contiguous one-dimensional arrays of the right length,
 finite and of one type. Rows in messages are counted from 0.
@@ -61,13 +61,7 @@ _MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
 def check_binary_labels(
     labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> tuple[NDArray[Any], BoolArray]:
-    """Return the two labels, the positive one last, and which rows have that one.
-
-    Labels are booleans, numbers or strings; `pos_label` is by default the second of the
-    two labels in sorted order. Raises NotEnoughClassesError for a single value, and
-    ValueError for more than two, a missing value, no row, a wrong shape, or a
-    `pos_label` that is neither of them.
-    """
+    """Return the two labels, the positive one last, and which rows have that one."""
     array = _one_dimensional(labels, name)
     reject_missing_labels(array, name)
     first = array[0]
@@ -100,7 +94,7 @@ def check_binary_labels(
 
 
 def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArray:
-    """Tell which labels are the second of two known classes; refuse any others."""
+    """Return which labels are the second of two known classes; reject any others."""
     array = _one_dimensional(labels, name)
     reject_missing_labels(array, name)
     is_positive = np.asarray(array == classes[1], dtype=bool)
@@ -117,10 +111,7 @@ def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArr
 def check_levels(
     labels: ArrayLike, name: str = "y_true", kind: str = "level"
 ) -> tuple[NDArray[Any], IntArray]:
-    """Return the sorted distinct labels, and the place of each row's label among them.
-
-    Raises NotEnoughClassesError if all rows carry the same label.
-    """
+    """Return the sorted distinct labels, two or more, and the place of each row's."""
     array = _one_dimensional(labels, name)
     reject_missing_labels(array, name)
     try:
@@ -138,10 +129,7 @@ def check_levels(
 def check_nominal_labels(
     labels: ArrayLike, classes: ArrayLike | None, name: str = "y_true"
 ) -> tuple[list[Any], IntArray]:
-    """Return the classes, by default the distinct labels, and each row's place there.
-
-    Classes that are given come in any order, and may be more than the labels.
-    """
+    """Return the classes, by default the distinct labels, and the place of each row."""
     levels, codes = check_levels(labels, name, "class")
     known = levels if classes is None else _one_dimensional(classes, "labels")
     places = {value: place for place, value in enumerate(known.tolist())}
@@ -160,12 +148,9 @@ def check_nominal_labels(
 def check_relevance(
     labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> BoolArray:
-    """Tell which rows are relevant: those with the positive label.
-
-    By default these are numbers above 0, or the second of two strings in sorted order.
-    Whether a number is relevant does not depend on the other rows, so that a query
-    is judged alike by itself and among others.
-    """
+    """Return which rows are relevant: by `pos_label`, above 0, or the second string."""
+    # whether a number is relevant does not depend on other rows, so that a query is
+    # judged alike by itself and among others
     array = _one_dimensional(labels, name)
     if pos_label is not None:
         reject_missing_labels(array, name)
@@ -194,8 +179,8 @@ def check_scores(
 ) -> FloatArray:
     """Return the scores as a contiguous float64 vector of finite numbers.
 
-    The input is returned itself, not a copy, where it already is one. Integers that
-    float64 cannot tell apart are refused, because they would become ties.
+    The input is returned itself where it is one. Integers that float64 cannot tell
+    apart are rejected, because they would become ties.
     """
     array = _one_dimensional(scores, name)
     _check_length(array, n_rows, name)
@@ -247,9 +232,8 @@ def check_sample_weight(
 ) -> FloatArray | None:
     """Return nonnegative finite float64 weights, some of them positive, or None.
 
-    Weights count by their proportions. Where they are so large or so small that
-    products of them would leave the range of floats, they are multiplied by a power of
-    two.
+    Where products of them would leave the range of floats, they are multiplied by a
+    power of two: weights count by their proportions.
     """
     if sample_weight is None:
         return None
@@ -291,7 +275,7 @@ def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") 
 def check_class_weights(
     classes: NDArray[Any], is_positive: BoolArray, sample_weight: FloatArray | None
 ) -> None:
-    """Refuse weights that leave one of the two classes without any weight."""
+    """Reject weights that leave one of the two classes without any weight."""
     if sample_weight is None:
         return
     for value, rows in zip(classes, (~is_positive, is_positive), strict=True):
@@ -316,11 +300,7 @@ class Queries:
 
 
 def check_qid(qid: ArrayLike, n_rows: int, name: str = "qid") -> Queries:
-    """Turn per-row query ids of any hashable kind into query numbers.
-
-    Numbers, booleans and strings are numbered in sorted order, anything else
-    (tuples, mixed types) by first appearance.
-    """
+    """Turn query ids into numbers: in sorted order, of objects by first appearance."""
     if isinstance(qid, list | tuple) and any(isinstance(value, tuple) for value in qid):
         # numpy would make a matrix of equally long tuples
         array = np.empty(len(qid), dtype=object)
@@ -356,7 +336,7 @@ def reject_rounded_ids(array: NDArray[Any], name: str, first_row: int = 0) -> No
 
 
 def reject_unreadable(values: Any, name: str) -> None:
-    """Refuse what numpy would misread: a lazy frame, or masked entries."""
+    """Reject what numpy would misread: a lazy frame, or masked entries."""
     if any(base.__name__ == "LazyFrame" for base in type(values).__mro__):
         raise TypeError(
             f"{name} is a LazyFrame, which holds no rows yet: call collect() first."
@@ -404,7 +384,7 @@ def _check_length(array: NDArray[Any], n_rows: int | None, name: str) -> None:
 
 
 def reject_missing_labels(array: NDArray[Any], name: str) -> None:
-    """Refuse labels without a value, and what is no label."""
+    """Reject labels without a value, and what is not a label."""
     kind = array.dtype.kind
     if kind not in _LABEL_KINDS:
         raise TypeError(
@@ -424,10 +404,8 @@ def reject_missing_labels(array: NDArray[Any], name: str) -> None:
 
 
 def _is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and pandas.NA, none of which equals itself."""
-    if value is None:
-        return True
-    return not _is_same(value, value)
+    """Return whether this is None, or NaN, NaT or pandas.NA, unequal to themselves."""
+    return value is None or not _is_same(value, value)
 
 
 def _sorted_codes(array: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:

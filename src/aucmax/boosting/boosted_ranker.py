@@ -350,12 +350,8 @@ def _summary(rounds: BoostingRounds, reweighting: Reweighting) -> dict[str, Any]
     """Return the attributes that describe the rounds."""
     watch = rounds.watch
     history = {"edge": np.array(rounds.edges), **reweighting.history()}
-    summary = {
-        "n_iter_": watch.n_iter,
-        "stop_reason_": rounds.reason,
-        "history_": history,
-    }
+    summary = {"n_iter_": watch.n_iter, "stop_reason_": rounds.reason}
     if rounds.validation is not None:
         history["validation_auc"] = np.array(watch.validation)
         summary["best_iteration_"] = watch.n_kept
-    return summary
+    return {**summary, "history_": history}

@@ -18,7 +18,7 @@ from aucmax.boosting.boosted_ranker import (
 
 __all__ = ["ExponentialReweighting", "RankBoost"]
 
-_LARGEST_EDGE = 1.0 - 1e-12  # beyond it the step would be infinite
+_MAX_EDGE = 1.0 - 1e-12  # beyond it the step would be infinite
 _PERFECT_DISTANCE = 2.0 - 1e-6  # from the worst positive down to the best negative
 
 
@@ -40,10 +40,10 @@ class ExponentialReweighting(Reweighting):
 
     def advance(self, values: FloatArray, edge: float) -> float:
         """Add a hypothesis, by its values on the rows; return its weight."""
-        edge = min(edge, _LARGEST_EDGE)
+        edge = min(edge, _MAX_EDGE)
         step = self._learning_rate * 0.5 * math.log((1.0 + edge) / (1.0 - edge))
         self._scores += step * values
-        if edge == _LARGEST_EDGE and self._is_perfect(values):
+        if edge == _MAX_EDGE and self._is_perfect(values):
             self.verdict = "perfect hypothesis"
         self._reweigh()
         self._records.append((self.loss,))
@@ -89,7 +89,7 @@ class RankBoost(BoostedRanker):
     hypotheses : str or list of callables, default="stumps"
         "stumps": 1 above a threshold of a column and -1 below, or the reverse, for
         every threshold between two values; "features": the columns, scaled to [-1, 1];
-        "signed": these and their negatives; "precomputed": the columns as they are,
+        "signed": these and their negatives; "precomputed": the columns unchanged,
         within [-1, 1]. Or functions that map X to one value in [-1, 1] per row; such a
         model cannot be saved to a file.
     learning_rate : float, default=0.3

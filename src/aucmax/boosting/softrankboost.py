@@ -99,9 +99,8 @@ class SoftRankBoost(BoostedRanker):
     so that none can weigh more than its sample weight v, however often it is missed:
     the share `epsilon` of the hardest pairs is given up. The algorithm is done when
     :math:`\sum_i \ell^+_i \sum_j \ell^-_j \le \nu = \epsilon W_+ W_-` with the class
-    totals :math:`W_\pm`. The pairs are never formed: a round costs O(n_rows) besides
-    the search for the hypothesis, which is one product with the data ("features",
-    "signed") or one sweep over sorted columns ("stumps").
+    totals :math:`W_\pm`. The pairs are never formed: a round costs as much as one of
+    :class:`RankBoost`.
 
     Parameters
     ----------
@@ -114,23 +113,11 @@ class SoftRankBoost(BoostedRanker):
         grows as :math:`1 / \delta^2`.
     n_estimators : int, default=3000
         The most rounds; a warning is issued if the algorithm is not done by then.
-    hypotheses : str or list of callables, default="stumps"
-        "stumps": 1 above a threshold of a column and -1 below, or the reverse, for
-        every threshold between two values; "features": the columns, scaled to [-1, 1];
-        "signed": these and their negatives; "precomputed": the columns as they are,
-        within [-1, 1]. Or functions that map X to one value in [-1, 1] per row; such a
-        model cannot be saved to a file.
+    hypotheses, n_iter_no_change, validation_fraction, random_state : object
+        As in :class:`RankBoost`.
     min_edge : float, default=1e-6
         Stop when no hypothesis has an edge above this: no combination has a margin
         above it then.
-    n_iter_no_change : int, default=None
-        Stop after this many rounds without a better AUC on the validation rows: those
-        of `eval_set`, or a share of the training rows that is held out.
-    validation_fraction : float, default=0.1
-        The share of the rows of each class that `n_iter_no_change` holds out if there
-        is no `eval_set`.
-    random_state : int, RandomState instance or None, default=None
-        Decides which rows are held out.
     callback : callable, default=None
         Called after each round with a :class:`~aucmax.boosting.BoostingProgress`, whose
         loss is :math:`\sum \ell^+ \sum \ell^- / (W_+ W_-)`; a true answer stops the
@@ -154,9 +141,9 @@ class SoftRankBoost(BoostedRanker):
     history_ : dict of str to ndarray of shape (n_iter\_,)
         "edge" of each hypothesis; after each round "loss", "margin", "nu_pos",
         "nu_neg", and "validation_auc" if there were validation rows.
-    classes_, columns_, directions_, thresholds_, threshold_ : object
-        As in :class:`RankBoost`, and so are `coef_`, `intercept_`, `low_`, `high_`,
-        `n_iter_`, `best_iteration_`, `n_features_in_` and `feature_names_in_`.
+    columns_, directions_, thresholds_, threshold_, coef_, intercept_ : object
+        As in :class:`RankBoost`, and so are `low_`, `high_`, `n_iter_` and
+        `best_iteration_`.
 
     See Also
     --------
@@ -167,9 +154,6 @@ class SoftRankBoost(BoostedRanker):
     The distributions of a round put at most 1/nu on any pair. So every edge is at least
     the largest mean of the nu smallest pair margins that any combination can have,
     gamma*, and `margin_` is at least :math:`(1 - \delta)` gamma*.
-
-    Of hypotheses whose edges are equal up to rounding, the one of the lowest column and
-    then of the lowest threshold is taken, so a fit is reproducible.
 
     References
     ----------

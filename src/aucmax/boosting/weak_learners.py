@@ -67,7 +67,7 @@ class SignedFeatureLearner(FeatureLearner):
 
 
 class PrecomputedLearner(FeatureLearner):
-    """The columns as they are."""
+    """The columns, unchanged."""
 
     columns_type = PrecomputedColumns
 

@@ -1,8 +1,4 @@
-"""The command line: ``aucmax demo | compare | fit | score`` and so on.
-
-Only click is imported up front, so that ``aucmax --help`` answers at once; each
-command imports what it needs when it runs.
-"""
+"""The command line. Commands import what they need when they run: help is instant."""
 
 import click
 

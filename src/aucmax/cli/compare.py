@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import click
 
 from aucmax.cli.entry_point import Command, NothingRankedError, typed_command
-from aucmax.cli.figures import draw_curves
+from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
     data_argument,
     force_option,
@@ -31,7 +31,6 @@ from aucmax.cli.output import (
     check_ending,
     check_outputs,
     make_folder,
-    save_figure,
     with_console,
 )
 from aucmax.cli.reading import (
@@ -42,7 +41,12 @@ from aucmax.cli.reading import (
     drop_unknown,
     split_target,
 )
-from aucmax.cli.training import describe_columns, fit_model, target_record
+from aucmax.cli.training import (
+    describe_columns,
+    fit_model,
+    note_others,
+    target_record,
+)
 from aucmax.model_selection import MODELS, compared_models, find_model
 
 __all__ = ["ComparisonTask", "compare", "run_comparison"]
@@ -254,7 +258,7 @@ def run_comparison(
     target = data.encode(models, task.positive)
     test = None
     if task.test is not None:
-        test = (task.test.rows, task.test.match_values(target.grading))
+        test = (task.test.rows, task.test.match(target.grading))
     planned = PlannedComparison.of(
         data.rows,
         target,
@@ -277,9 +281,7 @@ def run_comparison(
     assert comparison.last_fold is not None
     encoder = next(iter(comparison.last_fold.models.values())).encoder_
     describe_columns(encoder, console)
-    for notice in comparison.notices:
-        if not encoder.dropped_.keys() & set(notice.columns):
-            console.note(str(notice))
+    note_others(comparison.notices, encoder, console)
     console.say(f"\n{comparison}\n")
     record = {
         **comparison.to_dict(),
@@ -304,8 +306,8 @@ def _save_results(
 
     def draw(path: Path) -> None:
         found, aim = comparison, comparison.aim
-        figure = draw_curves(found.target, found.positions, found.ranked, aim)
-        save_figure(figure, path, task.force)
+        curves = found.target, found.positions, found.ranked, aim
+        save_curves(path, *curves, overwrite=task.force)
 
     def describe(path: Path) -> None:
         page = comparison.report(

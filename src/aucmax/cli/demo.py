@@ -8,7 +8,7 @@ import click
 
 from aucmax.cli.compare import ComparisonTask, run_comparison
 from aucmax.cli.entry_point import Command
-from aucmax.cli.options import range_options
+from aucmax.cli.options import flag, range_options
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
 from aucmax.cli.reading import Data
 from aucmax.model_selection import compared_models
@@ -60,6 +60,7 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     known, new = table.head(-_N_NEW), table.tail(_N_NEW)
     console.say("A simulated table: which of these machines will fail?")
     data = Data(known.drop(_TARGET), known[_TARGET], _TARGET)
+    options = [f"{flag(name)} {a:g} {b:g}" for name, (a, b) in ranges.items()]
     task = ComparisonTask(
         models=compared_models(bool(ranges)),
         n_folds=5,
@@ -71,7 +72,7 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
         figure=files["figure"],
         report=files["report"],
         source="the first 3,000 rows of aucmax.datasets.load_demo()",
-        command=_command(ranges),
+        command=" ".join(["aucmax demo", *options]),
         force=True,
     )
     record = run_comparison(data, task, console)
@@ -80,13 +81,6 @@ def demo(output_dir: Path, ranges: dict[str, Any], console: Console) -> None:
     _suggest(files, console)
     data_files = {"data_file": str(files["known"]), "new_data_file": str(files["new"])}
     console.give({**record, **data_files})
-
-
-def _command(ranges: dict[str, Any]) -> str:
-    parts = ["aucmax demo"]
-    for name, (low, high) in ranges.items():
-        parts.append(f"--{name.replace('_', '-')} {low:g} {high:g}")
-    return " ".join(parts)
 
 
 def _suggest(files: dict[str, Path], console: Console) -> None:

@@ -118,12 +118,7 @@ class Command(click.Command):
 
 
 class CommandGroup(Command, click.Group):
-    """A group of commands that never shows a traceback for bad input.
-
-    Errors in data, files or arguments end with exit code 2 and a message on the
-    error stream, Ctrl-C with 130, a model that ranks nothing with 1, and so does
-    anything unexpected, with a way to report it.
-    """
+    """A group of commands that never shows a traceback for bad input."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the commands in the order in which one needs them."""

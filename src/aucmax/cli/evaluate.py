@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from aucmax.cli.entry_point import Command, NothingRankedError
-from aucmax.cli.figures import draw_curves
+from aucmax.cli.figures import save_curves
 from aucmax.cli.options import (
     cut_options,
     data_argument,
+    flag,
     force_option,
     metric_option,
     model_argument,
@@ -25,7 +26,6 @@ from aucmax.cli.output import (
     Console,
     check_ending,
     check_outputs,
-    save_figure,
     with_console,
 )
 from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
@@ -35,8 +35,7 @@ from aucmax.cli.training import target_record
 
 __all__ = ["evaluate"]
 
-# Share of the rows that are rows of training, from which on it is said: rows of few
-# columns may be alike by chance.
+# share of rows of training, from which on it is said: rows may be alike by chance
 _MANY_KNOWN_ROWS = 0.2
 
 
@@ -107,7 +106,7 @@ def evaluate(
     test = drop_unknown(
         split_known(rows, data, fitted, roles), roles.missing_target, console
     )
-    truth = test.match(fitted)
+    truth = test.match(fitted.grading_)
     scores = fitted.decision_function(test.rows)
     aim = choose_aim(truth, metric, **(ranges or trained_ranges(fitted)))
     summary = summarise_scores(truth, scores, aim)
@@ -145,8 +144,14 @@ def evaluate(
     }
     if figure is not None:
         positions = {fitted.name or "the model": truth.positions(scores)}
-        curves = draw_curves(truth, positions, [summary], aim)
-        write = partial(save_figure, curves, force=force)
+        write = partial(
+            save_curves,
+            target=truth,
+            scores=positions,
+            results=[summary],
+            aim=aim,
+            overwrite=force,
+        )
         record["figure"] = console.write(figure, write)
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
     _print_measures(summary, truth, aim, console)
@@ -169,7 +174,7 @@ def _operating_point(model: Any, truth: Any, scores: Any, cut: dict[str, float])
         if cut:
             raise click.UsageError(
                 "the model ranks by levels of relevance, between which there is no "
-                f"threshold; leave out --{next(iter(cut)).replace('_', '-')}."
+                f"threshold; leave out {flag(next(iter(cut)))}."
             )
         return None
     options = cut or {"threshold": model.threshold_}

@@ -97,7 +97,11 @@ def explain(
     rows (--row), what each column adds to their score. A model that is a scorecard is
     printed. Use rows that the model was not fitted to.
     """
-    from aucmax.inspection import permutation_importance, rank_dependence
+    from aucmax.inspection import (
+        contributions,
+        permutation_importance,
+        rank_dependence,
+    )
     from aucmax.model_selection import trained_ranges
 
     files = _files(output_dir, bool(row_numbers))
@@ -111,7 +115,7 @@ def explain(
             )
     table = test.rows
     test = drop_unknown(test, roles.missing_target, console)
-    truth = test.match(fitted)
+    truth = test.match(fitted.grading_)
     rows, truth = _some_rows(test.rows, truth, max_rows)
     with console.progress(f"Shuffling the columns of {rows.shape[0]} rows", 1) as step:
         importances = permutation_importance(
@@ -123,7 +127,11 @@ def explain(
         rank_dependence(fitted, rows, name, n_values=_VALUES)
         for name in importances.column[:n_drawn]
     ]
-    parts = _contributions(fitted, table, rows, row_numbers)
+    background = rows[:_BACKGROUND_ROWS]
+    parts = {
+        number: contributions(fitted, table[number - 1 : number], background)
+        for number in row_numbers
+    }
     card = _scorecard(fitted)
     _print_importances(importances, top, console)
     for dependence in dependences[:_PRINTED]:
@@ -171,19 +179,6 @@ def _some_rows(rows: Any, truth: Any, max_rows: int) -> tuple[Any, Any]:
     drawn = np.random.default_rng(0).choice(rows.shape[0], max_rows, replace=False)
     drawn.sort()
     return rows[drawn], truth.take(drawn)
-
-
-def _contributions(
-    model: Any, table: Any, rows: Any, numbers: tuple[int, ...]
-) -> dict[int, Any]:
-    """Return what each column adds to the scores of these rows, by their numbers."""
-    from aucmax.inspection import contributions
-
-    background = rows[:_BACKGROUND_ROWS]
-    return {
-        number: contributions(model, table[number - 1 : number], background)
-        for number in numbers
-    }
 
 
 def _scorecard(model: Any) -> Any:

@@ -3,23 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
+from pathlib import Path
 from typing import Any
 
-__all__ = ["draw_curves"]
+__all__ = ["save_curves"]
 
 
-def draw_curves(
+def save_curves(
+    path: Path,
     target: Any,
     scores: dict[str, Any],
     results: Sequence[Any],
     aim: Any,
-) -> Any:
-    """Draw the ROC curves of models, by their names, and return the figure.
+    *,
+    overwrite: bool,
+) -> None:
+    """Draw the ROC curves of models, by their names, and write the picture.
 
     With queries a curve is about the mean of those of the queries. The legend has the
-    measures and intervals of the results, so that it says the same as the text.
+    measures and intervals of the results, the same as in the text.
     """
     from aucmax import plots
+    from aucmax.persistence import atomic_output
 
     whole = (0.0, 1.0)
     has_part = not target.is_graded and (aim.fpr_range, aim.tpr_range) != (whole, whole)
@@ -42,14 +47,17 @@ def draw_curves(
     display = plots.ROCCurveDisplay(
         curves, fpr_range=aim.fpr_range if has_part else None, title=drawn.title
     )
-    return display.plot(_new_axes()).figure_
+    figure = display.plot(_new_axes()).figure_
+    with atomic_output(path, overwrite=overwrite) as file:
+        kind = path.suffix.lstrip(".").lower()
+        figure.savefig(file, format=kind, dpi=150, bbox_inches="tight")
 
 
 def _interval(curve: Any, result: Any) -> Any:
-    """Interval of the AUC, where it is the main measure."""
-    auc = result.measures["auc"]
+    """Return the interval of the AUC, where it is the main measure."""
     if isnan(result.low):
         return None
+    auc = result.measures["auc"]
     return replace(curve.interval, auc=auc, low=result.low, high=result.high)
 
 

@@ -9,6 +9,7 @@ import click
 from aucmax.cli.entry_point import Command, echo
 from aucmax.cli.options import (
     data_argument,
+    flag,
     force_option,
     limit_parameters,
     missing_target_option,
@@ -171,7 +172,7 @@ def fit(
     goal = training.encode([model], positive)
     aim = choose_aim(goal, **ranges)
     if unused := aim.ranges.keys() & ranges.keys() - set(MODELS[model].ranges):
-        options = " and ".join(f"--{name.replace('_', '-')}" for name in sorted(unused))
+        options = " and ".join(map(flag, sorted(unused)))
         raise click.UsageError(
             f"{model} cannot be trained for a part of the ROC curve by {options}; "
             "--model linear can."

@@ -13,6 +13,7 @@ from aucmax.cli.reading import ColumnRoles, QueryChoice, RowColumns, Source
 __all__ = [
     "cut_options",
     "data_argument",
+    "flag",
     "force_option",
     "limit_parameters",
     "metric_option",
@@ -34,6 +35,17 @@ Command: TypeAlias = Callable[..., None]
 Option: TypeAlias = Callable[[Command], Command]
 
 
+def _together(*options: Option) -> Option:
+    """Return what adds several options, the first on top in the help."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
 def _combined(name: str, make: Callable[..., Any], **options: Option) -> Option:
     """Add options; the command gets what `make` returns for their values as `name`."""
 
@@ -43,10 +55,7 @@ def _combined(name: str, make: Callable[..., Any], **options: Option) -> Option:
             own = {option: values.pop(option) for option in options}
             command(*args, **{name: make(**own)}, **values)
 
-        decorated: Command = wrapped
-        for option in reversed(options.values()):
-            decorated = option(decorated)
-        return decorated
+        return _together(*options.values())(wrapped)
 
     return decorate
 
@@ -56,7 +65,8 @@ def _given(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _flag(name: str) -> str:
+def flag(name: str) -> str:
+    """Return the option of a parameter."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -168,35 +178,29 @@ _source = _combined(
 )
 
 
-def data_argument(command: Command) -> Command:
-    """Add the argument DATA with the options of its format; the command gets `data`."""
-    return _source(_max_memory_option(command))
+# the argument DATA with the options of its format; the command gets `data`
+data_argument = _together(_source, _max_memory_option)
 
-
-def target_options(command: Command) -> Command:
-    """Add ``--target``, ``--positive`` and ``--drop``."""
-    for option in (
-        click.option(
-            "--drop",
-            multiple=True,
-            metavar="COLUMN",
-            help="Column to leave out; may be repeated.",
-        ),
-        click.option(
-            "--positive",
-            metavar="VALUE",
-            help="Value of the target to rank above all others [default: the larger of "
-            "two numbers, the one of two strings that means yes (yes, true, positive, "
-            "...), else the rarer].",
-        ),
-        click.option(
-            "--target",
-            metavar="COLUMN",
-            help="Column to predict; svmlight files need none.",
-        ),
-    ):
-        command = option(command)
-    return command
+target_options = _together(
+    click.option(
+        "--target",
+        metavar="COLUMN",
+        help="Column to predict; svmlight files need none.",
+    ),
+    click.option(
+        "--positive",
+        metavar="VALUE",
+        help="Value of the target to rank above all others [default: the larger of two "
+        "numbers, the one of two strings that means yes (yes, true, positive, ...), "
+        "else the rarer].",
+    ),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="Column to leave out; may be repeated.",
+    ),
+)
 
 
 def _query_choice(qid: str | None, no_qid: bool) -> QueryChoice:
@@ -275,7 +279,7 @@ def _cut(**values: float | None) -> dict[str, float]:
     if len(cut.keys() & costs) == 1:
         raise click.UsageError("--cost-missed and --cost-alarm are given together.")
     if len(cut) > 1 and cut.keys() != costs:
-        flags = " and ".join(map(_flag, cut))
+        flags = " and ".join(map(flag, cut))
         raise click.UsageError(f"one rule chooses a threshold, but {flags} are given.")
     return cut
 
@@ -284,7 +288,7 @@ cut_options = _combined(
     "cut",
     _cut,
     **{
-        name: click.option(_flag(name), type=float, metavar=unit, help=help)
+        name: click.option(flag(name), type=float, metavar=unit, help=help)
         for name, (unit, help) in CUTS.items()
     },
 )

@@ -23,7 +23,6 @@ __all__ = [
     "check_ending",
     "check_outputs",
     "make_folder",
-    "save_figure",
     "with_console",
 ]
 
@@ -33,15 +32,11 @@ TABLES = (".csv", ".tsv", ".parquet")
 
 
 class Console:
-    """Results on the output stream, everything else on the error stream.
-
-    `as_json` prints one JSON object and nothing else on the output stream, `is_quiet`
-    nothing but errors on the error stream.
-    """
+    """Results on the output stream, everything else on the error stream."""
 
     def __init__(self, as_json: bool = False, is_quiet: bool = False) -> None:
-        self.as_json = as_json
-        self.is_quiet = is_quiet
+        self.as_json = as_json  # one JSON object alone on the output stream
+        self.is_quiet = is_quiet  # nothing but errors on the error stream
         self.files: list[str] = []  # that are written
         self.exit_code = 0
 
@@ -173,10 +168,7 @@ def check_outputs(
     *,
     makes_folder: bool = False,
 ) -> None:
-    """Reject outputs that exist, would replace an input, or cannot be written.
-
-    Their folder must be there, unless it is made along with them.
-    """
+    """Reject outputs that exist, would replace an input, or cannot be written."""
     taken = {os.path.realpath(path): "is an input" for path in inputs}
     for path in filter(None, outputs):
         if (place := os.path.realpath(path)) in taken:
@@ -206,12 +198,3 @@ def check_ending(path: Path | None, endings: Sequence[str]) -> None:
         raise click.ClickException(
             f"{path}: its name must end in one of {', '.join(endings)}."
         )
-
-
-def save_figure(figure: Any, path: Path, force: bool) -> None:
-    """Write a picture, its kind by the name."""
-    from aucmax.persistence import atomic_output
-
-    with atomic_output(path, overwrite=force) as file:
-        kind = path.suffix.lstrip(".").lower()
-        figure.savefig(file, format=kind, dpi=150, bbox_inches="tight")

@@ -128,12 +128,8 @@ class Data:
             raise click.ClickException(f"{error.problem}. {advice}.") from error
         return self._describe_rows(target)
 
-    def match(self, model: Any) -> Any:
-        """Return the target by what its values meant when a model was fitted."""
-        return self.match_values(model.grading_)
-
-    def match_values(self, grading: Any) -> Any:
-        """Return the target by what its values mean elsewhere."""
+    def match(self, grading: Any) -> Any:
+        """Return the target by what its values meant in training."""
         from aucmax.tables import match_target
 
         target = match_target(
@@ -238,16 +234,13 @@ class Source(NamedTuple):
         on_workers: bool = False,
         keep: Collection[str] = (),
     ) -> Data:
-        """Read the file or files; the labels of svmlight rows come with it.
-
-        Columns that a model knows as text must stay text, even if new rows happen
-        to hold numbers only. Columns to keep are also read as they are written.
-        """
+        """Read the file or files; columns to keep are also read as they are written."""
         from aucmax import datasets
 
         files = self.files
         decimals = datasets.Decimals(self.decimal, known.decimals)
         reading: dict[str, Any] = {
+            # what a model knows as text stays text, even if new rows are numbers only
             "text_columns": known.text_columns,
             "verbatim": {name: name + AS_WRITTEN for name in keep},
             "decimal": decimals,
@@ -272,10 +265,7 @@ class Source(NamedTuple):
 
 
 def _as_written(labels: Any) -> Any:
-    """Labels of svmlight rows as they are written there: 1 and -1 are not 1.0 and -1.0.
-
-    Predictions are printed the same.
-    """
+    """Return labels of svmlight rows as they are written there: 1 is not 1.0."""
     whole = labels.astype(int)
     return whole if (whole == labels).all() else labels
 

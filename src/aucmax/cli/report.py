@@ -79,7 +79,7 @@ def report(
     page = report_model(
         fitted,
         test.rows,
-        test.match(fitted),
+        test.match(fitted.grading_),
         metric=metric,
         **ranges,
         name=fitted.name,

@@ -74,10 +74,7 @@ def _size(data: Source) -> int:
 
 
 def worker_options(command: Command) -> Command:
-    """Add ``--workers`` and ``--scheduler``; the command gets `on_workers`.
-
-    The cluster is there while the command runs.
-    """
+    """Add ``--workers`` and ``--scheduler``; the command gets `on_workers`."""
 
     @click.option(
         "--workers",

@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -136,8 +135,10 @@ def score(
     for name in keep:
         names = [n for n in new.column_names if not n.endswith(AS_WRITTEN)]
         require_column(name, names, data.path)
-    scorer = _Scorer(fitted, keep, proba, prevalence, threshold)
-    frames = map(scorer.scores, new.parts() if in_parts else [new])
+    frames: Iterator[Any] = (
+        _score(part, fitted, keep, proba, prevalence, threshold)
+        for part in (new.parts() if in_parts else [new])
+    )
     if safe_csv:
         frames = map(_without_formulas, frames)
     if output is None:
@@ -183,35 +184,28 @@ def require_probabilities(model: Any, path: Path) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Scorer:
-    """Scores of rows, with probabilities and classes if wanted."""
+def _score(
+    new: Data,
+    model: Any,
+    keep: tuple[str, ...],
+    proba: bool,
+    prevalence: float | None,
+    threshold: float | None,
+) -> Any:
+    """Return a frame of the scores, after the columns to keep as they are written."""
+    import polars as pl
 
-    model: Any
-    keep: tuple[str, ...]
-    proba: bool
-    prevalence: float | None
-    threshold: float | None
-
-    def scores(self, new: Data) -> Any:
-        """Return a frame with a row for each row."""
-        import polars as pl
-
-        model, rows = self.model, new.rows
-        scored: dict[str, Any] = {"score": model.decision_function(rows)}
-        if self.proba:
-            chances = model.predict_proba(rows, prevalence=self.prevalence)
-            scored["probability"] = chances[:, 1]
-        if model.has_threshold_:
-            cut = model.threshold_ if self.threshold is None else self.threshold
-            scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]
-        return pl.DataFrame({**self._kept(new), **scored})
-
-    def _kept(self, new: Data) -> dict[str, Any]:
-        """Return the columns to keep, of text files as they are written there."""
-        columns, names = new.named_columns(), new.column_names
-        copies = {name: name + AS_WRITTEN for name in self.keep}
-        return {n: columns[copy if copy in names else n] for n, copy in copies.items()}
+    columns, names = new.named_columns(), new.column_names
+    copies = {name: name + AS_WRITTEN for name in keep}
+    kept = {n: columns[copy if copy in names else n] for n, copy in copies.items()}
+    scored: dict[str, Any] = {"score": model.decision_function(new.rows)}
+    if proba:
+        chances = model.predict_proba(new.rows, prevalence=prevalence)
+        scored["probability"] = chances[:, 1]
+    if model.has_threshold_:
+        cut = model.threshold_ if threshold is None else threshold
+        scored["prediction"] = model.classes_[(scored["score"] > cut) * 1]
+    return pl.DataFrame({**kept, **scored})
 
 
 def _without_formulas(frame: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Fit one model by its name, with news for the user, and tell what it is."""
+"""Fit one model by its name, show progress, and describe the result."""
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ __all__ = [
     "describe_columns",
     "fit_model",
     "note_findings",
+    "note_others",
     "target_record",
 ]
 
@@ -31,15 +32,12 @@ def fit_model(
     calibrate: str | None = None,
     checkpoint: Path | None = None,
 ) -> Any:
-    """Fit a model by name.
-
-    Without a choice, auto learns probabilities, since it has the scores for it; other
-    models would have to be fitted several times.
-    """
+    """Fit a model by name, or raise an error if it ranks nothing."""
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
     from aucmax.model_selection import table_model
     from aucmax.tables import TableEncoder, has_constant_scores
 
+    # auto has the scores to learn probabilities; others would take several fits
     calibrate = calibrate or ("auto" if name == "auto" else "none")
     model = table_model(
         name,
@@ -136,10 +134,15 @@ def note_findings(
     from aucmax.model_selection import find_notices
 
     notices = find_notices(training.rows, goal)
+    note_others(notices, encoder, console)
+    return [notice.to_dict() for notice in notices]
+
+
+def note_others(notices: Iterable[Any], encoder: Any, console: Console) -> None:
+    """Note what concerns columns that are not left out."""
     for notice in notices:
         if not encoder.dropped_.keys() & set(notice.columns):
             console.note(str(notice))
-    return [notice.to_dict() for notice in notices]
 
 
 def auto_record(

@@ -15,9 +15,8 @@ from aucmax._core.validation import FloatArray
 from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
 from aucmax.metrics._queries import mean_over_queries
-from aucmax.metrics._steps import WHOLE_SQUARE
+from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box
 from aucmax.metrics.multiclass import NEEDED
-from aucmax.metrics.partial import STANDARDS
 from aucmax.metrics.retrieval import (
     GAIN,
     RELEVANT,
@@ -25,12 +24,12 @@ from aucmax.metrics.retrieval import (
     mean_precision,
     mean_with_empty,
 )
+from aucmax.metrics.roc import STANDARDS
 from aucmax.metrics.top_sets import check_k
 from aucmax.metrics.uncertainty import (
     AUCComparison,
     AUCInterval,
     area_interval,
-    check_box,
     check_confidence,
     rows_in_box,
     two_sided_test,
@@ -48,8 +47,6 @@ __all__ = [
     "precision_at_k",
     "roc_auc_score",
 ]
-
-Box = tuple[float, float, float, float]
 
 
 def roc_auc_score(
@@ -258,8 +255,7 @@ def _columns_of_queries(
 def _area(steps: StepMasses, box: Box, mean_of_positives: float) -> float:
     if box == WHOLE_SQUARE:
         return mean_of_positives
-    size = (box[1] - box[0]) * (box[3] - box[2])
-    return min(steps.area(box) / size, 1.0)
+    return min(steps.area(box) / box_size(box), 1.0)
 
 
 def _rows_in_box(steps: StepMasses, box: Box, is_weighted: bool) -> tuple[float, float]:

@@ -40,8 +40,7 @@ CALIBRATIONS = ("auto", "sigmoid", "isotonic")
 # Of the rarer class, for isotonic regression, which overfits fewer rows.
 _MIN_ROWS_FOR_ISOTONIC = 1000
 
-# Log-odds beyond which probabilities approach 0 and 1 more slowly than the logistic
-# function does: near 1, and far below, that has no float64 left to tell rows apart.
+# Beyond these log-odds the logistic function has no float64 left to tell rows apart.
 _LOGISTIC_BETWEEN = -30.0, 10.0
 
 # Least rise of the log-odds over the scores of training, if these say nothing.
@@ -62,10 +61,10 @@ class CalibratedMixin:
 
     @available_if(lambda self: self.calibrate is not None)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any, *, prevalence: float | None = None) -> FloatArray:
-        """Give the probability of both classes; only with `calibrate`.
+        """Return the probability of both classes; only with `calibrate`.
 
-        The order of rows is that of `decision_function`, and so is every AUC. `predict`
-        cuts where the balanced accuracy is best, not at a probability of 1/2.
+        Rows rank as by `decision_function`. `predict` cuts where the balanced accuracy
+        is best, not at a probability of 1/2.
 
         Parameters
         ----------
@@ -115,11 +114,7 @@ def learn_calibration(
     labels: NDArray[Any],
     weight: FloatArray | None = None,
 ) -> dict[str, Any]:
-    """Learn the line from scores of rows that their model was not fitted to.
-
-    Its mean probability over these rows is their share of positives. Returns the
-    attributes "calibration_", knots of shape (2, n_knots), and "base_rate_".
-    """
+    """Learn the line from held-out scores, with their share of positives as mean."""
     labels = labels.astype(bool)
     weight = np.ones(labels.size) if weight is None else weight
     if calibrate == "auto":
@@ -142,11 +137,8 @@ def learn_calibration(
 
 
 def along_knots(scores: FloatArray, knots: Any) -> FloatArray:
-    """Map scores by a rising line through knots of shape (2, n_knots).
-
-    No two scores become equal that were not, since the mean slope holds beyond the
-    ends. With one knot, all scores become its height.
-    """
+    """Map scores by a rising line through knots of shape (2, n_knots)."""
+    # the mean slope holds beyond the ends, so that no two scores become equal
     known, heights = knots
     if known.size == 1:
         return np.full(scores.size, heights[0])
@@ -158,9 +150,8 @@ def along_knots(scores: FloatArray, knots: Any) -> FloatArray:
 def _sigmoid(scores: FloatArray, labels: BoolArray, weight: FloatArray) -> FloatArray:
     """Fit a logistic regression of the score, with Platt's targets.
 
-    A positive row counts as positive by (n + 1) / (n + 2), and a negative one as
-    positive by 1 / (n + 2), with n rows of its class, so that classes without overlap
-    leave finite weights.
+    Of a class of n rows, a row counts as positive by (n + 1) / (n + 2) or 1 / (n + 2),
+    so that classes without overlap leave finite weights.
     """
     low, high = float(scores.min()), float(scores.max())
     width = high - low or 1.0
@@ -193,8 +184,7 @@ def _isotonic(scores: FloatArray, labels: BoolArray, weight: FloatArray) -> Floa
 def _probabilities(log_odds: FloatArray) -> FloatArray:
     r"""Turn log-odds into probabilities, which are never 0 or 1 and keep the order.
 
-    It is the logistic function from -30 to 10; beyond, the distance to 0 or 1 falls as
-    :math:`1 / (1 + u)` in place of :math:`e^{-u}`.
+    Beyond -30 and 10 the distance to 0 or 1 falls as 1 / (1 + u), not as exp(-u).
     """
     within = np.clip(log_odds, *_LOGISTIC_BETWEEN)
     rest = expit(-np.abs(within)) / (1.0 + np.abs(log_odds - within))

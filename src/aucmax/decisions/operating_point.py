@@ -1,4 +1,4 @@
-"""Where to cut a ranking, and what is found, missed and raised in vain there."""
+"""Where to cut a ranking, and what is found, missed and a false alarm there."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -29,10 +29,10 @@ _LARGEST_ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class OperatingPoint(PlainRecord):
-    """A threshold, and what comes of it: rows with scores above it are alerts.
+    """A threshold and its outcome: rows with scores above it are alerts.
 
     Counts are of the rows given; with weights, they are sums of weights. The intervals
-    tell what this threshold gives on other rows like these: of as many positive rows,
+    state what this threshold gives on other rows like these: of as many positive rows,
     as many negative rows, or as many rows, on average.
 
     Attributes
@@ -48,7 +48,7 @@ class OperatingPoint(PlainRecord):
     false_alarms, passed : int or float
         Negative rows above the threshold, and the others.
     recall, fpr, precision : float
-        Share of the positives that is found, of the negatives that is raised in vain,
+        Share of the positives that is found, of the negatives that are false alarms,
         and of the alerts that is positive; the last is NaN without alerts.
     cost : float or None
         Of all errors, where costs chose the threshold.
@@ -73,7 +73,7 @@ class OperatingPoint(PlainRecord):
     intervals: dict[str, tuple[float, float]]
 
     def describe(self) -> str:
-        """Say in a sentence what comes of the threshold.
+        """Describe the outcome of the threshold in a sentence.
 
         Returns
         -------
@@ -115,20 +115,19 @@ def operating_point(
     pos_label: Any = None,
     confidence: float = 0.95,
 ) -> OperatingPoint:
-    r"""Choose a threshold by one rule, and count what comes of it.
+    r"""Choose a threshold by one rule, and count its outcome.
 
     Take rows that the model was not fitted to. The rules:
 
     - `recall`: the fewest alerts that find at least this share of the positives;
-    - `fpr`: the most alerts that raise at most this share of the negatives;
+    - `fpr`: the most alerts with at most this share of the negatives;
     - `precision`: the most alerts of which at least this share is positive;
     - `alerts`: as many alerts as possible, but no more than these;
     - `cost_missed` and `cost_alarm`: the least cost of all errors, by the price of a
       missed positive and of a false alarm; of equal costs the fewest alerts;
     - `threshold`: this one, perhaps chosen on other rows;
-    - none of them: the best balanced accuracy, that is the largest difference of recall
-      and false positive rate, which is also what `predict` cuts by; no alert where the
-      scores are worse than chance at every cut.
+    - none of them: the best balanced accuracy, by which `predict` cuts, too; no alert
+      where the scores are worse than chance at every cut.
 
     Rows of equal score are above the threshold together, or not at all. Thresholds lie
     halfway between two scores; the one that makes all rows alerts is just below the
@@ -136,21 +135,20 @@ def operating_point(
 
     Intervals are Wilson's (:func:`wilson_interval`): of the recall, over the positives;
     of the false positive rate, over the negatives; of the precision, over the alerts;
-    and of the share of alerts, over all rows. They hold what this threshold shows on
-    other rows, on average, whether it was chosen on these rows or elsewhere. The best
-    balanced accuracy and the least cost look better where they were chosen, so that
-    their lower ends of recall and precision have z + 0.5 in place of z. One sort.
+    and of the share of alerts, over all rows. The best balanced accuracy and the least
+    cost look better where they were chosen, so that their lower ends of recall and
+    precision have z + 0.5 in place of z. One sort.
 
     Parameters
     ----------
     recall, fpr, precision : float, default=None
         A share from 0 to 1.
     alerts : float, default=None
-        Number of rows that can be looked at; with weights, their sum.
+        Number of rows that can be reviewed; with weights, their sum.
     cost_missed, cost_alarm : float, default=None
         Cost of a missed positive and of a false alarm; one of them may be 0.
     threshold : float, default=None
-        A threshold to use as it is; no row needs to reach it.
+        A threshold to use unchanged; no row needs to reach it.
 
     Returns
     -------
@@ -196,13 +194,9 @@ def _one_rule(**rules: Any) -> tuple[str, Any]:
             f"one rule chooses a threshold, but {' and '.join(given)} were given; "
             "leave out all but one."
         )
-    name, value = "balanced", None
-    for name, value in given.items():
-        _check_rule(name, value)
-    return name, value
-
-
-def _check_rule(name: str, value: Any) -> None:
+    if not given:
+        return "balanced", None
+    ((name, value),) = given.items()
     if name in ("recall", "fpr", "precision"):
         check_interval(name, value, 1.0, zero=True)
     elif name == "costs":
@@ -211,6 +205,7 @@ def _check_rule(name: str, value: Any) -> None:
         raise ValueError(f"alerts must be a number of at least 1, got {value!r}.")
     elif name == "threshold" and not _is_number(value):
         raise ValueError(f"threshold must be a finite number, got {value!r}.")
+    return name, value
 
 
 def _check_costs(missed: Any, alarm: Any) -> None:
@@ -236,10 +231,7 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class _Curve:
-    """Alerts of each class above every threshold, the highest threshold first.
-
-    Entry k of the sums is above the k highest distinct scores.
-    """
+    """Alerts of each class above the k highest distinct scores, for each k from 0."""
 
     task: RankingTask
     scores: FloatArray
@@ -277,10 +269,8 @@ class _Curve:
         positive, is_alert = self.task.is_positive, self.task.scores > threshold
 
         def ends(share: float, rows: Any, more: float = 0.0) -> tuple[float, float]:
-            n_rows = _n_rows(self.task.sample_weight, rows)
-            return wilson_interval(
-                share, n_rows, confidence=confidence, extra_below=more
-            )
+            n = _n_rows(self.task.sample_weight, rows)
+            return wilson_interval(share, n, confidence=confidence, extra_below=more)
 
         by_recall = ends(rates[0], positive, extra)
         by_fpr = ends(rates[1], ~positive)
@@ -320,7 +310,7 @@ class _Curve:
 
 
 def _n_rows(weights: FloatArray | None, rows: Any) -> float:
-    """Count rows; with weights, as many of equal weight as tell as much."""
+    """Count rows; with weights, as many of equal weight as have the same variance."""
     if weights is None:
         return float(np.count_nonzero(rows))
     squares = float(weights[rows] @ weights[rows])

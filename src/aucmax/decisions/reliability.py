@@ -73,7 +73,7 @@ def reliability(
     probabilities : array-like of shape (n_rows,)
         Of the positive class.
     n_groups : int, default=10
-        Most groups.
+        Maximum number of groups.
 
     Returns
     -------
@@ -92,7 +92,6 @@ def reliability(
     task = check_task(
         y_true, probabilities, sample_weight, pos_label=pos_label, name="probabilities"
     )
-    counts = slice(None) if task.sample_weight is None else task.sample_weight > 0.0
     chances, happened = task.scores, task.is_positive
     if chances.min() < 0.0 or chances.max() > 1.0:
         row = int(np.argmax((chances < 0.0) | (chances > 1.0)))
@@ -100,20 +99,18 @@ def reliability(
             f"probabilities must lie between 0 and 1, but row {row} is "
             f"{chances[row]:g}; scores are turned into probabilities by calibration."
         )
-    chances, happened = chances[counts], happened[counts]
     weight = np.ones(chances.size)
     if task.sample_weight is not None:
+        counts = task.sample_weight > 0.0
+        chances, happened = chances[counts], happened[counts]
         weight = task.sample_weight[counts]
     groups = _groups(chances, weight, n_groups)
     mass = np.bincount(groups, weight)
     share = np.bincount(groups, weight * happened) / mass
     n_effective = mass**2 / np.bincount(groups, weight**2)
-    ends = np.array(
-        [
-            wilson_interval(one, n, confidence=confidence)
-            for one, n in zip(share.tolist(), n_effective.tolist(), strict=True)
-        ]
-    )
+    found = zip(share.tolist(), n_effective.tolist(), strict=True)
+    ends = [wilson_interval(one, n, confidence=confidence) for one, n in found]
+    low, high = np.array(ends).T
     return Reliability(
         log_loss=float(log_loss(happened, chances, sample_weight=weight)),
         brier_score=float(brier_score_loss(happened, chances, sample_weight=weight)),
@@ -121,8 +118,8 @@ def reliability(
         base_rate=float(np.average(happened, weights=weight)),
         probability=np.bincount(groups, weight * chances) / mass,
         share=share,
-        low=ends[:, 0],
-        high=ends[:, 1],
+        low=low,
+        high=high,
         n_rows=np.bincount(groups),
         confidence=confidence,
     )

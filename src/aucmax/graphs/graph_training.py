@@ -340,15 +340,11 @@ class _GraphObjective:
 
     def risk_value(self, point: Point) -> float:
         """Evaluate the risk."""
-        counts = self.problem.chains(self.problem.scores(point.scores), "augmented")
-        return self._line(point, counts).value
+        return self.support(point).value
 
     def support(self, point: Point, width: float = 0.0) -> Support:
         """Evaluate the risk, and its slope."""
         counts = self.problem.chains(self.problem.scores(point.scores), "augmented")
-        return self._line(point, counts)
-
-    def _line(self, point: Point, counts: Counts) -> Support:
         slope = self.problem.features(counts).mean(axis=0) - self.linear
         offset = float(self.problem.losses(counts).mean())
         return Support(offset + float(slope @ point.scores), slope, offset)

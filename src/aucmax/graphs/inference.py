@@ -1,11 +1,4 @@
-r"""Rank the nodes of a graph: the best nested sets, by one total-variation problem.
-
-A set of nodes z is worth :math:`\sum_i \theta_i z_i + \sum_{(i,j)} J_{ij} z_i z_j`, and
-a ranking the sum over its top sets. For pair weights :math:`J \ge 0` the linear program
-over all of them, with :math:`n (n + |E|)` variables, has a solution in closed form
-over blocks of nodes. For weights of any sign see
-:func:`aucmax.graphs.solve_program`.
-"""
+"""Rank the nodes of a graph: the best nested sets, by one total-variation problem."""
 
 from __future__ import annotations
 
@@ -90,7 +83,9 @@ def rank(
               \qquad \sum_i z_{li} = l
 
     over 0 <= z <= 1, where a product stands for the smaller of the two. That the sets
-    are nested costs nothing.
+    are nested costs nothing. The linear program over all of them has a solution in
+    closed form over blocks of nodes, which one total-variation problem finds. For
+    weights of any sign see :func:`solve_program`.
 
     Parameters
     ----------
@@ -99,15 +94,15 @@ def rank(
     edges : array-like of int of shape (n_edges, 2)
         Pairs of nodes; one given repeatedly counts repeatedly.
     pair_weights : array-like of shape (n_edges,)
-        What both ends together are worth besides, J >= 0.
+        The score J >= 0 of both ends together.
     top_sets : TopSets, optional
         The set sizes that count, with weights; all, with weight 1, by default.
     task : {"rank", "loss_augmented", "consistent"}
-        The best ranking; the best together with its loss; or the best of those with
-        all positives before all negatives, whose scores compare within a class only.
-        The loss is 1 - AUC of the labels, or its like for other sets. It is linear: a
-        positive scores less by :math:`1 / Z`, with :math:`Z = |P| |N|` for sets of all
-        sizes.
+        The best ranking (7a); the best together with its loss (7b); or the best of
+        those with all positives before all negatives (7c), whose scores compare within
+        a class only. The loss is 1 - AUC of the labels, or its generalization to other
+        sets. It is linear: a positive scores less by :math:`1 / Z`, with
+        :math:`Z = |P| |N|` for sets of all sizes.
     labels : array-like of shape (n_nodes,), optional
         Two classes; the larger is the positive one. Needed for every task but "rank".
 
@@ -163,7 +158,7 @@ class PairwiseModel:
         pair_weights: ArrayLike,
         top_sets: TopSets | None,
     ) -> tuple[PairwiseModel, IntArray]:
-        """Check the arguments and merge repeated edges; also tell each row's edge."""
+        """Check the arguments and merge repeated edges; also return each row's edge."""
         theta = check_scores(unary, name="unary")
         n = theta.size
         rows = check_edges(edges, n)

@@ -95,14 +95,11 @@ def solve_program(
 
     Parameters
     ----------
-    unary, edges, pair_weights, top_sets, labels
+    unary, edges, pair_weights, top_sets, task, labels
         As in :func:`rank`, but pair weights may have any sign.
     nested : bool
         Whether each set must hold the one before. If no weight is negative, this
         makes no difference to the optimum.
-    task : {"rank", "loss_augmented", "consistent"}
-        Problem (7a); (7b), which adds the loss of the labels; or (7c), in which all
-        positives come before all negatives.
     method : {"simplex", "interior-point"}
         What HiGHS runs; an interior point is moved to a vertex, which takes longer.
     time_limit : float, optional

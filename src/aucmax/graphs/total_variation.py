@@ -1,12 +1,4 @@
-r"""Total variation on a graph: smooth values along its edges, exactly.
-
-.. math:: \min_x \; \tfrac12 \sum_i (x_i - v_i)^2 + \sum_{(i, j)} w_{ij} |x_i - x_j|
-
-The solution is piecewise constant: blocks of joined nodes share a value. It holds all
-minimum cuts of the graph at once, for every height at which the values could be cut,
-which is why a whole ranking of the nodes comes out of it
-(:mod:`aucmax.graphs.inference`).
-"""
+"""Total variation on a graph: smooth values along its edges, exactly."""
 
 from typing import Any, NamedTuple
 
@@ -28,6 +20,11 @@ _MAX_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not over
 
 def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
     r"""Return the exact minimiser of squared distance plus total variation.
+
+    .. math:: \min_x \; \tfrac12 \sum_i (x_i - v_i)^2 + \sum_{(i, j)} w_{ij} |x_i - x_j|
+
+    The solution is piecewise constant: blocks of joined nodes share a value. It holds
+    the minimum cuts at every height, hence a whole ranking of the nodes.
 
     Forests are solved by dynamic programming in O(n log n), other graphs by divide and
     conquer: a maximum flow between the nodes above and below the mean of a block cuts

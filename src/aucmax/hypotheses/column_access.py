@@ -14,7 +14,6 @@ from aucmax._core.validation import BoolArray, FloatArray
 __all__ = [
     "COLUMNS_AT_ONCE",
     "ColumnReader",
-    "column_label",
     "column_ranges",
     "dense_columns",
     "summed",
@@ -134,8 +133,3 @@ def dense_columns(X: Any, indices: Any) -> NDArray[Any]:
     """Return some columns of a dense or sparse matrix as a dense copy."""
     chosen: Any = X[:, indices]
     return np.asarray(chosen.toarray() if sparse.issparse(X) else chosen)
-
-
-def column_label(column: int, names: Any) -> str:
-    """Name a column in a message: by number, and by name if it has one."""
-    return f"column {column}" + ("" if names is None else f" ({names[column]!r})")

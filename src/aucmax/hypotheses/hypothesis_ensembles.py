@@ -11,12 +11,7 @@ from aucmax.hypotheses.column_access import ColumnReader
 from aucmax.hypotheses.scaled_columns import ScaledColumns, on_range
 from aucmax.hypotheses.stumps import stump
 
-__all__ = [
-    "FeatureEnsemble",
-    "StumpEnsemble",
-    "check_ensemble_state",
-    "fitted_ensemble",
-]
+__all__ = ["FeatureEnsemble", "StumpEnsemble", "fitted_ensemble"]
 
 
 @dataclass
@@ -137,12 +132,3 @@ def fitted_ensemble(state: Mapping[str, Any]) -> FeatureEnsemble | StumpEnsemble
     if "thresholds_" in state:
         return StumpEnsemble(state["columns_"], weights, state["thresholds_"])
     return FeatureEnsemble(state["columns_"], weights, state["low_"], state["high_"])
-
-
-def check_ensemble_state(state: Mapping[str, Any]) -> None:
-    """Raise an error if columns are not among the features, or have no values."""
-    width, columns = state["n_features_in_"], state["columns_"]
-    if not ((columns >= 0) & (columns < width)).all():
-        raise ValueError(f"columns_ are not among the {width} columns")
-    if not ({"thresholds_"} <= state.keys() or {"low_", "high_"} <= state.keys()):
-        raise ValueError("there are neither thresholds_ nor low_ and high_")

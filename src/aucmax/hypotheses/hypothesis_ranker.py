@@ -15,10 +15,7 @@ from aucmax._core.features import check_features, check_training_data
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.hypotheses.column_access import column_ranges
-from aucmax.hypotheses.hypothesis_ensembles import (
-    check_ensemble_state,
-    fitted_ensemble,
-)
+from aucmax.hypotheses.hypothesis_ensembles import fitted_ensemble
 from aucmax.hypotheses.own_hypotheses import evaluate_callables
 
 __all__ = ["HypothesisRanker", "TrainingRows", "check_hypotheses"]
@@ -115,8 +112,14 @@ class HypothesisRanker(BinaryRanker):
 
     def _check_state(self) -> None:
         """Reject a loaded state that no fit could have left."""
-        if hasattr(self, "weights_"):
-            check_ensemble_state(vars(self))
+        state = vars(self)
+        if "weights_" not in state:
+            return
+        width, columns = state["n_features_in_"], state["columns_"]
+        if not ((columns >= 0) & (columns < width)).all():
+            raise ValueError(f"columns_ are not among the {width} columns")
+        if not ({"thresholds_"} <= state.keys() or {"low_", "high_"} <= state.keys()):
+            raise ValueError("there are neither thresholds_ nor low_ and high_")
 
 
 def check_hypotheses(hypotheses: Any, known: Iterable[str]) -> None:

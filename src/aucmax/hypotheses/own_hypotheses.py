@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.validation import FloatArray
-from aucmax.hypotheses.column_access import column_label, column_ranges, dense_columns
+from aucmax.hypotheses.column_access import column_ranges, dense_columns
 from aucmax.hypotheses.scaled_columns import ScaledColumns
 
 __all__ = ["PrecomputedColumns", "evaluate_callables"]
@@ -30,9 +30,10 @@ class PrecomputedColumns(ScaledColumns):
             column = int(outside[0])
             values = dense_columns(X, [column])[:, 0]
             row = int(np.argmax(np.abs(values) > limit))
+            name = "" if names is None else f" ({names[column]!r})"
             raise ValueError(
                 "A hypothesis must lie within [-1, 1], but "
-                f"{column_label(column, names)} is {values[row]:.17g} in row {row}. "
+                f"column {column}{name} is {values[row]:.17g} in row {row}. "
                 "Scale it first, or use hypotheses='features', which does."
             )
         ones = np.ones(X.shape[1])
@@ -85,7 +86,8 @@ def evaluate_callables(
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
     values = np.empty((n_rows, len(functions)), order="F")
     for k, function in enumerate(functions):
-        label = _label(function, k)
+        name = getattr(function, "__name__", type(function).__name__)
+        label = f"hypothesis {k} ({name})"
         try:
             returned = np.asarray(function(X))
         except Exception as error:
@@ -93,11 +95,6 @@ def evaluate_callables(
             raise
         values[:, k] = _checked(returned, n_rows, label)
     return values
-
-
-def _label(function: Any, k: int) -> str:
-    name = getattr(function, "__name__", type(function).__name__)
-    return f"hypothesis {k} ({name})"
 
 
 def _checked(returned: Any, n_rows: int, label: str) -> FloatArray:

@@ -131,9 +131,8 @@ class ScaledColumns:
     def scores(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ weights``, of shape (n_rows,): the forward half of a pass."""
         if self._are_parts_delicate:
-            return self._rows.map_rows(
-                _scores_of_part, ends=self._ends, weights=weights
-            )
+            ends = self.low, self.high
+            return self._rows.map_rows(_scores_of_part, ends=ends, weights=weights)
         plain = np.where(self._is_delicate, 0.0, weights)
         scores = self._rows.matvec(self.scale * plain)
         scores += self.shift @ plain
@@ -146,7 +145,8 @@ class ScaledColumns:
     def edges(self, row_weights: FloatArray) -> FloatArray:
         """Return ``H.T @ row_weights``, of shape (n_hypotheses,): the backward half."""
         if self._are_parts_delicate:
-            found = self._rows.reduce_rows(_edges_of_part, row_weights, ends=self._ends)
+            ends = self.low, self.high
+            found = self._rows.reduce_rows(_edges_of_part, row_weights, ends=ends)
             return np.asarray(sum(found))
         with np.errstate(over="ignore", invalid="ignore"):
             edges = self._rows.rmatvec(row_weights)
@@ -158,10 +158,6 @@ class ScaledColumns:
                 own = row_weights[rows]
                 edges[self._delicate] += block.T @ own + base * own.sum()
         return edges
-
-    @property
-    def _ends(self) -> tuple[FloatArray, FloatArray]:
-        return self.low, self.high
 
     @property
     def _are_parts_delicate(self) -> bool:

@@ -250,7 +250,11 @@ class StumpGrid:
 
     def row_products(self, weights: FloatArray) -> FloatArray:
         """Return ``H @ diag(weights) @ H.T``, in O(n_rows^2 * n_columns)."""
-        below = np.ascontiguousarray(self._sums_below(weights).T)
+        below = np.empty(self._places.shape)
+        _stump_kernels.sums_below(
+            self._places, self._ends, np.ascontiguousarray(weights), below
+        )
+        below = np.ascontiguousarray(below.T)
         products: FloatArray = squareform(pdist(below, "cityblock"))
         products *= -2.0
         products += weights.sum()
@@ -272,11 +276,3 @@ class StumpGrid:
             products,
         )
         return products
-
-    def _sums_below(self, weights: FloatArray) -> FloatArray:
-        """Sum the weights of the stumps of each column below each row's value."""
-        below = np.empty(self._places.shape)
-        _stump_kernels.sums_below(
-            self._places, self._ends, np.ascontiguousarray(weights), below
-        )
-        return below

@@ -18,15 +18,12 @@ __all__ = ["MixedRows", "mixed_rows", "read_scores", "used_columns"]
 # Columns of an array that are read together: numbers on one line of a cache.
 _COLUMNS_AT_A_TIME = 8
 
-# A sparse matrix is made dense row by row only up to so many columns.
-_MOST_DENSE_COLUMNS = 5000
+# Largest number of columns of a sparse matrix that is made dense row by row.
+_MAX_DENSE_COLUMNS = 5000
 
 
 class MixedRows:
-    """Rows of a table, each column of which can be drawn from other rows.
-
-    `table` is the table as a model takes it, and `names` are those of its columns.
-    """
+    """Rows of a table that a model takes, with columns drawn from other rows."""
 
     def __init__(self, table: Any, names: Sequence[str]) -> None:
         self.table = table
@@ -34,10 +31,7 @@ class MixedRows:
         self.n_rows = int(table.shape[0])
 
     def with_column(self, place: int, rows: IntArray) -> Any:
-        """Return the table with one column taken from these rows, for a moment.
-
-        The next call may change what this one has returned.
-        """
+        """Return the table with one column from these rows, until the next call."""
         raise NotImplementedError
 
     def composed(self, rows: IntArray) -> Any:
@@ -57,7 +51,7 @@ class MixedRows:
         raise NotImplementedError
 
     def check_composable(self) -> None:
-        """Refuse a table that is too wide to be composed."""
+        """Reject a table that is too wide to be composed."""
 
 
 class _PolarsRows(MixedRows):
@@ -125,10 +119,8 @@ class _ArrayRows(MixedRows):
         return self._changed
 
     def _cells(self, place: int) -> Any:
-        """Return the cells of a column, side by side in memory.
-
-        They come in a block of neighbouring columns, which cost as much to read as one.
-        """
+        """Return the cells of a column, side by side in memory."""
+        # neighbouring columns cost as much to read as one
         first = place - place % _COLUMNS_AT_A_TIME
         if self._columns is None or first != self._first:
             block = self.table[:, first : first + _COLUMNS_AT_A_TIME]
@@ -178,10 +170,10 @@ class _SparseRows(MixedRows):
         return _SparseRows(sparse.csr_array(both), self.names)
 
     def check_composable(self) -> None:
-        if len(self.names) > _MOST_DENSE_COLUMNS:
+        if len(self.names) > _MAX_DENSE_COLUMNS:
             raise IncompatibleError(
                 f"contributions to this model's scores are found by trying columns one "
-                f"by one, of which a sparse matrix may have {_MOST_DENSE_COLUMNS}, but "
+                f"by one, of which a sparse matrix may have {_MAX_DENSE_COLUMNS}, but "
                 f"there are {len(self.names)}. Linear models and trees have no limit."
             )
 

@@ -5,14 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, generator_of
 from aucmax._core.validation import FloatArray
-from aucmax.inspection._rows import (
-    MixedRows,
-    mixed_rows,
-    read_scores,
-    used_columns,
-)
+from aucmax.inspection._rows import MixedRows, mixed_rows, read_scores, used_columns
 from aucmax.tables.cross_fit import view_rows
 
 __all__ = ["Contributions", "contributions"]
@@ -46,11 +42,12 @@ class Contributions:
     method: str
 
     def frame(self) -> Any:
-        """Return one row per row, one column per column, and "expected", "score".
+        """Return a table of the contributions.
 
         Returns
         -------
         polars.DataFrame
+            One column per column of the data, and "expected", "score".
         """
         import polars as pl
 
@@ -66,7 +63,7 @@ class Contributions:
         row : int
             Number of the row, from 0.
         n_columns : int, default=10
-            The most columns.
+            Maximum number of columns.
 
         Returns
         -------
@@ -77,6 +74,7 @@ class Contributions:
         return [(self.column[k], float(self.values[row, k])) for k in order]
 
 
+@documented
 def contributions(
     model: Any,
     X: Any,
@@ -102,8 +100,6 @@ def contributions(
 
     Parameters
     ----------
-    model : estimator
-        Any fitted model that scores rows.
     X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
         The rows to explain; sampling takes `n_orders` x (columns + 1) scores for each.
     background : like X, default=None
@@ -142,7 +138,8 @@ def contributions(
     scores = read_scores(model, rows.table)
     additive = _additive_terms(model, rows, background)
     if additive is not None:
-        return Contributions(*additive[:2], additive[2], scores, additive[3])
+        names, terms, expected, method = additive
+        return Contributions(names, terms, expected, scores, method)
     if background is None:
         raise ValueError(
             f"contributions to the scores of {type(model).__name__} are found by "

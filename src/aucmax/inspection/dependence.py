@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_integer, generator_of
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray, IntArray
@@ -22,15 +23,15 @@ class RankDependence(PlainRecord):
     column : str
         Name of the column.
     values : list
-        Values of the column: numbers ascending, texts by how often they occur; None
-        stands for a gap and comes last.
+        Values of the column: numbers ascending, strings by how often they occur; None
+        stands for a missing value and comes last.
     rank : ndarray of shape (n_values,)
         Mean rank of all rows with this value in place of their own, from 0, below all
         rows, to 1, above all.
     low, high : ndarray of shape (n_values,)
         The middle half of the rows has ranks between them.
     is_ordered : bool
-        Whether the values are numbers or times, and not texts.
+        Whether the values are numbers or times, and not strings.
     """
 
     column: str
@@ -54,6 +55,7 @@ class RankDependence(PlainRecord):
         return pl.DataFrame({"value": pl.Series(self.values, strict=False), **ranks})
 
 
+@documented
 def rank_dependence(
     model: Any,
     X: Any,
@@ -66,25 +68,21 @@ def rank_dependence(
     """Find where rows would rank if a column had another value.
 
     For each of some values of the column, all rows get it in place of their own, are
-    scored, and placed among the rows as they are: 0.8 is above 80 % of them (ties by
-    one half). That mean is the partial dependence of the rank, which unlike that of
-    the score compares across models. It does not ask whether the value ever occurs
-    together with the other cells of a row.
-
-    Costs one scoring of `max_rows` rows per value.
+    scored, and placed among the unchanged rows: 0.8 is above 80 % of them (ties by one
+    half). That mean is the partial dependence of the rank, which unlike that of the
+    score compares across models. It does not ask whether the value ever occurs together
+    with the other cells of a row. Costs one scoring of `max_rows` rows per value.
 
     Parameters
     ----------
-    model : estimator
-        Any fitted model that scores rows.
     X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
         Raw rows, as the model takes them.
     column : str
         Name of a column; those of arrays are called ``x0``, ``x1``, ...
     n_values : int, default=20
-        The most values: quantiles of numbers, or the most frequent texts.
+        Maximum number of values: quantiles of numbers, or the most frequent strings.
     max_rows : int, default=1000
-        So many rows are drawn at random, if there are more.
+        Number of rows drawn at random, if there are more.
     random_state : int, default=0
         Seed of the draw.
 

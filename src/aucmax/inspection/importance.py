@@ -15,10 +15,15 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 from aucmax.metrics._influence import influences
-from aucmax.metrics._steps import BinaryRows, RankingTask, check_two_classes
+from aucmax.metrics._steps import (
+    BinaryRows,
+    RankingTask,
+    box_size,
+    check_box,
+    check_two_classes,
+)
 from aucmax.metrics.uncertainty import (
     area_in_box,
-    check_box,
     check_confidence,
     check_two_rows,
     two_sided_test,
@@ -28,10 +33,9 @@ from aucmax.tables import Target, match_target
 
 __all__ = ["Importances", "permutation_importance"]
 
-# Rows to score per column by default: a table of so many is shuffled once, a smaller
-# one several times.
+# Rows to score per column by default: smaller tables are shuffled several times.
 _ROWS_PER_COLUMN = 100_000
-_MOST_REPEATS = 10
+_MAX_REPEATS = 10
 
 
 @dataclass(frozen=True)
@@ -103,14 +107,11 @@ def permutation_importance(
 
     The interval is that of DeLong's paired test between the scores before and after,
     averaged over the repeats; with queries, Student's t over the differences of each
-    query. It tells how sure the drop is on other rows like these, for this model.
-
+    query. It states how sure the drop is on other rows like these, for this model.
     Costs one scoring of all rows and one sort per column and repeat.
 
     Parameters
     ----------
-    model : estimator
-        Any fitted model that scores rows.
     X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_columns)
         Raw rows, as the model takes them. Of a model of tables only the columns that it
         uses are tried.
@@ -119,8 +120,8 @@ def permutation_importance(
     columns : sequence of str, default=None
         The columns to try; those of arrays are called ``x0``, ``x1``, ...
     n_repeats : int, default=None
-        How often each column is shuffled; by default so often that about 100,000 rows
-        are scored per column, at most ten times.
+        How often each column is shuffled; by default about 100,000 rows are scored per
+        column, at most ten times.
     qid : array-like of shape (n_rows,), default=None
         The query of each row: cells are shuffled among all rows, and the area is the
         mean over the queries.
@@ -148,7 +149,7 @@ def permutation_importance(
     rows = mixed_rows(X)
     places = used_columns(model, rows.names, columns)
     if n_repeats is None:
-        n_repeats = min(max(_ROWS_PER_COLUMN // rows.n_rows, 1), _MOST_REPEATS)
+        n_repeats = min(max(_ROWS_PER_COLUMN // rows.n_rows, 1), _MAX_REPEATS)
     check_integer("n_repeats", n_repeats)
     classes = _labels(model, y, sample_weight, qid)
     measure = (_OneRanking if classes.queries.codes is None else _PerQuery)(
@@ -211,11 +212,13 @@ class _Reading:
 
 
 @dataclass(frozen=True)
-class _OneRanking:
+class _Measure:
     classes: BinaryRows
     box: Any
     confidence: float
 
+
+class _OneRanking(_Measure):
     @cached_property
     def weights(self) -> Any:
         """Weights of both classes, and the rows of each in the box."""
@@ -244,16 +247,10 @@ class _OneRanking:
         return test.difference, test.low, test.high
 
 
-@dataclass(frozen=True)
-class _PerQuery:
-    classes: BinaryRows
-    box: Any
-    confidence: float
-
+class _PerQuery(_Measure):
     def read(self, scores: FloatArray) -> _Reading:
         steps, _ = self.classes.task(scores).sorted_steps()
-        a, b, c, d = self.box
-        areas = steps.areas(self.box) / ((b - a) * (d - c))
+        areas = steps.areas(self.box) / box_size(self.box)
         areas = areas[~np.isnan(areas)]
         return _Reading(float(areas.mean()), [areas])
 

@@ -30,8 +30,8 @@ from aucmax.solvers.descent import Descent, descend, pull_back
 
 __all__ = [
     "Candidate",
-    "FoldScores",
     "Rows",
+    "SearchFold",
     "SearchScores",
     "choose",
     "fit_candidates",
@@ -258,7 +258,7 @@ def regression_path(
         yield point[:-1].copy(), int(found.nit)
 
 
-class FoldScores(NamedTuple):
+class SearchFold(NamedTuple):
     """The metric, the seconds and the passes of each candidate on one fold."""
 
     scores: FloatArray
@@ -271,12 +271,12 @@ class SearchScores:
     """What the folds have measured so far."""
 
     def __init__(self) -> None:
-        self._folds: list[FoldScores] = []
+        self._folds: list[SearchFold] = []
 
     def __len__(self) -> int:
         return len(self._folds)
 
-    def add(self, fold: FoldScores) -> None:
+    def add(self, fold: SearchFold) -> None:
         """Take in one fold."""
         self._folds.append(fold)
 
@@ -311,7 +311,7 @@ def measure_fold(
     part: dict[str, Any],
     train: IntArray,
     test: IntArray,
-) -> FoldScores:
+) -> SearchFold:
     """Fit all candidates to the training rows of a fold; measure them on the others."""
     fitted = fit_candidates(rows.take(train), candidates)
     held = rows.take(test)
@@ -323,7 +323,7 @@ def measure_fold(
         )
         for s in scores
     ]
-    return FoldScores(
+    return SearchFold(
         np.array(values),
         np.array([one.seconds for one in fitted]),
         np.array([one.n_passes for one in fitted]),

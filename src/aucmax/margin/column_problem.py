@@ -6,19 +6,13 @@ import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import FeatureEnsemble, ScaledColumns
-from aucmax.margin.margin_problem import (
-    MarginObjective,
-    MarginProblem,
-    MarginResult,
-    max_cuts,
-)
+from aucmax.margin.margin_problem import MarginProblem, MarginResult, max_cuts
 from aucmax.regularizers import L1Ball, Simplex
 from aucmax.risks.contract import Risk, Support
 from aucmax.solvers import (
     ColumnNewtonSolver,
     LevelBundleSolver,
     Point,
-    Solution,
     Start,
     StoppingRule,
     suits_column_steps,
@@ -30,11 +24,7 @@ _MAX_COLUMN_STEPS = 300  # before cutting planes take over
 
 
 class ColumnProblem(MarginProblem):
-    """Columns as hypotheses, which may count with either sign if they are `signed`.
-
-    Many signed columns are left to Newton steps over those in use, others to cutting
-    planes.
-    """
+    """Columns as hypotheses, which may count with either sign if they are `signed`."""
 
     hypotheses: ScaledColumns
 
@@ -61,20 +51,28 @@ class ColumnProblem(MarginProblem):
         looseness: float = 1.0,
         enough: float = np.inf,
     ) -> MarginResult:
-        """Find the weights of the largest margin; see :class:`MarginProblem`."""
+        """Take Newton steps over the signed columns in use, or cutting planes."""
         objective = self._under(risk)
         rule = self.limits.rule(self.floor, looseness, enough)
-        first = None
+        first = solution = None
         if start is not None:
             point = Point(objective.narrowed(start.weights), start.scores)
             first = Start(point, start.cuts if reuse_cuts else None)
-        solution = None
-        if self._suits_column_steps(objective):
+        is_served = self.signed and objective.is_smoothable
+        if is_served and suits_column_steps(
+            self.hypotheses.X, self.limits.stopping.tol
+        ):
             steps = replace(rule, max_iter=min(rule.max_iter, _MAX_COLUMN_STEPS))
             newton = ColumnNewtonSolver(steps, keep_row_weights)
             solution = newton.minimize(objective, L1Ball(), first)
             first = Start(solution.point, solution.cuts, solution.history)
-        if solution is None or not self._is_over(solution, rule):
+        is_over = solution is not None and (
+            solution.converged
+            or solution.stopped_by_callback
+            or self.limits.is_over
+            or solution.n_iter >= rule.max_iter
+        )
+        if solution is None or not is_over:
             bundle = LevelBundleSolver(rule)
             if keep_row_weights:
                 n_cuts = max_cuts(self.labels.size)
@@ -97,19 +95,6 @@ class ColumnProblem(MarginProblem):
         """Return the scoring function of these weights; zeros are left out."""
         used, columns = np.flatnonzero(weights), self.hypotheses
         return FeatureEnsemble(used, weights[used], columns.low, columns.high)
-
-    def _suits_column_steps(self, objective: MarginObjective) -> bool:
-        is_served = self.signed and objective.is_smoothable
-        return is_served and suits_column_steps(
-            self.hypotheses.X, self.limits.stopping.tol
-        )
-
-    def _is_over(self, solution: Solution, rule: StoppingRule) -> bool:
-        """Return whether there is nothing left to do, or no time for it."""
-        ended = (
-            solution.converged or solution.stopped_by_callback or self.limits.is_over
-        )
-        return ended or solution.n_iter >= rule.max_iter
 
     def _largest_edge(self, row_weights: FloatArray) -> float:
         edges = self._objective.pull_back(Support(0.0, row_weights, 0.0))

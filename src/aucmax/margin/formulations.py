@@ -25,11 +25,8 @@ def solve_once(
     request: MarginRequest,
     start: MarginResult | None,
 ) -> MarginResult:
-    """Solve for the nu of the request, perhaps from the result of a larger epsilon.
-
-    Row weights allowed for a larger nu are allowed for a smaller one, so that along a
-    path the cuts stay valid.
-    """
+    """Solve for the nu of the request, perhaps from the result of a larger epsilon."""
+    # row weights allowed for a larger nu are allowed for a smaller one: cuts stay valid
     return problem.solve(risk, start, reuse_cuts=True)
 
 
@@ -40,14 +37,11 @@ _Search: TypeAlias = Callable[
 
 
 class Formulation(NamedTuple):
-    """Which margin to maximise.
+    """Which margin to maximise, and how."""
 
-    `risk` returns minus the margin of a request, or raises an error if that does not
-    fit the classes; `search` maximises it, and may look for a better nu+.
-    """
-
+    # minus the margin of a request, or an error if that does not fit the classes
     risk: Callable[[MarginRequest], PairMargin | InstanceMargin]
-    search: _Search = solve_once
+    search: _Search = solve_once  # maximises it, and may look for a better nu+
     is_hard: bool = False  # every pair counts, so that `epsilon` is not used
     is_over_rows: bool = False  # nu+ and nu- may be given; both replace `epsilon`
 
@@ -73,11 +67,9 @@ def choose_epsilon(
 ) -> MarginRequest:
     """Return the request with the smallest epsilon that leaves a clear margin.
 
-    That is a tenth of the largest mean margin of all pairs, which is the margin at
-    epsilon = 1. The harder the data are to rank, the larger is this epsilon: where the
-    margin is near 0, noise decides, and where it is far above, easy pairs do. Margins
-    grow with epsilon, so that 4 of 15 candidates are solved; if none has this margin,
-    the largest is taken.
+    That is a tenth of the largest mean margin of all pairs, the margin at epsilon = 1:
+    near 0, noise decides, and far above, easy pairs do. Margins grow with epsilon, so
+    that 4 of 15 candidates are solved; if none has this margin, the largest is taken.
     """
     candidates = [request._replace(epsilon=epsilon) for epsilon in _EPSILONS]
     start = problem.solve(risk(request._replace(epsilon=1.0)), looseness=_LOOSENESS)

@@ -7,12 +7,7 @@ from typing import Any
 from aucmax._core import saved_state as saved
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.margin.margin_request import ROUNDING_OF_SUMS, ClassSizes
-from aucmax.risks import (
-    InstanceMargin,
-    InstanceMargins,
-    PairMargin,
-    pairs_with_margin,
-)
+from aucmax.risks import InstanceMargin, InstanceMargins, PairMargin, pairs_with_margin
 
 __all__ = ["Certificate", "MarginCurve", "certify"]
 
@@ -98,15 +93,10 @@ class Certificate(_Record):
                 f"  nu+, nu-   {self.nu_pos:.6g}, {self.nu_neg:.6g}  "
                 "positives and negatives that may miss it"
             )
-        for name, count in (
-            ("guaranteed", self.pairs_guaranteed),
-            ("achieved", self.pairs_achieved),
-        ):
-            share = count / self.n_pairs
-            lines.append(
-                f"  {name:<10} {_count(count)} of {_count(self.n_pairs)} pairs "
-                f"({share:.2%})"
-            )
+        for name in ("guaranteed", "achieved"):
+            count = getattr(self, f"pairs_{name}")
+            of_all = f"{_count(self.n_pairs)} pairs ({count / self.n_pairs:.2%})"
+            lines.append(f"  {name:<10} {_count(count)} of {of_all}")
         return "\n".join(lines)
 
 
@@ -182,10 +172,6 @@ def certify(
         gamma_hat = (mean_lowest - mean_highest) / 2.0
         rho = (lowest - highest) / 2.0
         guaranteed = (sizes.positive - nu_pos) * (sizes.negative - nu_neg)
-    achieved = pairs_with_margin(scores, labels, rho, sample_weight)
-    n_pairs = sizes.n_pairs
-    if sample_weight is None:
-        n_pairs = round(n_pairs)
     return Certificate(
         gamma_star=gamma_star,
         gamma_hat=gamma_hat,
@@ -193,8 +179,8 @@ def certify(
         nu_pos=nu_pos,
         nu_neg=nu_neg,
         pairs_guaranteed=_at_least(guaranteed, sample_weight),
-        pairs_achieved=achieved,
-        n_pairs=n_pairs,
+        pairs_achieved=pairs_with_margin(scores, labels, rho, sample_weight),
+        n_pairs=round(sizes.n_pairs) if sample_weight is None else sizes.n_pairs,
         gap=gap,
     )
 

@@ -1,6 +1,5 @@
 """Checks of parameters and rows before a fit, and warnings after it."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -49,11 +48,7 @@ def check_parameters(estimator: Any) -> None:
     check_positive("tol", estimator.tol)
     check_integer("max_iter", estimator.max_iter)
     check_max_time(estimator.max_time)
-    curve_points = estimator.curve_points
-    if not isinstance(curve_points, Integral) or curve_points < 0:
-        raise ValueError(
-            f"curve_points must be an integer of at least 0, got {curve_points!r}."
-        )
+    check_integer("curve_points", estimator.curve_points, 0)
 
 
 def is_automatic(epsilon: Any) -> bool:

@@ -32,12 +32,7 @@ _PRUNED_MULTIPLES = (1.0, 8.0, 64.0)
 
 @dataclass
 class MarginResult:
-    """The weights of the largest margin found, and its certificate.
-
-    `row_weights` are the dual solution: shares of the rows, of sum 1/2 over the
-    positives and -1/2 over the negatives, under which no hypothesis has an edge above
-    `margin` + `gap`. A solve that ends early leaves a larger gap, which is as certain.
-    """
+    """The weights of the largest margin found, and its certificate, the gap."""
 
     risk: Any  # minus the margin: a margin risk
     weights: FloatArray  # one for each hypothesis of the problem
@@ -45,6 +40,8 @@ class MarginResult:
     margin: float
     gap: float  # the largest margin of all is at most `margin` + `gap`
     converged: bool = False  # whether the gap is within the tolerance
+    # the dual solution: shares of the rows, of sum 1/2 over the positives and -1/2 over
+    # the negatives, under which no hypothesis has an edge above `margin` + `gap`
     row_weights: FloatArray | None = field(default=None, repr=False)
     cuts: Cuts | None = field(default=None, repr=False)
     path: Sequence["MarginResult"] = ()  # the steps of a search for nu+
@@ -57,16 +54,11 @@ class MarginResult:
 
 
 class Limits:
-    """One stopping rule, one clock and one count of iterations for all solves.
-
-    Of the `stopping` rule, `tol` and `max_iter` are for each solve, `max_time` for all.
-    The callback sees margins, which grow, and iterations and seconds of all solves.
-    `n_iter` counts the iterations of the solves that are done.
-    """
+    """One stopping rule, one clock and one count of iterations for all solves."""
 
     def __init__(self, stopping: StoppingRule) -> None:
-        self.stopping = stopping
-        self.n_iter = 0
+        self.stopping = stopping  # `tol` and `max_iter` of each solve, others of all
+        self.n_iter = 0  # of the solves that are done
         self._stopped_by_callback = False
         self._start = time.perf_counter()
 
@@ -112,16 +104,10 @@ class Limits:
 
 
 class MarginObjective(RiskObjective):
-    """The risk of ``H @ weights``, over the `usable` hypotheses: all if not given.
-
-    The number of hypotheses may grow between solves.
-    """
+    """The risk of ``H @ weights`` over the `usable` hypotheses, which may grow."""
 
     def __init__(
-        self,
-        hypotheses: Hypotheses,
-        risk: BoundRisk,
-        usable: IntArray | None = None,
+        self, hypotheses: Hypotheses, risk: BoundRisk, usable: IntArray | None = None
     ) -> None:
         super().__init__(risk)
         self.hypotheses = hypotheses
@@ -145,10 +131,7 @@ class MarginObjective(RiskObjective):
         return self.narrowed(self.hypotheses.edges(support.subgradient))
 
     def columns(self, which: IntArray) -> Any:
-        """Return some hypotheses on all rows, up to constants: their share of a pass.
-
-        Dense or sparse; a constant added to all scores changes no risk.
-        """
+        """Return some hypotheses on all rows, up to constants, which change no risk."""
         if self.usable is not None:
             which = self.usable[which]
         hypotheses: Any = self.hypotheses  # that are columns of the data
@@ -174,12 +157,7 @@ class MarginObjective(RiskObjective):
 
 
 class MarginProblem(ABC):
-    """The data, and the optimum of any margin risk on it; `risk` is the latest one.
-
-    Only the `usable` hypotheses may have weight: all if not given. `limits` ends all
-    solves together. Gaps are relative to the margin, or to the `floor` where it is
-    nearer to 0.
-    """
+    """The data, and the optimum of any margin risk on it; `risk` is the latest one."""
 
     def __init__(
         self,
@@ -193,7 +171,7 @@ class MarginProblem(ABC):
         self.labels = labels
         self.sample_weight = sample_weight
         self.limits = Limits(stopping)
-        self.floor = 0.0
+        self.floor = 0.0  # gaps are relative to the margin, or to this if it is larger
         sizes = ClassSizes.of(labels, sample_weight)
         self.risk: Risk = InstanceMargin(sizes.positive, sizes.negative)
         bound = self.risk.bind(labels, sample_weight)
@@ -240,9 +218,7 @@ class MarginProblem(ABC):
     def pruned(self, result: MarginResult, budget: float = 1.0) -> MarginResult:
         """Drop as many of the smallest weights as `budget` times the tolerance allows.
 
-        Solvers leave a little weight on most hypotheses. What is dropped is given to
-        the others in proportion, and the margin computed again: a little smaller at
-        most, with the same certified margin + gap.
+        The others get them in proportion, and the certified margin + gap is unchanged.
         """
         order = np.argsort(np.abs(result.weights))
         order = order[result.weights[order] != 0.0]

@@ -90,9 +90,9 @@ class MarginRanker(HypothesisRanker):
     curve_points : int, default=0
         With "global": how many more points of `curve_` to solve, for its picture.
     callback : callable, default=None
-        Called with a :class:`~aucmax.solvers.Progress` after each iteration, whose
-        `value` is the margin; a true answer stops the whole fit. Not saved in model
-        files.
+        Called after each iteration with a :class:`~aucmax.solvers.Progress`, whose
+        `value` is the margin; a true answer stops the fit. Not stored by
+        :func:`aucmax.save`.
 
     Attributes
     ----------
@@ -289,29 +289,17 @@ class MarginRanker(HypothesisRanker):
             To how many decimals points are rounded; None leaves them exact.
         feature_names : sequence of str, default=None
             Other names than those of training.
-
-        Returns
-        -------
-        Scorecard
-            The table.
         """
         check_is_fitted(self, "weights_")
         weights = self.weights_ * self.directions_
         names = feature_names or self._hypothesis_names()
+        points: dict[str, Any] = {"total": total, "decimals": decimals}
         if hasattr(self, "thresholds_"):
-            return Scorecard.from_stumps(
-                names,
-                self.columns_,
-                self.thresholds_,
-                weights,
-                total=total,
-                decimals=decimals,
-            )
+            columns, thresholds = self.columns_, self.thresholds_
+            return Scorecard.from_stumps(names, columns, thresholds, weights, **points)
         spread = np.zeros(self.low_.size)
         spread[self.columns_] = weights
-        return Scorecard.from_features(
-            names, spread, self.low_, self.high_, total=total, decimals=decimals
-        )
+        return Scorecard.from_features(names, spread, self.low_, self.high_, **points)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -8,7 +8,7 @@ and :math:`\Theta` is a diagonal matrix.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
@@ -60,11 +60,7 @@ class RowMasses:
     def solver(
         self, theta: FloatArray, grid: StumpGrid, weights: FloatArray
     ) -> Callable[[FloatArray], FloatArray]:
-        """Return what solves (I + P Theta P^T M) x = b, of one column or many.
-
-        M is the product of H, the stumps' `weights` and the transpose of H. There are
-        as many equations as rows or as stumps, whichever are fewer.
-        """
+        """Return a solver of (I + P Theta P^T M) x = b; M = H diag(weights) H^T."""
         if grid.n_stumps < theta.size:
             return _solver_over_stumps(theta, grid, weights)
         # symmetric once divided by theta
@@ -103,11 +99,7 @@ def _solver_over_stumps(
 
 
 class PairMasses:
-    """One mass per pair, of total one half; for few rows, as all pairs are listed.
-
-    They are at most a quarter of the products of rows with each other that each step
-    of an interior-point method forms anyway.
-    """
+    """One mass per pair, of total one half; for few rows, as all pairs are listed."""
 
     n_totals = 1
     serve_many_rows = False
@@ -156,42 +148,25 @@ class PairMasses:
         return lambda b: np.asarray(lu_solve(factor, b, check_finite=False))
 
 
-def _row_masses(
-    risk: InstanceMargin, labels: BoolArray, weight: FloatArray
-) -> RowMasses:
-    nus = np.where(labels, risk.nu_pos, risk.nu_neg)
-    return RowMasses(TOTAL * weight / nus, labels)
-
-
-def _pair_masses(
-    risk: PairMargin, labels: BoolArray, weight: FloatArray
-) -> PairMasses | None:
-    n_positive = np.count_nonzero(labels)
-    if n_positive * (labels.size - n_positive) > _MAX_PAIRS:
-        return None
-    pairs = np.multiply.outer(weight[labels], weight[~labels])
-    return PairMasses(TOTAL * pairs / risk.nu, labels)
-
-
 Masses: TypeAlias = RowMasses | PairMasses
-
-#: from a risk to the masses that its row weights are made of
-_MAKERS: dict[type[Any], Callable[..., Masses | None]] = {
-    InstanceMargin: _row_masses,
-    PairMargin: _pair_masses,
-}
 
 
 def masses_of(
     risk: Risk, labels: BoolArray, sample_weight: FloatArray | None
 ) -> Masses | None:
     """Return the masses of a risk, or None if it has none, too many, or no choice."""
-    maker = _MAKERS.get(type(risk))
-    if maker is None:
-        return None
     weight = np.ones(labels.size) if sample_weight is None else sample_weight
-    masses = maker(risk, labels, weight)
-    if masses is None or (weight == 0.0).any():
+    positive, negative = weight[labels], weight[~labels]
+    masses: Masses
+    if (weight == 0.0).any():
+        return None
+    if isinstance(risk, InstanceMargin):
+        nus = np.where(labels, risk.nu_pos, risk.nu_neg)
+        masses = RowMasses(TOTAL * weight / nus, labels)
+    elif isinstance(risk, PairMargin) and positive.size * negative.size <= _MAX_PAIRS:
+        pairs = np.multiply.outer(positive, negative)
+        masses = PairMasses(TOTAL * pairs / risk.nu, labels)
+    else:
         return None
     is_free = masses.totals(masses.caps) * (1.0 - _MIN_ROOM) > TOTAL
     return masses if is_free.all() else None

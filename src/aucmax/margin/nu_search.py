@@ -86,9 +86,8 @@ def _candidates(
 ) -> Iterator[tuple[float, MarginResult]]:
     """Yield nu+ that may have a margin below the goal, and where to start from.
 
-    First that of problem (9), solved loosely and if necessary closely. If (9) is
-    nowhere below a margin reached, it finds no fall; the same holds at a maximum of the
-    curve, so both sides are tried.
+    First that of problem (9), solved loosely and if necessary closely. It finds no fall
+    at a maximum of the curve, so both sides are tried.
     """
     tangent: MarginResult | None = None
     for looseness in _LOOSENESS:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.column_access import dense_columns
 
@@ -37,6 +38,7 @@ class Band(NamedTuple):
     points: float
 
 
+@documented
 @dataclass(frozen=True, repr=False)
 class Scorecard:
     r"""Points that add up to a score.
@@ -156,10 +158,6 @@ class Scorecard:
 
         ``raw_value(column, number)`` must grow with the number, as
         :meth:`aucmax.tables.TableEncoder.raw_value` does.
-
-        Returns
-        -------
-        Scorecard
         """
 
         def converted(row: ScorecardRow) -> ScorecardRow:
@@ -171,12 +169,7 @@ class Scorecard:
         return replace(self, rows=[converted(row) for row in self.rows])
 
     def points_for(self, X: Any, *, exact: bool = False) -> FloatArray:
-        """Add up the points of each row of raw features; `exact`: before rounding.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-        """
+        """Add up the points of each row of raw features; `exact`: before rounding."""
         data = X.tocsc() if hasattr(X, "tocsc") else np.asarray(X)
         if data.ndim != 2:
             raise ValueError(f"X must have two dimensions, got shape {data.shape}.")
@@ -192,22 +185,13 @@ class Scorecard:
         return points
 
     def score(self, points: ArrayLike) -> FloatArray:
-        """Turn points into scores: ``scale * (2 * points / total - 1)``.
-
-        Returns
-        -------
-        ndarray
-        """
+        """Turn points into scores: ``scale * (2 * points / total - 1)``."""
         return self.scale * (2.0 * np.asarray(points, dtype=float) / self.total - 1.0)
 
     def bands(self) -> list[tuple[str, list[Band]]]:
         """Merge the stumps of each feature into bands, ascending; neighbours differ.
 
         A case has the points of one band of each feature.
-
-        Returns
-        -------
-        list of (str, list of Band)
         """
         if any(row.threshold is None for row in self.rows):
             raise ValueError(
@@ -231,12 +215,7 @@ class Scorecard:
         return found
 
     def to_text(self, view: str = "rows", max_rows: int | None = 20) -> str:
-        """Write the card as text: one line per rule, or per band (`view` "bands").
-
-        Returns
-        -------
-        str
-        """
+        """Write the card as text: one line per rule, or per band (`view` "bands")."""
         if view not in ("rows", "bands"):
             raise ValueError(f"view must be 'rows' or 'bands', got {view!r}.")
         if max_rows is not None and max_rows < 1:
@@ -250,22 +229,16 @@ class Scorecard:
             ]
         places = ".6g" if self.decimals is None else f".{max(self.decimals, 0)}f"
         lines = [f" {points:>6{places}}  {rule}" for points, rule in rules[:max_rows]]
+        if len(rules) > len(lines):
+            lines.append(f"         ... {len(rules) - len(lines)} more")
         n_features = len({row.column for row in self.rows})
         n_rules = f"{len(self.rows)} rules on " * (len(self.rows) > n_features)
         features = f"{n_features} feature{'s' * (n_features != 1)}"
         title = f"Scorecard: {n_rules}{features}, {self.total:g} points in all\n"
-        more = [f"         ... {len(rules) - len(lines)} more"]
-        left_out = more if len(rules) > len(lines) else []
-        parts = [title, " points  rule", *lines, *left_out, "", self._relation()]
-        return "\n".join(parts)
+        return "\n".join([title, " points  rule", *lines, "", self._relation()])
 
     def rule(self, row: ScorecardRow) -> str:
-        """Write when a row gives its points, for example ``age > 45.5``.
-
-        Returns
-        -------
-        str
-        """
+        """Write when a row gives its points, for example ``age > 45.5``."""
         name = _shown(row.feature)
         if row.threshold is not None:
             near = [one.threshold for one in self.rows if one.column == row.column]

@@ -8,13 +8,7 @@ import numpy as np
 
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.hypotheses import (
-    BestStumps,
-    StumpColumns,
-    StumpEnsemble,
-    StumpGrid,
-    Stumps,
-)
+from aucmax.hypotheses import BestStumps, StumpColumns, StumpEnsemble, StumpGrid, Stumps
 from aucmax.margin.central_path import follow_central_path
 from aucmax.margin.margin_problem import (
     MarginObjective,
@@ -25,13 +19,7 @@ from aucmax.margin.margin_problem import (
 from aucmax.margin.masses import Masses, masses_of
 from aucmax.regularizers import L1Ball
 from aucmax.risks.contract import Risk
-from aucmax.solvers import (
-    LevelBundleSolver,
-    Point,
-    Progress,
-    Start,
-    StoppingRule,
-)
+from aucmax.solvers import LevelBundleSolver, Point, Progress, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 
 __all__ = ["StumpProblem"]
@@ -52,15 +40,13 @@ class StumpProblem(MarginProblem):
     """Every threshold of every column, in both directions.
 
     A round of column generation maximises the margin over the stumps chosen so far. Its
-    dual solution weighs the rows; one sweep over the sorted columns finds the stump
-    with the largest edge under these weights, of *all* stumps. That edge bounds the
-    margin that any weighting of any stumps can reach, which certifies the gap. Each
-    column's best stump joins if its edge is above the margin. Where that takes long, an
-    interior-point method takes over. `hypotheses` are the stumps chosen so far, by any
-    solve.
+    dual solution weighs the rows; one sweep over the sorted columns finds the largest
+    edge of *all* stumps under these weights, which bounds the margin that any weighting
+    can reach and certifies the gap. Each column's best stump joins if its edge is above
+    the margin.
     """
 
-    hypotheses: StumpColumns
+    hypotheses: StumpColumns  # the stumps chosen so far, by any solve
 
     def __init__(
         self,
@@ -79,15 +65,12 @@ class StumpProblem(MarginProblem):
         risk: Risk,
         start: MarginResult | None = None,
         *,
-        keep_row_weights: bool = False,
+        keep_row_weights: bool = False,  # has no effect: they are always kept
         reuse_cuts: bool = False,
         looseness: float = 1.0,
         enough: float = np.inf,
     ) -> MarginResult:
-        """Find the weights of the largest margin over all stumps.
-
-        See :class:`MarginProblem`. The row weights are always kept.
-        """
+        """Generate columns; where that takes long, follow the central path."""
         objective = self._under(risk)
         rule = self.limits.rule(self.floor, looseness, enough)
 
@@ -97,7 +80,7 @@ class StumpProblem(MarginProblem):
 
         if start is not None and not reuse_cuts:
             start = replace(start, cuts=None)
-        masses = self._interior_masses(risk, rule)
+        masses = self._interior_masses(rule)
         if masses is None:
             return self._generate_columns(objective, rule, enough, start)
         result = self._generate_columns(
@@ -174,14 +157,14 @@ class StumpProblem(MarginProblem):
             solution.cuts,
         )
 
-    def _interior_masses(self, risk: Risk, rule: StoppingRule) -> Masses | None:
+    def _interior_masses(self, rule: StoppingRule) -> Masses | None:
         """Return the masses of the interior-point method; None if it does not suit."""
         if rule.tol < _MIN_INTERIOR_TOL:
             return None
         n_rows, n_columns = self.stumps.X.shape
         if not self._has_few_rows and n_rows * n_columns**2 > _MAX_INTERIOR_WORK:
             return None
-        masses = masses_of(risk, self.labels, self.sample_weight)
+        masses = masses_of(self.risk, self.labels, self.sample_weight)
         if masses is None or not (self._has_few_rows or masses.serve_many_rows):
             return None
         return masses

@@ -11,13 +11,17 @@ from aucmax.metrics.bootstrap import (
 )
 from aucmax.metrics.multiclass import multiclass_auc_score, ordinal_auc_score
 from aucmax.metrics.nominal import nominal_auc_interval, nominal_auc_score
-from aucmax.metrics.partial import partial_auc_score
 from aucmax.metrics.retrieval import (
     mean_average_precision,
     ndcg_score,
     precision_at_k,
 )
-from aucmax.metrics.roc import ROCPoints, roc_auc_score, roc_points
+from aucmax.metrics.roc import (
+    ROCPoints,
+    partial_auc_score,
+    roc_auc_score,
+    roc_points,
+)
 from aucmax.metrics.structured import (
     auc_at_k_score,
     binned_auc_score,

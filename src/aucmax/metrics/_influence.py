@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask
+from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask, box_size
 
 __all__ = ["influences", "influences_of_steps"]
 
@@ -52,7 +52,7 @@ def influences_of_steps(
     tpr, fpr = _rates(positive[::-1]), _rates(negative[::-1])
     inverse = np.interp(np.clip(_middle(tpr), c, d), tpr, fpr)
     curve = np.interp(np.clip(_middle(fpr), a, b), fpr, tpr)
-    size = (b - a) * (d - c)
+    size = box_size((a, b, c, d))
     of_positives = (b - np.clip(inverse, a, b)) / size
     of_negatives = (np.clip(curve, c, d) - c) / size
     return of_positives[::-1], of_negatives[::-1]

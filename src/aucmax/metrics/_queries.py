@@ -19,19 +19,13 @@ from aucmax.exceptions import NotEnoughClassesError
 
 @dataclass(frozen=True)
 class QueryOrder:
-    """The rows of each query, counted once for any number of rankings.
-
-    Sorted by query, query q owns the rows ``offsets[q] .. offsets[q + 1] - 1``.
-    """
+    """The rows of each query, counted once for any number of rankings."""
 
     codes: RowNumbers | None  # the number of each row's query; None where all are one
-    offsets: IntArray
+    offsets: IntArray  # sorted, query q owns the rows offsets[q] .. offsets[q + 1] - 1
 
     def sort(self, values: FloatArray) -> RowNumbers:
-        """Return the order by query, then ascending by value; equal ones stay put.
-
-        Costs O(m).
-        """
+        """Return the order by query, then by value; equal values stay put; O(m)."""
         if self.codes is None:
             return sort_with_order(values)[0]
         return sort_in_groups(values, self.codes, self.offsets)

@@ -18,11 +18,9 @@ _MAX_COUNTED = 2**61  # in an integer, to which a row may still add twice its pa
 
 @njit(cache=True, nogil=True)
 def class_keys(bits, is_positive, wanted, size):
-    """Return the keys of the rows of one class, of which there are size.
-
-    bits are the float64 scores seen as int64. Every key is written and the cursor moves
-    on only for the wanted class: no branch for the processor to guess wrong.
-    """
+    """Return the keys of the rows of one class from the bits of float64 scores."""
+    # every key is written and the cursor moves on only for the wanted class: no branch
+    # for the processor to guess wrong
     keys = np.empty(size + 1, np.int64)
     place = 0
     for i in range(bits.size):
@@ -60,10 +58,7 @@ def split_classes(scores, is_positive, split):
 
 @njit(cache=True, nogil=True)
 def count_ordered(positive, negative):
-    """Return twice the number of pairs in the right order, a tie counting half.
-
-    Both classes ascend. The count is an integer until it is close to the largest one.
-    """
+    """Return twice the pairs in the right order, ties one half; both classes ascend."""
     counted = 0.0
     total = below = up_to = 0
     for i in range(positive.size):
@@ -160,11 +155,7 @@ def _bucket_of(key, smallest, shift, cell_start):
 
 @njit(cache=True, nogil=True)
 def tied_masses(scores, is_positive, weights, offsets):
-    """Return the negative and positive mass of each run of equal scores in a query.
-
-    Also returns the row that each run starts with, and the first run of each query
-    (and the end), as the offsets count rows.
-    """
+    """Return the masses of each run of equal scores, its start, and queries' first."""
     negative = np.empty(scores.size)
     positive = np.empty(scores.size)
     starts = np.empty(scores.size, np.int64)
@@ -188,9 +179,8 @@ def tied_masses(scores, is_positive, weights, offsets):
 def box_areas(negative, positive, offsets, box):
     """Return per query the area of the box that lies under its ROC curve.
 
-    negative[k], positive[k] are the masses of step k, the highest scores first; query q
-    owns the steps offsets[q] .. offsets[q + 1] - 1. Step k is a straight line from
-    (x0, y0) to (x1, y1), in units of mass. A query without mass in a class gets NaN.
+    Step k, the highest scores first, is a straight line from (x0, y0) to (x1, y1), in
+    units of mass. A query without mass in a class gets NaN.
     """
     low_fpr, high_fpr, low_tpr, high_tpr = box
     areas = np.full(offsets.size - 1, np.nan)
@@ -244,8 +234,7 @@ def _mean_height(ya, yb, bottom, top):
 def add_discounted(order, offsets, scores, gains, discounts, sums):
     """Fill in per query the sum of its gains, each times the discount of its place.
 
-    order has the rows by query and descending score, query q those from offsets[q] on.
-    Rows of equal score share the discounts of their places equally.
+    order has the rows by query and descending score. Ties share discounts equally.
     """
     for q in range(offsets.size - 1):
         first, stop = offsets[q], offsets[q + 1]
@@ -266,9 +255,8 @@ def add_discounted(order, offsets, scores, gains, discounts, sums):
 def average_precision(order, offsets, scores, relevant, weights, values):
     """Fill in the average precision of each query, NaN without a relevant row.
 
-    order has the rows by query and descending score, query q those from offsets[q] on.
-    relevant has the weight of a row that is relevant, 0 otherwise; weights that of any
-    row, or nothing where all weigh 1. For ties see ``mean_average_precision``.
+    order has the rows by query and descending score; relevant has the weight of a
+    relevant row, else 0; weights is empty where all weigh 1.
     """
     for q in range(offsets.size - 1):
         place, stop = offsets[q], offsets[q + 1]
@@ -374,10 +362,9 @@ def _count_wins(scores, levels, weights, start, stop, largest, wins):
 def ordered_pair_shares(scores, levels, weights, offsets):
     """Return per query the share of pairs of different levels that are in order.
 
-    Rows are sorted by query and score. tree is a Fenwick tree over the levels: a prefix
-    sum gives the mass of all lower levels among the rows seen so far. Asked before and
-    after the rows of one score are seen, it gives a tied pair one half on average. A
-    query with one level gets NaN.
+    Rows are sorted by query and score. tree is a Fenwick tree of the mass of all lower
+    levels among the rows seen: asked before and after the rows of one score, it gives a
+    tied pair one half on average. A query with one level gets NaN.
     """
     tree = np.zeros(levels.max() + 2)
     shares = np.full(offsets.size - 1, np.nan)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aucmax._core.parameters import check_range
 from aucmax._core.validation import (
     BoolArray,
     FloatArray,
@@ -32,29 +33,34 @@ from aucmax.metrics._queries import (
     tie_starts,
 )
 
-WHOLE_SQUARE = (0.0, 1.0, 0.0, 1.0)
+Box = tuple[float, float, float, float]  # low FPR, high FPR, low TPR, high TPR
+WHOLE_SQUARE: Box = (0.0, 1.0, 0.0, 1.0)
 # rows: with fewer, numpy takes a few milliseconds, and no loop has to be compiled first
 _MANY = 2**15
 _ALL_BUT_SIGN = np.int64(2**63 - 1)
 
 
+def check_box(fpr_range: Sequence[float], tpr_range: Sequence[float]) -> Box:
+    """Check two ranges; return the ends of both."""
+    fpr, tpr = check_range("fpr_range", fpr_range), check_range("tpr_range", tpr_range)
+    return (*fpr, *tpr)
+
+
+def box_size(box: Box) -> float:
+    """Return the area of a box."""
+    return (box[1] - box[0]) * (box[3] - box[2])
+
+
 @dataclass(frozen=True)
 class Steps:
-    """Masses of consecutive steps, the highest scores of each query first.
-
-    Query q owns the steps ``offsets[q] .. offsets[q + 1] - 1``.
-    """
+    """Masses of consecutive steps, the highest scores of each query first."""
 
     negative: FloatArray
     positive: FloatArray
-    offsets: IntArray
+    offsets: IntArray  # query q owns the steps offsets[q] .. offsets[q + 1] - 1
 
     def areas(self, box: Sequence[float] = WHOLE_SQUARE) -> FloatArray:
-        """Return per query the area under the ROC curve within a box of the square.
-
-        The box is (low FPR, high FPR, low TPR, high TPR). A query without mass in one
-        of the classes has no curve and gets NaN.
-        """
+        """Return per query the area under the curve in a box, NaN without a class."""
         is_small = self.offsets.size == 2 and self.negative.size < _MANY
         if is_small and tuple(box) == WHOLE_SQUARE:
             return np.array([_whole_area(self.negative, self.positive)])
@@ -83,10 +89,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class RankingTask:
-    """Checked arguments of a metric of two classes.
-
-    Without queries all rows are one.
-    """
+    """Checked arguments of a metric of two classes; None stands for one query."""
 
     scores: FloatArray
     is_positive: BoolArray
@@ -119,11 +122,9 @@ class RankingTask:
         return self.sorted_steps()[0].areas(box)
 
     def place(self) -> Placement:
-        """Place the rows on the 2 d + 1 steps that d distinct scores bound.
+        """Place the rows on 2 d + 1 steps: d distinct scores, and the gaps between.
 
-        The scores are those of the smaller class, the only one that is sorted. The
-        odd steps are these scores themselves, the even ones the gaps between them.
-        Costs O(m) after the sort, O(m log m) where scores cluster densely.
+        The scores are those of the smaller class, the only one that is sorted.
         """
         positive, negative = self.keys(True), self.keys(False)
         grid, _ = _distinct(positive if positive.size <= negative.size else negative)
@@ -229,10 +230,7 @@ def check_task(
     pos_label: Any = None,
     name: str = "y_score",
 ) -> RankingTask:
-    """Check the arguments that all metrics of two classes share.
-
-    `name` is what the caller calls the scores.
-    """
+    """Check the arguments that all metrics of two classes share."""
     return check_two_classes(y_true, sample_weight, qid, pos_label).task(y_score, name)
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import log
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import generator_of
+from aucmax._core.parameters import check_integer, generator_of
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
@@ -28,7 +27,7 @@ from aucmax.metrics.uncertainty import check_confidence
 
 __all__ = ["BootstrapInterval", "ROCBand", "bootstrap_interval", "roc_band"]
 
-_MOST_CHORDS = 1000  # of a curve that is drawn again for each sample
+_MAX_CHORDS = 1000  # of a curve that is drawn again for each sample
 _LOG_OF_WIDEST_RATIO = log(1.1)  # of weights that are drawn as their mean
 
 
@@ -103,8 +102,7 @@ def bootstrap_interval(
     Returns
     -------
     BootstrapInterval
-        The metric of the full sample as ``value``, and ``low``, ``high``,
-        ``standard_error``, ``confidence``, ``n_resamples``.
+        ``value`` of the full sample, with ``low``, ``high`` and ``standard_error``.
 
     References
     ----------
@@ -120,7 +118,8 @@ def bootstrap_interval(
     >>> interval.low <= interval.value <= interval.high
     True
     """
-    _check_options(confidence, n_resamples)
+    check_confidence(confidence)
+    check_integer("n_resamples", n_resamples, 2)
     if not callable(metric):
         raise TypeError(
             f"metric must be a function of labels and scores, got {metric!r}."
@@ -189,8 +188,8 @@ def roc_band(
     Returns
     -------
     ROCBand
-        The record of ``fpr``, ``tpr`` (the curve itself), ``low``, ``high`` and
-        ``confidence``. Where the curve is vertical, its upper end is taken.
+        The curve ``tpr`` at ``fpr``, with ``low`` and ``high``. Where the curve is
+        vertical, its upper end is taken.
 
     Examples
     --------
@@ -199,7 +198,8 @@ def roc_band(
     >>> band.tpr.tolist()
     [0.6666666666666666, 1.0, 1.0]
     """
-    _check_options(confidence, n_resamples)
+    check_confidence(confidence)
+    check_integer("n_resamples", n_resamples, 2)
     grid = np.linspace(0.0, 1.0, 101) if fpr is None else _check_grid(fpr)
     task = check_task(y_true, y_score, sample_weight, pos_label=pos_label)
     placement, weights = task.place(), task.class_weights()
@@ -315,17 +315,13 @@ class _Cells:
 
 
 def _chords(positive: FloatArray, negative: FloatArray) -> tuple[IntArray, int]:
-    """Merge neighbouring steps, the lowest first, into chords of even length.
-
-    Returns the chord of each step, counted from the highest scores down, and how many
-    chords there are.
-    """
+    """Return the chord of each step, counted from the highest scores; and how many."""
     positive, negative = positive[::-1], negative[::-1]
     chords = np.arange(positive.size)
-    if positive.size > _MOST_CHORDS:
+    if positive.size > _MAX_CHORDS:  # chords of even length
         along = np.cumsum(negative / negative.sum() + positive / positive.sum())
-        places = (along / along[-1] * _MOST_CHORDS).astype(np.int64)
-        _, chords = np.unique(np.minimum(places, _MOST_CHORDS - 1), return_inverse=True)
+        places = (along / along[-1] * _MAX_CHORDS).astype(np.int64)
+        _, chords = np.unique(np.minimum(places, _MAX_CHORDS - 1), return_inverse=True)
     return chords[::-1], int(chords[-1]) + 1
 
 
@@ -343,16 +339,8 @@ def _percentiles(samples: Any, confidence: float) -> Any:
     return np.percentile(samples, [tail, 100.0 - tail], axis=0)
 
 
-def _check_options(confidence: float, n_resamples: int) -> None:
-    check_confidence(confidence)
-    if not isinstance(n_resamples, Integral) or n_resamples < 2:
-        raise ValueError(
-            f"n_resamples must be an integer of at least 2, got {n_resamples!r}."
-        )
-
-
 def _is_nested(y_score: Any) -> bool:
-    """Tell lists of equally long lists, a matrix."""
+    """Return whether these are lists of equally long lists, a matrix."""
     try:
         return isinstance(y_score, list | tuple) and np.ndim(y_score) == 2
     except ValueError:

@@ -142,8 +142,8 @@ def nominal_auc_interval(
     Returns
     -------
     AUCInterval
-        The record of ``auc``, ``low``, ``high``, ``standard_error``, ``confidence`` and
-        ``rows``: K - 1 times the smallest class (at most half), and all others.
+        ``auc`` with its interval; ``rows`` are K - 1 times the smallest class (at most
+        half), and all others.
 
     Examples
     --------

@@ -1,11 +1,7 @@
-"""Quality of the first rows of each query: precision at k, MAP, NDCG.
+"""Quality of the top rows of each query: precision at k, MAP, NDCG.
 
-Rows of equal score have no order of their own. All three measures are therefore the
-exact mean over every order of the tied rows, which neither depends on how the input is
-sorted nor on chance.
-
-Places in a ranking count rows, whatever they weigh: a weight says how much a row counts
-on its place. Rows of weight 0 are left out, and take no place.
+All are the exact mean over every order of rows that tie. Places in a ranking count
+rows, whatever they weigh; rows of weight 0 take no place.
 """
 
 from __future__ import annotations
@@ -39,7 +35,6 @@ __all__ = ["mean_average_precision", "ndcg_score", "precision_at_k"]
 
 # What a query needs to have a value.
 RELEVANT, GAIN = "a relevant row", "a row with a gain"
-_EMPTY = ("skip", "zero")
 
 
 @documented
@@ -54,7 +49,7 @@ def precision_at_k(
     pos_label: Any = None,
     average: str = "macro",
 ) -> float:
-    r"""Share of relevant rows among the first k of each query.
+    r"""Share of relevant rows among the top k of each query.
 
     With :math:`h_q` relevant rows among the first :math:`k_q = \min(k, m_q)` of the
     :math:`m_q` rows of query q,
@@ -173,10 +168,8 @@ def mean_average_precision(
 
     Parameters
     ----------
-    y_true, y_score, sample_weight, pos_label
+    y_true, y_score, sample_weight, qid, pos_label
         As in :func:`precision_at_k`.
-    qid : array-like of shape (n_rows,), optional
-        Query of each row; without it all rows form one query.
     empty : {"skip", "zero"}
         Whether queries without a relevant row are left out, or count as 0.
 
@@ -302,7 +295,7 @@ def normalized_gains(
 
 def check_empty(empty: str) -> None:
     """Check what becomes of queries without relevant rows."""
-    check_choice("empty", empty, _EMPTY)
+    check_choice("empty", empty, ("skip", "zero"))
 
 
 def mean_with_empty(values: FloatArray, empty: str, needed: str) -> float:

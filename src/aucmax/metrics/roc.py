@@ -1,7 +1,8 @@
-"""The area under the ROC curve, and the curve itself."""
+"""The area under the ROC curve or a part of it, and the curve itself."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,20 @@ from numpy.typing import ArrayLike
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import check_integer, reject_foreign
+from aucmax._core.parameters import check_choice, check_integer, reject_foreign
 from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import FloatArray, IntArray
-from aucmax.metrics._steps import RankingTask, check_task
+from aucmax.metrics._steps import (
+    Box,
+    RankingTask,
+    Steps,
+    box_size,
+    check_box,
+    check_task,
+    check_two_classes,
+)
 
-__all__ = ["ROCPoints", "roc_auc_score", "roc_points"]
+__all__ = ["ROCPoints", "partial_auc_score", "roc_auc_score", "roc_points"]
 
 
 @documented
@@ -71,6 +80,123 @@ def roc_auc_score(
     return check_task(y_true, y_score, sample_weight, qid, pos_label).mean_area()
 
 
+@documented
+@dispatch_to_dask
+def partial_auc_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    standardize: str = "mean",
+) -> float:
+    r"""Area under the ROC curve within ranges of false and true positive rate.
+
+    With the ranges :math:`[a, b]` and :math:`[c, d]`, and the curve :math:`T(x)`,
+
+    .. math:: A = \int_a^b \min(\max(T(x), c), d) - c \;\mathrm{d}x
+
+    is the part of the box :math:`[a, b] \times [c, d]` that lies under the curve. In
+    pairs: negatives are ranked from the highest score down, and of the one on rank
+    :math:`j` that part counts by which :math:`((j - 1) / n, j / n]` overlaps
+    :math:`[a, b]`; positives also, with :math:`[c, d]`. So the ends need not fall
+    on a row. Rows of equal score form one straight line of the curve (the trapezoid
+    rule), which gives a tied pair one half where the range covers the whole tie. Costs
+    as much as the full AUC.
+
+    Parameters
+    ----------
+    standardize : {"mean", "area", "mcclish"}
+        ``"mean"`` divides the area by that of the box: the share of correct pairs,
+        1 for a perfect ranking. ``"area"`` returns the area itself. ``"mcclish"``
+        maps the diagonal to 0.5 and a perfect ranking to 1, as scikit-learn's
+        ``roc_auc_score(max_fpr=...)`` does; the value may be below 0.5.
+
+    Returns
+    -------
+    float
+        The area, on the scale chosen.
+
+    References
+    ----------
+    .. [1] D. K. McClish. Analyzing a portion of the ROC curve. Medical Decision
+       Making 9(3), 1989.
+    .. [2] H. Yang, K. Lu, X. Lyu, F. Hu. Two-way partial AUC and its properties.
+       Statistical Methods in Medical Research 28(1), 2019.
+
+    Examples
+    --------
+    >>> from aucmax.metrics import partial_auc_score
+    >>> y, scores = [0, 0, 0, 0, 1, 1], [1, 2, 3, 5, 4, 6]
+    >>> partial_auc_score(y, scores, fpr_range=(0, 0.5))
+    0.75
+    >>> partial_auc_score(y, scores, fpr_range=(0, 0.5), standardize="area")
+    0.375
+    >>> partial_auc_score(y, scores, fpr_range=(0, 0.25), tpr_range=(0.5, 1))
+    0.0
+    """
+    return prepare_partial_auc(
+        y_true,
+        fpr_range=fpr_range,
+        tpr_range=tpr_range,
+        sample_weight=sample_weight,
+        qid=qid,
+        pos_label=pos_label,
+        standardize=standardize,
+    )(y_score)
+
+
+def prepare_partial_auc(
+    y_true: ArrayLike,
+    *,
+    fpr_range: Sequence[float] = (0.0, 1.0),
+    tpr_range: Sequence[float] = (0.0, 1.0),
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    pos_label: Any = None,
+    standardize: str = "mean",
+) -> Callable[[ArrayLike], float]:
+    """Check and count the labels once; return :func:`partial_auc_score` of them."""
+    box = check_box(fpr_range, tpr_range)
+    check_choice("standardize", standardize, STANDARDS)
+    rescale = STANDARDS[standardize](box)
+    rows = check_two_classes(y_true, sample_weight, qid, pos_label)
+    return lambda y_score: rescale(rows.task(y_score).mean_area(box))
+
+
+Rescaling = Callable[[float], float]
+
+
+def _as_mean(box: Box) -> Rescaling:
+    return lambda area: min(area / box_size(box), 1.0)
+
+
+def _as_area(box: Box) -> Rescaling:
+    return lambda area: area
+
+
+def _as_mcclish(box: Box) -> Rescaling:
+    diagonal = Steps(np.ones(1), np.ones(1), np.array([0, 1]))
+    chance = float(diagonal.areas(box)[0])
+    room = box_size(box) - chance
+    if room <= 0:
+        raise ValueError(
+            "standardize='mcclish' needs a box that reaches above the diagonal, but "
+            f"fpr_range={box[:2]} and tpr_range={box[2:]} lie below it."
+        )
+    return lambda area: 0.5 * (1.0 + (area - chance) / room)
+
+
+STANDARDS: dict[str, Callable[[Box], Rescaling]] = {
+    "mean": _as_mean,
+    "area": _as_area,
+    "mcclish": _as_mcclish,
+}
+
+
 @dataclass(frozen=True)
 class ROCPoints:
     """Corner points of a ROC curve, from (0, 0) to (1, 1).
@@ -106,13 +232,11 @@ def roc_points(
     Parameters
     ----------
     max_points : int, optional
-        Keep at most so many points, evenly spread along the curve, with both ends: a
-        drawing needs no more than a thousand.
+        Keep at most this many points, evenly spread along the curve, with both ends.
 
     Returns
     -------
     ROCPoints
-        The record of ``fpr``, ``tpr`` and ``thresholds``.
 
     Examples
     --------
@@ -132,10 +256,7 @@ def roc_points(
 
 
 def corners(task: RankingTask) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the points where the curve may turn, and both ends.
-
-    These are the negative and the positive mass down to a point, and its threshold.
-    """
+    """Return negative and positive mass and threshold where the curve may turn."""
     order, negated = sort_with_order(-task.scores)
     is_positive, weights = task.is_positive[order], task.sample_weight
     if weights is not None:
@@ -172,11 +293,10 @@ def _thinned(
 
 @dataclass(frozen=True)
 class AlertCurve:
-    """Positives found by the number of rows opened, the highest scores first.
+    """Positives found by the number, or weight, of rows opened, the top scores first.
 
-    Known at the corners, from (0, 0) to all rows; with weights, both are weights. A
-    tied block that is cut enters by its mean over all orders, in equal parts: between
-    the corners of the ROC curve the count is therefore linear, and exact.
+    Known at the corners of the ROC curve. A tied block that is cut enters by its mean
+    over all orders: between corners the count is therefore linear, and exact.
     """
 
     opened: FloatArray

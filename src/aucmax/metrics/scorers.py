@@ -1,14 +1,6 @@
-"""The metrics as scikit-learn scorers, for GridSearchCV and its kin.
+"""The metrics as scikit-learn scorers, for GridSearchCV and similar classes.
 
-A metric per query needs the query of each row, which scikit-learn hands to a scorer
-only through metadata routing::
-
-    sklearn.set_config(enable_metadata_routing=True)
-    search = GridSearchCV(model, grid, scoring=roc_auc_scorer(per_query=True))
-    search.fit(X, y, qid=qid)
-
-Without it a search would record NaN for every fold, warn, and pick some candidate;
-these scorers raise :class:`MissingQueriesError` instead, which no search swallows.
+scikit-learn hands queries to a scorer only through metadata routing, see the guide.
 """
 
 from __future__ import annotations
@@ -23,8 +15,7 @@ from sklearn import config_context
 from sklearn.metrics import make_scorer
 
 from aucmax._core.docstrings import documented
-from aucmax.metrics.partial import partial_auc_score
-from aucmax.metrics.roc import roc_auc_score
+from aucmax.metrics.roc import partial_auc_score, roc_auc_score
 
 __all__ = [
     "MissingQueriesError",
@@ -45,14 +36,12 @@ class MissingQueriesError(BaseException):
     """
 
 
+@documented
 def roc_auc_scorer(*, pos_label: Any = None, per_query: bool = False) -> Any:
     """Make a scorer of :func:`roc_auc_score`.
 
     Parameters
     ----------
-    pos_label : label, optional
-        The positive class; by default, the second of the two labels in sorted order.
-        The model is asked for scores of this class.
     per_query : bool
         Whether to average over queries; their ids must then be routed as ``qid``.
 
@@ -89,7 +78,7 @@ def partial_auc_scorer(
     ----------
     standardize : {"mean", "area", "mcclish"}
         As in :func:`partial_auc_score`.
-    pos_label, per_query
+    per_query : bool
         As in :func:`roc_auc_scorer`.
 
     Returns
@@ -157,10 +146,8 @@ def make_query_scorer(
 
 
 def _requesting(scorer: Any, qid: bool, takes_weights: bool = True) -> Any:
-    """Settle whether qid is wanted, so that both kinds work side by side.
-
-    Weights stay open, as in scikit-learn: routing them demands a choice by the user.
-    """
+    """Settle whether qid is wanted, so that both kinds work side by side."""
+    # weights stay open, as in scikit-learn: routing them demands a choice by the user
     requests = {"qid": qid, **({"sample_weight": None} if takes_weights else {})}
     with config_context(enable_metadata_routing=True):
         return scorer.set_score_request(**requests)

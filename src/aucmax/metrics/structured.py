@@ -66,12 +66,11 @@ def binned_auc_score(
     Parameters
     ----------
     bins : int or sequence of int or float
-        An integer of at least 2: so many bins, as equal as they can be. Increasing
-        integers: how many rows the first bin, the first two, ... hold, as
+        An integer of at least 2: the number of bins, as equal as they can be.
+        Increasing integers: how many rows the first bin, the first two, ... hold, as
         ``range(20, 1000, 20)`` for bins of 20; those not below the number of rows
         are dropped. Increasing numbers between 0 and 1: the same, as shares of the
-        rows. Shares are rounded, a half to the even number; equal boundaries are
-        merged.
+        rows, rounded, a half to the even number; equal boundaries are merged.
     within : {"half", "correct"}
         What a pair of rows in one bin counts.
 
@@ -202,14 +201,10 @@ def unnested_auc_score(
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Ranked rows cut wherever a run of equal scores or a bin starts.
+    """Ranked rows cut wherever a run of equal scores or a bin starts."""
 
-    Piece k has `length[k]` of the `size[k]` rows of its run, and with them their share
-    of its positives and negatives.
-    """
-
-    length: IntArray
-    size: IntArray
+    length: IntArray  # rows of the piece
+    size: IntArray  # rows of its run, of whose classes it has an equal share
     positive: FloatArray
     negative: FloatArray
     first_of_bin: IntArray

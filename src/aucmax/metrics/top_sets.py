@@ -1,9 +1,4 @@
-"""Rankings as nested sets: which set sizes a measure looks at, and with what weight.
-
-A ranking of n rows is the list of its top sets, of 1, 2, ..., n rows. A measure that is
-linear in these sets is given by the sizes it looks at and their weights:
-all for the AUC, the first k for AUC@k, the boundaries of the bins for binned AUC.
-"""
+"""Rankings as nested top sets: the sizes that a measure weighs, and their weights."""
 
 from __future__ import annotations
 
@@ -35,7 +30,8 @@ Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]
 class TopSets:
     r"""Set sizes of a ranking of n rows, with weights.
 
-    A ranking is worth :math:`\sum_l v_l \, \mathrm{pos}(l)`, where
+    All sizes give the AUC, the first k AUC@k, the boundaries of bins binned AUC. A
+    ranking is worth :math:`\sum_l v_l \, \mathrm{pos}(l)`, where
     :math:`\mathrm{pos}(l)` is the number of positives among its first l rows. A block
     of b rows that tie after s others is shared: a set of size l that ends inside of it
     holds :math:`(l - s) / b` of each, the mean over all orders of the block.
@@ -186,10 +182,7 @@ def counts_by_sums(
     first: NDArray[Any] | int,
     last: NDArray[Any] | int = -1,
 ) -> FloatArray:
-    """Return :func:`membership_counts` from prefix sums, also of several lists of sets.
-
-    The sums of a list stand from place `first` to place `last`, one list after another.
-    """
+    """Return :func:`membership_counts` from prefix sums at places `first` to `last`."""
     start = first + starts
     end = start + sizes
     inside = moments[end] - moments[start] - starts * (weights[end] - weights[start])
@@ -232,7 +225,7 @@ def bin_boundaries(n: int, bins: int | NDArray[Any]) -> IntArray:
 
 
 def _stalls(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell where a value is not above the one before it."""
+    """Return where a value is not above the one before it."""
     stalls = np.zeros(values.shape, dtype=bool)
     stalls[1:] = ~(values[1:] > values[:-1])
     return stalls
@@ -251,7 +244,7 @@ def _check_count(value: int, name: str, least: int = 1) -> int:
 
 
 def _reject(is_bad: NDArray[np.bool_], values: NDArray[Any], rule: str) -> None:
-    """Refuse bad values by a rule that begins with their name."""
+    """Reject bad values by a rule that begins with their name."""
     if is_bad.any():
         place = int(np.argmax(is_bad))
         name = rule.split()[0]

@@ -15,11 +15,17 @@ from scipy.special import expit, logit, stdtr, stdtrit
 
 from aucmax._core.dask_dispatch import dispatch_to_dask
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import check_range
 from aucmax._core.validation import FloatArray, check_scores
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics._influence import influences
-from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask, check_task
+from aucmax.metrics._steps import (
+    WHOLE_SQUARE,
+    Box,
+    RankingTask,
+    box_size,
+    check_box,
+    check_task,
+)
 
 __all__ = ["AUCComparison", "AUCInterval", "auc_interval", "compare_auc"]
 
@@ -88,7 +94,7 @@ def auc_interval(
     with :math:`k - 1` degrees of freedom for :math:`k = \min(p, n)`, the fewest that
     Satterthwaite's approximation [5]_ can give for the sum of two variances.
 
-    Few rows, or an area near 0 or 1, tell too little of their own variance. Where
+    Few rows, or an area near 0 or 1, show too little of their own variance. Where
     :math:`k \min(A, 1 - A) < 5`, the interval is therefore extended to Newcombe's score
     interval [6]_: all areas :math:`\theta` from which A is no more than t standard
     errors away by the variance that :math:`\theta` itself implies,
@@ -123,8 +129,7 @@ def auc_interval(
     Returns
     -------
     AUCInterval
-        The record of ``auc``, ``low``, ``high``, ``standard_error``, ``confidence`` and
-        ``rows``.
+        ``auc`` with ``low``, ``high`` and ``standard_error``.
 
     Warns
     -----
@@ -187,7 +192,7 @@ def compare_auc(
     is referred to Student's t with :math:`k - 1` degrees of freedom, k = min(p, n), on
     both sides, and the interval holds the differences that this test does not reject.
 
-    Few rows, or areas near 0 or 1, tell too little of their own variance: where
+    Few rows, or areas near 0 or 1, show too little of their own variance: where
     :math:`k \min(A, 1 - A) < 5` for either model, or :math:`\sigma` is zero,
 
     .. math:: z = D \Big/ \sqrt{\sigma^2 + (0.6 / k)^2}
@@ -205,9 +210,7 @@ def compare_auc(
     Returns
     -------
     AUCComparison
-        The record of ``auc_a``, ``auc_b``, their ``difference`` with the interval
-        ``low``, ``high``, the statistic ``z``, ``p_value``, DeLong's
-        ``standard_error``, ``confidence`` and ``rows``.
+        Both areas, their ``difference`` with its interval, ``z`` and ``p_value``.
 
     Warns
     -----
@@ -249,13 +252,6 @@ _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
 
 Weights = tuple[FloatArray | None, FloatArray | None]
 Rows = tuple[float, float]
-Box = tuple[float, float, float, float]
-
-
-def check_box(fpr_range: Sequence[float], tpr_range: Sequence[float]) -> Box:
-    """Check two ranges; return the ends of both."""
-    fpr, tpr = check_range("fpr_range", fpr_range), check_range("tpr_range", tpr_range)
-    return (*fpr, *tpr)
 
 
 def area_in_box(
@@ -264,8 +260,7 @@ def area_in_box(
     """Return the area in the box as a mean over it."""
     if box == WHOLE_SQUARE:
         return mean_and_variance(values[0], weights[0])[0]
-    size = (box[1] - box[0]) * (box[3] - box[2])
-    return min(task.mean_area(box) / size, 1.0)
+    return min(task.mean_area(box) / box_size(box), 1.0)
 
 
 def variance_of_mean(values: Sequence[FloatArray], weights: Weights) -> float:
@@ -276,11 +271,8 @@ def variance_of_mean(values: Sequence[FloatArray], weights: Weights) -> float:
 def mean_and_variance(
     values: FloatArray, weights: FloatArray | None
 ) -> tuple[float, float]:
-    """Return the weighted mean of values, and the variance of that mean.
-
-    Values are taken relative to one of them, so that equal values give exactly that
-    value and exactly zero.
-    """
+    """Return the weighted mean of values, and the variance of that mean."""
+    # relative to one value, so that equal values give exactly that value and zero
     centre = values[0 if weights is None else np.argmax(weights)]
     distance = values - centre
     if weights is None:
@@ -339,7 +331,7 @@ def warn_of_few_rows(rows: Rows) -> None:
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is not a probability between 0 and 1."""
+    """Reject a confidence that is not a probability between 0 and 1."""
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, got {confidence!r}.")
 

@@ -1,8 +1,4 @@
-"""Choose a model: cross-validation on equal folds, paired tests, AutoRanker.
-
-Names load their module on first use, so that the list of models can be shown without
-waiting for scikit-learn.
-"""
+"""Choose a model: cross-validation on equal folds, paired tests, AutoRanker."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -38,23 +34,16 @@ if TYPE_CHECKING:
     from aucmax.model_selection.model_report import report_model
     from aucmax.model_selection.typed_parameters import parse_parameters
 
-_HOME = {
-    "AutoProgress": "auto_search",
-    "AutoRanker": "auto_ranker",
-    "MEASURES": "aim",
-    "Aim": "aim",
-    "Comparison": "comparison",
-    "FittedFold": "comparison",
-    "ModelResult": "comparison",
-    "PlannedComparison": "cross_validation",
-    "Summary": "fold_estimates",
-    "VersusBaseline": "comparison",
-    "choose_aim": "aim",
-    "compare_models": "cross_validation",
-    "find_notices": "cross_validation",
-    "parse_parameters": "typed_parameters",
-    "report_model": "model_report",
-    "summarise_scores": "fold_estimates",
+# loaded on first use, so that the list of models is there without scikit-learn
+_LAZY = {
+    "aim": ("MEASURES", "Aim", "choose_aim"),
+    "auto_ranker": ("AutoRanker",),
+    "auto_search": ("AutoProgress",),
+    "comparison": ("Comparison", "FittedFold", "ModelResult", "VersusBaseline"),
+    "cross_validation": ("PlannedComparison", "compare_models", "find_notices"),
+    "fold_estimates": ("Summary", "summarise_scores"),
+    "model_report": ("report_model",),
+    "typed_parameters": ("parse_parameters",),
 }
 
 __all__ = [
@@ -87,6 +76,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"aucmax.model_selection.{_HOME[name]}"), name)
+    for module, names in _LAZY.items():
+        if name in names:
+            return getattr(import_module(f"aucmax.model_selection.{module}"), name)
     raise AttributeError(f"module 'aucmax.model_selection' has no attribute {name!r}")

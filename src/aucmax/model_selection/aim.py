@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_range
 from aucmax.metrics import (
     mean_average_precision,
@@ -19,7 +20,15 @@ from aucmax.metrics import (
 )
 from aucmax.tables import Target
 
-__all__ = ["MEASURES", "Aim", "choose_aim", "measure", "measure_titles", "measures_of"]
+__all__ = [
+    "MEASURES",
+    "Aim",
+    "by_query",
+    "choose_aim",
+    "measure",
+    "measure_titles",
+    "measures_of",
+]
 
 Range: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]
@@ -101,6 +110,7 @@ def measures_of(target: Target) -> list[str]:
     return names if target.queries is None else [*names, "ndcg", "map"]
 
 
+@documented
 def choose_aim(
     target: Target,
     metric: str | None = None,
@@ -119,15 +129,6 @@ def choose_aim(
         more than two levels.
     fpr_range, tpr_range : pair of float, optional
         The part of the ROC curve that counts.
-
-    Returns
-    -------
-    Aim
-
-    Raises
-    ------
-    ValueError
-        The metric is not one of this target, or a range is none.
     """
     fpr = None if fpr_range is None else check_range("fpr_range", fpr_range)
     tpr = None if tpr_range is None else check_range("tpr_range", tpr_range)
@@ -172,11 +173,22 @@ def measure(target: Target, scores: Floats, aim: Aim) -> dict[str, Floats]:
         "map": mean_average_precision,
     }
     names = sorted(measures_of(target), key=lambda name: name != aim.metric)
-    return {name: _by_query(metrics[name], name, target, scores) for name in names}
+    relevant = target.relevant
+    return {
+        name: by_query(
+            metrics[name],
+            target.labels if name in _OF_LEVELS else relevant,
+            target,
+            scores,
+        )
+        for name in names
+    }
 
 
-def _by_query(metric: Metric, name: str, target: Target, scores: Floats) -> Floats:
-    labels = target.labels if name in _OF_LEVELS else target.relevant
+def by_query(
+    metric: Metric, labels: NDArray[np.int64], target: Target, scores: Floats
+) -> Floats:
+    """Measure each query; NaN for those whose labels are all equal."""
     values = np.full(len(target.blocks), np.nan)
     for k, rows in enumerate(target.blocks):
         if labels[rows].min() < labels[rows].max():

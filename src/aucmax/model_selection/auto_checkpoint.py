@@ -21,10 +21,7 @@ _KEYS = {"models", "parts", "seconds"}
 
 
 class SearchCheckpoint:
-    """Candidates that are done, in a file.
-
-    Those whose models no file can hold are left out, and fitted again.
-    """
+    """Candidates that are done, in a file."""
 
     def __init__(
         self,
@@ -63,7 +60,7 @@ class SearchCheckpoint:
         }
         try:
             pack_value(record, found.candidate.name)
-        except (TypeError, MemoryError):  # a model that no file can hold
+        except (TypeError, MemoryError):  # no file can hold it: it is fitted again
             return
         self._records[found.candidate.name] = record
         self._file.write(self._records)
@@ -80,20 +77,14 @@ def _fit(
     import sklearn
 
     given, target = rows.given, rows.given.target
-    vectors = (
-        given.labels,
-        target.weights,
-        target.queries,
-        target.groups,
-        target.times,
-    )
+    described = (target.weights, target.queries, target.groups, target.times)
     folds = [test for _, test in rows.plan.folds]
     return {
         "the model": "AutoRanker",
         "the version of aucmax": __version__,
         "the version of LightGBM": lightgbm.__version__,
         "the version of scikit-learn": sklearn.__version__,
-        "the digest of the rows": digest_rows(given.table, vectors),
+        "the digest of the rows": digest_rows(given.table, (given.labels, *described)),
         "the digest of the folds": digest_rows(rows.plan.rows, folds),
         "the part of the ROC curve": str(setting.part),
         "random_state": str(setting.random_state),

@@ -32,12 +32,7 @@ from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.input_table import read_rows, read_table
 from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, summarise
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import (
-    LogitRows,
-    StackedModels,
-    combine,
-    to_logits,
-)
+from aucmax.model_selection.stacking import LogitRows, StackedModels, combine, to_logits
 from aucmax.tables import TableEncoder, check_table, has_constant_scores
 from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
@@ -45,21 +40,22 @@ from aucmax.tables.table_model import check_categories, warn_of_constant_scores
 __all__ = ["AutoRanker"]
 
 METRICS = ("auc", "partial_auc")
+_FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
 
 
 @documented
 class AutoRanker(CalibratedMixin, BinaryRanker):
-    """Try many models, combine the good ones, and say how well the result ranks.
+    """Try many models, combine the good ones, and estimate how well the result ranks.
 
-    Takes raw tables (text, gaps, dates) as well as arrays and sparse matrices. Every
-    candidate is fitted to the same folds, with columns learned anew in each. The rows
-    that it has not seen get a logit, half by their rank within the fold and half by how
+    Takes raw tables (text, missing values, dates) as well as arrays and sparse
+    matrices. Every candidate is fitted to the same folds, with columns learned in each.
+    The held-out rows get a logit, half by their rank within the fold and half by how
     far their score is from the mean, and logistic regression on these logits learns a
-    combination with few, non-negative weights. A
-    second level of cross-validation replaces it by the best single model where that is
-    clearly better. The models of the combination are then fitted to all rows, and new
-    rows placed on the scale of the rows kept aside. If there is no time for it, after
-    Ctrl-C, and past 20,000 rows, the models of the folds score new rows.
+    combination with few, non-negative weights. A second level of cross-validation
+    replaces it by the best single model where that is clearly better. The models of the
+    combination are then fitted to all rows, and new rows placed on the scale of the
+    held-out rows. If there is no time for it, after Ctrl-C, and past 20,000 rows, the
+    models of the folds score new rows.
 
     The estimate is not the out-of-fold value of the winner, which is too high: each
     block of rows is scored by a combination that was chosen, and whose weights were
@@ -70,16 +66,16 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     Parameters
     ----------
     metric : {None, "auc", "partial_auc"}, default=None
-        What to call it; by default, by the ranges. With "partial_auc" and no range, it
-        is the first tenth of the false positive rates.
+        By default, by the ranges. "partial_auc" without a range is over the first tenth
+        of the false positive rates.
     time_limit : float or None, default=60.0
-        The most seconds for a fit. Candidates that cannot be done in time are left out,
-        but for the first; None tries all of them.
+        Seconds for a fit. Candidates that cannot be done in time are left out, but for
+        the first; None tries all of them.
     models : "default" or sequence, default="default"
         Names from :data:`aucmax.model_selection.MODELS` (those of
         :data:`aucmax.model_selection.CANDIDATES` are tried by default), estimators,
         pairs ``(name, estimator)``. An estimator learns from the scaled, one-hot
-        encoded table, or from gaps and category codes if it has a parameter
+        encoded table, or from missing values and category codes if it has a parameter
         ``categorical_features``.
     folds : int, default=5
         Number of folds; fewer are used if a class is small, and past 20,000 rows.
@@ -88,7 +84,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     n_jobs : int, default=1
         Threads; 0 or -1 takes all cores.
     calibrate : {None, "auto", "sigmoid", "isotonic"}, default=None
-        How scores become probabilities, learned from the scores of rows kept aside;
+        How scores become probabilities, learned from the scores of held-out rows;
         without it there is no `predict_proba`. "auto" is "isotonic" with 1,000 rows of
         each class, and "sigmoid" with fewer.
     callback : callable, default=None
@@ -124,7 +120,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         Rising scores and their log-odds, between which probabilities are found; only
         with `calibrate`.
     base_rate_ : float
-        Share of positives among the rows that they were learned from, likewise.
+        Share of positives among the rows that it was learned from.
     n_rows_, n_positive_, n_folds_ : int
         Training rows, those that were positive, and folds.
 
@@ -215,11 +211,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             Numbers or dates. Models are then checked on rows later than those that they
             have learned from.
         checkpoint : path, default=None
-            A file that keeps the candidates that are done, so that a search whose
-            process was killed goes on from there when it is called again with the same
-            rows and parameters, to the same model; time that was spent counts. After
-            Ctrl-C, or when the time was up, another call with more time goes on, too.
-            Another search is refused until this one is finished.
+            A file that keeps the candidates that are done. A search whose process was
+            killed, that was interrupted, or whose time was up resumes from there when
+            it is called with the same rows and parameters, to the same model; time that
+            was spent counts. The file is for one search until that is finished.
         """
         clock = SearchClock(self.time_limit)
         with unchanged_on_failure(self):
@@ -308,12 +303,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         return pl.DataFrame(self.board_)
 
     def summary(self) -> str:
-        """Say in words what was tried, what came of it, and how well it ranks.
-
-        Returns
-        -------
-        str
-        """
+        """Describe what was tried, the combination, and how well it ranks."""
         check_is_fitted(self, "members_")
         return summarise(self)
 
@@ -351,7 +341,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
 
     def _learn_cut(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, Any]:
         """Learn the threshold, and the calibration if there is to be one."""
-        labels, weight = ranked.labels, ranked.weight
+        labels, weight = ranked.labels, ranked.target.weights
         threshold = balanced_threshold(ensemble.scores, labels, weight)
         if self.calibrate is None:
             return {"threshold_": threshold}
@@ -394,7 +384,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         return scores / len(tables)
 
     def _check_state(self) -> None:
-        """Refuse a loaded state that no fit could have left: try it on a row."""
+        """Reject a loaded state that no fit could have left: try it on a row."""
         if not hasattr(self, "members_"):
             return
         try:
@@ -434,6 +424,3 @@ def _check_member(member: dict[str, Any], n_folds: int) -> None:
         raise ValueError(f"{member['name']!r} has a part that does not score")
     if not all(map(are_rising, member["scales"])):
         raise ValueError(f"the scales of {member['name']!r} do not rise")
-
-
-_FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}

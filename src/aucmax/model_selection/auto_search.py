@@ -116,10 +116,7 @@ class AutoSearch:
         """Fit candidates until none is left, the time is up, or the callback stops it.
 
         The first is fitted whatever time it takes, so that there is a model at the end.
-        A candidate that is not done when the time is up is dropped; Ctrl-C drops the
-        current one and ends the search, unless nothing is done yet. Time is left for
-        combining what is done, and for fitting it to all rows. What a checkpoint has is
-        not fitted again, but its time counts.
+        Ctrl-C drops the current one and ends the search, unless nothing is done yet.
         """
         if self._rows.folded.is_large:
             # every change of view costs time
@@ -150,8 +147,7 @@ class AutoSearch:
     def choose_members(self, weights: FloatArray) -> Members:
         """Fit the candidates that have a weight to all rows; keep the folds otherwise.
 
-        One model that has seen all rows ranks better than the mean of those that lack a
-        fold each. The latter are there already, when the time is up or someone stops.
+        One model of all rows ranks better than the mean of those that lack a fold each.
         """
         order = np.argsort(-weights, kind="stable")
         kept = [(self.fitted[k], float(weights[k])) for k in order if weights[k] > 0.0]

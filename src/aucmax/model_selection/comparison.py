@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.docstrings import documented
 from aucmax.model_selection.aim import Aim, measure_titles
 from aucmax.tables import TableModel, TableNotice, Target
 
@@ -132,6 +133,7 @@ _SCHEMES = {
 }
 
 
+@documented
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """Models side by side on the same folds; printed, it is a table.
@@ -259,12 +261,7 @@ class Comparison:
         return report_comparison(self, title=title, reproduction=reproduction)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the rows, in simple values for JSON.
-
-        Returns
-        -------
-        dict
-        """
+        """Return everything but the rows, in simple values for JSON."""
         return {
             **self.target.to_dict(),
             "folds": self.n_folds,
@@ -301,12 +298,7 @@ class Comparison:
         return _aligned(rows)
 
     def explain(self) -> list[str]:
-        """Say what the numbers of the table are.
-
-        Returns
-        -------
-        list of str
-        """
+        """Explain what the numbers of the table are."""
         over = _SCHEMES[self.scheme].format(folds=self._folds)
         if self.unit == "queries":
             over = f"{self.target.n_usable_queries} queries in {over}"

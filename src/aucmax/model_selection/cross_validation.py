@@ -1,33 +1,24 @@
 r"""Which model ranks best? Cross-validation on equal folds, with honest intervals.
 
 Scores of models fitted to different folds are not on one scale, so rows are only
-compared within their fold. With :math:`A_k` the AUC on the :math:`k`-th test fold,
-:math:`p_k` positives and :math:`n_k` negatives in it, and weights
-:math:`w_k = p_k n_k / \sum_l p_l n_l`,
+compared within their fold. With :math:`A_k` the AUC on the :math:`k`-th test fold and
+weights :math:`w_k` in proportion to its pairs of a positive and a negative row,
 
 .. math:: \hat A = \sum_k w_k A_k, \qquad
           \operatorname{var}(\hat A) = \sum_k w_k^2 \operatorname{var}(A_k)
 
-is the share of pairs ordered correctly among all pairs within a fold, and its
-variance with DeLong's for each fold [1]_. The partial AUC of a range is pooled alike,
-with the variance that :func:`aucmax.metrics.auc_interval` has for it. The difference of
-two models is treated alike, with the paired variance of DeLong in each fold. Intervals
-and tests are then those of :func:`aucmax.metrics.auc_interval` and
-:func:`aucmax.metrics.compare_auc` for the rows of all folds. The
-cross-validated AUC with a variance from the influence of each test row, fold by fold,
-is the estimator of LeDell, Petersen and van der Laan [2]_.
+is the share of pairs ordered correctly within folds, with DeLong's variance of each
+fold [1]_, as in the estimator of LeDell, Petersen and van der Laan [2]_. The partial
+AUC and the paired difference of two models are pooled the same way, with the variances
+of :func:`aucmax.metrics.auc_interval` and :func:`aucmax.metrics.compare_auc`.
 
-With queries, rows are compared within their query alone, no query is divided between
-folds, and the estimate is the mean over the queries that have rows of both classes,
-with Student's t for its interval and for the paired difference of two models
-(:mod:`aucmax.model_selection.fold_estimates`). The same for more than two levels: each
-fold takes the place of a query if there are none.
+With queries, which no fold divides, the estimate is the mean over the queries that have
+rows of both classes, with Student's t for its interval and for paired differences. The
+same for more than two levels: each fold takes the place of a query if there are none.
 
-These variances describe the test rows, given the fitted models. The models themselves
-depend on the rows of other test folds, and no unbiased estimate of what that adds
-exists from one cross-validation. So that intervals of models that vary with their rows,
-such as trees, are not too narrow, the variance V of two classes in one ranking is
-replaced by
+These variances describe the test rows, given the fitted models. So that intervals of
+models that vary with their rows, such as trees, are not too narrow, the variance V of
+two classes in one ranking is replaced by
 
 .. math:: \max\Big\{ \Big(1 + \frac{1}{K - 1}\Big) V, \;
           \Big(\frac{1}{K} + \frac{1}{K - 1}\Big) S^2 \Big\}
@@ -58,6 +49,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._core.docstrings import documented
 from aucmax._core.folds import Folds, split_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
@@ -103,6 +95,7 @@ _MAX_ROWS_OF_A_CLASS = 20_000
 Models = Mapping[str, TableModel]
 
 
+@documented
 def compare_models(
     X: Any,
     y: Any,
@@ -136,23 +129,21 @@ def compare_models(
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Raw rows, without the target and the column of the queries.
     y : array-like of shape (rows,), or Target
-        What is to be ranked. :func:`aucmax.tables.encode_target` makes a target, and
-        says which of two values is the positive one without a choice. More than two
-        values are levels of relevance if one of the models learns levels.
+        What is ranked: a target by :func:`aucmax.tables.encode_target`, which states
+        the positive one of two values, or values. More than two are levels of relevance
+        if one of the models learns levels.
     models : sequence, optional
         Names from :data:`aucmax.model_selection.MODELS`, estimators, and pairs
         ``(name, estimator)`` of a classifier with ``decision_function`` or
         ``predict_proba``; none is changed. An estimator learns from the scaled, one-hot
-        encoded table, or from gaps and category codes if it has a parameter
-        ``categorical_features``; a :class:`~aucmax.tables.TableModel` says so itself.
+        encoded table, or from missing values and category codes if it has a parameter
+        ``categorical_features``; a :class:`~aucmax.tables.TableModel` has its own view.
         Without a name it goes by that of its class. By default
         :func:`aucmax.model_selection.compared_models`.
     qid : array-like of shape (rows,), optional
         The query of each row, unless `y` is a target, which has its own.
     sample_weight : array-like of shape (rows,), optional
         What each row counts, in training and in all measures.
-    groups : array-like of shape (rows,), optional
-        Rows of one group, such as one patient, are in one fold.
     times : array-like of shape (rows,), optional
         Numbers or dates: each fold is later than the rows that its models learn from.
     test : pair (table, target), optional
@@ -176,11 +167,7 @@ def compare_models(
     random_state : int, default=0
         Decides how rows, or queries, are dealt to the folds.
     progress : callable, optional
-        Called with a line of news after each fit.
-
-    Returns
-    -------
-    comparison : Comparison
+        Called with a line of text after each fit.
 
     Examples
     --------
@@ -219,26 +206,13 @@ def compare_models(
     return planned.run(progress)
 
 
+@documented
 @dataclass(frozen=True)
 class PlannedComparison:
-    """Models, rows and folds of a comparison that is yet to run; `of` makes one.
+    """Models, rows and folds of a comparison that is yet to run; `of` makes one."""
 
-    Attributes
-    ----------
-    models : dict of str to TableModel
-        Unfitted, by their names.
-    baselines : list of str
-        Those that the others are tested against.
-    splits : Splits
-        The rows of training and test.
-    aim : Aim
-        What decides.
-    random_state : int
-        What decides how rows are dealt to the folds.
-    """
-
-    models: Models
-    baselines: list[str]
+    models: Models  # unfitted, by their names
+    baselines: list[str]  # those that the others are tested against
     splits: "Splits"
     aim: Aim
     random_state: int
@@ -257,22 +231,9 @@ class PlannedComparison:
         random_state: int = 0,
         parameters: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Self:
-        """Divide the rows, and make the models.
+        """Divide the rows, and make the models; see :func:`compare_models`.
 
-        Parameters
-        ----------
-        X, models, test, baselines, n_folds, random_state : optional
-            As in :func:`compare_models`.
-        target : Target
-            What is ranked.
-        aim : Aim
-            What decides.
-        parameters : mapping, optional
-            Parameters to set of models of the list, by the name of the model.
-
-        Returns
-        -------
-        PlannedComparison
+        `parameters` are those to set of models of the list, by the name of the model.
         """
         chosen = parameters or {}
         named = name_models(
@@ -296,17 +257,7 @@ class PlannedComparison:
         return len(self.splits.folds)
 
     def run(self, progress: Callable[[str], None] | None = None) -> Comparison:
-        """Fit all models to all folds.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called with a line of news after each fit.
-
-        Returns
-        -------
-        Comparison
-        """
+        """Fit all models to all folds; call `progress` with a line after each fit."""
         splits = self.splits
         notices = dict.fromkeys(splits.check())
         folded = FoldedTable(splits.table, splits.target, splits.folds)
@@ -327,7 +278,7 @@ class PlannedComparison:
                 if progress is not None:
                     is_test = splits.scheme == "test"
                     where = "" if is_test else f"fold {k + 1}/{self.n_folds} "
-                    progress(where + _news(fold, name))
+                    progress(where + _progress_line(fold, name))
             folded.forget(k)
         fingerprint = digest_table(splits.table, splits.target)
         return self._sum_up(folds, tuple(notices), last, fingerprint)
@@ -342,19 +293,17 @@ class PlannedComparison:
         results = [
             _result(folds, name, name in self.baselines) for name in folds[0].scores
         ]
-        ranked = [result.name for result in results if result.problem is None]
+        sound = [result for result in results if result.problem is None]
+        ranked = [result.name for result in sound]
         tests = []
         for name in ranked:
             for baseline in self.baselines:
                 if baseline in ranked and baseline != name:
-                    test = compare_folds(folds, name, baseline)
-                    difference, low, high, _, p_value = test
-                    tests.append(
-                        VersusBaseline(name, baseline, difference, low, high, p_value)
-                    )
+                    difference, low, high, _, p = compare_folds(folds, name, baseline)
+                    test = VersusBaseline(name, baseline, difference, low, high, p)
+                    tests.append(test)
         rows = np.concatenate([fold.rows for fold in folds])
         order = np.argsort(rows)
-        sound = [result for result in results if result.problem is None]
         best = max(sound, key=lambda result: result.main).name if sound else None
         return Comparison(
             results=tuple(results),
@@ -385,11 +334,9 @@ class PlannedComparison:
         )
 
 
-def _news(fold: FoldScores, name: str) -> str:
+def _progress_line(fold: FoldScores, name: str) -> str:
     value = fold.main(name)
-    measured = f"{fold.aim.title} {value:.4f}"
-    if np.isnan(value):
-        measured = "constant scores"
+    measured = "constant scores" if np.isnan(value) else f"{fold.aim.title} {value:.4f}"
     return f"{name} {measured} {fold.seconds[name]:.2f} s"
 
 
@@ -481,6 +428,7 @@ class Splits:
         return check_table(self.table, self.target.relevant, self.folds)
 
 
+@documented
 def find_notices(X: Any, target: Target) -> list[TableNotice]:
     """Look for leaks and the like on the usual folds of a table.
 

@@ -28,21 +28,16 @@ _MANY_CELLS = 20_000_000
 
 @dataclass(frozen=True)
 class FittedCandidate:
-    """A model per fold, the scale of its scores, and the scores of its test rows.
-
-    `scores` has those of all folds in the order of the plan, `logits` the same on the
-    scales of their folds. `seconds` is the time of fits and scores; that of the
-    matrices belongs to the table.
-    """
+    """A model per fold, the scale of its scores, and the scores of its test rows."""
 
     candidate: SearchCandidate
     models: list[Any]
     scales: list[FloatArray]
-    parts: list[FloatArray]
-    scores: FloatArray
+    parts: list[FloatArray]  # the scores of each fold
+    scores: FloatArray  # of all folds, in the order of the plan
     spread: Spread
-    logits: FloatArray
-    seconds: float
+    logits: FloatArray  # the scores on the scales of their folds
+    seconds: float  # of fits and scores; those of the matrices belong to the table
 
     @classmethod
     def of(
@@ -91,15 +86,8 @@ class SearchRows:
 
     def ranked(self, logits: FloatArray, part: dict[str, Any]) -> LogitRows:
         """Return the test rows with their logits, one column per model."""
-        given, rows = self.given, self.plan.rows
-        return LogitRows(
-            logits,
-            given.labels[rows],
-            self.plan.fold_of_row,
-            given.target.weights_of(rows),
-            None if given.target.queries is None else given.target.queries[rows],
-            part,
-        )
+        tested = self.given.target.take(self.plan.rows)
+        return LogitRows(logits, tested, self.plan.fold_of_row, part)
 
 
 def fit_out_of_fold(
@@ -111,9 +99,7 @@ def fit_out_of_fold(
     """Fit a candidate to each fold, and score the rows that it has not seen.
 
     `check_time` is called before each step with the seconds that it is likely to take,
-    and within fits that allow it; it raises to end them. A fold takes as long as the
-    one before. The first fit, if nothing can stop it, is tried with a sixteenth of the
-    rows.
+    those of the fold before, and within fits that allow it; it raises to end them.
     """
     models: list[Any] = []
     parts, seconds = [], [0.0]
@@ -125,6 +111,7 @@ def fit_out_of_fold(
         n_rows = min(train.size, candidate.max_rows)
         start = time.perf_counter()
         if is_blind and not models and n_rows > _MANY_ROWS:
+            # nothing can stop this fit, so it is tried with a sixteenth of the rows
             some = candidate._replace(max_rows=n_rows // 16)
             _fit(some, rows.folded, fold, setting, check_time)
             check_time(needed=16.0 * (time.perf_counter() - start))
@@ -159,14 +146,10 @@ def _fit(
 
 @dataclass(frozen=True)
 class Members:
-    """The models that score new rows.
+    """The models that score new rows."""
 
-    `encoders` are those of all rows or of each fold. A record has the "name", "weight"
-    and "view" of a model, and for each encoder one of "models" and one of "scales".
-    """
-
-    encoders: list[TableEncoder]
-    records: list[dict[str, Any]]
+    encoders: list[TableEncoder]  # of all rows, or of each fold
+    records: list[dict[str, Any]]  # with one of "models" and "scales" for each encoder
 
     @classmethod
     def of_folds(

@@ -1,21 +1,18 @@
 """From test folds to one estimate per model, with its interval, and to tests.
 
-Two classes in one ranking go by rows: the variances of each fold, DeLong's for the AUC
-and that of its influence function for a part of it, pooled by weights and widened for
-the fits (:mod:`aucmax.model_selection.cross_validation` has the formula). With queries
-there is one value per query: means, and Student's t over the queries. The same for more
-than two levels, where each fold is a query if there are none.
+:mod:`aucmax.model_selection.cross_validation` has the formulas.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
+from aucmax._core.docstrings import documented
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import AUCComparison, AUCInterval, auc_interval, compare_auc
 from aucmax.metrics.uncertainty import (
@@ -33,6 +30,8 @@ __all__ = [
     "FoldScores",
     "Summary",
     "compare_folds",
+    "fold_differences",
+    "fold_intervals",
     "ignore_few_rows",
     "mean_interval",
     "paired_test",
@@ -98,16 +97,35 @@ def ignore_few_rows() -> "warnings.catch_warnings[None]":
     return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
 
 
+def fold_intervals(
+    parts: Iterable[tuple[Target, Floats]], ranges: Mapping[str, Any]
+) -> list[AUCInterval]:
+    """Return the interval of each fold, given its target and scores."""
+    with ignore_few_rows():
+        return [
+            auc_interval(fold.labels, scores, sample_weight=fold.weights, **ranges)
+            for fold, scores in parts
+        ]
+
+
+def fold_differences(
+    parts: Iterable[tuple[Target, Floats, Floats]], ranges: Mapping[str, Any]
+) -> list[AUCComparison]:
+    """Compare two models on each fold, given its target and the scores of both."""
+    with ignore_few_rows():
+        return [
+            compare_auc(fold.labels, a, b, sample_weight=fold.weights, **ranges)
+            for fold, a, b in parts
+        ]
+
+
 def _pooled_error(
     folds: Sequence[AUCInterval] | Sequence[AUCComparison],
     values: Floats,
     weights: Floats,
     of_models: bool,
 ) -> float:
-    """Return the error of the test rows, with `of_models` widened for the fits.
-
-    See :mod:`aucmax.model_selection.cross_validation`.
-    """
+    """Return the error of the test rows, with `of_models` widened for the fits."""
     error = float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
     k = values.size
     if not of_models or k == 1 or error == 0.0:
@@ -239,16 +257,9 @@ def summarise_folds(folds: Sequence[FoldScores], name: str) -> Summary:
         return Summary(dict.fromkeys(values, np.nan), np.nan, np.nan, of_folds)
     if folds[0].unit == "rows":
         weights = _weights(folds)
-        with ignore_few_rows():
-            areas = [
-                auc_interval(
-                    f.target.labels,
-                    f.scores[name],
-                    sample_weight=f.target.weights,
-                    **f.aim.ranges,
-                )
-                for f in folds
-            ]
+        areas = fold_intervals(
+            ((fold.target, fold.scores[name]) for fold in folds), folds[0].aim.ranges
+        )
         measures = {key: float(weights @ value) for key, value in values.items()}
         estimate = pool_aucs(areas, weights, of_models=True)
     else:
@@ -263,17 +274,10 @@ def compare_folds(
 ) -> TwoSidedTest:
     """Test a model against another, on both sides."""
     if folds[0].unit == "rows":
-        with ignore_few_rows():
-            differences = [
-                compare_auc(
-                    f.target.labels,
-                    f.scores[name],
-                    f.scores[baseline],
-                    sample_weight=f.target.weights,
-                    **f.aim.ranges,
-                )
-                for f in folds
-            ]
+        differences = fold_differences(
+            ((f.target, f.scores[name], f.scores[baseline]) for f in folds),
+            folds[0].aim.ranges,
+        )
         return pool_differences(differences, _weights(folds), of_models=True)
     values, others = (
         _joined(folds, one, folds[0].aim.metric) for one in (name, baseline)
@@ -287,16 +291,16 @@ def _joined(folds: Sequence[FoldScores], name: str, key: str) -> Floats:
 
 
 def _weights(folds: Sequence[FoldScores]) -> Floats:
-    """Share of the pairs in each fold."""
-    pairs = np.array([_class_weights(fold.target).prod() for fold in folds])
+    """Return the share of the pairs, by weight, in each fold."""
+    classes = [
+        np.bincount(fold.target.relevant, fold.target.weights, minlength=2)
+        for fold in folds
+    ]
+    pairs = np.array(classes, dtype=np.float64).prod(axis=1)
     return np.asarray(pairs / pairs.sum())
 
 
-def _class_weights(target: Target) -> Floats:
-    """Sum of the weights of the negative and the positive rows."""
-    return np.bincount(target.relevant, target.weights, minlength=2).astype(float)
-
-
+@documented
 def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> Summary:
     """Measure one ranking of rows, as a comparison measures its folds.
 
@@ -309,10 +313,6 @@ def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> 
     aim : Aim, optional
         What comes first and has the interval; by default the AUC, or the MAUC of more
         than two levels. :func:`aucmax.model_selection.choose_aim` makes others.
-
-    Returns
-    -------
-    Summary
     """
     fold = FoldScores(np.arange(scores.size), target, aim or choose_aim(target))
     fold.add("", scores)

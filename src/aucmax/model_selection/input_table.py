@@ -74,10 +74,7 @@ def read_rows(
 
 
 def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:
-    """Return a polars frame, or CSR rows; remember or compare the columns.
-
-    Frames keep texts, dates and gaps. Arrays hold numbers, and NaN for gaps.
-    """
+    """Return a polars frame, or CSR rows; remember or compare the columns."""
     reject_unreadable(X, "X")
     if hasattr(X, "columns") and hasattr(X, "shape"):
         if 0 in X.shape:
@@ -94,7 +91,7 @@ def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:
 
 
 def _is_finite(matrix: Any) -> bool:
-    """Whether there is no infinity; NaN is a gap."""
+    """Return whether there is no infinity; NaN is a missing value."""
     with np.errstate(all="ignore"):
         ends = np.fmax.reduce(matrix, axis=None), np.fmin.reduce(matrix, axis=None)
     return not any(np.isinf(end) for end in ends)

@@ -1,35 +1,35 @@
 r"""The leaderboard of AutoRanker: a metric over folds, with its interval and tests.
 
-Models of different folds share most of their training rows, so that the values of K
-folds are not independent. With the correlation :math:`\rho = 1 / K` that Nadeau and
-Bengio suggest [1]_, the variance of their mean is :math:`1 + (K - 1) \rho` times that
-of independent folds, for which DeLong's variance of the test rows stands. Without the
-factor, intervals are too short: 70 of 80 held the truth on made-up tables.
-
-References
-----------
-.. [1] C. Nadeau, Y. Bengio. Inference for the generalization error. Machine Learning
-   52 (2003).
+Models of different folds share most of their training rows. With the correlation
+:math:`\rho = 1 / K` that Nadeau and Bengio (Inference for the generalization error,
+Machine Learning 52, 2003) suggest, the variance of the mean of K folds is
+:math:`1 + (K - 1) \rho` times that of independent folds, for which DeLong's variance of
+the test rows stands. Without the factor, 70 of 80 intervals held the truth on made-up
+tables.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
+from aucmax.metrics import partial_auc_score
+from aucmax.model_selection.aim import by_query
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     Estimate,
-    ignore_few_rows,
+    fold_differences,
+    fold_intervals,
     mean_interval,
     paired_test,
     pool_aucs,
     pool_differences,
 )
 from aucmax.model_selection.stacking import LogitRows, StackedModels
+from aucmax.tables import Target
 
 __all__ = [
     "COMBINATION",
@@ -45,22 +45,18 @@ WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
 
 def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Estimate:
-    """Return the area within a part of the curve, with its 95% interval.
+    """Return the area within a part of the curve, with its 95% interval if any.
 
     DeLong's variance of each fold, the folds pooled by their pairs and correlated; with
-    queries, the mean over queries and Student's t. NaN where there is no interval.
+    queries, the mean over queries and Student's t.
     """
-    if ranked.queries is not None:
+    if ranked.target.queries is not None:
         return mean_interval(_by_query(ranked, scores, part))
     parts, weights = _folds(ranked)
     if parts:
         try:
-            with ignore_few_rows():
-                found = [
-                    auc_interval(held.labels, scores[rows], **part, **_weight(held))
-                    for rows, held in parts
-                ]
-            # so many times wider than if folds were independent
+            found = fold_intervals(((held, scores[rows]) for rows, held in parts), part)
+            # by this factor wider than if folds were independent
             wider = np.sqrt(1.0 + (len(parts) - 1) / len(parts))
             found = [
                 replace(one, standard_error=wider * one.standard_error) for one in found
@@ -69,7 +65,7 @@ def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Est
         except ValueError:
             # a class has fewer than two rows in a fold
             pass
-    value = LogitRows(**{**vars(ranked), "part": part}).measure(scores)
+    value = replace(ranked, part=part).measure(scores)
     return Estimate(value, np.nan, np.nan)
 
 
@@ -77,61 +73,39 @@ def compare_scores(
     ranked: LogitRows, scores: FloatArray, baseline: FloatArray
 ) -> float:
     """Return the p-value of a paired test that both rank alike; NaN if impossible."""
-    if ranked.queries is not None:
+    if ranked.target.queries is not None:
         values = _by_query(ranked, scores, ranked.part)
         return paired_test(values, _by_query(ranked, baseline, ranked.part)).p_value
     parts, weights = _folds(ranked)
     try:
-        with ignore_few_rows():
-            found = [
-                compare_auc(
-                    held.labels,
-                    scores[rows],
-                    baseline[rows],
-                    **ranked.part,
-                    **_weight(held),
-                )
-                for rows, held in parts
-            ]
+        found = fold_differences(
+            ((held, scores[rows], baseline[rows]) for rows, held in parts), ranked.part
+        )
     except ValueError:
         return np.nan
     return pool_differences(found, weights).p_value if found else np.nan
 
 
-def _folds(ranked: LogitRows) -> tuple[list[tuple[Any, LogitRows]], FloatArray]:
+def _folds(ranked: LogitRows) -> tuple[list[tuple[Any, Target]], FloatArray]:
     """Return the rows of folds with both classes, and their shares of pairs."""
     parts, sizes = [], []
     for fold in np.unique(ranked.folds):
         rows = np.flatnonzero(ranked.folds == fold)
-        held = ranked.take(rows)
-        n_positive = int(np.count_nonzero(held.labels))
-        if 0 < n_positive < rows.size:
+        held = ranked.target.take(rows)
+        n_pairs = held.n_positive * held.n_negative
+        if n_pairs:
             parts.append((rows, held))
-            sizes.append(n_positive * (rows.size - n_positive))
+            sizes.append(n_pairs)
     pairs = np.array(sizes, dtype=np.float64)
     return parts, pairs / max(pairs.sum(), 1.0)
-
-
-def _weight(held: LogitRows) -> dict[str, Any]:
-    return {} if held.weight is None else {"sample_weight": held.weight}
 
 
 def _by_query(
     ranked: LogitRows, scores: FloatArray, part: dict[str, Any]
 ) -> FloatArray:
     """Return the metric of each query that has both classes."""
-    assert ranked.queries is not None
-    order = np.argsort(ranked.queries, kind="stable")
-    starts = np.flatnonzero(np.diff(ranked.queries[order])) + 1
-    values = []
-    for rows in np.split(order, starts):
-        labels = ranked.labels[rows]
-        if labels.any() and not labels.all():
-            weight = None if ranked.weight is None else ranked.weight[rows]
-            values.append(
-                partial_auc_score(labels, scores[rows], sample_weight=weight, **part)
-            )
-    return np.array(values)
+    metric, target = partial(partial_auc_score, **part), ranked.target
+    return by_query(metric, target.labels, target, scores)
 
 
 #: What the combination is called in a leaderboard.

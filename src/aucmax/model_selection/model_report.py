@@ -1,9 +1,12 @@
 """The report of one fitted model on other rows."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from aucmax._core.docstrings import documented
 from aucmax.model_selection.aim import choose_aim, measure_titles
+from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.models import trained_ranges
@@ -15,6 +18,7 @@ from aucmax.tables.cross_fit import score_rows
 __all__ = ["report_model"]
 
 
+@documented
 def report_model(
     model: Any,
     X: Any,
@@ -86,15 +90,17 @@ def report_model(
             f"{name} gives all {target.labels.size} rows the same score, so it ranks "
             "nothing there. Check that the columns are those of training."
         )
+    result = ModelResult(
+        name, False, summary.measures, summary.low, summary.high, math.nan, ()
+    )
     return report_scores(
-        name,
+        result,
         model,
         rows,
         table,
         target,
         scores,
         aim=aim,
-        summary=summary,
         titles=measure_titles(aim, summary.measures),
         title=title,
         notices=notices,

@@ -6,6 +6,8 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from aucmax._core.docstrings import documented
+
 __all__ = [
     "BASELINES",
     "CANDIDATES",
@@ -285,6 +287,7 @@ CANDIDATES = (
 )
 
 
+@documented
 def compared_models(
     by_part: bool = False, has_queries: bool = False
 ) -> tuple[str, ...]:
@@ -296,10 +299,6 @@ def compared_models(
         Whether a part of the ROC curve decides.
     has_queries : bool, default=False
         Whether rows are ranked within queries.
-
-    Returns
-    -------
-    tuple of str
     """
     wanted = {"always"}
     wanted |= {"ranges"} if by_part else set()
@@ -307,8 +306,9 @@ def compared_models(
     return tuple(name for name, model in MODELS.items() if model.compared in wanted)
 
 
+@documented
 def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
-    """Return a model of the list.
+    """Return a model of the list, or raise an error with the names that come near.
 
     Parameters
     ----------
@@ -316,15 +316,6 @@ def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
         A key of :data:`MODELS`.
     names : sequence of str, optional
         Those to choose from.
-
-    Returns
-    -------
-    NamedModel
-
-    Raises
-    ------
-    ValueError
-        There is no such name; the message has those that come near.
     """
     if name not in names:
         from aucmax.datasets import near_names
@@ -471,7 +462,8 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
                 f"models must be 'default' or a list of names and estimators, got "
                 f"{models!r}; put one model into a list, too."
             )
-        models = [name for name in CANDIDATES if _suits(MODELS[name], setting)]
+        suits = {name: MODELS[name].suits for name in CANDIDATES}
+        models = [name for name, does in suits.items() if does is None or does(setting)]
     from aucmax.tables import TableModel
 
     named = name_models(models, partial(_search_model, setting))
@@ -487,10 +479,6 @@ def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandida
         )
         for name, model in named.items()
     ]
-
-
-def _suits(choice: NamedModel, setting: SearchSetting) -> bool:
-    return choice.suits is None or choice.suits(setting)
 
 
 def _search_model(setting: SearchSetting, name: str) -> Any:

@@ -1,16 +1,14 @@
-r"""Combine models by their out-of-fold scores: one scale, non-negative weights.
+"""Combine models by their out-of-fold scores: one scale, non-negative weights.
 
-Where a score ranks among known rows means the same for every model, whatever its
-scores are. But ranks tell nothing of how sure a model is, and where classes are almost
-separated that is what decides. So each row gets a logit by each model, the mean of two
-numbers: the logit of its rank, and its distance from the mean score, in units that give
-both the same spread. Labels have no part in it. A combination is a weighted sum of the
-logits. Weights are non-negative and sum to one, so that it can be read: half of this
-model, a third of that one.
+Ranks among known rows mean the same for every model, but do not show how sure it is,
+which decides where classes are almost separated. So each row gets a logit by each
+model: the mean of the logit of its rank, and of its distance from the mean score in
+units that give both the same spread. A combination is a weighted sum of the logits.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
@@ -21,6 +19,7 @@ from scipy.stats import rankdata
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.decisions.calibration import along_knots
 from aucmax.metrics import partial_auc_score
+from aucmax.tables import Target
 
 __all__ = [
     "COMBINERS",
@@ -67,10 +66,7 @@ class Spread(NamedTuple):
 
 
 def scaled(scores: FloatArray, spread: Spread) -> FloatArray:
-    """Mean of the distance and of the logit of the share of rows below each row.
-
-    Of itself and of its ties, one half is below.
-    """
+    """Mean of the distance and of the logit of the share below; ties count one half."""
     shares: FloatArray = (rankdata(scores) - 0.5) / scores.size
     return np.asarray((logit(shares) + spread.distances(scores)) / 2.0)
 
@@ -93,51 +89,40 @@ def to_logits(scores: FloatArray, scale: Any) -> FloatArray:
 
 @dataclass(frozen=True)
 class LogitRows:
-    """Held-out rows with their logits, one column per model, to be combined.
-
-    Only rows of one fold, and of one query, are compared. `part` has the `fpr_range`
-    and `tpr_range` that count.
-    """
+    """Held-out rows with their logits, one column per model, to be combined."""
 
     logits: FloatArray
-    labels: BoolArray
-    folds: IntArray
-    weight: FloatArray | None
-    queries: IntArray | None
-    part: dict[str, Any]
+    target: Target
+    folds: IntArray  # only rows of one fold, and of one query, are compared
+    part: dict[str, Any]  # fpr_range and tpr_range, the part of the curve that counts
 
-    def take(self, rows: Any) -> "LogitRows":
+    @cached_property
+    def labels(self) -> BoolArray:
+        """Which rows are positive."""
+        return np.asarray(self.target.labels == 1)
+
+    def take(self, rows: IntArray) -> "LogitRows":
         """Return some of the rows."""
-        return LogitRows(
-            self.logits[rows],
-            self.labels[rows],
-            self.folds[rows],
-            None if self.weight is None else self.weight[rows],
-            None if self.queries is None else self.queries[rows],
-            self.part,
-        )
+        target, folds = self.target.take(rows), self.folds[rows]
+        return LogitRows(self.logits[rows], target, folds, self.part)
 
     def measure(self, scores: FloatArray) -> float:
-        """Mean of the metric over the folds, each by its share of the positives.
-
-        1/2 if no fold has both classes.
-        """
+        """Mean of the metric over folds by their positives; 1/2 if none has both."""
         values, shares = [], []
         for fold in np.unique(self.folds):
-            rows = self.folds == fold
-            labels = self.labels[rows]
-            if labels.all() or not labels.any():
-                continue
-            values.append(
-                partial_auc_score(
-                    labels,
-                    scores[rows],
-                    sample_weight=None if self.weight is None else self.weight[rows],
-                    qid=None if self.queries is None else self.queries[rows],
-                    **self.part,
+            rows = np.flatnonzero(self.folds == fold)
+            held = self.target.take(rows)
+            if held.n_positive and held.n_negative:
+                values.append(
+                    partial_auc_score(
+                        held.labels,
+                        scores[rows],
+                        sample_weight=held.weights,
+                        qid=held.queries,
+                        **self.part,
+                    )
                 )
-            )
-            shares.append(np.count_nonzero(labels))
+                shares.append(held.n_positive)
         return float(np.average(values, weights=shares)) if values else 0.5
 
 
@@ -154,9 +139,7 @@ def best_single(ranked: LogitRows) -> FloatArray:
 def stacked(ranked: LogitRows) -> FloatArray:
     """Weights of a logistic regression on the logits, none of them negative.
 
-    One constant per fold; a small price on the squared weights keeps models that are
-    nearly the same from trading places. Shares below a fiftieth are left out, and the
-    others fitted again.
+    A small price on the squared weights keeps nearly equal models from trading places.
     """
     n_models = ranked.logits.shape[1]
     if ranked.labels.all() or not ranked.labels.any():
@@ -175,7 +158,8 @@ def _non_negative_logistic(ranked: LogitRows, models: Any) -> FloatArray:
     Z, n_models = ranked.logits[:, models], ranked.logits.shape[1]
     _, fold = np.unique(ranked.folds, return_inverse=True)
     n_folds = int(fold.max()) + 1
-    weight = np.ones(fold.size) if ranked.weight is None else ranked.weight
+    weights = ranked.target.weights
+    weight = np.ones(fold.size) if weights is None else weights
     # the share of one class may round to 1
     positive, negative = weight[ranked.labels].sum(), weight[~ranked.labels].sum()
     weight = weight / weight.sum()
@@ -203,24 +187,17 @@ def _non_negative_logistic(ranked: LogitRows, models: Any) -> FloatArray:
 
 
 #: The combinations that are compared, the preferred one first.
-COMBINERS: dict[str, Combiner] = {
-    "stack": stacked,
-    "best single model": best_single,
-}
+COMBINERS: dict[str, Combiner] = {"stack": stacked, "best single model": best_single}
 
 
 @dataclass(frozen=True)
 class StackedModels:
-    """Weights of the models, and the combined scores of held-out rows.
-
-    `honest_scores` are those by combinations that were chosen, and whose weights were
-    learned, on other blocks.
-    """
+    """Weights of the models, and the combined scores of held-out rows."""
 
     combiner: str
     weights: FloatArray
     scores: FloatArray
-    honest_scores: FloatArray
+    honest_scores: FloatArray  # by combinations chosen and learned on other blocks
 
 
 def combine(

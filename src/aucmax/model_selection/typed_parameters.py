@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from aucmax._core.docstrings import documented
 from aucmax.datasets import near_names
 
 __all__ = ["parse_parameters"]
@@ -14,14 +15,15 @@ _NOT_TYPED = {"callback", "verbose", "categorical_features"}
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
+@documented
 def parse_parameters(
     estimator: Any, settings: Iterable[str], model: str
 ) -> dict[str, Any]:
-    """Turn texts such as ``C=1`` into parameters of an estimator.
+    """Turn strings such as ``C=1`` into parameters of an estimator.
 
-    A value has the type of the default it replaces: a whole number, a number, a truth
-    value, a text, or several of them with commas between. Where the default is None,
-    it is what it looks like, and the model says whether that will do.
+    A value must have the type of the default it replaces: an integer, a number, a
+    boolean, a string, or several of them with commas between. Where the default is
+    None, it is what it looks like, and the model checks it.
 
     Parameters
     ----------
@@ -31,16 +33,6 @@ def parse_parameters(
         ``NAME=VALUE``.
     model : str
         Name of the model, for messages.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        A text has no ``=``, the model has no such parameter, it is set twice, or the
-        value is of another type.
 
     Examples
     --------

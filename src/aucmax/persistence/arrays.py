@@ -10,7 +10,7 @@ import numpy as np
 
 from aucmax.exceptions import ModelFileError
 
-__all__ = ["dump_array", "dump_scalar", "is_plain", "parse_array", "parse_scalar"]
+__all__ = ["dump_array", "is_plain", "parse_array", "parse_scalar"]
 
 # Python literals of one fixed shape, as numpy writes them: nothing else is passed on.
 _HEADER = re.compile(
@@ -61,11 +61,6 @@ def parse_array(content: bytes, name: str) -> np.ndarray[Any, Any]:
             raise ModelFileError(f"{name} holds a character that does not exist")
     array: np.ndarray[Any, Any] = np.load(io.BytesIO(content), allow_pickle=False)
     return array
-
-
-def dump_scalar(scalar: np.generic) -> dict[str, str]:
-    """Return a numpy number as its type and its bytes."""
-    return {"dtype": scalar.dtype.str, "bytes": scalar.tobytes().hex()}
 
 
 def parse_scalar(dtype: str, hexadecimal: str, name: str) -> Any:

@@ -14,9 +14,9 @@ from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
 from aucmax.persistence.registry import RETIRED, find_class, saved_fields
 
-__all__ = ["LONGEST_RANGE", "Decoder"]
+__all__ = ["MAX_RANGE", "Decoder"]
 
-LONGEST_RANGE = 1_000_000
+MAX_RANGE = 1_000_000
 
 # seeds have up to 128 bits; to print a number takes time quadratic in its length
 _HEX_INTEGER = re.compile(r"-?0x[1-9a-f][0-9a-f]{0,999}")
@@ -94,10 +94,8 @@ class Decoder:
             raise ModelFileError(f"{path} is not a range: start, stop and step")
         start, stop, step = numbers
         # whoever reads it may list it, and a file must not take more than its length
-        if abs(stop - start) > LONGEST_RANGE * abs(step):
-            raise ModelFileError(
-                f"{path} is a range of more than {LONGEST_RANGE} numbers"
-            )
+        if abs(stop - start) > MAX_RANGE * abs(step):
+            raise ModelFileError(f"{path} is a range of more than {MAX_RANGE} numbers")
         return range(start, stop, step)
 
     def _dict(self, pairs: Any, path: str) -> dict[Any, Any]:

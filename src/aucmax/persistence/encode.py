@@ -1,4 +1,4 @@
-"""Values to a tree of JSON tags, with arrays and long texts set aside."""
+"""Values to a tree of JSON tags; arrays and long strings become members."""
 
 import inspect
 import math
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aucmax._core.strict_json import MAX_DEPTH
-from aucmax.persistence.arrays import dump_array, dump_scalar, is_plain
+from aucmax.persistence.arrays import dump_array, is_plain
 from aucmax.persistence.registry import REGISTRY, public_name
 
 __all__ = ["Encoder", "is_free_name", "unsaved_attributes"]
@@ -206,4 +206,4 @@ def _float(value: float, path: str) -> Any:
 
 
 def _scalar(value: np.generic, path: str) -> Any:
-    return {"numpy": dump_scalar(value)}
+    return {"numpy": {"dtype": value.dtype.str, "bytes": value.tobytes().hex()}}

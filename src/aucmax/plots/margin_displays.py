@@ -89,13 +89,14 @@ def scorecard(
     return ScorecardDisplay(ax, list(bars))
 
 
-@documented
 @dataclass(frozen=True)
 class MarginCurveDisplay(Drawing):
     """What :func:`margin_curve` has drawn.
 
     Attributes
     ----------
+    figure_, ax_
+        The figure and the axes drawn on.
     line_ : matplotlib.lines.Line2D
         The solved points, joined.
     best_ : matplotlib.lines.Line2D

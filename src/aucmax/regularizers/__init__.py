@@ -1,4 +1,4 @@
-"""What do we hold down? Parameters in; price out, and what solvers need of it."""
+"""Prices of the parameters and sets that limit them, with what solvers need."""
 
 from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
 from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall

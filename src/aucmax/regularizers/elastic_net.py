@@ -74,11 +74,15 @@ class ElasticNet:
         if constant <= 0.0:
             return 0.0
         magnitudes = np.abs(slope)
-        theta = _tilt(constant, magnitudes, self.l1_ratio)
+        rho, theta = self.l1_ratio, 1.0
+        with np.errstate(over="ignore"):
+            fall = float((magnitudes * np.maximum(magnitudes - rho, 0.0)).sum())
+        if fall > (1.0 - rho) * constant:  # else the bound grows up to theta = 1
+            theta = min(tilt_of_least_cost(constant, magnitudes, rho), 1.0)
         bound = theta * constant
-        if self.l1_ratio < 1.0:
-            excess = np.maximum(theta * magnitudes - self.l1_ratio, 0.0)
-            bound -= half_square(excess, 1.0 / (1.0 - self.l1_ratio))
+        if rho < 1.0:
+            excess = np.maximum(theta * magnitudes - rho, 0.0)
+            bound -= half_square(excess, 1.0 / (1.0 - rho))
         return max(0.0, bound)
 
     def priced_weights(self) -> PricedWeights:
@@ -95,7 +99,7 @@ class ElasticNetBall(Ball):
     Parameters
     ----------
     radius : float, default=1.0
-        What the weights may cost; in units of :class:`ElasticNet`, not a distance.
+        The largest price, in units of :class:`ElasticNet`; not a distance.
     l1_ratio : float, default=0.5
         The share :math:`\rho` of the L1 norm, from 0 to 1.
 
@@ -132,12 +136,3 @@ def _price(parameters: FloatArray, l1_ratio: float) -> float:
     return l1_ratio * float(np.abs(parameters).sum()) + half_square(
         parameters, 1.0 - l1_ratio
     )
-
-
-def _tilt(constant: float, magnitudes: FloatArray, l1_ratio: float) -> float:
-    r"""Return the :math:`\theta` of the highest bound: how far to tilt the line."""
-    with np.errstate(over="ignore"):
-        fall = float((magnitudes * np.maximum(magnitudes - l1_ratio, 0.0)).sum())
-    if fall <= (1.0 - l1_ratio) * constant:
-        return 1.0  # the bound grows up to there
-    return min(tilt_of_least_cost(constant, magnitudes, l1_ratio), 1.0)

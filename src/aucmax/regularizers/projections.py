@@ -122,8 +122,8 @@ def support(direction: FloatArray, radius: float, l1_ratio: float) -> float:
 def tilt_of_least_cost(reach: float, magnitudes: FloatArray, l1_ratio: float) -> float:
     r"""Return the :math:`\theta` with :math:`\theta g_i \le \rho + (1 - \rho) w_i`.
 
-    The w, 0 where this is no equality, reaches :math:`\langle g, w \rangle = o` > 0 at
-    the least cost.
+    The w, 0 where the inequality is strict, reaches
+    :math:`\langle g, w \rangle = o` > 0 at the least cost.
     """
     largest = float(magnitudes.max())
     curvature = 1.0 - l1_ratio

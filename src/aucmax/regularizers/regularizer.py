@@ -35,7 +35,7 @@ class Hull(NamedTuple):
 
 
 class Regularizer(Protocol):
-    """What every regularizer offers."""
+    """The methods of every regularizer."""
 
     def value(self, parameters: FloatArray) -> float:
         """Return the price of these parameters."""

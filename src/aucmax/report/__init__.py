@@ -1,8 +1,4 @@
-"""A page that people share: what a comparison or a model has shown, in one file.
-
-:meth:`aucmax.model_selection.Comparison.report` and
-:func:`aucmax.model_selection.report_model` make one.
-"""
+"""A page that people share: what a comparison or a model has shown, in one file."""
 
 from aucmax.report.document import Report
 

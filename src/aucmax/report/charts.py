@@ -14,7 +14,7 @@ from aucmax.metrics import roc_points
 from aucmax.report.contents import NamedRanking, Probabilities
 from aucmax.report.svg import Plane
 
-__all__ = ["Curve", "draw_gains", "draw_reliability", "draw_roc", "gains_plane"]
+__all__ = ["Curve", "draw_gains", "draw_reliability", "draw_roc", "draw_tenths"]
 
 _CORNERS = 300  # of a drawn curve, which the pointer can be held over
 ROC_PLANE = Plane((0.0, 1.0), (0.0, 1.0))
@@ -52,7 +52,7 @@ def draw_roc(
         inside.append(
             ROC_PLANE.line(alarms / n_negative, curve.found / n_positive, f"curve c{k}")
         )
-    inside += _dots(ROC_PLANE, len(curves))
+    inside += _dots(len(curves))
     inside.append(Markup('<circle class="hover" r="5" visibility="hidden"/>'))
     return ROC_PLANE.picture(
         inside,
@@ -65,18 +65,13 @@ def draw_roc(
     )
 
 
-def gains_plane(labels: BoolArray) -> Plane:
-    """Return the plane of positives found by rows opened."""
-    return Plane((0.0, float(labels.size)), (0.0, float(labels.sum())))
-
-
 def draw_gains(curves: Sequence[Curve], labels: BoolArray) -> Markup:
     """Draw positives found by rows opened, with a dot on each curve."""
-    plane = gains_plane(labels)
+    plane = Plane((0.0, float(labels.size)), (0.0, float(labels.sum())))
     inside = [plane.line(plane.x_range, plane.y_range, "chance")]
     for k, curve in reversed(list(enumerate(curves))):
         inside.append(plane.line(curve.opened, curve.found, f"curve c{k}"))
-    inside += _dots(plane, len(curves))
+    inside += _dots(len(curves))
     return plane.picture(
         inside,
         title="Gains: positives found by cases opened",
@@ -88,7 +83,7 @@ def draw_gains(curves: Sequence[Curve], labels: BoolArray) -> Markup:
     )
 
 
-def _dots(plane: Plane, n: int) -> list[Markup]:
+def _dots(n: int) -> list[Markup]:
     """Draw hidden dots, the first model's on top, that the script shows and moves."""
     return [
         Markup('<circle class="dot d{}" r="5" visibility="hidden"/>').format(k)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aucmax._core.atomic import atomic_output
+from aucmax._core.docstrings import documented
 from aucmax.report.contents import ReportContents
 from aucmax.report.view import page_view, read_template, table_view
 
@@ -21,6 +22,7 @@ __all__ = ["Report", "check_report_path", "table_as_html"]
 _ENDINGS = (".html", ".htm", ".md")
 
 
+@documented
 class Report:
     """What was found, as a page to share.
 
@@ -44,22 +46,12 @@ class Report:
         return table_as_html(self.contents)
 
     def html(self) -> str:
-        """Return the page as HTML: one file, nothing is fetched by it.
-
-        Returns
-        -------
-        str
-        """
+        """Return the page as HTML: one file, nothing is fetched by it."""
         template = _environment().get_template("page.html.j2")
         return template.render(view=page_view(self.contents))
 
     def markdown(self) -> str:
-        """Return the same as Markdown, with tables in place of pictures.
-
-        Returns
-        -------
-        str
-        """
+        """Return the same as Markdown, with tables in place of pictures."""
         template = _environment().get_template("page.md.j2")
         text = template.render(view=page_view(self.contents))
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -73,11 +65,6 @@ class Report:
             Ends in ``.html`` or ``.md``, which says what is written.
         overwrite : bool, default=False
             Whether a file that is already there may be replaced.
-
-        Returns
-        -------
-        pathlib.Path
-            The path.
         """
         target = check_report_path(path)
         is_markdown = target.suffix.lower() == ".md"
@@ -127,8 +114,8 @@ def _measure(value: float) -> str:
     return f"{value:.4f}" if value == value else "-"
 
 
-def _seconds(value: float | None) -> str:
-    return "-" if value is None else f"{value:.{3 if value < 1 else 1}f}"
+def _seconds(value: float) -> str:
+    return f"{value:.{3 if value < 1 else 1}f}" if value == value else "-"
 
 
 def _count(value: float) -> str:

@@ -92,8 +92,7 @@ def cross_fitted_probabilities(
 ) -> list[Probabilities]:
     """Return the probabilities that ``calibrate="auto"`` gives rows it has not seen.
 
-    The calibration of a fold is learned from the scores of all other folds, or of all
-    earlier ones if rows have times; those of the first are then left out.
+    Each fold is calibrated by all others, or by the earlier ones if rows have times.
     Empty for one fold, for other folds of one class, for queries and for levels.
     """
     labels = target.relevant == 1
@@ -184,24 +183,20 @@ def _promising(table: Any, target: Target, names: Sequence[str]) -> list[str]:
     if isinstance(table, pl.DataFrame):
         apart = np.array([_apart(table[name], is_positive) for name in names])
     else:
-        sums = [np.asarray(table[rows].mean(axis=0)).ravel() for rows in _both(target)]
+        negative, positive = (
+            np.asarray(table[np.flatnonzero(rows)].mean(axis=0)).ravel()
+            for rows in (~is_positive, is_positive)
+        )
         squares = np.asarray(table.multiply(table).mean(axis=0)).ravel()
-        apart = np.abs(sums[1] - sums[0]) / np.sqrt(np.maximum(squares, 1e-300))
+        apart = np.abs(positive - negative) / np.sqrt(np.maximum(squares, 1e-300))
     best = np.sort(np.argsort(-apart, kind="stable")[:_MAX_COLUMNS])
     return [names[place] for place in best]
 
 
-def _both(target: Target) -> list[NDArray[np.intp]]:
-    return [np.flatnonzero(target.relevant == one) for one in (0, 1)]
-
-
 def _apart(column: pl.Series, is_positive: NDArray[np.bool_]) -> float:
-    """Return the difference of the classes' means in standard deviations.
-
-    Texts come first, since they have no mean.
-    """
+    """Return the difference of the classes' means in standard deviations."""
     if not column.dtype.is_numeric():
-        return np.inf
+        return np.inf  # text has no mean, and comes first
     numbers = column.cast(pl.Float64).fill_nan(None)
     values: NDArray[np.float64] = numbers.fill_null(strategy="mean").to_numpy()
     spread = float(values.std())

@@ -1,7 +1,7 @@
 """Reports of a comparison, and of one model on other rows.
 
-A comparison is an :class:`aucmax.model_selection.Comparison`, an aim its `aim`. Both
-come from above this package, so that they are not imported.
+:mod:`aucmax.model_selection` imports this package, so that its `Comparison`, `Aim` and
+`ModelResult` are not imported here.
 """
 
 import platform
@@ -13,13 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._version import __version__
-from aucmax.report.contents import (
-    BaselineTest,
-    ModelRow,
-    NamedRanking,
-    ReportContents,
-    as_p_value,
-)
+from aucmax.report.contents import NamedRanking, ReportContents, as_p_value
 from aucmax.report.document import Report, table_as_html
 from aucmax.report.insights import (
     certificates_of,
@@ -39,7 +33,7 @@ _IN_QUERIES = (
 )
 # far less than what one row of millions changes
 _MAX_STEP = 1e-9
-# rows of few columns may be those of training by chance
+# share of rows of training, from which on it is said: rows may be alike by chance
 _MANY_KNOWN_ROWS = 0.2
 _MAX_NAMES = 4  # in one sentence
 # what the numbers depend on most
@@ -69,7 +63,10 @@ def _contents(
     with_insights: bool,
 ) -> ReportContents:
     target, aim, fold = comparison.target, comparison.aim, comparison.last_fold
-    rows = _model_rows(comparison)
+    rows = sorted(
+        comparison.results,
+        key=lambda row: (row.problem is not None, -np.nan_to_num(row.main)),
+    )
     rankings = [
         NamedRanking(row.name, _in_one_list(comparison, row.name))
         for row in rows
@@ -82,9 +79,8 @@ def _contents(
     insights: dict[str, Any] = {}
     if with_insights and fold is not None and comparison.best is not None:
         model = fold.models[comparison.best]
-        tested = "test rows of the last fold"
-        if comparison.scheme == "test":
-            tested = "test rows"
+        is_fold = comparison.scheme != "test"
+        tested = "test rows of the last fold" if is_fold else "test rows"
         insights = {
             "importance": importance_of(
                 comparison.best, model, fold.table, fold.target, aim, tested
@@ -106,6 +102,7 @@ def _contents(
         measures=comparison.measure_titles,
         baselines=[row.name for row in comparison.results if row.is_baseline],
         models=rows,
+        tests=comparison.tests,
         explanation=comparison.explain(),
         labels=labels,
         rankings=rankings,
@@ -126,9 +123,9 @@ def _contents(
 def _in_one_list(comparison: Any, name: str) -> NDArray[np.float64]:
     """Return positions that tie where scores of one fold do, and nowhere else.
 
-    Rows of different folds have the same position though no model said that they are
-    equal, and so have positives between the same two negatives. The latter are in the
-    order of their scores; which fold comes first is decided by lot, place by place.
+    Rows of different folds may have one position though no model ranks them equally, as
+    have positives between the same two negatives. The latter are in the order of their
+    scores; ties between folds are broken at random.
     """
     positions, scores = comparison.positions[name], comparison.scores[name]
     _, places = np.unique(positions, return_inverse=True)
@@ -145,36 +142,6 @@ def _in_one_list(comparison: Any, name: str) -> NDArray[np.float64]:
     listed = np.empty(order.size)
     listed[order] = positions[order] + _MAX_STEP * within / order.size
     return listed
-
-
-def _model_rows(comparison: Any) -> list[ModelRow]:
-    """Return the table, the best model first and those without measures last."""
-    tests: dict[str, dict[str, BaselineTest]] = {}
-    for test in comparison.tests:
-        tests.setdefault(test.model, {})[test.baseline] = _verdict(test)
-    ordered = sorted(
-        comparison.results,
-        key=lambda row: (row.problem is not None, -np.nan_to_num(row.main)),
-    )
-    return [
-        ModelRow(
-            name=row.name,
-            is_baseline=row.is_baseline,
-            measures=list(row.measures.values()),
-            low=row.low,
-            high=row.high,
-            seconds=row.seconds,
-            folds=row.folds,
-            tests=tests.get(row.name, {}),
-            problem=row.problem,
-        )
-        for row in ordered
-    ]
-
-
-def _verdict(test: Any) -> BaselineTest:
-    word = "even" if test.verdict == "no difference" else test.verdict
-    return BaselineTest(word, test.p_value, test.difference, test.low, test.high)
 
 
 def _facts(comparison: Any) -> list[str]:
@@ -214,7 +181,7 @@ def _versions() -> str:
 
 
 def report_scores(
-    name: str,
+    result: Any,
     model: Any,
     rows: Any,
     table: Any,
@@ -222,7 +189,6 @@ def report_scores(
     scores: NDArray[np.float64],
     *,
     aim: Any,
-    summary: Any,
     titles: Sequence[str],
     title: str | None = None,
     notices: Sequence[str] = (),
@@ -231,33 +197,22 @@ def report_scores(
 ) -> Report:
     """Make a report of one fitted model by its scores of other rows.
 
-    `rows` are what the model takes, `table` the same as a table. `summary` has the
-    measures of the scores, `titles` what they are called, and `found` is what checks of
-    the table have found.
+    `rows` are what the model takes, `table` the same as a table; `titles` are those of
+    the measures of the result, and `found` is what checks of the table have found.
     """
-    labels = target.relevant == 1
+    name, labels = result.name, target.relevant == 1
     rankings = [NamedRanking(name, scores)] if target.queries is None else []
-    main = next(iter(summary.measures.values()))
-    verdict = f"{name}: {_how_well(main, summary.low, summary.high, aim)}."
+    verdict = f"{name}: {_how_well(result, aim)}."
     if rankings:
         verdict += f" {found_among_first(labels, rankings[0])}"
     doubts = _rows_of_training(model, table, target)
-    verdict = " ".join([verdict, *doubts])
     contents = ReportContents(
         title=title or f"How well does {name} rank these rows?",
-        verdict=verdict,
+        verdict=" ".join([verdict, *doubts]),
         facts=[_counts(target)],
         measures=titles,
         baselines=[],
-        models=[
-            ModelRow(
-                name=name,
-                is_baseline=False,
-                measures=list(summary.measures.values()),
-                low=summary.low,
-                high=summary.high,
-            )
-        ],
+        models=[result],
         explanation=[
             "Intervals by DeLong's variance."
             if target.queries is None and not target.is_graded
@@ -299,11 +254,12 @@ def _sentence(comparison: Any) -> str:
     if comparison.best is None:
         return "No model ranks these rows: all of them have constant scores."
     best = next(r for r in comparison.results if r.name == comparison.best)
-    text = _how_well(best.main, best.low, best.high, comparison.aim)
+    text = _how_well(best, comparison.aim)
     return f"{best.name} ranks best: {text}. {_against(comparison)}".strip()
 
 
-def _how_well(value: float, low: float, high: float, aim: Any) -> str:
+def _how_well(result: Any, aim: Any) -> str:
+    value, low, high = result.main, result.low, result.high
     interval = f" (95% interval {low:.1%} to {high:.1%})" if low == low else ""
     if aim.metric == "auc":
         return f"it puts a positive above a negative in {value:.1%} of pairs{interval}"

@@ -13,7 +13,6 @@ The script of the page reads the same (``page.js``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,17 +34,14 @@ _MORE = 32  # the sixth bit of a character
 
 @dataclass(frozen=True)
 class Opened:
-    """The outcome of opening the top rows, as ``operating_point(alerts=...)`` counts.
+    """Outcome of opening the top rows, as ``operating_point(alerts=...)`` counts."""
 
-    There are fewer alerts than wanted where a tie would be cut. The ends are those of
-    Wilson's intervals.
-    """
-
-    n_alerts: int
+    n_alerts: int  # fewer than wanted where a tie would be cut
     found: int
     missed: int
     false_alarms: int
     precision: float
+    # Wilson's intervals
     found_ends: Ends
     alarm_ends: Ends
     precision_ends: Ends
@@ -124,16 +120,11 @@ def _scaled(ends: Ends, n_rows: int) -> Ends:
 
 def _in_base_64(numbers: IntArray) -> str:
     """Write numbers of any length, the lowest digits first."""
-    digits = list(_digits(numbers))
+    digits, rest = [], numbers.copy()
+    is_open = np.ones(numbers.size, dtype=bool)
+    while is_open.any():
+        digit, rest = rest % _MORE, rest // _MORE
+        digits.append(np.where(is_open, digit + _MORE * (rest > 0), -1))  # -1: ended
+        is_open &= rest > 0
     table = np.stack(digits, axis=1)
     return bytes(_ALPHABET[table[table >= 0]]).decode("ascii")
-
-
-def _digits(numbers: IntArray) -> Iterator[IntArray]:
-    """Give the characters of all numbers, place by place; -1 where one has ended."""
-    rest, is_open = numbers.copy(), np.ones(numbers.size, dtype=bool)
-    while is_open.any():
-        digit = rest % _MORE
-        rest = rest // _MORE
-        yield np.where(is_open, digit + _MORE * (rest > 0), -1)
-        is_open &= rest > 0

@@ -11,18 +11,15 @@ from numpy.typing import ArrayLike
 
 __all__ = ["Plane", "nice_ticks", "strip"]
 
-_MOST_POINTS = 400  # of a line; no screen shows more of a picture of this size
+_MAX_POINTS = 400  # of a line; no screen shows more of a picture of this size
 
 
 @dataclass(frozen=True)
 class Plane:
-    """A rectangle that numbers are drawn in, within a picture of 440 x 360 units.
+    """A rectangle that numbers are drawn in, within a picture of 440 x 360 units."""
 
-    The ranges are the numbers at the left and right, and at the bottom and top.
-    """
-
-    x_range: tuple[float, float]
-    y_range: tuple[float, float]
+    x_range: tuple[float, float]  # the numbers at the left and right
+    y_range: tuple[float, float]  # at the bottom and top
     left: float = 52.0
     top: float = 12.0
     width: float = 364.0
@@ -42,8 +39,8 @@ class Plane:
     def line(self, xs: ArrayLike, ys: ArrayLike, kind: str) -> Markup:
         """Draw a line through points, thinned to what is seen."""
         at = np.column_stack([self.x(xs), self.y(ys)])
-        if len(at) > _MOST_POINTS:
-            kept = np.linspace(0, len(at) - 1, _MOST_POINTS).round().astype(int)
+        if len(at) > _MAX_POINTS:
+            kept = np.linspace(0, len(at) - 1, _MAX_POINTS).round().astype(int)
             at = at[np.unique(kept)]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
         return Markup('<polyline class="{}" points="{}"/>').format(kind, points)
@@ -117,7 +114,7 @@ class Plane:
 
 
 def nice_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round numbers between two others, at most so many."""
+    """Return round numbers between two others, at most `most`."""
     span = high - low
     base = 10.0 ** np.floor(np.log10(span / most))
     step = next(base * k for k in (1, 2, 2.5, 5, 10, 20) if span / (base * k) < most)

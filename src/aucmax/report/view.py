@@ -22,7 +22,7 @@ from aucmax.report.charts import (
     draw_roc,
     draw_tenths,
 )
-from aucmax.report.contents import Importance, ModelRow, NamedRanking, ReportContents
+from aucmax.report.contents import Importance, NamedRanking, ReportContents, as_p_value
 from aucmax.report.ranked_steps import Opened, RankedRows, usual_length
 from aucmax.report.svg import strip
 
@@ -47,7 +47,7 @@ def table_view(contents: ReportContents) -> dict[str, Any]:
         "best": rows[0].name if rows[0].problem is None else None,
         "measures": contents.measures,
         "baselines": contents.baselines,
-        "rows": [_table_row(row, contents.baselines, scale) for row in rows],
+        "rows": [_table_row(row, contents, scale) for row in rows],
         "most_rows": MOST_ROWS,
     }
 
@@ -81,13 +81,23 @@ def read_template(name: str) -> str:
 
 
 def _table_row(
-    row: ModelRow, baselines: Sequence[str], scale: tuple[float, float]
+    row: Any, contents: ReportContents, scale: tuple[float, float]
 ) -> dict[str, Any]:
+    tests = {
+        test.baseline: {
+            **vars(test),
+            "word": "even" if test.verdict == "no difference" else test.verdict,
+            "chance": as_p_value(test.p_value),
+        }
+        for test in contents.tests
+        if test.model == row.name
+    }
     return {
         **vars(row),
+        "measures": list(row.measures.values()),
         "main": row.main,
         "strip": strip((), row.low, row.high, scale, row.main),
-        "tests": [row.tests.get(name) for name in baselines],
+        "tests": [tests.get(name) for name in contents.baselines],
     }
 
 
@@ -219,7 +229,7 @@ def _importance_view(importance: Importance | None) -> dict[str, Any] | None:
     }
 
 
-def _fold_rows(models: Sequence[ModelRow]) -> Iterator[dict[str, Any]]:
+def _fold_rows(models: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """Return how the main measure spreads over folds, where there are several."""
     shown = [row for row in models if row.problem is None and len(row.folds) > 1]
     shown = shown[:MOST_ROWS]

@@ -1,4 +1,4 @@
-"""The only door of the losses: a batch of tensors, checked, as NumPy arrays."""
+"""The checks of all losses: a batch of tensors as NumPy arrays."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ _OTHER_CLASSES = "Of other numbers, name the positive one: labels == 1."
 
 @dataclass(frozen=True)
 class Column:
-    """What counts of one column: rows with a label, and with any weight."""
+    """The rows of one column that count: with a label, and with any weight."""
 
     rows: IntArray | slice
     scores: FloatArray
@@ -80,7 +80,7 @@ class Batch:
 
 
 def check_tensors(scores: Any, labels: Any) -> None:
-    """Refuse tensors of kinds, shapes or devices that do not go together."""
+    """Reject tensors of types, shapes or devices that do not fit together."""
     for name, value in (("logits", scores), ("labels", labels)):
         if not isinstance(value, torch.Tensor):
             raise TypeError(f"{name} must be a tensor, got {type(value).__name__}.")
@@ -107,7 +107,7 @@ def check_tensors(scores: Any, labels: Any) -> None:
 
 
 def check_finite(numbers: NDArray[Any], name: str, advice: str) -> None:
-    """Refuse numbers that are not finite, by their row."""
+    """Reject numbers that are not finite; name the first row."""
     if not np.isfinite(numbers).all():
         place = np.argwhere(~np.isfinite(numbers))[0].tolist()
         raise ValueError(

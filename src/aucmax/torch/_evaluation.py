@@ -99,7 +99,7 @@ def _count_and_apply(loss: Any, *given: Any) -> torch.Tensor:
     return value
 
 
-#: a graph breaks here, and goes on after the loss
+#: a graph breaks here, and resumes after the loss
 _outside_of_graphs = torch.compiler.disable(_count_and_apply)
 
 

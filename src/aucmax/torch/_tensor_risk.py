@@ -13,12 +13,12 @@ from aucmax.torch._tensor_sums import (
     WeightedRows,
 )
 
-__all__ = ["LARGEST_SHORTFALL_OF_A_ROW", "PairForm", "TensorBatch"]
+__all__ = ["MAX_SHORTFALL_OF_A_ROW", "PairForm", "TensorBatch"]
 
-LARGEST_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
+MAX_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
 _SLOPES, _CURVATURES, _HEIGHTS = range(3)  # rows of the table of coefficients
 _FINE, _PLAIN = 1e-12, 1e-7  # accuracy for float64, and for all else
-_LARGEST_GAP_AT_A_KINK = 1e-12  # of the largest distance: rounding
+_MAX_GAP_AT_A_KINK = 1e-12  # of the largest distance: rounding
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class TensorBatch:
         ]
         has_pairs = (counts[0] > 0) & (counts[1] > 0)
         for (low, high), count in zip(form.ranges, counts, strict=True):
-            covered = (high - low) * count >= 1.0 - LARGEST_SHORTFALL_OF_A_ROW
+            covered = (high - low) * count >= 1.0 - MAX_SHORTFALL_OF_A_ROW
             is_enough = is_enough & (covered | ~has_pairs).all()
         return is_enough
 
@@ -198,7 +198,7 @@ class TensorBatch:
         """
         order, groups = found.rows.order, found.rows.groups
         scores = self.scores[order]
-        slack = _LARGEST_GAP_AT_A_KINK * (found.rows.depths.max() + form.width)
+        slack = _MAX_GAP_AT_A_KINK * (found.rows.depths.max() + form.width)
         lifted = torch.where(found.is_positive, scores, scores + form.width - slack)
         by_class = torch.argsort((~found.is_positive).to(torch.int8), stable=True)
         again = SortedRows.of(lifted[by_class], groups[by_class], self.n_groups)

@@ -62,7 +62,7 @@ class SortedRows:
         return before - before[self.starts]
 
     def spread_out(self, width: float) -> torch.Tensor:
-        """Return depths in units of `width` that go on from group to group.
+        """Return depths in units of `width` that continue from group to group.
 
         Steps are cut off where the rows above are out of reach, so that digits are left
         for the short ones.

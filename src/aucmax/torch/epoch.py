@@ -8,7 +8,7 @@ import torch
 __all__ = ["epoch_gradient"]
 
 # the second pass must find the scores of the first, up to what sums in another order do
-_LARGEST_CHANGE_OF_A_SCORE = 1e-3
+_MAX_CHANGE_OF_A_SCORE = 1e-3
 
 
 def epoch_gradient(
@@ -126,7 +126,7 @@ def _check_same(found: Any, expected: torch.Tensor, place: int) -> None:
 
 def _check_close(found: torch.Tensor, expected: torch.Tensor, place: int) -> None:
     scale = 1.0 + expected.abs().max()
-    if not (found - expected).abs().max() <= _LARGEST_CHANGE_OF_A_SCORE * scale:
+    if not (found - expected).abs().max() <= _MAX_CHANGE_OF_A_SCORE * scale:
         raise ValueError(_OTHERS.format(what="leads to other scores", place=place))
 
 

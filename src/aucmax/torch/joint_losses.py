@@ -80,13 +80,11 @@ class ScoreBank(torch.nn.Module):
         if not self.n_kept:
             value: torch.Tensor = self.loss(logits, labels)
         else:
-            bank = (
-                torch.cat(tuple(self._logits)).to(logits),
-                torch.cat(tuple(self._labels)).to(labels),
+            own = _with_slope(logits, (len(logits) + self.n_kept) / len(logits))
+            value = self.loss(
+                torch.cat((own, torch.cat(tuple(self._logits)).to(logits))),
+                torch.cat((labels, torch.cat(tuple(self._labels)).to(labels))),
             )
-            factor = (len(logits) + self.n_kept) / len(logits)
-            nothing = (logits[:0].detach(), labels[:0])
-            value = _with_constants(self.loss, (logits, labels), nothing, bank, factor)
         self._take_in(logits.detach(), labels)
         return value
 
@@ -109,8 +107,8 @@ class GatheredLoss(torch.nn.Module):
     Each process sends its logits and labels, a few numbers per row, to all others, and
     finds the loss of all rows; its gradient goes to the rows of its own. After
     ``DistributedDataParallel`` has averaged the gradients of the parameters, they are
-    those of one process with all rows. Batches may differ in size; where one process
-    has rows that are no batch, all of them raise an error, and none waits. Without
+    those of one process with all rows. Batches may differ in size; if the rows of one
+    process are not a batch, all of them raise an error, and none waits. Without
     ``torch.distributed``, or with one process, it is the loss itself.
 
     Parameters
@@ -161,28 +159,20 @@ class GatheredLoss(torch.nn.Module):
             value: torch.Tensor = self.loss(logits, labels, qid=qid)
             return value
         counts = self._agree(logits, labels, qid)
-        own = (logits, labels.to(torch.float32))
-        place = processes.get_rank(self.group)
-        scores, targets = (self._gather(one.detach(), counts) for one in own)
+        scores = self._gather(logits.detach(), counts)
+        factor = float(n_processes) if self.averaged else 1.0
+        scores[processes.get_rank(self.group)] = _with_slope(logits, factor)
+        targets = self._gather(labels.to(torch.float32).detach(), counts)
         if qid is not None:
             own_qid = torch.as_tensor(qid, device=logits.device)
             qid = torch.cat(self._gather(own_qid, counts))
-        nothing = [logits[:0].detach()], [own[1][:0]]
-        before = tuple(
-            torch.cat(none + rows[:place])
-            for none, rows in zip(nothing, (scores, targets), strict=True)
-        )
-        after = tuple(
-            torch.cat(none + rows[place + 1 :])
-            for none, rows in zip(nothing, (scores, targets), strict=True)
-        )
-        factor = float(n_processes) if self.averaged else 1.0
-        return _with_constants(self.loss, own, before, after, factor, qid=qid)
+        value = self.loss(torch.cat(scores), torch.cat(targets), qid=qid)
+        return value
 
     def _agree(self, logits: Any, labels: Any, qid: Any) -> list[int]:
-        """Return how many rows each process has; complain in all if one cannot go on.
+        """Return how many rows each process has; raise in all if one has no batch.
 
-        A process that complained by itself would leave the others waiting for it.
+        A process that raised alone would leave the others waiting for it.
         """
         problem: Exception | None = None
         try:
@@ -203,18 +193,18 @@ class GatheredLoss(torch.nn.Module):
         processes.all_gather(found, own, group=self.group)
         if problem is not None:
             raise problem
-        told = [tuple(one.tolist()) for one in found]
-        for place, one in enumerate(told):
+        known = [tuple(one.tolist()) for one in found]
+        for place, one in enumerate(known):
             if one[0] < 0:
                 raise RuntimeError(
                     f"process {place} has rows that are no batch; its error says why"
                 )
-            if one[1:] != told[0][1:]:
+            if one[1:] != known[0][1:]:
                 raise ValueError(
                     "all processes must have logits of as many columns, and all of "
                     f"them qid or none; processes 0 and {place} differ"
                 )
-        return [one[0] for one in told]
+        return [one[0] for one in known]
 
     @property
     def _n_processes(self) -> int:
@@ -229,24 +219,6 @@ class GatheredLoss(torch.nn.Module):
         return [one[:count] for one, count in zip(found, counts, strict=True)]
 
 
-def _with_constants(
-    loss: Any,
-    own: tuple[torch.Tensor, ...],
-    before: tuple[torch.Tensor, ...],
-    after: tuple[torch.Tensor, ...],
-    factor: float,
-    **options: Any,
-) -> torch.Tensor:
-    """Return the loss of all rows, whose gradient in the own logits is multiplied.
-
-    Each tuple has the logits and the labels of some rows.
-    """
-    logits, labels = own
-    # the same numbers, since the difference is 0, with `factor` times the slope
-    lifted = logits.detach() + factor * (logits - logits.detach())
-    value: torch.Tensor = loss(
-        torch.cat((before[0], lifted, after[0])),
-        torch.cat((before[1], labels, after[1])),
-        **options,
-    )
-    return value
+def _with_slope(logits: torch.Tensor, factor: float) -> torch.Tensor:
+    """Return the same numbers with `factor` times the slope: the difference is 0."""
+    return logits.detach() + factor * (logits - logits.detach())

@@ -15,7 +15,7 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, Risk
 from aucmax.torch._batch import Batch, Column
 from aucmax.torch._evaluation import evaluate
-from aucmax.torch._tensor_risk import LARGEST_SHORTFALL_OF_A_ROW, PairForm
+from aucmax.torch._tensor_risk import MAX_SHORTFALL_OF_A_ROW, PairForm
 
 __all__ = [
     "LambdaLoss",
@@ -28,26 +28,16 @@ __all__ = [
 
 
 class PairLoss(torch.nn.Module):
-    """What all losses share: a risk of each column, and the mean over the columns.
-
-    Attributes
-    ----------
-    n_calls : int
-        How often the loss was computed; compiled code does not count.
-    n_without_pairs : int
-        How many of these batches had no pair of a positive and a negative. Their loss
-        is 0, with a gradient of 0.
-    form : PairForm or None
-        The loss in operations on tensors; without it, all sums are on the processor.
-    """
+    """The base of all losses: a risk per column, and the mean over the columns."""
 
     takes_levels = False
+    #: the loss in operations on tensors; without it, all sums are on the processor
     form: PairForm | None = None
 
     def __init__(self) -> None:
         super().__init__()
-        self.n_calls = 0
-        self.n_without_pairs = 0
+        self.n_calls = 0  # how often it was computed; compiled code does not count
+        self.n_without_pairs = 0  # batches without pairs: loss and gradient are 0
 
     def forward(
         self,
@@ -210,13 +200,13 @@ class PartialAUCLoss(PairLoss):
 
     Of the negatives, those with ranks in `fpr_range` count, by descending logit; of the
     positives, those with ranks in `tpr_range`; rows at the ends count in part. The rows
-    that count are chosen anew for each batch, and held fixed in the gradient.
+    that count are chosen again for each batch, and held fixed in the gradient.
 
     Parameters
     ----------
     fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        Lower and upper end, ``0 <= low < high <= 1``. A batch must have so many
-        negatives (positives) that the range covers one of them.
+        Lower and upper end, ``0 <= low < high <= 1``. A batch must have
+        enough negatives (positives) for the range to cover one of them.
     loss : {"sigmoid", "logistic", "hinge"}, default="sigmoid"
         The loss of a pair: equal to :class:`aucmax.risks.PairSigmoid`,
         :class:`~aucmax.risks.PairLogistic` or :class:`~aucmax.risks.PartialHinge` with
@@ -274,16 +264,16 @@ class PartialAUCLoss(PairLoss):
         return risks[self.loss]
 
     def _check_sizes(self, labels: BoolArray) -> None:
-        """Complain about a range that covers less than one row of its class."""
+        """Reject a range that covers less than one row of its class."""
         for name, rows, members in (
             ("fpr_range", "negatives", ~labels),
             ("tpr_range", "positives", labels),
         ):
             low, high = self._ranges[name]
             n_rows = int(np.count_nonzero(members))
-            if (high - low) * n_rows >= 1.0 - LARGEST_SHORTFALL_OF_A_ROW:
+            if (high - low) * n_rows >= 1.0 - MAX_SHORTFALL_OF_A_ROW:
                 continue
-            needed = math.ceil((1.0 - LARGEST_SHORTFALL_OF_A_ROW) / (high - low))
+            needed = math.ceil((1.0 - MAX_SHORTFALL_OF_A_ROW) / (high - low))
             size = math.ceil(labels.size * needed / n_rows)
             raise ValueError(
                 f"{name}={(low, high)!r} covers {(high - low) * n_rows:.3g} of the "
@@ -306,7 +296,7 @@ class LambdaLoss(PairLoss):
     Parameters
     ----------
     metric : {"auc", "mauc"}, default="auc"
-        What is changed. Labels for "mauc" are levels 0, 1, 2, ...
+        The metric whose change counts. Labels for "mauc" are levels 0, 1, 2, ...
 
     References
     ----------

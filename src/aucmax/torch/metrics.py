@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_range
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
@@ -16,18 +17,16 @@ from aucmax.torch._batch import check_finite, check_tensors, checked_labels
 
 __all__ = ["AUROC", "PartialAUROC"]
 
-_FEWEST_BITS, _MOST_BITS = 8, 24
+_MIN_BITS, _MAX_BITS = 8, 24
 
 
+@documented
 class PartialAUROC:
     """The partial AUC of all rows since the last reset, exact.
 
     Has the methods of a metric of torchmetrics, and needs no such package.
 
-    Parameters
-    ----------
-    fpr_range, tpr_range : pair of float, default=(0.0, 1.0)
-        The part of the ROC curve that counts; the value is the mean over it.
+    The value is the mean over the part of the ROC curve.
 
     See Also
     --------
@@ -98,11 +97,6 @@ class PartialAUROC:
     def interval(self, confidence: float = 0.95) -> AUCInterval:
         """Return the area with DeLong's interval.
 
-        Parameters
-        ----------
-        confidence : float, default=0.95
-            Probability that the interval is meant to cover.
-
         Returns
         -------
         AUCInterval
@@ -126,6 +120,7 @@ class PartialAUROC:
         return self._labels[0], self._scores[0]
 
 
+@documented
 class AUROC(PartialAUROC):
     r"""The AUC of all rows since the last reset, exact or in bounded memory.
 
@@ -162,9 +157,9 @@ class AUROC(PartialAUROC):
     """
 
     def __init__(self, cell_bits: int | None = None) -> None:
-        if cell_bits is not None and not _FEWEST_BITS <= cell_bits <= _MOST_BITS:
+        if cell_bits is not None and not _MIN_BITS <= cell_bits <= _MAX_BITS:
             raise ValueError(
-                f"cell_bits must be from {_FEWEST_BITS} to {_MOST_BITS}, or None, got "
+                f"cell_bits must be from {_MIN_BITS} to {_MAX_BITS}, or None, got "
                 f"{cell_bits!r}."
             )
         self.cell_bits = cell_bits
@@ -177,32 +172,14 @@ class AUROC(PartialAUROC):
             self._counts = np.zeros((2, 2**self.cell_bits), dtype=np.int64)
 
     def compute(self) -> torch.Tensor:
-        """Return the area.
-
-        Returns
-        -------
-        tensor
-            A number of float64.
-        """
+        """Return the area."""
         if self.cell_bits is None:
             return super().compute()
         area = _CountedRows(self._counts).area
         return torch.tensor(area, dtype=torch.float64)
 
     def interval(self, confidence: float = 0.95) -> AUCInterval:
-        """Return the area with DeLong's interval.
-
-        Parameters
-        ----------
-        confidence : float, default=0.95
-            Probability that the interval is meant to cover.
-
-        Returns
-        -------
-        AUCInterval
-            See :func:`aucmax.metrics.auc_interval`. The error of cells is not part of
-            it.
-        """
+        """Return the area with DeLong's interval, which leaves out :attr:`error`."""
         if self.cell_bits is None:
             return super().interval(confidence)
         return _CountedRows(self._counts).interval(confidence)

@@ -17,9 +17,9 @@ __all__ = ["ClassBalancedSampler"]
 class ClassBalancedSampler(torch.utils.data.Sampler):
     """Batches that all have the same share of positives; an epoch visits every row.
 
-    Give it to a ``DataLoader`` as `batch_sampler`. Each class is gone through in an
-    order of its own. The class that runs out first starts anew, in a new order, until
-    every row of the other one has been visited. Without `positive_share` the batches
+    Give it to a ``DataLoader`` as `batch_sampler`. Each class is visited in its
+    own order. The class that runs out first starts again, in a new order, until every
+    row of the other one has been visited. Without `positive_share` the batches
     have the share of the data, rounded to at least one row of each class.
 
     Parameters
@@ -86,8 +86,7 @@ class ClassBalancedSampler(torch.utils.data.Sampler):
         self.num_replicas, self.rank = num_replicas, rank
         self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
         self.epoch = 0
-        self._positives = np.flatnonzero(is_positive)
-        self._negatives = np.flatnonzero(~is_positive)
+        self._classes = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
         share = is_positive.mean() if positive_share is None else positive_share
         n_positive = min(max(round(share * batch_size), 1), batch_size - 1)
         self._sizes = (n_positive, batch_size - n_positive)
@@ -123,10 +122,6 @@ class ClassBalancedSampler(torch.utils.data.Sampler):
                 ]
             )
             yield batch.tolist()
-
-    @property
-    def _classes(self) -> tuple[IntArray, IntArray]:
-        return self._positives, self._negatives
 
     @property
     def _n_batches(self) -> int:
