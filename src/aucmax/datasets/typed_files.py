@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from pathlib import Path
@@ -247,7 +247,7 @@ def rejecting(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[Non
         raise DataFileError(f"{path}: not a readable {kind} file: {why}") from error
 
 
-TYPED_READERS = {
+TYPED_READERS: dict[str, Callable[[PathLike, str, Selection], Any]] = {
     "parquet": partial(_read_columns, "scan_parquet", "Parquet"),
     "feather": partial(_read_columns, "scan_ipc", "Feather"),
     "jsonl": _read_jsonl,
