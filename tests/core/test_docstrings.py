@@ -1,5 +1,10 @@
 """Shared descriptions of parameters reach every docstring that leaves them out."""
 
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
 from aucmax import AUCSVC, AutoRanker
 from aucmax._core.docstrings import documented
 
@@ -94,3 +99,30 @@ def test_a_missing_docstring_stays_missing():
 
     assert bare.__doc__ is None
     assert "Raw rows." in AutoRanker.decision_function.__doc__
+
+
+def test_returns_are_named_by_the_annotation_and_entries_by_methods_before():
+    @documented
+    class Rows:
+        """Some rows."""
+
+        def take(self, rows: int) -> "Rows":
+            """Take rows.
+
+            Parameters
+            ----------
+            rows : int
+                How many.
+            """
+
+        def weights(self, rows: int) -> np.ndarray | None:
+            """Weigh rows."""
+
+        def each(self) -> Iterator["pl.Series"]:
+            """Read them."""
+            yield
+
+    entry = "Parameters\n----------\nrows : int\n    How many.\n\nReturns\n-------\n"
+    assert Rows.take.__doc__ == f"Take rows.\n\n{entry}Rows"
+    assert Rows.weights.__doc__ == f"Weigh rows.\n\n{entry}ndarray, or None"
+    assert Rows.each.__doc__ == "Read them.\n\nYields\n------\npolars.Series"

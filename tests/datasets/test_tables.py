@@ -299,19 +299,16 @@ def test_flaws_are_named_with_file_line_and_column(write, content, message, size
     assert str(info.value).startswith(f"{path}: ")
 
 
-def test_a_file_that_changes_between_the_passes_is_noticed(write):
+def test_a_file_that_changes_meanwhile_is_read_as_it_was(write):
     path = write("a,b\n1,2\n")
     real_read = pl.read_csv
 
     def late(source, **options):
-        path.write_text("a,b\n1,2\n3,4\n")
+        path.write_text("")  # a map of the file would end the process here
         return real_read(source, **options)
 
-    with (
-        patch.object(pl, "read_csv", late),
-        pytest.raises(DataFileError, match="chang"),
-    ):
-        load_table(path)
+    with patch.object(pl, "read_csv", late):
+        assert load_table(path).rows() == [(1, 2)]
 
 
 def test_what_polars_refuses_is_a_data_file_error(write):

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
 from inspect import (
     Signature,
     cleandoc,
-    formatannotation,
     get_annotations,
     isfunction,
+    isgeneratorfunction,
     signature,
 )
-from typing import Any, TypeVar, get_origin
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin
 
 __all__ = ["documented"]
 
@@ -87,16 +89,20 @@ _SELF = "self : object\n    The fitted model."
 def documented(target: T) -> T:
     """Add to a docstring the entries of parameters that it leaves out.
 
-    A function that says nothing of what it returns gets the type. A class also gets
-    entries for annotated fitted attributes. Its methods take entries from it and from
-    its `fit`, and what they return from the method they override.
+    A class gets entries for its constructor, from its bases too, and for the fitted
+    attributes that it or a base annotates. Its methods take entries from these, from
+    its `fit` and from the methods before them, and the description of what they return
+    from the method that they override, or else from their annotation.
     """
     if not isinstance(target, type):
         _complete(target, _SHARED)
         return target
-    annotated = [name for base in target.__mro__ for name in get_annotations(base)]
-    _complete(target, _SHARED, attributes=[n for n in annotated if n.endswith("_")])
     shared = dict(_SHARED)
+    for base in reversed(target.__mro__[1:]):
+        shared |= _entries(_sections(base).get("Parameters", ""))
+    if not is_dataclass(target):  # a record has attributes alone
+        annotated = [name for base in target.__mro__ for name in get_annotations(base)]
+        _complete(target, shared, attributes=[n for n in annotated if n[-1] == "_"])
     for described in (target, getattr(target, "fit", None)):
         shared |= _entries(_sections(described).get("Parameters", ""))
     for name, member in vars(target).items():
@@ -104,6 +110,7 @@ def documented(target: T) -> T:
         if isfunction(method) and not name.startswith("_"):
             overridden = _sections(getattr(super(target, target), name, None))
             _complete(method, shared, overridden.get("Returns", ""))
+            shared = _entries(_sections(method).get("Parameters", "")) | shared
     return target
 
 
@@ -121,10 +128,13 @@ def _complete(
     names = [name for name in shape.parameters if not name.endswith("_")]
     named = [own.get(name) or shared.get(name, "") for name in names]
     sections["Parameters"] = "\n".join(dict.fromkeys(filter(None, named)))
-    if target.__name__ == "fit":
-        sections["Returns"] = _SELF
-    elif "Yields" not in found:
-        sections["Returns"] = returns or _returned_type(target)
+    sections["Returns"] = _SELF if target.__name__ == "fit" else returns
+    if isgeneratorfunction(target):
+        sections["Yields"] = ", ".join(
+            map(_type_name, get_args(shape.return_annotation))
+        )
+    elif isfunction(target) and not sections["Returns"]:
+        sections["Returns"] = _type_name(shape.return_annotation)
     sections |= found
     if "Attributes" in sections:
         own = _entries(sections["Attributes"])
@@ -139,16 +149,19 @@ def _complete(
     target.__doc__ = "\n\n".join(text)
 
 
-def _returned_type(target: Any) -> str:
-    """Name the type that a function returns, without modules; "" for none."""
-    if not isfunction(target):
-        return ""
-    annotation = signature(target).return_annotation
+def _type_name(annotation: Any) -> str:
+    """Write the type of what is returned as a docstring names it."""
     if annotation in (None, "None", Signature.empty):
         return ""
-    if getattr(get_origin(annotation), "__name__", "") == "ndarray":
-        return "ndarray"
-    return re.sub(r"\b[\w.]+\.|['\"]", "", formatannotation(annotation))
+    annotation = getattr(annotation, "__forward_arg__", annotation)
+    if isinstance(annotation, str):
+        return annotation.replace("pl.", "polars.")
+    if isinstance(annotation, UnionType):
+        names = (_type_name(one) or "None" for one in get_args(annotation))
+        return ", or ".join(names).replace("NoneType", "None")
+    if get_origin(annotation) is list:
+        return f"list of {_type_name(get_args(annotation)[0])}"
+    return str((get_origin(annotation) or annotation).__name__)
 
 
 def _sections(target: Any) -> dict[str, str]:

@@ -166,7 +166,7 @@ def _of_partition(
 
 
 def _check_whole(ids_of_parts: dict[int, Any]) -> None:
-    """Refuse a query with rows in two partitions."""
+    """Reject a query with rows in two partitions."""
     homes: dict[Any, int] = {}
     for number, ids in ids_of_parts.items():
         for one in np.asarray(ids).tolist() if isinstance(ids, np.ndarray) else ids:

@@ -1,9 +1,6 @@
-r"""A matrix whose rows are in parts, on workers.
+"""A matrix whose rows are in parts, on workers; parts are made there, and never sent.
 
-Parts are made from their source wherever they are needed, never sent: w travels to the
-parts and their scores come back, or the part of g that belongs to their rows, and one
-sum for each column comes back. Sums are added in the order of the parts, so that the
-result is the same bit for bit, whatever worker did what.
+Sums are added in the order of the parts, so that results are the same bit for bit.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-r"""The ROC curve of rows in parts: the rarer class travels, the other one is counted.
+"""The ROC curve of rows in parts: the rarer class travels, the other one is counted.
 
-The distinct scores of the rarer class, d of them, bound 2 d + 1 steps of the ranking
-(:meth:`aucmax.metrics._steps.RankingTask.place`). They are merged on one worker and
-sent to the others, each of which counts its own rows of the common class on the steps.
-These counts are added up, by a tree of tasks. No row of the common class leaves its
-worker, nothing but a few numbers reaches the client, and all counts are exact.
+The d distinct scores of the rarer class bound 2 d + 1 steps of the ranking, on which
+each worker counts its own rows of the common class. All counts are exact.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Scores that stay with their rows: workers send counts of cells, which are spans.
+"""Scores that stay with their rows: workers send weights and sums of scores per cell.
 
-For each class and cell these are the weight and the sum of the scores, and a slope
-comes back: a few hundred kilobytes, whatever the number of rows.
+A slope per cell comes back: a few hundred kilobytes, whatever the number of rows.
 """
 
 from __future__ import annotations

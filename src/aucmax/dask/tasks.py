@@ -1,7 +1,6 @@
 """Tasks of one computation, in one graph.
 
-Dask's ``delayed`` copies the list of all earlier tasks whenever a task is made that
-needs them. With hundreds of parts, that takes longer than the work.
+Of hundreds of parts, ``delayed`` copies lists of tasks for longer than the work takes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Rounds on many workers that survive the death of some.
 
-The tasks of one attempt talk to each other, so that all of them fail with one. The next
-attempt starts from the last checkpoint, on the workers that are there by then.
+All tasks of an attempt fail with one; the next starts from the last checkpoint.
 """
 
 from __future__ import annotations

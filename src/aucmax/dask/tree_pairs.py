@@ -1,15 +1,13 @@
 """The gradient of all pairs of all workers, for the rows of one of them.
 
-Runs inside XGBoost's communicator, where sums over all workers are one call. Either
-all scores travel, or moments of the scores in cells; the rows of a worker get their
-part of the same gradient as if all rows were in one place.
+Sums over all workers are one call of XGBoost's communicator: of scores, or of cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +18,7 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import PairLogistic
 from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
 
-__all__ = ["MOST_SCORES", "Exchange", "LocalRows", "pairs_of_all"]
+__all__ = ["MOST_SCORES", "LocalRows", "pairs_of_all"]
 
 #: rows in all beyond which cells travel in place of scores, where that is possible
 MOST_SCORES = 20_000_000
@@ -29,21 +27,7 @@ _BINS = 2**16  # in which the threshold of many rows is sought
 
 @dataclass(frozen=True)
 class LocalRows:
-    """What one worker knows of its rows, part after part.
-
-    Attributes
-    ----------
-    labels : ndarray
-        0 and 1, or levels.
-    weights : ndarray or None
-        Row weights.
-    queries : ndarray of int64 or None
-        The number of each row's query, among those of all workers.
-    places : list of slice
-        Where the rows of each part are among all rows.
-    n_rows : int
-        The rows of all workers.
-    """
+    """What one worker knows of its rows, part after part."""
 
     labels: NDArray[Any]
     weights: FloatArray | None
@@ -66,17 +50,9 @@ class LocalRows:
         return np.concatenate([everywhere[place] for place in self.places])
 
 
-class Exchange(Protocol):
-    """A way to know the gradient of all pairs."""
-
-    def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return both for the rows here, by the scores of the rows here."""
-
-    def threshold(self, scores: FloatArray) -> float:
-        """Return where `predict` cuts the scores of all rows."""
-
-
-def pairs_of_all(risk: PairLogistic, rows: LocalRows, most_scores: int) -> Exchange:
+def pairs_of_all(
+    risk: PairLogistic, rows: LocalRows, most_scores: int
+) -> AllScores | CellMoments:
     """Choose the exchange by the number of rows: all scores, or cells."""
     whole = tuple(risk.fpr_range) == tuple(risk.tpr_range) == (0.0, 1.0)
     fits_cells = rows.queries is None and whole and not risk.rank_weighted
@@ -98,7 +74,7 @@ class AllScores:
         self._pairs = risk.bind(self._labels, self._weights, queries)
 
     def gradient_hessian(self, scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return both for the rows here."""
+        """Return both for the rows here, by the scores of the rows here."""
         everywhere = self._rows.gather(scores)
         found = self._pairs.gradient_hessian(everywhere, scaled=True)
         return self._rows.own(found[0]), self._rows.own(found[1])
@@ -113,8 +89,7 @@ class AllScores:
 class CellMoments:
     """Workers add up moments of both classes in cells of half a unit of score.
 
-    What travels is a few numbers a cell, whatever the rows. The relative error of a
-    pair's share is at most the risk's `accuracy`, as where one machine uses a grid.
+    The relative error of a pair's share is at most the risk's `accuracy`.
     """
 
     def __init__(self, risk: PairLogistic, rows: LocalRows) -> None:

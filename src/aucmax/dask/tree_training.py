@@ -179,7 +179,7 @@ def _fitted(
 
 
 def _check_settings(estimator: Any, eval_set: Any) -> None:
-    """Refuse what the rounds of XGBoost on Dask cannot do."""
+    """Reject what the rounds of XGBoost on Dask cannot do."""
     given = {
         "eval_set": eval_set is not None,
         "n_iter_no_change": estimator.n_iter_no_change is not None,

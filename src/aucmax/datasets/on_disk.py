@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.docstrings import documented
 from aucmax._core.mapped import MapWriter, explaining_full_disk
 from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.column_names import near_names
@@ -79,6 +80,7 @@ class PartFile(NamedTuple):
     n_rows: int
 
 
+@documented
 @dataclass(frozen=True)
 class TableOnDisk:
     """A table in one or many Parquet files, of which little is in memory at a time.
@@ -155,10 +157,6 @@ class TableOnDisk:
         ----------
         names : sequence of str
             Their names, in the order wanted.
-
-        Returns
-        -------
-        TableOnDisk
         """
         for name in names:
             if name not in self.schema:
@@ -173,10 +171,6 @@ class TableOnDisk:
         ----------
         names : collection of str
             Their names.
-
-        Returns
-        -------
-        TableOnDisk
         """
         return self.select([name for name in self.columns if name not in names])
 
@@ -187,10 +181,6 @@ class TableOnDisk:
         ----------
         mask : array-like of bool of shape (rows,)
             Which rows count.
-
-        Returns
-        -------
-        TableOnDisk
         """
         chosen = np.asarray(mask, dtype=np.bool_)
         if self.kept is not None:
@@ -200,12 +190,7 @@ class TableOnDisk:
         return replace(self, kept=chosen)
 
     def iter_columns(self) -> Iterator["pl.Series"]:
-        """Read one column after the other.
-
-        Yields
-        ------
-        polars.Series
-        """
+        """Read one column after the other."""
         for name in self.columns:
             yield self[name]
 
@@ -251,12 +236,7 @@ class TableOnDisk:
         return found
 
     def parts(self) -> Iterator["TableOnDisk"]:
-        """Return the rows of each file as a table of their own.
-
-        Yields
-        ------
-        TableOnDisk
-        """
+        """Return the rows of each file as a table of their own."""
         before = 0
         for file in self.files:
             after = before + file.n_rows
@@ -265,21 +245,11 @@ class TableOnDisk:
             before = after
 
     def estimated_size(self) -> int:
-        """Estimate how many bytes the rows would take in memory, as a frame.
-
-        Returns
-        -------
-        int
-        """
+        """Estimate how many bytes the rows would take in memory, as a frame."""
         return self.height * sum(map(memory_of_a_cell, self.dtypes))
 
     def collect(self) -> "pl.DataFrame":
-        """Read all rows into memory.
-
-        Returns
-        -------
-        polars.DataFrame
-        """
+        """Read all rows into memory."""
         import polars as pl
 
         rows = max((file.n_rows for file in self.files), default=1)
@@ -293,10 +263,6 @@ class TableOnDisk:
         ----------
         n : int, default=5
             How many.
-
-        Returns
-        -------
-        polars.DataFrame
         """
         import polars as pl
 
@@ -350,6 +316,7 @@ class Scratch:
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
 
+@documented
 def open_table(
     path: str | Path,
     *,
@@ -375,10 +342,6 @@ def open_table(
         Likewise.
     **reading
         Further parameters of :func:`load_table`, for files other than Parquet.
-
-    Returns
-    -------
-    TableOnDisk
 
     Raises
     ------

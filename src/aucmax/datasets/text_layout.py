@@ -1,10 +1,8 @@
-"""Check that CSV or TSV text is a table, and say where it is not.
+"""Check that CSV or TSV text is a table, and report where it is not.
 
-Parsers fill short rows with nulls and report little about where a file is broken. So
-the text is scanned first (about 500 MB/s), and polars parses it after that.
+Parsers fill short rows with nulls, so the text is scanned (500 MB/s) before polars.
 """
 
-import codecs
 import csv
 import io
 from collections.abc import Iterator
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 
 from aucmax.datasets import _scan_kernels as kernels
 from aucmax.datasets.column_names import name_columns
-from aucmax.datasets.opening import CHUNK, PathLike
+from aucmax.datasets.opening import PathLike
 from aucmax.exceptions import DataFileError
 
 __all__ = ["Layout", "NotUTF8Error", "find_layout", "find_separator"]
@@ -42,12 +40,12 @@ class Layout(NamedTuple):
     quote_char: str | None  # None if no field is quoted: a quote is a mere letter
 
 
-def find_separator(text: memoryview, quote_char: str | None) -> str:
+def find_separator(text: bytes, quote_char: str | None) -> str:
     """Return the separator for which the first records have equally many fields.
 
     More than one field, that is. The comma comes first; where none fits, it is assumed.
     """
-    sample = bytes(text[:SAMPLE_SIZE]).decode(errors="replace")
+    sample = text[:SAMPLE_SIZE].decode(errors="replace")
     if len(text) >= SAMPLE_SIZE:
         sample = sample[: sample.rfind("\n") + 1]  # the last record may be cut
     n_columns = {}
@@ -77,17 +75,17 @@ def _records(text: str, separator: str, quote_char: str | None) -> Iterator[list
 
 def find_layout(
     path: PathLike,
-    text: memoryview,
+    text: bytes,
     separator: str,
     quote_char: str | None,
     has_header: bool,
 ) -> Layout:
     """Return the layout of a table, or raise DataFileError at its first flaw."""
     scan = _Scan(path, text, separator, quote_char)
-    end, _ = scan.run(0) if text.nbytes else (0, None)
-    if not bytes(text[:end]).strip():
+    end, _ = scan.run(0) if text else (0, None)
+    if not text[:end].strip():
         raise DataFileError(f"{path}: the file is empty.")
-    header, start = scan.cells_of(bytes(text[:end])), 0
+    header, start = scan.cells_of(text[:end]), 0
     unnamed: list[str] = []
     if has_header:
         scan.names, unnamed = name_columns(header)
@@ -105,7 +103,7 @@ def find_layout(
     return Layout(
         scan.names,
         unnamed,
-        bytes(text[:first]).count(b"\n"),
+        text.count(b"\n", 0, first),
         int(state[kernels.RECORDS]),
         int(state[kernels.TRAILING]),
         blanks[blanks < state[kernels.RECORDS]],
@@ -136,7 +134,7 @@ class _Scan:
     """Run the compiled scan and turn its findings into messages."""
 
     def __init__(
-        self, path: PathLike, text: memoryview, separator: str, quote_char: str | None
+        self, path: PathLike, text: bytes, separator: str, quote_char: str | None
     ) -> None:
         self.path = path
         self.text = text
@@ -212,23 +210,18 @@ class _Scan:
     def _error(
         self, position: int, field: int, why: str, kind: type[Exception] = DataFileError
     ) -> Exception:
-        line = bytes(self.text[:position]).count(b"\n") + 1
+        line = self.text.count(b"\n", 0, position) + 1
         name = f" ({self.names[field]!r})" if field < len(self.names) else ""
         return kind(f"{self.path}: line {line}, column {field + 1}{name}: {why}")
 
 
-def _first_flaw(text: memoryview) -> int | None:
+def _first_flaw(text: bytes) -> int | None:
     """Return the place of the first byte that is NUL or not UTF-8, None if all are."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for start in range(0, len(text), CHUNK):
-        chunk, is_nul, _ = bytes(text[start : start + CHUNK]).partition(b"\0")
-        n_kept = len(decoder.getstate()[0])  # of a character that began before
-        is_last = bool(is_nul) or start + CHUNK >= len(text)
-        if n_kept or not chunk.isascii():
-            try:
-                decoder.decode(chunk, is_last)
-            except UnicodeDecodeError as error:
-                return start + error.start - n_kept
-        if is_nul:
-            return start + len(chunk)
-    return None
+    nul = text.find(b"\0")
+    end = None if nul < 0 else nul
+    if not text.isascii():
+        try:
+            str(memoryview(text)[:end], "utf-8")
+        except UnicodeDecodeError as error:
+            return error.start
+    return end

@@ -1,22 +1,16 @@
 """A table in a text file: find its encoding and separator, check it, parse it."""
 
 import codecs
-import mmap
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from aucmax._core.memory import require_memory
 from aucmax.datasets.opening import (
     MEMORY_OF_A_CELL,
     MEMORY_OF_TEXT,
     PathLike,
-    Piped,
-    compression_of,
-    open_raw,
     read_chunks,
     reject_other_formats,
     size_on_disk,
@@ -70,7 +64,11 @@ def read_text_table(
     is_auto = encoding == "auto"
     if is_auto and (encoding := marked_encoding(path, compression)) != "utf-8":
         found["encoding"] = encoding
-    text = read_text(path, compression, encoding)
+    # not mapped: another process that truncates the file would kill this one. The
+    # chunks are in memory beside the whole for a moment.
+    size = size_on_disk(path)
+    require_memory(path, 2 * size, size)
+    text = b"".join(read_text_chunks(path, compression, encoding))
     mark = separator or find_separator(text, quote_char)
     if separator is None and mark != ",":
         found["separator"] = mark
@@ -85,24 +83,20 @@ def read_text_table(
         return frame, unnamed, mark, found | {"encoding": SINGLE_BYTE}
     wanted = select(layout.names)
     of_cells = MEMORY_OF_A_CELL * layout.n_records * len(wanted)
-    needed = of_cells + MEMORY_OF_TEXT * text.nbytes
-    require_memory(path, needed, size_on_disk(path))
-    # polars maps a plain file by itself
-    source = text.obj if isinstance(text.obj, bytes) else Path(str(path))
-    del text
-    frame = _parse(path, source, layout, mark, wanted)
+    require_memory(path, of_cells + MEMORY_OF_TEXT * len(text), size)
+    frame = _parse(path, text, layout, mark, wanted)
     return frame, layout.unnamed, mark, found
 
 
 def _parse(
-    path: PathLike, source: Any, layout: Layout, separator: str, wanted: list[str]
+    path: PathLike, text: bytes, layout: Layout, separator: str, wanted: list[str]
 ) -> "pl.DataFrame":
     import polars as pl
 
     place = {name: i for i, name in enumerate(layout.names)}
     try:
         frame = pl.read_csv(
-            source,
+            text,
             has_header=False,
             schema=dict.fromkeys(layout.names, pl.String()),
             columns=[place[name] for name in wanted],
@@ -164,26 +158,6 @@ def is_single_byte(path: PathLike, compression: str) -> bool:
         n_bytes += len(_BEYOND_ASCII.findall(chunk))
         n_in_utf8 += sum(map(len, _WIDE_CHARACTER.findall(chunk)))
     return 2 * n_in_utf8 < n_bytes
-
-
-def read_text(path: PathLike, compression: str, encoding: str) -> memoryview:
-    """Return all text as UTF-8; that of a plain file stays where it is."""
-    is_plain = compression_of(path, compression) is None and encoding == "utf-8"
-    text = _map_file(path) if is_plain else None
-    if text is None:
-        return memoryview(b"".join(read_text_chunks(path, compression, encoding)))
-    start = bytes(text[:_START_SIZE])
-    reject_other_formats(path, start)
-    return text[len(codecs.BOM_UTF8) :] if start.startswith(codecs.BOM_UTF8) else text
-
-
-def _map_file(path: PathLike) -> memoryview | None:
-    """Return a view of a file; None if it is empty, or its file system has no maps."""
-    if isinstance(path, Piped):
-        return memoryview(path.content)
-    with open_raw(path) as raw, suppress(OSError, ValueError):
-        return memoryview(mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ))
-    return None
 
 
 def read_text_chunks(

@@ -6,9 +6,9 @@ import json
 import logging
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
@@ -48,31 +48,21 @@ _MEMORY_OF_A_SHEET_CELL = 40
 _MEMORY_OF_A_NUMBER, _MEMORY_OF_A_STRING = 8, 32
 
 
-def _read_parquet(path: PathLike, compression: str, select: Selection) -> Any:
+def _read_columns(
+    scan: str, kind: str, path: PathLike, compression: str, select: Selection
+) -> "pl.DataFrame":
+    """Read a file by one of polars' scans, which read the wanted columns alone."""
     import polars as pl
 
     source = _whole_or_path(path, compression)
-    with rejecting(path, "Parquet"):
-        return _collect(path, pl.scan_parquet(source, glob=False), select)
-
-
-def _read_feather(path: PathLike, compression: str, select: Selection) -> Any:
-    import polars as pl
-
-    source = _whole_or_path(path, compression)
-    with rejecting(path, "Feather"):
-        return _collect(path, pl.scan_ipc(source, glob=False), select)
-
-
-def _collect(path: PathLike, rows: "pl.LazyFrame", select: Selection) -> "pl.DataFrame":
-    import polars as pl
-
-    schema = rows.collect_schema()
-    wanted = select(schema.names())
-    n_rows = int(rows.select(pl.len()).collect().item())
-    needed = n_rows * sum(memory_of_a_cell(schema[name]) for name in wanted)
-    require_memory(path, needed, size_on_disk(path))
-    return rows.select(wanted).collect()
+    with rejecting(path, kind):
+        rows: pl.LazyFrame = getattr(pl, scan)(source, glob=False)
+        schema = rows.collect_schema()
+        wanted = select(schema.names())
+        n_rows = int(rows.select(pl.len()).collect().item())
+        needed = n_rows * sum(memory_of_a_cell(schema[name]) for name in wanted)
+        require_memory(path, needed, size_on_disk(path))
+        return rows.select(wanted).collect()
 
 
 def memory_of_a_cell(dtype: Any) -> int:
@@ -257,8 +247,8 @@ def rejecting(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[Non
         raise DataFileError(f"{path}: not a readable {kind} file: {why}") from error
 
 
-TYPED_READERS = {
-    "parquet": _read_parquet,
-    "feather": _read_feather,
+TYPED_READERS: dict[str, Callable[[PathLike, str, Selection], Any]] = {
+    "parquet": partial(_read_columns, "scan_parquet", "Parquet"),
+    "feather": partial(_read_columns, "scan_ipc", "Feather"),
     "jsonl": _read_jsonl,
 }

@@ -46,7 +46,7 @@ from aucmax.linear.loss_search import (
     fit_candidates,
     measure_fold,
 )
-from aucmax.linear.row_space import RowSpace
+from aucmax.solvers.wide import RowSpace
 
 __all__ = ["LinearRankerCV", "SearchProgress"]
 

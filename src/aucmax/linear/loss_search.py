@@ -1,8 +1,7 @@
 """The candidates of a linear model, their scores on folds, and which one to take.
 
-All candidates of one set of rows are fitted together: each logistic regression and each
-hinge starts from its neighbour, and all sigmoids go down abreast, for one pass over the
-data per step of all of them.
+All are fitted together: regressions and hinges start from their neighbours, and all
+sigmoids share the passes over the data.
 """
 
 import time
@@ -24,7 +23,7 @@ from aucmax.linear.linear_objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
 from aucmax.metrics import partial_auc_score
 from aucmax.regularizers import L2
-from aucmax.risks import BoundRisk, PairSigmoid, PartialHinge
+from aucmax.risks import PairSigmoid, PartialHinge
 from aucmax.solvers import Point, Start, StoppingRule
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.descent import Descent, descend, pull_back
@@ -101,21 +100,12 @@ class Rows:
 
     def objective(self, candidate: Candidate) -> LinearObjective:
         """Return what a loss over pairs minimises."""
-        _, fpr_range, tpr_range, _ = candidate
-        if candidate.loss == "sigmoid":
-            sigmoid = PairSigmoid(
-                fpr_range, tpr_range=tpr_range, accuracy=_ACCURACY_OF_SIGMOIDS
-            )
-            risk: BoundRisk = sigmoid.bind(
-                self.labels, self.sample_weight, self.queries
-            )
-        else:
-            part = PartialHinge(fpr_range, tpr_range=tpr_range)
-            risk = LOSSES[candidate.loss](
-                part, self.labels, self.sample_weight, self.queries
-            )
-        C = candidate.C * self.labels.size
-        return LinearObjective(self.X, risk, C)
+        loss, fpr_range, tpr_range, C = candidate
+        risk = LOSSES[loss](PartialHinge(fpr_range, tpr_range=tpr_range))
+        if isinstance(risk, PairSigmoid):
+            risk.accuracy = _ACCURACY_OF_SIGMOIDS
+        bound = risk.bind(self.labels, self.sample_weight, self.queries)
+        return LinearObjective(self.X, bound, C * self.labels.size)
 
 
 def fit_candidates(rows: Rows, candidates: Sequence[Candidate]) -> list[Fitted]:

@@ -14,16 +14,17 @@ from aucmax.risks import (
     PairLogistic,
     PairSigmoid,
     PartialHinge,
+    Risk,
 )
 
 __all__ = ["LOSSES", "check_loss", "choose_risk", "convex_risks"]
 
-_MOST_IDS_SHOWN = 3  # in a warning
+_MAX_IDS_SHOWN = 3  # in a warning
 _ACCURACY_OF_CERTIFICATES = 1e-10  # of the slopes that certificates are made of
 
 
 def check_loss(loss: str, partial: PartialHinge) -> None:
-    """Complain about a loss that is unknown, or that the ranges are not made for."""
+    """Reject a loss that is unknown, or that does not support the ranges."""
     check_choice("loss", loss, LOSSES)
     if loss == "sigmoid":
         check_range("fpr_range", partial.fpr_range)
@@ -43,13 +44,13 @@ def choose_risk(
     sample_weight: FloatArray | None,
     qid: ArrayLike | None,
 ) -> BoundRisk:
-    """Return the risk of these rows, or complain that it has no pairs."""
+    """Return the risk of these rows; raise an error if it has no pairs."""
     queries = None
     if qid is not None:
         queries = _check_queries(qid, labels, sample_weight).codes
     else:
         partial.check_sizes(labels, sample_weight)
-    return LOSSES[loss](partial, labels, sample_weight, queries)
+    return LOSSES[loss](partial).bind(labels, sample_weight, queries)
 
 
 def convex_risks(
@@ -59,54 +60,32 @@ def convex_risks(
     queries: IntArray | None,
 ) -> dict[str, BoundRisk]:
     """Return what a bounded loss starts from: whole curve, and the range's own."""
-    rows = labels, sample_weight, queries
-    risks = {
-        "hinge": _hinge(PartialHinge(), *rows),
-        "logistic": _logistic(PartialHinge(), *rows),
-    }
+    risks = {"hinge": _hinge(PartialHinge()), "logistic": _logistic(PartialHinge())}
     is_part = _ends(partial) != _ends(PartialHinge())
     if is_part and (partial.fpr_range[0] == 0.0 or partial.tpr_range[1] == 1.0):
-        risks["hinge of the range"] = _hinge(partial, *rows)
-    return risks
+        risks["hinge of the range"] = _hinge(partial)
+    rows = labels, sample_weight, queries
+    return {name: risk.bind(*rows) for name, risk in risks.items()}
 
 
-def _hinge(
-    partial: PartialHinge,
-    labels: BoolArray,
-    sample_weight: FloatArray | None,
-    queries: IntArray | None,
-) -> BoundRisk:
+def _hinge(partial: PartialHinge) -> Risk:
     # the same risk without the choice of rows
-    is_whole = _ends(partial) == _ends(PartialHinge())
-    risk = PairHinge() if is_whole else partial
-    return risk.bind(labels, sample_weight, queries)
+    return PairHinge() if _ends(partial) == _ends(PartialHinge()) else partial
 
 
-def _logistic(
-    partial: PartialHinge,
-    labels: BoolArray,
-    sample_weight: FloatArray | None,
-    queries: IntArray | None,
-) -> BoundRisk:
-    risk = PairLogistic(
+def _logistic(partial: PartialHinge) -> Risk:
+    return PairLogistic(
         fpr_range=partial.fpr_range,
         tpr_range=partial.tpr_range,
         accuracy=_ACCURACY_OF_CERTIFICATES,
     )
-    return risk.bind(labels, sample_weight, queries)
 
 
-def _sigmoid(
-    partial: PartialHinge,
-    labels: BoolArray,
-    sample_weight: FloatArray | None,
-    queries: IntArray | None,
-) -> BoundRisk:
-    risk = PairSigmoid(partial.fpr_range, tpr_range=partial.tpr_range)
-    return risk.bind(labels, sample_weight, queries)
+def _sigmoid(partial: PartialHinge) -> Risk:
+    return PairSigmoid(partial.fpr_range, tpr_range=partial.tpr_range)
 
 
-#: from the name of a loss to what makes its risk, given a range and its rows
+#: from the name of a loss to what makes its risk of a range
 LOSSES = {"hinge": _hinge, "logistic": _logistic, "sigmoid": _sigmoid}
 
 
@@ -117,7 +96,7 @@ def _ends(partial: PartialHinge) -> tuple[float, ...]:
 def _check_queries(
     qid: ArrayLike, labels: BoolArray, sample_weight: FloatArray | None
 ) -> Queries:
-    """Count the queries without pairs; complain if there are no others."""
+    """Warn of queries without pairs; raise an error if there are no others."""
     queries = check_qid(qid, labels.size)
     weights = np.ones(labels.size) if sample_weight is None else sample_weight
     counted = weights > 0.0
@@ -131,8 +110,8 @@ def _check_queries(
             "there is nothing to rank. Check that qid numbers queries, not rows."
         )
     if skipped.size:
-        shown = ", ".join(str(queries.ids[k]) for k in skipped[:_MOST_IDS_SHOWN])
-        more = ", ..." if skipped.size > _MOST_IDS_SHOWN else ""
+        shown = ", ".join(str(queries.ids[k]) for k in skipped[:_MAX_IDS_SHOWN])
+        more = ", ..." if skipped.size > _MAX_IDS_SHOWN else ""
         warnings.warn(
             f"{skipped.size} of the {queries.n_queries} queries have rows of one class "
             f"only (qid {shown}{more}); they contribute nothing.",

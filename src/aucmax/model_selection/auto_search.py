@@ -66,14 +66,10 @@ class AutoProgress(NamedTuple):
         What is tried next; "combination" at the end.
     n_done, n_candidates : int
         Candidates that are done, and all.
-    best : str
-        The best so far; empty at the start.
-    score : float
-        Its metric over the folds; NaN at the start.
-    seconds : float
-        Time since the start.
-    time_limit : float or None
-        The most seconds.
+    best, score : str and float
+        The best so far and its metric over the folds; empty and NaN at the start.
+    seconds, time_limit : float
+        Seconds since the start, and their limit, which may be None.
     """
 
     candidate: str

@@ -30,8 +30,7 @@ class ModelResult:
     measures : dict of str to float
         Cross-validated, the main measure first: ``auc`` and ``partial_auc``; with more
         than two levels ``mauc``, ``ordinal_auc``, and ``auc`` of all rows above the
-        lowest level; with queries ``ndcg`` and ``map``, too. All are NaN where
-        `problem` says why.
+        lowest level; with queries also ``ndcg`` and ``map``. NaN if there is a problem.
     low, high : float
         95% interval of the main measure; NaN if there is none.
     seconds : float

@@ -46,10 +46,6 @@ def scorecard(
     max_rows : int
         Draw at most this many rules. The label of the axis states what is left out.
 
-    Returns
-    -------
-    ScorecardDisplay
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -123,11 +119,6 @@ def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDi
     ----------
     curve : MarginCurve
         The curve, as a model with ``formulation="global"`` has it.
-
-    Returns
-    -------
-    MarginCurveDisplay
-        The drawing, with ``figure_`` and ``ax_``.
 
     References
     ----------

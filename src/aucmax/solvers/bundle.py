@@ -77,8 +77,8 @@ class BundleSolver:
             width = _FIRST_WIDTH_WITH_L2
             if not len(cuts) and np.isfinite(least):
                 # on separable data the other cuts then need not share all of C
-                flat = np.zeros(objective.n_parameters)
-                cuts.add(flat, Support(least, flat, least))
+                flat = Support(least, np.zeros_like(first.scores), least)
+                cuts.add(np.zeros(objective.n_parameters), flat)
         center = best = touched = first
         known, bound = C * least, -np.inf
         support = objective.support(center, width)

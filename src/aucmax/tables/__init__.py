@@ -1,4 +1,4 @@
-"""Tables as people have them: columns turned into numbers, targets into labels."""
+"""Raw tables: columns turned into numbers, targets into labels."""
 
 from aucmax.tables.checks import TableNotice, check_table
 from aucmax.tables.encoder import TableEncoder

@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from aucmax._core.docstrings import documented
 from aucmax.metrics import roc_auc_score
 from aucmax.tables._cell_values import (
     REGIONAL_DATE_FORMATS,
@@ -42,6 +43,7 @@ _RARE_COPIES = 0.01
 _SHOWN_COLUMNS = 5  # and leaks, each with a notice of its own
 
 
+@documented
 @dataclass(frozen=True)
 class TableNotice:
     """Something to look at before a result is believed.
@@ -64,15 +66,11 @@ class TableNotice:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it in simple values for JSON.
-
-        Returns
-        -------
-        dict
-        """
+        """Return it in simple values for JSON."""
         return {**asdict(self), "columns": list(self.columns)}
 
 
+@documented
 def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     """Look for what makes a cross-validation say too much.
 
@@ -96,10 +94,6 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     folds : sequence of (ndarray, ndarray)
         Training and test rows of each fold, by their numbers.
 
-    Returns
-    -------
-    notices : list of TableNotice
-
     Examples
     --------
     >>> import numpy as np
@@ -114,9 +108,14 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     """
     table = as_table(X)
     positive = np.asarray(labels, dtype=bool)
-    is_frame = isinstance(table, pl.DataFrame)
-    look = _frame_notices if is_frame else _sparse_notices
-    of_columns = list(look(table, positive, folds))
+    if isinstance(table, pl.DataFrame):
+        of_columns = list(_frame_notices(table, positive, folds))
+    else:
+        # a single large index makes as many columns: only filled ones take memory
+        numbers, places = np.unique(table.indices, return_inverse=True)
+        shape = table.shape[0], numbers.size
+        table = sparse.csr_array((table.data, places, table.indptr), shape=shape)
+        of_columns = list(_sparse_notices(table, numbers, positive, folds))
     leaks = [notice for notice in of_columns if notice.kind == "leak"][_SHOWN_COLUMNS:]
     more = TableNotice(
         "leak",
@@ -175,7 +174,7 @@ def _frame_notices(
 
 
 def _sparse_notices(
-    matrix: sparse.csr_array, positive: NDArray[np.bool_], folds: Folds
+    matrix: sparse.csr_array, numbers: Rows, positive: NDArray[np.bool_], folds: Folds
 ) -> Iterator[TableNotice]:
     columns = matrix.tocsc()
     columns.eliminate_zeros()
@@ -188,7 +187,7 @@ def _sparse_notices(
     for j in np.flatnonzero(can_rank):
         values = columns[:, [j]].toarray().ravel()
         if (auc := _lone_auc(values, "number", positive, folds)) > _LEAK_AUC:
-            yield _leak(f"number {j + 1}", auc, f"x{j}")
+            yield _leak(f"number {numbers[j] + 1}", auc, f"x{numbers[j]}")
 
 
 def _leak(shown: str, auc: float, name: str) -> TableNotice:

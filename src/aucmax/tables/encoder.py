@@ -1,4 +1,4 @@
-"""Tables as people have them, turned into matrices that models can learn from."""
+"""Raw tables, turned into matrices that models can learn from."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Self, TypeAlias
@@ -43,7 +43,7 @@ from aucmax.tables._scaling import (
     sparse_to_unit_scale,
     unsquash,
 )
-from aucmax.tables.frames import as_table, pick_columns
+from aucmax.tables.frames import allow_tables, as_table, pick_columns
 
 __all__ = ["TableEncoder"]
 
@@ -349,19 +349,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return assemble(parts, shape)
 
     def of_pieces(self, X: Any, function: Callable[..., Any]) -> Iterator[Any]:
-        """Apply a function to the rows of a table on disk, some at a time.
+        """Apply a function to raw rows: to all at once, or of a table on disk to some.
 
         Parameters
         ----------
-        X : TableOnDisk
-            Raw rows.
         function : callable
-            Called with a frame of the columns in use, and the slice of its rows.
-
-        Returns
-        -------
-        iterator
+            Called with a table, and the slice of its rows.
         """
+        if not is_on_disk(X):
+            return iter([function(X, slice(None))])
         return of_pieces(self.select(X), self._learned(), function)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -371,10 +367,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         input_features : None
             Ignored.
-
-        Returns
-        -------
-        names : ndarray of str
         """
         check_is_fitted(self)
         if self.scales_ is not None:
@@ -383,17 +375,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def source_columns(self, view: str) -> list[str]:
-        """Name the column of the table that each column of a matrix was made of.
-
-        Parameters
-        ----------
-        view : {"linear", "trees"}
-            The matrix of :meth:`transform`, or that of :meth:`transform_for_trees`.
-
-        Returns
-        -------
-        list of str
-        """
+        """Name the column of the table that each column of a matrix was made of."""
         check_is_fitted(self)
         if self.scales_ is not None:
             return list(self.get_feature_names_out())
@@ -459,7 +441,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _sparse_rows(self, X: Any) -> sparse.csr_array:
         table = as_table(X)
-        if isinstance(table, pl.DataFrame) or is_on_disk(table):
+        if not isinstance(table, sparse.csr_array):
             raise ValueError(
                 "the encoder was fitted on a sparse matrix, got a table; give it the "
                 "same kind of matrix."
@@ -503,12 +485,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ModelFileError("the table encoder is damaged: its numbers are wrong")
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
-        return tags
+        return allow_tables(super().__sklearn_tags__())
 
 
 def _two_labels(y: Any) -> NDArray[np.int64] | None:

@@ -17,7 +17,7 @@ from aucmax.datasets import near_names
 from aucmax.datasets.typed_files import usual_integers
 from aucmax.tables.target import Target
 
-__all__ = ["as_rows", "as_table", "digest_table", "pick_columns"]
+__all__ = ["allow_tables", "as_rows", "as_table", "digest_table", "pick_columns"]
 
 
 def as_table(table: Any) -> Any:
@@ -98,6 +98,13 @@ def digest_table(X: Any, target: Target) -> str:
     '218ea2770e45e843'
     """
     return digest_rows(as_table(X), [target.labels, target.queries, target.weights])
+
+
+def allow_tables(tags: Any) -> Any:
+    """Mark in scikit-learn's tags that an estimator takes raw tables."""
+    for name in ("sparse", "string", "categorical", "allow_nan"):
+        setattr(tags.input_tags, name, True)
+    return tags
 
 
 def _checked(frame: pl.DataFrame) -> pl.DataFrame:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.mapped import is_on_disk
 from aucmax.tables.encoder import TableEncoder
 
 __all__ = ["share_of_known_rows", "sketch_rows"]
@@ -38,12 +37,14 @@ def share_of_known_rows(
 
 def _hashes(encoder: TableEncoder, X: Any, labels: NDArray[Any]) -> Hashes:
     """Return a hash of each row and its label, the same on every machine."""
-    if is_on_disk(X):
-        pieces = encoder.of_pieces(
-            X, lambda frame, rows: _hashes(encoder, frame, labels[rows])
-        )
-        return np.concatenate(list(pieces))
-    matrix = encoder.transform_for_trees(X)
+
+    def of_piece(table: Any, rows: slice) -> Hashes:
+        return _hashes_of_cells(encoder.transform_for_trees(table), labels[rows])
+
+    return np.concatenate(list(encoder.of_pieces(X, of_piece)))
+
+
+def _hashes_of_cells(matrix: Any, labels: NDArray[Any]) -> Hashes:
     hashes = _mixed(labels.astype(np.uint64))
     if isinstance(matrix, sparse.csr_array):
         cells = matrix.copy()

@@ -33,7 +33,7 @@ from aucmax.tables.cross_fit import (
     view_training_rows,
 )
 from aucmax.tables.encoder import TableEncoder
-from aucmax.tables.frames import as_table
+from aucmax.tables.frames import allow_tables, as_table
 from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Grading, Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
@@ -251,9 +251,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         scores : ndarray of shape (rows,)
         """
         check_is_fitted(self)
-        if is_on_disk(X):
-            return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
-        return self._scores(X)
+        return np.concatenate(list(self.encoder_.of_pieces(X, self._scores)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Give the class of raw rows: positive where the score is above `threshold_`.
@@ -280,8 +278,6 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-            Raw rows, as in :meth:`decision_function`.
         y : array-like of shape (rows,), or Target
             Their target, with the values of training.
 
@@ -294,12 +290,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         return share_of_known_rows(self.row_sketch_, self.encoder_, X, target.labels)
 
     def score(self, X: Any, y: Any, *, qid: Any = None) -> float:
-        """Measure the ranking: AUC, or MAUC if there are more than two levels.
-
-        Returns
-        -------
-        float
-        """
+        """Measure the ranking: AUC, or MAUC if there are more than two levels."""
         from aucmax.metrics import multiclass_auc_score, roc_auc_score
 
         target = match_target(y, self.grading_, qid=qid)
@@ -307,7 +298,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return float(metric(target.labels, scores, qid=target.queries))
 
-    def _scores(self, X: Any, _: Any = None) -> NDArray[np.float64]:
+    def _scores(self, X: Any, _: slice) -> NDArray[np.float64]:
         return score_rows(self.estimator_, self._matrix(X))
 
     def _matrix(self, X: Any) -> Any:
@@ -335,12 +326,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
             return False
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = allow_tables(super().__sklearn_tags__())
         tags.classifier_tags.multi_class = False
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.input_tags.allow_nan = True
         return tags
 
 

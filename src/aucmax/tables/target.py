@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from aucmax._core.docstrings import documented
+
 __all__ = ["Grading", "Target", "as_text", "has_constant_scores"]
 
 # further values per row
 _OF_ROWS = ("queries", "weights", "groups", "times")
 
 
+@documented
 @dataclass(frozen=True)
 class Grading:
     """Which level each value of a target stands for.
@@ -41,10 +44,6 @@ class Grading:
             The other values.
         positive : object
             The value on top.
-
-        Returns
-        -------
-        Grading
         """
         return cls((*negatives, positive), (*(0 for _ in negatives), 1))
 
@@ -92,6 +91,7 @@ class Grading:
         return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
+@documented
 @dataclass(frozen=True)
 class Target:
     """The level of each row with the values it stands for, and the queries.
@@ -176,10 +176,6 @@ class Target:
         ----------
         rows : ndarray of int
             Their numbers.
-
-        Returns
-        -------
-        Target
         """
         values = {name: getattr(self, name) for name in _OF_ROWS}
         kept: dict[str, Any] = {
@@ -195,10 +191,6 @@ class Target:
         ----------
         other : Target
             Of the same kind: with queries and weights if these have them.
-
-        Returns
-        -------
-        Target
         """
         joined: dict[str, Any] = {}
         for name in _OF_ROWS:
@@ -215,17 +207,7 @@ class Target:
         return replace(self, labels=labels, **joined)
 
     def weights_of(self, rows: NDArray[np.intp]) -> NDArray[np.float64] | None:
-        """Return the weights of some of the rows; None if all count alike.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            Their numbers.
-
-        Returns
-        -------
-        ndarray of float64, or None
-        """
+        """Return the weights of some of the rows; None if all count alike."""
         return None if self.weights is None else self.weights[rows]
 
     def positions(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -276,12 +258,7 @@ class Target:
         return weights
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is ranked in simple values for JSON, without the rows.
-
-        Returns
-        -------
-        dict
-        """
+        """Return what is ranked in simple values for JSON, without the rows."""
         record: dict[str, Any] = {
             "rows": int(self.labels.size),
             "positive_rows": self.n_positive,
@@ -308,6 +285,7 @@ def as_text(value: Any) -> str:
     return re.sub(r"^([+-]?[0-9]+)\.0+$", r"\1", text)
 
 
+@documented
 def has_constant_scores(target: Target, scores: NDArray[np.float64]) -> bool:
     """Return whether scores rank nothing: all rows of every query have the same one.
 
@@ -317,9 +295,5 @@ def has_constant_scores(target: Target, scores: NDArray[np.float64]) -> bool:
         The labels and queries.
     scores : ndarray of shape (rows,)
         The scores.
-
-    Returns
-    -------
-    bool
     """
     return all(np.ptp(scores[rows]) == 0 for rows in target.blocks)

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from aucmax._core.docstrings import documented
 from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import (
     check_sample_weight,
@@ -29,6 +30,7 @@ _POSITIVE_WORDS = frozenset(
 )
 
 
+@documented
 def encode_target(
     values: Any,
     positive: Any = None,
@@ -61,10 +63,6 @@ def encode_target(
         The query of each row: numbers or strings.
     qid_name : str, default="qid"
         Name of the queries in messages.
-
-    Returns
-    -------
-    target : Target
 
     Raises
     ------
@@ -114,6 +112,7 @@ def encode_target(
     return _target(series, grading, name, qid, qid_name)
 
 
+@documented
 def match_target(
     values: Any,
     grading: Grading,
@@ -135,10 +134,6 @@ def match_target(
         Name of the column, for messages.
     qid, qid_name : optional
         As in :func:`encode_target`.
-
-    Returns
-    -------
-    target : Target
 
     Raises
     ------
@@ -167,6 +162,7 @@ def match_target(
     return _target(series, grading, name, qid, qid_name)
 
 
+@documented
 def describe_rows(
     target: Target,
     *,
@@ -190,10 +186,6 @@ def describe_rows(
         When each row was: numbers or dates.
     names : mapping of str to str, optional
         Names in messages, by the names of the parameters.
-
-    Returns
-    -------
-    Target
 
     Raises
     ------

@@ -34,18 +34,38 @@ _MAX_QUERY = 10_000
 
 @documented
 class LightGBMTrees:
-    """Trees in LightGBM's text, `model_text_`, for `n_features_in_` columns."""
+    """Trees in LightGBM's text, `model_text_`, for `n_features_in_` columns.
 
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    categorical_features : sequence of int, default=()
+        Columns that hold category codes 0, 1, 2, ...
+    n_jobs : int, default=None
+        Threads, as for :class:`~aucmax.LambdaMART`.
+    random_state : int, default=0
+        Seed.
+    """
+
+    n_features_in_: int
+    model_text_: str
     _saved_state = saved.fields(**saved.COLUMNS, model_text_=saved.instance_of(str))
 
-    def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the better they rank.
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        categorical_features: Sequence[int] = (),
+        n_jobs: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Scores: log-odds of the positive class, or those of rows within a query.
-        """
+    def decision_function(self, X: Any) -> FloatArray:
+        """Score rows: the higher, the better they rank."""
         check_is_fitted(self)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
@@ -57,22 +77,9 @@ class LightGBMTrees:
         return np.asarray(predict(self, X, raw_score=True), dtype=np.float64)
 
     def contributions(self, X: Any) -> FloatArray:
-        """Split scores into what each column contributes (SHAP values of the trees).
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features + 1)
-            One column per feature, and the score that is expected without knowing any.
-        """
+        """Split scores into what each column contributes (SHAP values of the trees)."""
         check_is_fitted(self)
         return contributions(self, X)
-
-    n_features_in_: int
-    model_text_: str
-    n_estimators: int
-    categorical_features: Sequence[int]
-    n_jobs: int | None
-    random_state: int
 
     def _grow(
         self,
@@ -114,14 +121,6 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
 
     Parameters
     ----------
-    n_estimators : int, default=100
-        Number of trees.
-    categorical_features : sequence of int, default=()
-        Columns that hold category codes 0, 1, 2, ...
-    n_jobs : int, default=None
-        Threads, as for :class:`~aucmax.LambdaMART`.
-    random_state : int, default=0
-        Seed.
     params : dict, default=None
         Further parameters of LightGBM, by its own names; ``{"boosting": "rf"}`` with a
         bagging fraction is a forest.
@@ -146,10 +145,7 @@ class LightGBMBaseline(LightGBMTrees, BinaryRanker):
         params: Mapping[str, Any] | None = None,
         callback: Callable[[int], object] | None = None,
     ) -> None:
-        self.n_estimators = n_estimators
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        super().__init__(n_estimators, categorical_features, n_jobs, random_state)
         self.params = params
         self.callback = callback
 
@@ -179,34 +175,11 @@ class LambdaRankBaseline(LightGBMTrees, BaseEstimator):
     It learns the order of rows within queries, by levels of relevance, for the NDCG.
     Without queries all rows are one.
 
-    Parameters
-    ----------
-    n_estimators : int, default=100
-        Number of trees.
-    categorical_features : sequence of int, default=()
-        Columns that hold category codes 0, 1, 2, ...
-    n_jobs : int, default=None
-        Threads, as for :class:`~aucmax.LambdaMART`.
-    random_state : int, default=0
-        Seed.
-
     Attributes
     ----------
     model_text_ : str
         The trees in LightGBM's text format.
     """
-
-    def __init__(
-        self,
-        n_estimators: int = 100,
-        categorical_features: Sequence[int] = (),
-        n_jobs: int | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def fit(
         self,

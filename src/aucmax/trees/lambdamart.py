@@ -1,4 +1,4 @@
-"""Gradient-boosted trees for the AUC and its kin: all pairs, at the price of a sort."""
+"""Gradient-boosted trees for the AUC and related metrics: all pairs, for one sort."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ __all__ = ["LambdaMART"]
 
 
 def _ranks_levels(estimator: "LambdaMART") -> bool:
-    # an unknown objective is left to fit to complain about
+    # fit rejects an unknown objective
     objective = OBJECTIVES.get(str(estimator.objective))
     return objective is not None and objective.labels == "levels"
 

@@ -111,6 +111,6 @@ OBJECTIVES: dict[str, PairObjective] = {
 
 
 def find_objective(name: str) -> PairObjective:
-    """Return the objective of this name, or complain with the names there are."""
+    """Return the objective of this name; an unknown one is an error that lists them."""
     check_choice("objective", name, OBJECTIVES)
     return OBJECTIVES[name]

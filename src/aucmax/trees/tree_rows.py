@@ -179,7 +179,7 @@ def split_validation_rows(
 def _check_eval_metric(
     eval_metric: Any, objective: PairObjective
 ) -> PairMetric | Metric:
-    """Return the metric that the parameter `eval_metric` asks for, or complain."""
+    """Return the metric that the parameter `eval_metric` asks for."""
     if callable(eval_metric):
         return eval_metric  # type: ignore[no-any-return]
     name = objective.metric if eval_metric is None else eval_metric
