@@ -117,7 +117,7 @@ def functions_of_scores():
             needed = {k: v for k, v in good.items() if k in parameters}
             if name == "LearningCurveDisplay":
                 needed["y_scores"] = {10: S, 20: S}
-            for scores in needed.keys() & set(SCORES):
+            for scores in filter(needed.__contains__, SCORES):
                 yield pytest.param(function, needed, scores, id=f"{name}-{scores}")
 
 
