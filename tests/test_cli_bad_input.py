@@ -394,7 +394,10 @@ def test_a_picture_of_an_unknown_kind():
         (["--fpr-range", "0.5", "0.5"], "need 0 <= LOW < HIGH <= 1, got 0.5 0.5"),
         (["--fpr-range", "0", "2"], "need 0 <= LOW < HIGH <= 1"),
         (["--fpr-range", "nan", "1"], "need 0 <= LOW < HIGH <= 1"),
-        (["--models", "svm-auc,svm"], "there is no model 'svm'; choose from auto"),
+        (
+            ["--models", "svm-auc,svm"],
+            "there is no model 'svm'. Did you mean 'svm-auc'?",
+        ),
         (["--models", ""], "there is no model ''"),
         (["--seed", "-1"], "--seed"),
         (["--separator", "ab"], "separator must be one ASCII character"),

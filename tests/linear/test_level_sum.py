@@ -174,7 +174,7 @@ def test_rankers_are_saved_and_loaded(data, tmp_path):
         again.decision_function(X), ranker.decision_function(X)
     )
     ranker.levels_ = ranker.levels_[:-1]
-    with pytest.raises(ValueError, match="estimators_ is not a list of 2 models"):
+    with pytest.raises(ValueError, match="levels and models differ in number"):
         aucmax.save(ranker, tmp_path / "wrong.aucmax")
 
 

@@ -188,7 +188,7 @@ HOSTILE = {
     ),
     "header key unknown": (
         TEXT.replace("num_class=1", "num_class=1\nx=9"),
-        "unknown key",
+        "the key 'x' is unknown",
     ),
     "num_class zero": (header("^num_class=1", "num_class=0"), "num_class=0 is not"),
     "num_class negative": (

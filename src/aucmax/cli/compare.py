@@ -274,10 +274,10 @@ def run_comparison(
     if task.test is not None:
         where = f"tested on {task.test.n_rows} others"
         title = f"Testing on {task.test.n_rows} rows"
-    console.say(f"{data.describe(target)}, {where}")
     Loop(lambda: None).dispatcher()  # loads numba before the time of a fit is taken
     with console.progress(title, n_folds * len(models)) as step:
         comparison = planned.run(step)
+    console.say(f"{data.describe(target)}, {where}")
     assert comparison.last_fold is not None
     encoder = next(iter(comparison.last_fold.models.values())).encoder_
     describe_columns(encoder, console)

@@ -149,6 +149,8 @@ def load_table(
     check_names("optional", optional)
     check_names("text_columns", text_columns)
     check_names("missing", missing)
+    if not isinstance(verbatim, Mapping | None):
+        raise TypeError(f"verbatim must map names of columns, got {verbatim!r}.")
     _check_character("separator", separator)
     _check_character("quote_char", quote_char)
     decimals = decimal if isinstance(decimal, Decimals) else Decimals(decimal)

@@ -340,11 +340,16 @@ class _GraphObjective:
 
     def risk_value(self, point: Point) -> float:
         """Evaluate the risk."""
-        return self.support(point).value
+        scores = self.problem.scores(point.scores)
+        return self._line(self.problem.chains(scores, "augmented"), point).value
 
     def support(self, point: Point, width: float = 0.0) -> Support:
         """Evaluate the risk, and its slope."""
-        counts = self.problem.chains(self.problem.scores(point.scores), "augmented")
+        scores = self.problem.scores(point.scores)
+        return self._line(self.problem.chains(scores, "augmented"), point)
+
+    def _line(self, counts: Counts, point: Point) -> Support:
+        """Return the line that touches the risk, given the best chains there."""
         slope = self.problem.features(counts).mean(axis=0) - self.linear
         offset = float(self.problem.losses(counts).mean())
         return Support(offset + float(slope @ point.scores), slope, offset)

@@ -4,6 +4,8 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
@@ -23,6 +25,7 @@ from aucmax.exceptions import (
     IncompatibleError,
     ModelFileError,
 )
+from aucmax.tables._column_types import reject_infinities
 from aucmax.tables.cross_fit import (
     VIEWS,
     fit_estimator,
@@ -343,12 +346,15 @@ def warn_of_constant_scores(estimator: Any) -> None:
 
 
 def check_rows(table: Any, target: Target) -> None:
-    """Reject a table and a target of different lengths."""
+    """Reject a target of another length, and infinite numbers: folds renumber rows."""
     if table.shape[0] != target.labels.size:
         raise ValueError(
             f"the table has {table.shape[0]} rows, but the target has "
             f"{target.labels.size}."
         )
+    if isinstance(table, pl.DataFrame):
+        for column in table.select(cs.float()).get_columns():
+            reject_infinities(column.name, column.to_numpy())
 
 
 def check_categories(view: str, encoder: TableEncoder, estimator: Any) -> None:
