@@ -1,1 +1,7 @@
-"""Speed and size of aucmax as ratios against its peers, measured in one run."""
+"""Measurements of speed and quality, and studies of papers."""
+
+import sys
+from pathlib import Path
+
+# the linear programs of the papers, which the tests compare with
+sys.path.append(str(Path(__file__).parents[1] / "tests"))

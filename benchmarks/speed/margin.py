@@ -2,11 +2,11 @@
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
-from tests.margin_programs import solve_instances, solve_pairs
 
 from aucmax import MarginRanker
 from aucmax.datasets import make_r_of_k
 from benchmarks.gates import gate, ratio, seconds
+from margin_programs import solve_instances, solve_pairs
 
 EPSILON = 0.2
 

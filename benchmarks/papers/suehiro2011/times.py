@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linprog
-from tests.margin_programs import solve_instances, solve_pairs
 
 from aucmax.datasets import make_r_of_k
 from aucmax.exceptions import MarginWarning
 from aucmax.margin import MarginRanker
+from margin_programs import solve_instances, solve_pairs
 
 EPSILON = 0.2
 PRINTED_SIZES = (100, 500, 1000, 1500)
