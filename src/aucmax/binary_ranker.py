@@ -15,8 +15,6 @@ from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray, labels_among
 from aucmax.metrics import partial_auc_score
 
-__all__ = ["BinaryRanker"]
-
 
 @documented
 class BinaryRanker(ClassifierMixin, BaseEstimator):

@@ -16,8 +16,6 @@ except ImportError:
     # Windows: an open file cannot be removed there, see _remove_if_dead
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["DISK_FULL", "atomic_output"]
-
 _SUFFIX = ".aucmax-partial"
 #: what the system says where no room is left
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

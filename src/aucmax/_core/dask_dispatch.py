@@ -10,15 +10,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-__all__ = [
-    "IMPLEMENTATIONS",
-    "dask_version",
-    "dispatch_to_dask",
-    "is_dask",
-    "map_over_partitions",
-    "set_dask_loader",
-]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

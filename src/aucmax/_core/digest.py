@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-__all__ = ["digest_rows"]
-
 _LENGTH = 16  # of the characters that are shown: 64 bits
 _BLOCK = 2**24  # bytes that are brought into order at a time
 

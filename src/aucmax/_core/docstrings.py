@@ -14,8 +14,6 @@ from inspect import (
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin
 
-__all__ = ["documented"]
-
 T = TypeVar("T")
 Entries = Mapping[str, str]
 

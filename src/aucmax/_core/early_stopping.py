@@ -6,8 +6,6 @@ from typing import Any, Self
 
 from aucmax._core.fitting import reporter
 
-__all__ = ["RoundsWatch"]
-
 
 class RoundsWatch:
     """Counts rounds and their time from now on, and remembers the best one."""

@@ -10,8 +10,6 @@ from sklearn.utils import check_random_state
 from aucmax._core.validation import IntArray
 from aucmax.exceptions import NotEnoughClassesError
 
-__all__ = ["EvalSet", "hold_out", "unpack_eval_set"]
-
 _OR_GIVE_ROWS = "Give eval_set=(X_validation, y_validation) to fit instead."
 
 

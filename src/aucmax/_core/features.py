@@ -24,16 +24,6 @@ from aucmax._core.validation import (
 )
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
-__all__ = [
-    "check_features",
-    "check_relevance_levels",
-    "check_row_count",
-    "check_training_data",
-    "check_two_labels",
-    "explain_non_finite",
-    "levels_with_weight",
-]
-
 _TOO_LARGE = 2.0**53  # beyond it float64 skips whole numbers
 
 

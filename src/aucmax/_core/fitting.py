@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-__all__ = ["replace_state", "reporter", "unchanged_on_failure"]
-
 _COLUMNS = ("n_features_in_", "feature_names_in_")
 
 

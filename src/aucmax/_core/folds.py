@@ -18,19 +18,6 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFol
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 
-__all__ = [
-    "FoldPlan",
-    "Folds",
-    "class_folds",
-    "divide_rows",
-    "has_both_classes",
-    "plan_folds",
-    "split_rows",
-    "time_folds",
-    "unit_folds",
-    "unit_of_rows",
-]
-
 RowNumbers: TypeAlias = NDArray[np.intp]
 #: Training and test rows of each fold.
 Folds: TypeAlias = list[tuple[RowNumbers, RowNumbers]]

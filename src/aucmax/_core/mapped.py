@@ -15,16 +15,6 @@ from numpy.typing import NDArray
 from aucmax._core.atomic import DISK_FULL
 from aucmax._core.validation import FloatArray, IntArray
 
-__all__ = [
-    "MapWriter",
-    "explaining_full_disk",
-    "is_mapped",
-    "is_on_disk",
-    "map_blocks",
-    "row_blocks",
-    "take_rows",
-]
-
 _CELLS_AT_ONCE = 1 << 21  # 16 megabytes of float64
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from aucmax.exceptions import DataFileError
 
-__all__ = ["free_memory", "in_words", "max_memory", "require_memory"]
-
 # Rows may take this much memory whatever the size of their file, or this many times
 # its size. Compressed tables of zeros take about a thousand times their size.
 FREE_BYTES = 4 << 30

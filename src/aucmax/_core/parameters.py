@@ -7,20 +7,6 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-__all__ = [
-    "check_choice",
-    "check_integer",
-    "check_interval",
-    "check_max_time",
-    "check_names",
-    "check_number",
-    "check_positive",
-    "check_range",
-    "check_stopping",
-    "generator_of",
-    "reject_foreign",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["PlainRecord", "to_plain"]
-
 
 def to_plain(value: Any) -> Any:
     """Turn a record, array or number into what JSON can hold, else None or a string."""

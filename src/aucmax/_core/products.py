@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["in_memory_order", "product"]
-
 _BLOCK = 2**17  # numbers of float32 that are converted at a time
 
 

@@ -19,8 +19,6 @@ from aucmax._core.mapped import is_mapped, map_blocks, row_blocks
 from aucmax._core.products import product
 from aucmax._core.validation import IntArray
 
-__all__ = ["DiskRows", "MemoryRows", "RowMatrix", "as_row_matrix"]
-
 
 class RowMatrix(ABC):
     """The rows of a matrix, wherever they are."""

@@ -15,27 +15,6 @@ import numpy as np
 
 from aucmax.exceptions import ModelFileError
 
-__all__ = [
-    "COLUMNS",
-    "LABEL_KINDS",
-    "SavedField",
-    "array",
-    "between",
-    "can_score",
-    "check_saved_state",
-    "column_numbers",
-    "count",
-    "fields",
-    "finite",
-    "fitted_model",
-    "instance_of",
-    "list_of",
-    "number",
-    "one_of",
-    "optional",
-    "or_none",
-]
-
 #: return what a value should be and is not, given all attributes; None if it is right
 Check: TypeAlias = Callable[[Any, Mapping[str, Any]], str | None]
 #: a length, the attribute of that length (or value), a function of all, or any length

@@ -8,15 +8,6 @@ from numpy.typing import NDArray
 from aucmax._core.compiled import njit
 from aucmax._core.validation import FloatArray
 
-__all__ = [
-    "RowNumbers",
-    "deal_out",
-    "row_number_type",
-    "sort_in_groups",
-    "sort_with_order",
-]
-
-
 RowNumbers: TypeAlias = NDArray[np.integer[Any]]
 
 _MANY = 2**14  # values: fewer are sorted in a millisecond, without a loop to compile

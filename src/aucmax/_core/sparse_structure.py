@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-__all__ = ["check_sparse_structure"]
-
 
 def check_sparse_structure(X: Any, name: str = "X") -> None:
     """Reject a sparse matrix whose indices point outside, at one pass over them."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from aucmax.exceptions import ModelFileError
 
-__all__ = ["MAX_DEPTH", "dump_json", "parse_json"]
-
 MAX_JSON_BYTES = 2**26
 MAX_DEPTH = 100
 MAX_MARKS = 4_000_000  # quotes, commas and opening brackets: a table of 50,000 columns

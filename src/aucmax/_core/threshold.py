@@ -5,8 +5,6 @@ import numpy as np
 from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray
 
-__all__ = ["balanced_threshold", "halfway"]
-
 # Gains that differ by no more are equal: the order of sums must not choose a threshold.
 _LARGEST_ROUNDING_OF_A_GAIN = 1e-12
 

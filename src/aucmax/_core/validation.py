@@ -16,29 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._core.dask_dispatch import dask_version, is_dask
 from aucmax.exceptions import NotEnoughClassesError, RoundedScoresWarning
 
-__all__ = [
-    "BoolArray",
-    "FloatArray",
-    "IntArray",
-    "Queries",
-    "TooManyClassesError",
-    "check_binary_labels",
-    "check_class_weights",
-    "check_levels",
-    "check_nominal_labels",
-    "check_qid",
-    "check_relevance",
-    "check_sample_weight",
-    "check_score_matrix",
-    "check_scores",
-    "first_positive_level",
-    "labels_among",
-    "reject_missing_labels",
-    "reject_negligible_weights",
-    "reject_rounded_ids",
-    "reject_unreadable",
-]
-
 BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]

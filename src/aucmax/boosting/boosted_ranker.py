@@ -35,8 +35,6 @@ from aucmax.hypotheses.hypothesis_ranker import (
 )
 from aucmax.metrics import roc_auc_score
 
-__all__ = ["BoostedRanker", "BoostingProgress", "BoostingRounds", "Reweighting"]
-
 
 class BoostingProgress(NamedTuple):
     """Where boosting stands; what a callback receives after each round.

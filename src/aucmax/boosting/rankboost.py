@@ -16,8 +16,6 @@ from aucmax.boosting.boosted_ranker import (
     Reweighting,
 )
 
-__all__ = ["ExponentialReweighting", "RankBoost"]
-
 _MAX_EDGE = 1.0 - 1e-12  # beyond it the step would be infinite
 _PERFECT_DISTANCE = 2.0 - 1e-6  # from the worst positive down to the best negative
 

@@ -18,8 +18,6 @@ from aucmax.boosting.boosted_ranker import (
     Reweighting,
 )
 
-__all__ = ["CappedReweighting", "SoftRankBoost"]
-
 
 class CappedReweighting(Reweighting):
     """SoftRankBoost's weights: no row weighs more than its sample weight."""

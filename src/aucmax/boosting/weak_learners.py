@@ -15,8 +15,6 @@ from aucmax.hypotheses import (
     stump,
 )
 
-__all__ = ["LEARNERS", "Hypothesis", "WeakLearner"]
-
 # Edges closer than this, relative to the largest, are equal up to rounding of the sums:
 # the first column wins, so that repeated rows choose as weighted rows do.
 _MAX_TIE = {np.dtype(np.float64): 1e-9, np.dtype(np.float32): 1e-4}

@@ -49,8 +49,6 @@ from aucmax.cli.training import (
 )
 from aucmax.model_selection import MODELS, compared_models, find_model
 
-__all__ = ["ComparisonTask", "compare", "run_comparison"]
-
 
 class ComparisonTask(NamedTuple):
     """What to compare, how, and where the results go."""

@@ -13,8 +13,6 @@ from aucmax.cli.output import Console, check_outputs, make_folder, with_console
 from aucmax.cli.reading import Data
 from aucmax.model_selection import compared_models
 
-__all__ = ["demo"]
-
 _TARGET = "failed"
 
 # rows kept aside, so that there is something honest to evaluate on

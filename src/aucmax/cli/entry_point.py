@@ -13,18 +13,6 @@ from typing import Any, NoReturn
 
 import click
 
-__all__ = [
-    "Command",
-    "CommandGroup",
-    "NothingRankedError",
-    "echo",
-    "lenient_streams",
-    "output_error",
-    "printable",
-    "remember_debug",
-    "typed_command",
-]
-
 BAD_INPUT = 2
 FAULT = NO_RESULT = 1
 INTERRUPTED = 130

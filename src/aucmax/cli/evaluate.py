@@ -33,8 +33,6 @@ from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 from aucmax.cli.score import known_columns, load_model, require_probabilities
 from aucmax.cli.training import target_record
 
-__all__ = ["evaluate"]
-
 # share of rows of training, from which on it is said: rows may be alike by chance
 _MANY_KNOWN_ROWS = 0.2
 

@@ -19,8 +19,6 @@ from aucmax.cli.output import Console, check_outputs, make_folder, with_console
 from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
 from aucmax.cli.score import known_columns, load_model
 
-__all__ = ["explain"]
-
 _BAR = 24
 # Columns whose dependence is printed, and values of each.
 _PRINTED = 3

@@ -6,8 +6,6 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-__all__ = ["save_curves"]
-
 
 def save_curves(
     path: Path,

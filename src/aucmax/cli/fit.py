@@ -38,8 +38,6 @@ from aucmax.cli.training import (
 )
 from aucmax.model_selection import MODELS
 
-__all__ = ["fit"]
-
 _ON_WORKERS = ("linear", "lambdamart", "svm")
 
 

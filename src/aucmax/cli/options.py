@@ -10,27 +10,6 @@ import click
 from aucmax._core.memory import max_memory
 from aucmax.cli.reading import ColumnRoles, QueryChoice, RowColumns, Source
 
-__all__ = [
-    "cut_options",
-    "data_argument",
-    "flag",
-    "force_option",
-    "limit_parameters",
-    "metric_option",
-    "missing_target_option",
-    "model_argument",
-    "output_path",
-    "prevalence_option",
-    "query_options",
-    "range_options",
-    "report_option",
-    "row_options",
-    "target_options",
-    "test_options",
-    "time_limit_option",
-    "weight_option",
-]
-
 Command: TypeAlias = Callable[..., None]
 Option: TypeAlias = Callable[[Command], Command]
 

@@ -15,17 +15,6 @@ import click
 
 from aucmax.cli.entry_point import echo, output_error, printable, remember_debug
 
-__all__ = [
-    "PICTURES",
-    "REPORTS",
-    "TABLES",
-    "Console",
-    "check_ending",
-    "check_outputs",
-    "make_folder",
-    "with_console",
-]
-
 PICTURES = (".png", ".svg", ".pdf", ".jpg", ".jpeg", ".webp")
 REPORTS = (".html", ".htm", ".md")
 TABLES = (".csv", ".tsv", ".parquet")

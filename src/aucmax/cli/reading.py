@@ -11,20 +11,6 @@ import click
 from aucmax.cli.output import Console
 from aucmax.exceptions import TooManyValuesError
 
-__all__ = [
-    "AS_WRITTEN",
-    "ColumnRoles",
-    "Data",
-    "KnownColumns",
-    "QueryChoice",
-    "RowColumns",
-    "Source",
-    "drop_unknown",
-    "require_column",
-    "split_known",
-    "split_target",
-]
-
 
 class KnownColumns(NamedTuple):
     """Facts about the columns of a file before it is read."""

@@ -26,8 +26,6 @@ from aucmax.cli.output import (
 from aucmax.cli.reading import ColumnRoles, Source, drop_unknown, split_known
 from aucmax.cli.score import known_columns, load_model
 
-__all__ = ["report"]
-
 
 @click.command(
     cls=Command,

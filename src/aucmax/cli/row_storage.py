@@ -12,8 +12,6 @@ from aucmax._core.memory import free_memory, in_words
 from aucmax.cli.output import Console
 from aucmax.cli.reading import Source
 
-__all__ = ["LOOPBACK", "ProgressLine", "disk_option", "stays_on_disk", "worker_options"]
-
 # A frame, the matrix that is made of it, and what a fit copies.
 _COPIES = 4
 # A text file in memory, as cells and while they are read, by its size; packed ones are

@@ -28,8 +28,6 @@ from aucmax.cli.output import (
 from aucmax.cli.reading import AS_WRITTEN, Data, KnownColumns, Source, require_column
 from aucmax.cli.row_storage import disk_option, stays_on_disk, worker_options
 
-__all__ = ["known_columns", "load_model", "require_probabilities", "score"]
-
 # what spreadsheets take for a formula, if it is not a number
 _FORMULA = r"^[=+\-@\t\r]"
 

@@ -12,15 +12,6 @@ from aucmax.cli.reading import Data
 from aucmax.cli.row_storage import ProgressLine
 from aucmax.model_selection import MODELS
 
-__all__ = [
-    "auto_record",
-    "describe_columns",
-    "fit_model",
-    "note_findings",
-    "note_others",
-    "target_record",
-]
-
 
 def fit_model(
     name: str,

@@ -30,8 +30,6 @@ from aucmax.metrics.retrieval import (
     normalized_gains,
 )
 
-__all__ = ["areas_of_queries", "values_of_queries"]
-
 Columns = dict[str, Any]
 Values = tuple[FloatArray, ...]  # one per query, in the order of the ids, NaN for none
 

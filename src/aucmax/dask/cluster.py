@@ -19,8 +19,6 @@ from dask.base import get_scheduler
 
 from aucmax.dask.tasks import Key, Tasks
 
-__all__ = ["Cluster", "HeldParts"]
-
 T = TypeVar("T")
 
 # Dask tries a task on several workers; all of that is tried this many times.

@@ -21,8 +21,6 @@ from aucmax.dask.cluster import HeldParts
 from aucmax.dask.score_cells import RowsInCells
 from aucmax.dask.tasks import Tasks
 
-__all__ = ["PartedMatrix", "RowsOfParts"]
-
 #: rows beyond which counts in cells travel in place of scores, where that is possible
 MAX_SCORES = 5_000_000
 

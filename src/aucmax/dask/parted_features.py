@@ -17,8 +17,6 @@ from aucmax.dask.matrix import PartedMatrix
 from aucmax.dask.partitions import declared, naming_partition
 from aucmax.dask.tasks import Tasks
 
-__all__ = ["as_matrix", "check_columns", "check_parted_features", "map_rows"]
-
 
 def check_parted_features(estimator: Any, X: Any) -> PartedMatrix:
     """Check training data in parts, and return them as a solver needs them."""

@@ -15,16 +15,6 @@ from aucmax._core.validation import FloatArray, check_scores
 from aucmax.dask.cluster import Cluster
 from aucmax.dask.tasks import Key, Tasks
 
-__all__ = [
-    "Part",
-    "check_lengths",
-    "check_weights",
-    "collect",
-    "declared",
-    "naming_partition",
-    "rows_in_parts",
-]
-
 Part: TypeAlias = dict[str, Any]  # the block of each column
 
 

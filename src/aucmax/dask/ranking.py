@@ -34,8 +34,6 @@ from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._influence import influences_of_steps
 from aucmax.metrics._steps import RankingTask, Steps
 
-__all__ = ["PartitionRows", "Rankings", "StepMasses", "check_parts"]
-
 
 @dataclass(frozen=True)
 class PartitionRows:

@@ -18,8 +18,6 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.cluster import HeldParts
 from aucmax.dask.tasks import Tasks
 
-__all__ = ["CellCounts", "RowsInCells"]
-
 _MAX_EMPTY_CELLS = 2**20  # of an array of counts; if there are more, cells are sorted
 
 

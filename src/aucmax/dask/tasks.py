@@ -19,8 +19,6 @@ import numpy as np
 from dask.base import get_scheduler
 from dask.optimization import cull
 
-__all__ = ["Key", "Tasks"]
-
 Key: TypeAlias = tuple[str, int] | str  # the name of a task
 
 _BRANCHES = 8  # of a tree of sums: the number of parts in one worker's memory

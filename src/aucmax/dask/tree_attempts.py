@@ -22,8 +22,6 @@ from xgboost.tracker import RabitTracker
 from aucmax.dask.cluster import Cluster, HeldParts
 from aucmax.dask.tree_worker import Grown, TreeJob, grow
 
-__all__ = ["grow_on_workers"]
-
 MAX_FAILURES = 20
 _MAX_FAILURES_WITHOUT_PROGRESS = 4
 _STALL_TIMEOUT = 300.0  # seconds without a round, after which an attempt has failed

@@ -18,8 +18,6 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks import PairLogistic
 from aucmax.risks._pairs.logistic_grid import GridClasses, GridSums, LogisticGrid
 
-__all__ = ["MOST_SCORES", "LocalRows", "pairs_of_all"]
-
 #: rows in all beyond which cells travel in place of scores, where that is possible
 MOST_SCORES = 20_000_000
 _BINS = 2**16  # in which the threshold of many rows is sought

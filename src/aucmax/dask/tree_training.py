@@ -40,8 +40,6 @@ from aucmax.trees.pair_objectives import PairObjective, find_objective
 from aucmax.trees.tree_rounds import TreeProgress
 from aucmax.trees.tree_rows import TrainingLabels, check_rows
 
-__all__ = ["fit_trees"]
-
 CHECKPOINT_EVERY = 10
 
 

@@ -20,16 +20,6 @@ from aucmax.dask.partitions import Part, check_lengths, check_weights, naming_pa
 from aucmax.dask.tree_pairs import LocalRows, pairs_of_all
 from aucmax.risks import PairLogistic
 
-__all__ = [
-    "BlockContents",
-    "Grown",
-    "TreeBlock",
-    "TreeJob",
-    "as_block",
-    "grow",
-    "look_at",
-]
-
 _SECONDS_BETWEEN_LOOKS = 0.1  # at the wish of the client
 
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["drop_index", "name_columns", "near_names"]
-
 _MAX_LISTED = 12
 # what fastexcel and pandas make of an empty name
 _MADE_UP = re.compile(r"__UNNAMED__\d+|Unnamed: \d+")

@@ -8,8 +8,6 @@ from aucmax.exceptions import DataFileError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Decimals", "type_columns"]
-
 # columns typed at a time, so that the text and the numbers of all are not held at once
 _N_COLUMNS = 64
 

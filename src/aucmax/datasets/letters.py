@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from aucmax.datasets.generators import RandomState, as_generator
 
-__all__ = ["make_letter_images"]
-
 _HEIGHT = 20
 _FIRST_WIDTH = 17
 _STEP = 14  # columns from a letter to the next

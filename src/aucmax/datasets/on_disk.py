@@ -27,8 +27,6 @@ from aucmax.exceptions import DataFileError, DataFileWarning
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Piece", "TableOnDisk", "open_table"]
-
 Mask = NDArray[np.bool_]
 
 _MAX_CELLS = 1 << 21  # 16 megabytes of numbers

@@ -12,8 +12,6 @@ from aucmax.exceptions import DataFileError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["common_format", "common_schema", "find_files"]
-
 # what programs that write folders leave beside the parts
 _LITTER = (".", "_")
 

@@ -17,8 +17,6 @@ from aucmax.datasets.column_names import name_columns
 from aucmax.datasets.opening import PathLike
 from aucmax.exceptions import DataFileError
 
-__all__ = ["Layout", "NotUTF8Error", "find_layout", "find_separator"]
-
 SAMPLE_SIZE = 1 << 16
 _SEPARATORS = (",", ";", "\t", "|")
 _N_RECORDS = 50

@@ -26,8 +26,6 @@ from aucmax.exceptions import DataFileError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Selection", "check_encoding", "read_text_chunks", "read_text_table"]
-
 # from the names of all columns to those that are wanted
 Selection: TypeAlias = Callable[[Sequence[str]], list[str]]
 

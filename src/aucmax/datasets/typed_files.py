@@ -30,14 +30,6 @@ from aucmax.exceptions import DataFileError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = [
-    "TYPED_READERS",
-    "memory_of_a_cell",
-    "read_excel",
-    "rejecting",
-    "usual_integers",
-]
-
 _ZIP = b"PK\x03\x04"
 # where a cell of a sheet is, such as r="B12", or a row; at most 40 bytes are between
 # its first and its last

@@ -25,15 +25,6 @@ from aucmax._core import saved_state as saved
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import BoolArray, FloatArray
 
-__all__ = [
-    "CALIBRATIONS",
-    "CalibratedMixin",
-    "along_knots",
-    "are_rising",
-    "check_calibrate",
-    "learn_calibration",
-]
-
 #: What the parameter `calibrate` may be, besides None.
 CALIBRATIONS = ("auto", "sigmoid", "isotonic")
 

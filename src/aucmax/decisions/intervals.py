@@ -8,8 +8,6 @@ from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_number
 from aucmax.metrics.uncertainty import check_confidence
 
-__all__ = ["wilson_interval"]
-
 _ROUNDING_OF_A_SHARE = 1e-9
 
 

@@ -17,8 +17,6 @@ from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._steps import RankingTask, check_task
 from aucmax.metrics.uncertainty import check_confidence
 
-__all__ = ["OperatingPoint", "operating_point"]
-
 # The best of many thresholds looks better on the rows that chose it than on others. By
 # so much more z at the lower ends, 92 to 98 % of intervals hold what others show.
 _EXTRA_FOR_THE_BEST = 0.5

@@ -15,8 +15,6 @@ from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._steps import check_task
 from aucmax.metrics.uncertainty import check_confidence
 
-__all__ = ["Reliability", "reliability"]
-
 
 @dataclass(frozen=True)
 class Reliability(PlainRecord):

@@ -25,8 +25,6 @@ import numpy as np
 
 from aucmax._core.compiled import njit
 
-__all__ = ["fill_blocks", "split_into_blocks"]
-
 _FAR = 2**30  # the label of a node that reaches no lower one
 _SMALLEST_PART = 0.1  # of a block, by a cut that is good enough
 _N_SWEEPS = 5  # over all edges, to begin with

@@ -18,15 +18,6 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 
-__all__ = [
-    "check_edge_features",
-    "check_edge_weights",
-    "check_edges",
-    "check_feature_sizes",
-    "check_node_labels",
-    "check_table",
-]
-
 _MAX_FEATURE = 1e100  # so that squares, and their sums, do not overflow
 
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from aucmax._core.compiled import njit
 
-__all__ = ["ascend"]
-
 _MAX_STEPS = 60
 _FLAT_SHARE = 1e-12  # of the first slope: a line search ends where no more is left
 

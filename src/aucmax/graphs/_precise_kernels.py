@@ -31,8 +31,6 @@ import numpy as np
 
 from aucmax._core.compiled import njit
 
-__all__ = ["forest_prox", "settle_blocks"]
-
 _SPLITTER = 2.0**27 + 1.0  # halves the bits of a float
 # side by side in memory: a heap wanders about, and each place is a wait for memory
 _LINKED = np.dtype([("key", np.float64), ("child", np.int32), ("sibling", np.int32)])

@@ -21,8 +21,6 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.graphs.total_variation import EdgeNetwork
 from aucmax.metrics.top_sets import TopSets, counts_by_sums
 
-__all__ = ["ChainFinder", "Chains"]
-
 
 class Chains(NamedTuple):
     """The best chain of sets of each graph."""

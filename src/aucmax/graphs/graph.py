@@ -15,8 +15,6 @@ from aucmax.graphs import graph_sources
 from aucmax.graphs._graph_checks import check_edges, check_table
 from aucmax.graphs.graph_sources import is_networkx
 
-__all__ = ["Graph", "as_graph", "grid_edges"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Graph:

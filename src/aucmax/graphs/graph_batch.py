@@ -13,8 +13,6 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.graphs.graph import Graph, as_graph
 from aucmax.graphs.graph_sources import is_networkx
 
-__all__ = ["GraphBatch"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphBatch:

@@ -25,8 +25,6 @@ from aucmax.graphs.ranking_program import solve_repelling
 from aucmax.metrics import auc_at_k_score, binned_auc_score, roc_auc_score
 from aucmax.metrics.top_sets import Bins, TopSets, check_bins, check_k
 
-__all__ = ["Counts", "GraphMeasure", "GraphProblem", "GraphScores", "predict_scores"]
-
 _MAX_SHIFT = 1e-6  # of the scores' size, to separate nodes of a block
 _MIN_DISTANCE = 1e-10  # of the scores' size: nearer blocks differ by rounding
 

@@ -50,8 +50,6 @@ from aucmax.regularizers import L2
 from aucmax.risks import PairHinge
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
 
-__all__ = ["GraphRanker"]
-
 _PAIR_WEIGHTS = ("nonnegative", "free")
 _MIN_RISK = 1e-3  # a gap is never relative to less: the optimum may be near 0
 

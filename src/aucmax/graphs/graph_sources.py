@@ -17,8 +17,6 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 
-__all__ = ["is_networkx", "read_adjacency", "read_frames", "read_networkx"]
-
 Names: TypeAlias = str | Sequence[str]
 
 _MAX_ASYMMETRY = 1e-10  # of the largest entry, between two that should be equal

@@ -25,16 +25,6 @@ from aucmax.regularizers import L2, BoundedL2
 from aucmax.risks.contract import Support
 from aucmax.solvers import BundleSolver, Point, Progress, Start, StoppingRule
 
-__all__ = [
-    "LOSSES",
-    "SOLVERS",
-    "RoundsSolution",
-    "Tangent",
-    "best_start",
-    "minimize_in_rounds",
-    "tangent_at",
-]
-
 LOSSES = ("consistent", "fixed", "ramp")
 _TIGHTENING = 4.0  # of the tolerance, while the metric still moves
 _EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried at the start

@@ -20,8 +20,6 @@ from aucmax.graphs._graph_checks import check_edge_weights, check_edges
 from aucmax.graphs.chains import ChainFinder
 from aucmax.metrics.top_sets import TopSets
 
-__all__ = ["GraphRanking", "PairwiseModel", "rank"]
-
 _TASKS = ("rank", "loss_augmented", "consistent")
 
 _ANY_SIGN = (

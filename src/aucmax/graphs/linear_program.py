@@ -9,8 +9,6 @@ from scipy.optimize import linprog
 
 from aucmax._core.validation import FloatArray
 
-__all__ = ["METHODS", "BoxProgram", "solve_box_program"]
-
 METHODS = {"interior-point": "highs-ipm", "simplex": "highs-ds"}
 _MAX_ERROR = 1e-6  # of a bound, and of the gap relative to the value
 _OPTIMAL, _LIMIT = 0, 1  # SciPy's status

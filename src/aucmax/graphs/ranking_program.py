@@ -34,8 +34,6 @@ from aucmax.graphs.inference import PairwiseModel
 from aucmax.graphs.linear_program import BoxProgram, solve_box_program
 from aucmax.metrics.top_sets import TopSets
 
-__all__ = ["ProgramSolution", "solve_program", "solve_repelling"]
-
 _MAX_VARIABLES = 2_000_000
 _ADVICE = (
     "Use fewer top sets (TopSets.binned, TopSets.up_to) or, if no pair weight is "

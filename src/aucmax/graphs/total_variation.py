@@ -12,8 +12,6 @@ from aucmax.graphs._flow_kernels import fill_blocks, split_into_blocks
 from aucmax.graphs._graph_checks import check_edge_weights, check_edges
 from aucmax.graphs._precise_kernels import forest_prox, settle_blocks
 
-__all__ = ["EdgeNetwork", "optimality_gap", "prox", "value"]
-
 _MIN_SHARE_OF_TREES = 0.2  # of all edges
 _MAX_EXPONENT = 900  # of two, in values: then sums of 2**31 of them do not overflow
 

@@ -11,15 +11,6 @@ from aucmax._core.features import explain_non_finite
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray
 
-__all__ = [
-    "COLUMNS_AT_ONCE",
-    "ColumnReader",
-    "column_ranges",
-    "dense_columns",
-    "summed",
-    "tiles",
-]
-
 #: columns of rows that are read together: in float64, a cache line
 COLUMNS_AT_ONCE = 8
 

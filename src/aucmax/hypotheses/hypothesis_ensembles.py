@@ -11,8 +11,6 @@ from aucmax.hypotheses.column_access import ColumnReader
 from aucmax.hypotheses.scaled_columns import ScaledColumns, on_range
 from aucmax.hypotheses.stumps import stump
 
-__all__ = ["FeatureEnsemble", "StumpEnsemble", "fitted_ensemble"]
-
 
 @dataclass
 class _Ensemble:

@@ -18,8 +18,6 @@ from aucmax.hypotheses.column_access import column_ranges
 from aucmax.hypotheses.hypothesis_ensembles import fitted_ensemble
 from aucmax.hypotheses.own_hypotheses import evaluate_callables
 
-__all__ = ["HypothesisRanker", "TrainingRows", "check_hypotheses"]
-
 
 class TrainingRows(NamedTuple):
     """Checked training data, all of whose rows have some weight."""

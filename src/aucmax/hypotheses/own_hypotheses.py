@@ -10,8 +10,6 @@ from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.column_access import column_ranges, dense_columns
 from aucmax.hypotheses.scaled_columns import ScaledColumns
 
-__all__ = ["PrecomputedColumns", "evaluate_callables"]
-
 
 class PrecomputedColumns(ScaledColumns):
     """One hypothesis per column, used unchanged: H is X.

@@ -12,8 +12,6 @@ from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.column_access import column_ranges, dense_columns
 
-__all__ = ["Hypotheses", "ScaledColumns", "on_range"]
-
 _MIN_RANGE = float(np.finfo(np.float64).tiny)  # whose inverse is still finite
 # beyond these, a sum in float64 would lose the hypothesis' digits:
 # the largest offset in half ranges, and the largest scale or its inverse

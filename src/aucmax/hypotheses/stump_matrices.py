@@ -12,8 +12,6 @@ from aucmax.hypotheses import _stump_kernels
 from aucmax.hypotheses.column_access import COLUMNS_AT_ONCE, summed
 from aucmax.hypotheses.stumps import midpoints
 
-__all__ = ["StumpColumns", "StumpGrid"]
-
 
 class StumpColumns:
     """A growing list of stumps on some rows, 1 above the threshold and -1 up to it.

@@ -19,8 +19,6 @@ from aucmax.hypotheses.column_access import (
     tiles,
 )
 
-__all__ = ["BestStumps", "Stumps", "midpoints", "stump", "stump_values"]
-
 
 class BestStumps(NamedTuple):
     """The best stump of each column that has any; arrays of shape (n_best,)."""

@@ -13,8 +13,6 @@ from aucmax.tables import as_table
 from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.frames import as_rows
 
-__all__ = ["MixedRows", "mixed_rows", "read_scores", "used_columns"]
-
 # Columns of an array that are read together: numbers on one line of a cache.
 _COLUMNS_AT_A_TIME = 8
 

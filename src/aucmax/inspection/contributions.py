@@ -11,8 +11,6 @@ from aucmax._core.validation import FloatArray
 from aucmax.inspection._rows import MixedRows, mixed_rows, read_scores, used_columns
 from aucmax.tables.cross_fit import view_rows
 
-__all__ = ["Contributions", "contributions"]
-
 # Cells of made-up rows that are scored at a time.
 _CELLS_AT_A_TIME = 2_000_000
 

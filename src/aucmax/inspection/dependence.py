@@ -11,8 +11,6 @@ from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 
-__all__ = ["RankDependence", "rank_dependence"]
-
 
 @dataclass(frozen=True)
 class RankDependence(PlainRecord):

@@ -31,8 +31,6 @@ from aucmax.metrics.uncertainty import (
 )
 from aucmax.tables import Target, match_target
 
-__all__ = ["Importances", "permutation_importance"]
-
 # Rows to score per column by default: smaller tables are shuffled several times.
 _ROWS_PER_COLUMN = 100_000
 _MAX_REPEATS = 10

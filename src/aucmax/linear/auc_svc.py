@@ -47,8 +47,6 @@ from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
 from aucmax.solvers.bounded_loss import BoundedLossSolver
 from aucmax.solvers.choice import SOLVERS, retry_if_all_zero
 
-__all__ = ["AUCSVC"]
-
 # With a radius the objective is the risk, which is 1 where all scores are equal and may
 # be 0 at its best. Below this value a gap is relative to it and not to the risk.
 _SMALLEST_SCALE_OF_GAP = 0.01

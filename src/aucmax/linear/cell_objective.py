@@ -28,8 +28,6 @@ from aucmax.risks.contract import BoundRisk, Support
 from aucmax.risks.pair_hinge import BoundPairHinge
 from aucmax.solvers.solver import Point
 
-__all__ = ["CellObjective", "suits_cells"]
-
 _MOST_CELLS_OF_GAP = 0.1  # what cells may add to a gap, as a share of the tolerance
 
 _MOST_POINTS_KNOWN = 20  # of which the cells are kept: the best one is among them

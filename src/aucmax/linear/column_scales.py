@@ -10,8 +10,6 @@ from aucmax._core.features import explain_non_finite
 from aucmax._core.row_matrix import as_row_matrix
 from aucmax._core.validation import BoolArray, FloatArray
 
-__all__ = ["column_scales", "extreme_scales", "largest_entries", "standardized"]
-
 _LARGEST_RATIO = 1e6  # of the largest entries of two columns
 _LARGEST_SCALE = 1e100  # beyond it, or below its inverse, squares leave the range
 _ENTRIES_BESIDE = 2**11  # of a long row made of rows side by side

@@ -17,8 +17,6 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.linear.auc_svc import AUCSVC
 from aucmax.metrics import multiclass_auc_score
 
-__all__ = ["LevelSumRanker"]
-
 
 @documented
 class LevelSumRanker(BaseEstimator):

@@ -14,8 +14,6 @@ from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.risk_objective import RiskObjective
 from aucmax.solvers.solver import Point
 
-__all__ = ["LinearObjective"]
-
 
 class LinearObjective(RiskObjective):
     """C times the risk of ``X @ w``.

@@ -48,8 +48,6 @@ from aucmax.linear.loss_search import (
 )
 from aucmax.solvers.wide import RowSpace
 
-__all__ = ["LinearRankerCV", "SearchProgress"]
-
 WHOLE = (0.0, 1.0)
 METRICS = ("auc", "partial_auc")
 LOSSES = ("logistic regression", "hinge", "sigmoid")

@@ -28,16 +28,6 @@ from aucmax.solvers import Point, Start, StoppingRule
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.descent import Descent, descend, pull_back
 
-__all__ = [
-    "Candidate",
-    "Rows",
-    "SearchFold",
-    "SearchScores",
-    "choose",
-    "fit_candidates",
-    "measure_fold",
-]
-
 Range = tuple[float, float]
 WHOLE: Range = (0.0, 1.0)
 

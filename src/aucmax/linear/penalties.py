@@ -21,8 +21,6 @@ from aucmax.regularizers import (
     ProximalRegularizer,
 )
 
-__all__ = ["PENALTIES", "Penalty", "group_numbers"]
-
 _MAX_COLUMNS_SHOWN = 10  # in a message
 
 #: the price of the weights, and its limit: radius and options in, regularizer out

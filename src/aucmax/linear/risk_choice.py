@@ -17,8 +17,6 @@ from aucmax.risks import (
     Risk,
 )
 
-__all__ = ["LOSSES", "check_loss", "choose_risk", "convex_risks"]
-
 _MAX_IDS_SHOWN = 3  # in a warning
 _ACCURACY_OF_CERTIFICATES = 1e-10  # of the slopes that certificates are made of
 

@@ -32,8 +32,6 @@ from aucmax.margin.masses import TOTAL, Masses
 from aucmax.risks.contract import BoundRisk
 from aucmax.solvers.inner.interior_point import Direction, mehrotra_step
 
-__all__ = ["follow_central_path"]
-
 _FIRST_MARGIN = 2.0  # times the largest edge of even masses
 _SHARE_OF_STEP = 0.95  # of the way to the nearest bound
 _MAX_REFINED_GAP = 1e-5  # below which solutions are refined, once; edges are <= 1

@@ -18,8 +18,6 @@ from aucmax.solvers import (
     suits_column_steps,
 )
 
-__all__ = ["ColumnProblem"]
-
 _MAX_COLUMN_STEPS = 300  # before cutting planes take over
 
 

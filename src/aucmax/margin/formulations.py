@@ -9,8 +9,6 @@ from aucmax.margin.nu_search import descend, minimize_curve
 from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.risks.contract import Risk
 
-__all__ = ["FORMULATIONS", "Formulation", "choose_epsilon"]
-
 _EPSILONS = (
     *(0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15),
     *(0.1, 0.07, 0.05, 0.03, 0.02, 0.01),

@@ -9,8 +9,6 @@ from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.margin.margin_request import ROUNDING_OF_SUMS, ClassSizes
 from aucmax.risks import InstanceMargin, InstanceMargins, PairMargin, pairs_with_margin
 
-__all__ = ["Certificate", "MarginCurve", "certify"]
-
 
 class _Record:
     """Base of dataclasses that a model file can hold."""

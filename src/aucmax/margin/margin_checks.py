@@ -19,13 +19,6 @@ from aucmax.hypotheses.hypothesis_ranker import check_hypotheses
 from aucmax.margin.formulations import FORMULATIONS
 from aucmax.margin.margin_problem import MarginProblem, MarginResult
 
-__all__ = [
-    "check_class_rows",
-    "check_parameters",
-    "convergence_warning",
-    "is_automatic",
-]
-
 _HYPOTHESES = ("features", "signed", "stumps", "precomputed")
 
 

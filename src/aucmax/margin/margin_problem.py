@@ -18,8 +18,6 @@ from aucmax.solvers import Point, Progress, StoppingRule
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import RiskObjective
 
-__all__ = ["Limits", "MarginObjective", "MarginProblem", "MarginResult", "max_cuts"]
-
 # an optimum may be 0: below this share of the best hypothesis' mean margin, the gap is
 # judged as if the optimum were there
 _FLOOR_SHARE = 0.01

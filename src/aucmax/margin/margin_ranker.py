@@ -32,8 +32,6 @@ from aucmax.margin.scorecard import Scorecard
 from aucmax.margin.stump_problem import StumpProblem
 from aucmax.solvers import Progress, StoppingRule
 
-__all__ = ["MarginRanker"]
-
 
 @documented
 class MarginRanker(HypothesisRanker):

@@ -8,8 +8,6 @@ import numpy as np
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks import InstanceMargin, PairMargin
 
-__all__ = ["ROUNDING_OF_SUMS", "ClassSizes", "MarginRequest"]
-
 #: relative: weights of rows or pairs that differ by less are equal but for rounding
 ROUNDING_OF_SUMS = 1e-9
 

@@ -18,8 +18,6 @@ from aucmax.hypotheses import StumpGrid
 from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.risks.contract import Risk
 
-__all__ = ["TOTAL", "Masses", "PairMasses", "RowMasses", "masses_of"]
-
 _MIN_ROOM = 1e-6  # share of the caps that must be left free for an inside to exist
 _MAX_PAIRS = 250_000  # each with a mass of its own
 TOTAL = 0.5  # of the masses of a class, or of all pairs

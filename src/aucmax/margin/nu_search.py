@@ -26,8 +26,6 @@ from aucmax.margin.margin_problem import MarginProblem, MarginResult
 from aucmax.margin.margin_request import ClassSizes, MarginRequest
 from aucmax.risks import InstanceMargin, InstanceMargins, TangentMargin
 
-__all__ = ["descend", "minimize_curve"]
-
 _CLOSENESS = 0.25  # of the tolerance, to which a point of the curve is solved
 _LOOSENESS = (10.0, 1.0)  # of problem (9), which at first only has to give a direction
 _NEIGHBOURS = (1.0 / 1.05, 1.05)  # times nu+: where else to look for a lower margin

@@ -12,8 +12,6 @@ from aucmax._core.docstrings import documented
 from aucmax._core.validation import FloatArray
 from aucmax.hypotheses.column_access import dense_columns
 
-__all__ = ["Band", "Scorecard", "ScorecardRow"]
-
 _MAX_NAME_LENGTH = 60
 
 

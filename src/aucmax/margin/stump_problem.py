@@ -22,8 +22,6 @@ from aucmax.risks.contract import Risk
 from aucmax.solvers import LevelBundleSolver, Point, Progress, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts
 
-__all__ = ["StumpProblem"]
-
 _GAP_SHARE = 0.5  # of the gap over all stumps, to which a round is solved
 _MIN_TOLERANCE_SHARE = 0.01  # of the gap allowed: no round is solved more closely
 _MIN_CLOSENESS = 1e-15  # absolute, where rounding decides

@@ -22,8 +22,6 @@ import numpy as np
 from aucmax._core.validation import FloatArray
 from aucmax.metrics._steps import WHOLE_SQUARE, RankingTask, box_size
 
-__all__ = ["influences", "influences_of_steps"]
-
 
 def influences(
     task: RankingTask, box: Sequence[float] = WHOLE_SQUARE

@@ -15,8 +15,6 @@ from aucmax.metrics.multiclass import (
 )
 from aucmax.metrics.roc import partial_auc_score, prepare_partial_auc, roc_auc_score
 
-__all__ = ["prepare_metric"]
-
 
 def prepare_metric(
     metric: Callable[..., float],

@@ -25,8 +25,6 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._steps import check_task
 from aucmax.metrics.uncertainty import check_confidence
 
-__all__ = ["BootstrapInterval", "ROCBand", "bootstrap_interval", "roc_band"]
-
 _MAX_CHORDS = 1000  # of a curve that is drawn again for each sample
 _LOG_OF_WIDEST_RATIO = log(1.1)  # of weights that are drawn as their mean
 

@@ -24,8 +24,6 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
 from aucmax.metrics._queries import QueryOrder, check_queries, mean_over_queries
 
-__all__ = ["multiclass_auc_score", "ordinal_auc_score"]
-
 NEEDED = "rows of two levels"
 
 

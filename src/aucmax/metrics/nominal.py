@@ -29,8 +29,6 @@ from aucmax.metrics.uncertainty import (
     mean_and_variance,
 )
 
-__all__ = ["nominal_auc_interval", "nominal_auc_score"]
-
 
 @documented
 def nominal_auc_score(

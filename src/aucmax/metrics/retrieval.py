@@ -31,8 +31,6 @@ from aucmax.metrics._queries import (
 )
 from aucmax.metrics.top_sets import check_k
 
-__all__ = ["mean_average_precision", "ndcg_score", "precision_at_k"]
-
 # What a query needs to have a value.
 RELEVANT, GAIN = "a relevant row", "a row with a gain"
 

@@ -24,8 +24,6 @@ from aucmax.metrics._steps import (
     check_two_classes,
 )
 
-__all__ = ["ROCPoints", "partial_auc_score", "roc_auc_score", "roc_points"]
-
 
 @documented
 @reject_foreign(

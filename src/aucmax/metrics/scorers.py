@@ -17,13 +17,6 @@ from sklearn.metrics import make_scorer
 from aucmax._core.docstrings import documented
 from aucmax.metrics.roc import partial_auc_score, roc_auc_score
 
-__all__ = [
-    "MissingQueriesError",
-    "make_query_scorer",
-    "partial_auc_scorer",
-    "roc_auc_scorer",
-]
-
 _SCORES = ("decision_function", "predict_proba")
 _SCORES_OR_PREDICTIONS = (*_SCORES, "predict")
 

@@ -32,8 +32,6 @@ from aucmax.metrics.top_sets import (
     membership_counts,
 )
 
-__all__ = ["auc_at_k_score", "binned_auc_score", "unnested_auc_score"]
-
 _LARGEST_MISS = 1e-6  # of 0, 1 and the sum, by members of a relaxed program
 
 

@@ -11,16 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.validation import FloatArray, IntArray
 
-__all__ = [
-    "Bins",
-    "TopSets",
-    "bin_boundaries",
-    "check_bins",
-    "check_k",
-    "counts_by_sums",
-    "membership_counts",
-]
-
 _MAX_ROWS = 2**53  # of any data; more is all of them
 
 Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]

@@ -27,8 +27,6 @@ from aucmax.metrics._steps import (
     check_task,
 )
 
-__all__ = ["AUCComparison", "AUCInterval", "auc_interval", "compare_auc"]
-
 
 @dataclass(frozen=True)
 class AUCInterval:

@@ -15,8 +15,6 @@ from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ModelFileError
 
-__all__ = ["AdditiveLogistic"]
-
 # Rows whose ramps are computed at a time.
 _ROWS_AT_A_TIME = 20_000
 

@@ -20,16 +20,6 @@ from aucmax.metrics import (
 )
 from aucmax.tables import Target
 
-__all__ = [
-    "MEASURES",
-    "Aim",
-    "by_query",
-    "choose_aim",
-    "measure",
-    "measure_titles",
-    "measures_of",
-]
-
 Range: TypeAlias = tuple[float, float]
 Floats: TypeAlias = NDArray[np.float64]
 Metric: TypeAlias = Callable[..., float]

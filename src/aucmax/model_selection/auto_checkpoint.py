@@ -15,8 +15,6 @@ from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.persistence.checkpoint import Checkpoint
 from aucmax.persistence.model_file import pack_value
 
-__all__ = ["SearchCheckpoint"]
-
 _KEYS = {"models", "parts", "seconds"}
 
 

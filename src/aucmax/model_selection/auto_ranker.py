@@ -37,8 +37,6 @@ from aucmax.tables import TableEncoder, check_table, has_constant_scores
 from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
 
-__all__ = ["AutoRanker"]
-
 METRICS = ("auc", "partial_auc")
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}
 

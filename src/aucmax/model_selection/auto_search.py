@@ -19,8 +19,6 @@ from aucmax.model_selection.fitted_candidates import (
 )
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
 
-__all__ = ["AutoProgress", "AutoSearch", "SearchClock", "TimeUpError"]
-
 # Combining the models has a share of the time, or more if there are many rows: 20,000
 # rows of 12 models took 2.7 s, and other machines are slower.
 _TIME_TO_COMBINE = 0.05

@@ -14,8 +14,6 @@ from aucmax.tables import TableModel, TableNotice, Target
 if TYPE_CHECKING:
     from aucmax.report import Report
 
-__all__ = ["Comparison", "FittedFold", "ModelResult", "VersusBaseline"]
-
 
 @dataclass(frozen=True)
 class ModelResult:

@@ -87,8 +87,6 @@ from aucmax.tables._scaling import fit_width
 from aucmax.tables.cross_fit import FoldedTable
 from aucmax.tables.table_model import assemble_model, check_rows
 
-__all__ = ["PlannedComparison", "compare_models", "find_notices"]
-
 # rows of each class that are checked where not all are in memory
 _MAX_ROWS_OF_A_CLASS = 20_000
 

@@ -16,8 +16,6 @@ from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scal
 from aucmax.tables import TableEncoder
 from aucmax.tables.cross_fit import FoldedTable, score_rows
 
-__all__ = ["FittedCandidate", "Members", "SearchRows", "fit_out_of_fold", "refit"]
-
 # How much longer a row may take if there are more of them.
 _LONGER_WITH_MORE_ROWS = 1.1
 # Rows beyond which a fit may take so long that it is tried with some of them.

@@ -25,22 +25,6 @@ from aucmax.metrics.uncertainty import (
 from aucmax.model_selection.aim import Aim, choose_aim, measure
 from aucmax.tables import Target, has_constant_scores
 
-__all__ = [
-    "Estimate",
-    "FoldScores",
-    "Summary",
-    "compare_folds",
-    "fold_differences",
-    "fold_intervals",
-    "ignore_few_rows",
-    "mean_interval",
-    "paired_test",
-    "pool_aucs",
-    "pool_differences",
-    "summarise_folds",
-    "summarise_scores",
-]
-
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95

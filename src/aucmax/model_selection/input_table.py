@@ -18,8 +18,6 @@ from aucmax._core.validation import (
 )
 from aucmax.tables import Grading, Target, as_table, read_moments
 
-__all__ = ["GivenRows", "read_rows", "read_table"]
-
 
 @dataclass(frozen=True)
 class GivenRows:

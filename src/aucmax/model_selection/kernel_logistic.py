@@ -16,8 +16,6 @@ from aucmax._core.features import check_two_labels
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
 
-__all__ = ["KernelLogistic"]
-
 # Rows whose kernel is computed at a time.
 _ROWS_AT_A_TIME = 20_000
 

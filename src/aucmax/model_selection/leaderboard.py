@@ -31,15 +31,6 @@ from aucmax.model_selection.fold_estimates import (
 from aucmax.model_selection.stacking import LogitRows, StackedModels
 from aucmax.tables import Target
 
-__all__ = [
-    "COMBINATION",
-    "WHOLE_CURVE",
-    "board",
-    "compare_scores",
-    "estimate",
-    "summarise",
-]
-
 #: The ranges of the whole curve.
 WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 

@@ -15,8 +15,6 @@ from aucmax.report.pages import report_scores
 from aucmax.tables import Target, as_table, encode_target, match_target
 from aucmax.tables.cross_fit import score_rows
 
-__all__ = ["report_model"]
-
 
 @documented
 def report_model(

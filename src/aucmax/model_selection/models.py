@@ -8,23 +8,6 @@ from typing import Any, NamedTuple
 
 from aucmax._core.docstrings import documented
 
-__all__ = [
-    "BASELINES",
-    "CANDIDATES",
-    "LEVEL_MODELS",
-    "MODELS",
-    "NamedModel",
-    "SearchCandidate",
-    "SearchSetting",
-    "choose_candidates",
-    "compared_models",
-    "find_model",
-    "learns_levels",
-    "name_models",
-    "table_model",
-    "trained_ranges",
-]
-
 Ranges = Mapping[str, tuple[float, float]]
 
 _ALL_ROWS = 10**9

@@ -21,19 +21,6 @@ from aucmax.decisions.calibration import along_knots
 from aucmax.metrics import partial_auc_score
 from aucmax.tables import Target
 
-__all__ = [
-    "COMBINERS",
-    "LogitRows",
-    "Spread",
-    "StackedModels",
-    "best_single",
-    "combine",
-    "learn_scale",
-    "scaled",
-    "stacked",
-    "to_logits",
-]
-
 # Points of the scale; between them it is linear.
 _MAX_KNOTS = 400
 # Standard deviation of the logits of ranks: that of the logistic distribution.

@@ -7,8 +7,6 @@ from typing import Any
 from aucmax._core.docstrings import documented
 from aucmax.datasets import near_names
 
-__all__ = ["parse_parameters"]
-
 # what the program sets itself, or what cannot be typed
 _NOT_TYPED = {"callback", "verbose", "categorical_features"}
 

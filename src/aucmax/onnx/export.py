@@ -15,8 +15,6 @@ from aucmax.onnx.onnx_trees import add_trees
 from aucmax.onnx.table_columns import add_table
 from aucmax.tables import TableModel
 
-__all__ = ["save_onnx", "to_onnx"]
-
 
 def to_onnx(model: Any) -> onnx.ModelProto:
     """Turn a fitted model into a graph that gives the same scores, in double precision.

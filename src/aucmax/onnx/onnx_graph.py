@@ -7,8 +7,6 @@ import onnx
 from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
-__all__ = ["TREES", "OnnxGraph"]
-
 TREES = "ai.onnx.ml"  # the domain of trees and dictionaries
 _VERSION, _TREES_VERSION, _FILE_VERSION = 18, 5, 10  # what onnxruntime 1.20 knows
 

@@ -16,8 +16,6 @@ from onnx import numpy_helper
 from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.trees.booster_text import parse_fields
 
-__all__ = ["add_trees"]
-
 _AT_MOST, _MEMBER = 0, 6  # ONNX's numbers of the two kinds of splits
 _SUM, _AS_IT_IS = 1, 0
 _IS_SET, _NAN_GOES_LEFT = 1, 2  # bits of LightGBM's decision_type

@@ -9,8 +9,6 @@ from aucmax.onnx.onnx_graph import TREES, OnnxGraph
 from aucmax.tables import TableEncoder
 from aucmax.tables._scaling import KNEE, LARGEST, binary_exponent
 
-__all__ = ["add_table"]
-
 Column: TypeAlias = dict[str, Any]  # what an encoder has learned of one
 
 

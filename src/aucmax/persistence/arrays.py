@@ -10,8 +10,6 @@ import numpy as np
 
 from aucmax.exceptions import ModelFileError
 
-__all__ = ["dump_array", "is_plain", "parse_array", "parse_scalar"]
-
 # Python literals of one fixed shape, as numpy writes them: nothing else is passed on.
 _HEADER = re.compile(
     rb"\{'descr': '(?P<dtype>[<>|][biufU][0-9]{1,9})', "

@@ -10,8 +10,6 @@ from aucmax.exceptions import CheckpointError, ModelFileError
 from aucmax.persistence.container import MAX_FILE_BYTES
 from aucmax.persistence.model_file import pack_value, read_file, unpack_value
 
-__all__ = ["Checkpoint"]
-
 _NAME = "checkpoint"
 _KEYS = ["fit", "is_done", "state"]
 

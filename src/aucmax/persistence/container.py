@@ -20,8 +20,6 @@ from typing import Any
 from aucmax._core.strict_json import dump_json, parse_json
 from aucmax.exceptions import ModelFileError
 
-__all__ = ["FORMAT_NAME", "FORMAT_VERSION", "open_container", "seal_container"]
-
 FORMAT_NAME = "aucmax model"
 FORMAT_VERSION = 2
 

@@ -14,8 +14,6 @@ from aucmax.persistence.arrays import parse_array, parse_scalar
 from aucmax.persistence.encode import is_free_name, unsaved_attributes
 from aucmax.persistence.registry import RETIRED, find_class, saved_fields
 
-__all__ = ["MAX_RANGE", "Decoder"]
-
 MAX_RANGE = 1_000_000
 
 # seeds have up to 128 bits; to print a number takes time quadratic in its length

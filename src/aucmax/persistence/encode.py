@@ -12,8 +12,6 @@ from aucmax._core.strict_json import MAX_DEPTH
 from aucmax.persistence.arrays import dump_array, is_plain
 from aucmax.persistence.registry import REGISTRY, public_name
 
-__all__ = ["Encoder", "is_free_name", "unsaved_attributes"]
-
 LONG_TEXT = 4096
 #: integers up to here are plain JSON numbers, which every language reads exactly
 MAX_PLAIN_INT = 2**53

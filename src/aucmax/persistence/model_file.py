@@ -20,8 +20,6 @@ from aucmax.persistence.decode import Decoder
 from aucmax.persistence.encode import Encoder
 from aucmax.persistence.registry import REGISTRY, public_name
 
-__all__ = ["ModelFileInfo", "describe", "load", "save"]
-
 _STATE = "state.json"
 
 T = TypeVar("T")

@@ -8,8 +8,6 @@ import numpy as np
 
 from aucmax._core import saved_state as saved
 
-__all__ = ["REGISTRY", "RETIRED", "find_class", "public_name", "saved_fields"]
-
 #: class name -> module, imported when needed
 REGISTRY: dict[str, str] = {
     "AUCSVC": "aucmax.linear",

@@ -30,13 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = [
-    "GainsCurve",
-    "GainsDisplay",
-    "PrecisionRecallCurve",
-    "PrecisionRecallDisplay",
-]
-
 _MAX_POINTS = 1000  # of a curve; a screen shows no more
 _FIRST = 200  # lengths of the list that a precision-recall curve has one by one
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from aucmax.decisions import Reliability
 
-__all__ = ["CalibrationDisplay"]
-
 
 @documented
 @dataclass(eq=False, repr=False)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from aucmax.inspection import Importances
 
-__all__ = ["ImportanceDisplay"]
-
 
 @documented
 @dataclass(eq=False, repr=False)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import ErrorbarContainer
 
-__all__ = ["LearningCurveDisplay"]
-
 _MIN_ROWS = 2  # rows of either class that a sample has
 
 

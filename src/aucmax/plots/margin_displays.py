@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from aucmax.margin.margin_certificate import MarginCurve
     from aucmax.margin.scorecard import Scorecard
 
-__all__ = ["MarginCurveDisplay", "ScorecardDisplay", "margin_curve", "scorecard"]
-
 _LARGEST_RATIO_ON_A_LINEAR_AXIS = 20.0  # of the largest nu_pos to the smallest
 
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
 
-__all__ = ["ROCCurve", "ROCCurveDisplay", "roc_curve"]
-
 _MAX_POINTS = 1000  # of a curve; a screen shows no more
 # finer on the left, where curves are steep
 _BAND_GRID = np.linspace(0.0, 1.0, 201) ** 2

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon
 
-__all__ = ["ScoreDensityDisplay"]
-
 # the share of scores at either end that may not stretch the picture
 _TAIL = 0.001
 _MIN_BARS, _MAX_BARS = 10, 40

@@ -16,8 +16,6 @@ from aucmax.regularizers.projections import (
 )
 from aucmax.regularizers.regularizer import Ball, PricedWeights
 
-__all__ = ["ElasticNet", "ElasticNetBall"]
-
 
 @dataclass(frozen=True)
 class ElasticNet:

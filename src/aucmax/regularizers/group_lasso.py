@@ -10,8 +10,6 @@ from aucmax.regularizers.l1 import bound_below_norm
 from aucmax.regularizers.projections import nearest_magnitudes
 from aucmax.regularizers.regularizer import Ball
 
-__all__ = ["GroupLasso", "GroupLassoBall"]
-
 
 @dataclass(frozen=True, eq=False)
 class GroupLasso:

@@ -12,8 +12,6 @@ from aucmax.regularizers.projections import (
 )
 from aucmax.regularizers.regularizer import Ball, ConvexSet, Hull, PricedWeights
 
-__all__ = ["L1", "L1Ball", "Simplex", "bound_below_norm"]
-
 
 def bound_below_norm(constant: float, dual_norm: float) -> float:
     """Return the minimum of a norm plus the positive part of a line.

@@ -8,8 +8,6 @@ from aucmax._core.validation import FloatArray
 from aucmax.regularizers.projections import euclidean_norm
 from aucmax.regularizers.regularizer import Ball
 
-__all__ = ["L2", "BoundedL2", "L2Ball"]
-
 
 @dataclass(frozen=True)
 class L2:

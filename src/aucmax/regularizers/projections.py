@@ -38,16 +38,6 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 
-__all__ = [
-    "euclidean_norm",
-    "half_square",
-    "nearest_magnitudes",
-    "soft_threshold",
-    "support",
-    "tilt_of_least_cost",
-    "with_signs_of",
-]
-
 _Numbers: TypeAlias = FloatArray | np.float64
 
 

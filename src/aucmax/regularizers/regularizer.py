@@ -13,18 +13,6 @@ import numpy as np
 from aucmax._core.parameters import check_positive
 from aucmax._core.validation import FloatArray
 
-__all__ = [
-    "Ball",
-    "ConvexSet",
-    "Hull",
-    "HullRegularizer",
-    "PricedWeights",
-    "ProximalRegularizer",
-    "QuadraticRegularizer",
-    "Regularizer",
-    "SparseRegularizer",
-]
-
 
 class Hull(NamedTuple):
     """The hull of the origin and the unit vectors, or of those of one sign alone."""

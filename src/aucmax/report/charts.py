@@ -14,8 +14,6 @@ from aucmax.metrics import roc_points
 from aucmax.report.contents import NamedRanking, Probabilities
 from aucmax.report.svg import Plane
 
-__all__ = ["Curve", "draw_gains", "draw_reliability", "draw_roc", "draw_tenths"]
-
 _CORNERS = 300  # of a drawn curve, which the pointer can be held over
 ROC_PLANE = Plane((0.0, 1.0), (0.0, 1.0))
 

@@ -9,14 +9,6 @@ from typing import Any
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.inspection import Importances
 
-__all__ = [
-    "Importance",
-    "NamedRanking",
-    "Probabilities",
-    "ReportContents",
-    "as_p_value",
-]
-
 
 def as_p_value(value: float) -> str:
     """Write a p-value in a few characters."""

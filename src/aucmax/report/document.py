@@ -17,8 +17,6 @@ from aucmax.report.view import page_view, read_template, table_view
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["Report", "check_report_path", "table_as_html"]
-
 _ENDINGS = (".html", ".htm", ".md")
 
 

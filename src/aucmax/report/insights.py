@@ -14,13 +14,6 @@ from aucmax.inspection import permutation_importance
 from aucmax.report.contents import Importance, Probabilities
 from aucmax.tables import Target, as_table
 
-__all__ = [
-    "certificates_of",
-    "cross_fitted_probabilities",
-    "importance_of",
-    "probabilities_of",
-]
-
 Floats = NDArray[np.float64]
 
 # Rows of either class that columns are shuffled in: the AUC does not depend on how many

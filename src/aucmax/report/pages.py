@@ -24,8 +24,6 @@ from aucmax.report.insights import (
 from aucmax.report.ranked_steps import found_among_first
 from aucmax.tables import Target, digest_table
 
-__all__ = ["comparison_table", "report_comparison", "report_scores"]
-
 _POSITION = "position, the share of negatives that a row outranks"
 _IN_QUERIES = (
     "Rows are ranked within their queries, so that there is no one list of all rows to "

@@ -21,8 +21,6 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.decisions import wilson_interval
 from aucmax.report.contents import NamedRanking
 
-__all__ = ["Opened", "RankedRows", "found_among_first", "usual_length"]
-
 Ends = tuple[float, float]
 
 _ALPHABET = np.frombuffer(

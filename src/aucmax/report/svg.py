@@ -9,8 +9,6 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike
 
-__all__ = ["Plane", "nice_ticks", "strip"]
-
 _MAX_POINTS = 400  # of a line; no screen shows more of a picture of this size
 
 

@@ -26,8 +26,6 @@ from aucmax.report.contents import Importance, NamedRanking, ReportContents, as_
 from aucmax.report.ranked_steps import Opened, RankedRows, usual_length
 from aucmax.report.svg import strip
 
-__all__ = ["page_view", "read_template", "table_view"]
-
 MOST_CURVES = 7  # so many colours are apart for all kinds of colour vision
 MOST_ROWS = 20  # of a table, before the rest is folded away
 _MOST_COLUMNS = 20  # that the importance lists

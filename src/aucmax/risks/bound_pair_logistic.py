@@ -36,8 +36,6 @@ from aucmax.risks.contract import BoundRisk
 if TYPE_CHECKING:
     from aucmax.risks.pair_logistic import PairLogistic
 
-__all__ = ["BoundPairLogistic"]
-
 Share = TypeVar("Share", float, FloatArray)
 Derivatives: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 # Fewer take one thread some milliseconds, during which those of a tree learner still

@@ -31,8 +31,6 @@ from aucmax._core.validation import (
 )
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
-__all__ = ["BoundRisk", "Risk", "Support", "reject_queries"]
-
 
 class Support(NamedTuple):
     r"""A line below a risk, :math:`R(s') \ge o + \langle g, s' \rangle`.

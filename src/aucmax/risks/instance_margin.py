@@ -17,8 +17,6 @@ from aucmax.risks._pairs.margin_rows import (
 )
 from aucmax.risks.contract import Support
 
-__all__ = ["InstanceMargin", "InstanceMargins"]
-
 
 class InstanceMargin(BaseEstimator):
     r"""Half of: mean of the largest negatives less mean of the smallest positives.

@@ -20,8 +20,6 @@ from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.risks.per_query import BoundPerQuery
 
-__all__ = ["PairHinge"]
-
 
 class PairHinge(BaseEstimator):
     r"""Mean hinge over positive-negative pairs, a convex upper bound of 1 - AUC.

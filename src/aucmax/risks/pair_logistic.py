@@ -17,8 +17,6 @@ from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 
-__all__ = ["PairLogistic"]
-
 _PAIR_WEIGHTS = ("equal", "mauc")
 _CLASSES = ("positive", "all")
 _MOST_MAUC_LEVELS = 1000

@@ -21,8 +21,6 @@ from aucmax.risks._pairs.sorted_pairs import (
 )
 from aucmax.risks.contract import Support
 
-__all__ = ["PairMargin", "pairs_with_margin"]
-
 
 class PairMargin(BaseEstimator):
     r"""Minus the mean of the `nu` smallest pair margins, of weight `nu` together.

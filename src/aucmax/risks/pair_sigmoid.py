@@ -11,9 +11,6 @@ from aucmax._core.validation import FloatArray
 from aucmax.risks.contract import BoundRisk
 from aucmax.risks.pair_logistic import PairLogistic
 
-__all__ = ["PairSigmoid"]
-
-
 _SMALLEST_TAU = 1e-300  # slopes grow with 1 / tau and must stay finite
 
 

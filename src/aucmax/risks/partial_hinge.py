@@ -26,8 +26,6 @@ from aucmax.risks._pairs.rank_box import RankBox, check_sizes
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.risks.per_query import BoundPerQuery
 
-__all__ = ["PartialHinge"]
-
 _MARGIN = 1.0
 # Width of the slope from chosen to not chosen, in widths of the hinge's. Measured: from
 # 2 to 6 solvers need the fewest passes.

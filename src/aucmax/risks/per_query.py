@@ -15,8 +15,6 @@ from aucmax.risks._pairs.hinge_sums import LARGEST_GAP_AT_A_KINK
 from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.contract import BoundRisk, Risk, Support
 
-__all__ = ["BoundPerQuery"]
-
 _MARGIN = 1.0  # of the kernels
 _ROWS_OF_A_QUERY = 30  # of each class, at most, where a sample can have more queries
 

@@ -16,8 +16,6 @@ from aucmax.risks._pairs.margin_rows import (
     half_difference_of_means,
 )
 
-__all__ = ["TangentMargin"]
-
 
 class TangentMargin(BaseEstimator):
     r"""The worst instance margin over :math:`\nu_+`, along the tangent at a centre.

@@ -14,8 +14,6 @@ from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.descent import BatchObjective, Descent, descend, pull_back
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule
 
-__all__ = ["BoundedLossSolver"]
-
 _GAP_OF_A_START = 1e-2  # relative; a convex solution that is only a start needs no less
 _MAX_ITERATIONS_OF_A_START = 50
 _MIN_GAIN = 1e-2  # share of the tolerance, of the value; a step that gains less is idle

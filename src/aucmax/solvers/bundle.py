@@ -21,8 +21,6 @@ from aucmax.solvers.solver import (
 )
 from aucmax.solvers.sparsity import drop_negligible_weights
 
-__all__ = ["BundleSolver"]
-
 _MIN_RISE = 1e-3  # share of the gap; a bound that rises by less has stalled
 _REACH_BEYOND_CENTER = 0.01  # share of the way to the goal, where a cut is taken
 _SMOOTHED_REACH_BEYOND_CENTER = 0.03  # the same while smoothed

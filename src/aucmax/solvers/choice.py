@@ -22,8 +22,6 @@ from aucmax.solvers.sparsity import drop_negligible_weights
 from aucmax.solvers.subgradient import SubgradientSolver
 from aucmax.solvers.wide import WideSolver, suits_row_space
 
-__all__ = ["CUTTING_PLANES", "RULES", "SOLVERS", "ChosenSolver", "SolverType"]
-
 _MIN_ROWS_PER_COLUMN = 10  # of tall data
 _MIN_COLUMNS_PER_ROW = 10  # measured: with fewer, the span of the rows saves no time
 _MAX_COLUMNS_FOR_NEWTON = 1000  # of which it keeps a square matrix

@@ -30,8 +30,6 @@ from aucmax.solvers.solver import (
     value_at,
 )
 
-__all__ = ["ColumnNewtonSolver", "ColumnObjective", "suits_column_steps"]
-
 _MIN_COLUMNS = 400  # of fewer, cutting planes know all at once
 _MIN_ROWS_PER_COLUMN = 10  # of tall data, where a pass takes longer than cuts
 _MAX_ROWS = {"sparse": 20_000, "dense": 5_000}  # of columns at work, kept in memory

@@ -9,8 +9,6 @@ from aucmax.risks.contract import Support
 from aucmax.solvers.inner.level_step import MasterSolution, level_step
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 
-__all__ = ["Cuts"]
-
 _MIN_SHARE_IN_USE = 0.05  # share of the mean; an interior point has no zeros
 _MAX_CUTS_WITH_IDLE_ONES = 120  # with more, a new cut replaces an idle one
 _MAX_IDLE_STREAK = 10  # cuts added since a cut has served

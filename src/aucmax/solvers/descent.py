@@ -27,8 +27,6 @@ from aucmax.solvers.solver import (
     slope_along,
 )
 
-__all__ = ["BatchObjective", "Descent", "DescentSolver", "descend", "pull_back"]
-
 _MEMORY = 10  # pairs of steps and changes of slope that a quasi-Newton step knows
 _MAX_TRIALS = 12  # points on one line
 _SUFFICIENT_DECREASE = 1e-4  # share of the promised decrease that a step must bring

@@ -6,8 +6,6 @@ from aucmax.regularizers.regularizer import HullRegularizer
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.solver import Objective, Solution, Start, StoppingRule, require
 
-__all__ = ["LevelBundleSolver"]
-
 _MIN_GOOD_DECREASE = 0.5  # share of the promised decrease
 _FRACTION_GROWTH = 1.2  # factor after a good step
 _MAX_FRACTION = 0.8

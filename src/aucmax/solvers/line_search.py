@@ -2,8 +2,6 @@
 
 from math import inf
 
-__all__ = ["LineSearch"]
-
 _BESIDE_THE_KINK = 1e-9  # where the slope counts as the one at 0, often a kink
 
 

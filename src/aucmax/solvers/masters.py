@@ -30,8 +30,6 @@ from aucmax.solvers.inner.simplex_qp import minimize_on_simplex
 from aucmax.solvers.line_search import LineSearch
 from aucmax.solvers.solver import require
 
-__all__ = ["CutCertificate", "Master", "NearModel", "Proposal", "master_for"]
-
 _MAX_STEPS_PER_BOUND = 12  # Newton steps
 _MIN_RISE = 0.05  # share of the gap; less is not worth a Newton step
 _MAX_HIDDEN_SHARE = 0.5  # of the gap; a proximal term that hides more is too strong

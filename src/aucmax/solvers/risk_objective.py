@@ -9,15 +9,6 @@ from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks.contract import BoundRisk, Support
 from aucmax.solvers.solver import Objective, Point, Start, inner
 
-__all__ = [
-    "WIDEST",
-    "RiskObjective",
-    "first_width",
-    "height",
-    "lost_by_smoothing",
-    "narrowed",
-]
-
 WIDEST = 2.2  # every pair lies on the rounded part if all scores are equal
 _WIDTH_AT_A_START = 0.1  # first width at a good start, which a wider one would leave
 _STRONGEST_NARROWING = 0.1  # factor of the width per iteration

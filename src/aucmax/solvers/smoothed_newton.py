@@ -24,8 +24,6 @@ from aucmax.solvers.solver import (
     slope_along,
 )
 
-__all__ = ["CurvedObjective", "SmoothedNewtonSolver"]
-
 _WIDTH_AT_A_START = 0.5  # first width at a good start, which a wider one would leave
 _MUCH_NARROWER = 0.95  # share of the last width
 _MAX_SMOOTHING_LOSS = 0.01  # share of the gap; measured: less needs fewer passes

@@ -21,24 +21,6 @@ from aucmax.regularizers.regularizer import Regularizer
 from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 
-__all__ = [
-    "Callback",
-    "Counted",
-    "Objective",
-    "Point",
-    "Progress",
-    "Solution",
-    "Solver",
-    "Start",
-    "StoppingRule",
-    "Watch",
-    "begin",
-    "inner",
-    "require",
-    "slope_along",
-    "value_at",
-]
-
 _MAX_IDLE_STREAK = 50  # iterations without a smaller gap, if the gap is small
 _MAX_IDLE_GAP = 1e-4  # share of the value; rounding may keep it from falling
 _MIN_GAIN = 1e-6  # share of the gap by which a smaller one has to be smaller

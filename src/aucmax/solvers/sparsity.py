@@ -5,8 +5,6 @@ import numpy as np
 from aucmax.regularizers.regularizer import ProximalRegularizer, Regularizer
 from aucmax.solvers.solver import Objective, Solution, StoppingRule, value_at
 
-__all__ = ["drop_negligible_weights"]
-
 _SHORTEST_STEP, _MAX_STEP = -8.0, 3.0  # powers of 10 times the largest weight
 _MAX_INTERVAL = 0.5  # powers of 10 to which the bisection goes
 _MAX_TRIES = 4  # points whose value is looked at

@@ -27,8 +27,6 @@ from aucmax.solvers.solver import (
 )
 from aucmax.solvers.sparsity import drop_negligible_weights
 
-__all__ = ["SubgradientSolver"]
-
 _MAX_EXCESS = 0.2  # share of the gap by which a step may miss the quadratic model
 _MAX_AGE_FOR_EXCESS = 4.0  # the excess allowed is divided by the momentum's age
 _CURVATURE_GROWTH = 2.0  # factor after a step that missed the model by more

@@ -21,8 +21,6 @@ from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import RiskObjective
 from aucmax.solvers.solver import Point, Solution, Start, StoppingRule, value_at
 
-__all__ = ["RowSpace", "WideSolver", "suits_row_space"]
-
 _MIN_EIGENVALUE = 1e-13  # share of the largest; less is rounding
 _MAX_ROWS = 3000  # with more, their products take longer than passes over the data
 _COLUMNS_AT_ONCE = 4096  # of dense data, whose products are summed in float64

@@ -14,20 +14,6 @@ from numpy.typing import NDArray
 
 from aucmax.datasets import MISSING
 
-__all__ = [
-    "REGIONAL_DATE_FORMATS",
-    "Cells",
-    "category_words",
-    "is_duration",
-    "is_plain",
-    "one_spelling",
-    "read_dates",
-    "read_numbers",
-    "read_texts",
-    "settle_strays",
-    "warn_of_strays",
-]
-
 # a column of numbers (or dates) may hold this share of other words before it
 # stops being one; fitting and scoring use the same rule
 STRAY_SHARE = 0.1

@@ -16,8 +16,6 @@ from aucmax.tables._column_types import (
     reject_infinities,
 )
 
-__all__ = ["ColumnDecision", "has_many_words", "learn_column", "regional_format"]
-
 # below this many rows "all values differ" says nothing
 _FEW_ROWS = 20
 

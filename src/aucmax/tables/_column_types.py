@@ -19,18 +19,6 @@ from aucmax._core.folds import divide_rows
 from aucmax.exceptions import UnknownCategoriesWarning
 from aucmax.tables import _cell_values, _scaling
 
-__all__ = [
-    "Category",
-    "Column",
-    "Date",
-    "Number",
-    "OneHot",
-    "as_plain",
-    "parts_of",
-    "reject_infinities",
-    "restore",
-]
-
 Floats = NDArray[np.float64]
 OTHER = "(other)"
 MISSING = "(missing)"

@@ -13,14 +13,6 @@ from aucmax._core.mapped import MapWriter
 from aucmax.tables import _cell_values
 from aucmax.tables._column_types import Column, Date, Number, OneHot
 
-__all__ = [
-    "assemble_dense",
-    "assemble_sparse",
-    "matrix_on_disk",
-    "matrix_on_workers",
-    "of_pieces",
-]
-
 T = TypeVar("T")
 
 _MAX_INT32 = np.iinfo(np.int32).max

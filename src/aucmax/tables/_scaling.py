@@ -20,19 +20,6 @@ from scipy import sparse
 
 from aucmax._core.memory import require_memory
 
-__all__ = [
-    "Scales",
-    "binary_exponent",
-    "fit_width",
-    "learn_scales",
-    "scale_sparse",
-    "sparse_to_unit_scale",
-    "squash",
-    "to_unit_scale",
-    "typical_spread",
-    "unsquash",
-]
-
 Floats = NDArray[np.float64]
 Scales = dict[str, Floats]
 # A fit takes this much per column, empty or not: its scales, weights and steps.

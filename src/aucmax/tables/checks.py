@@ -19,8 +19,6 @@ from aucmax.tables._cell_values import (
 )
 from aucmax.tables.frames import as_table
 
-__all__ = ["TableNotice", "check_table"]
-
 Rows = NDArray[np.intp]
 Folds = Sequence[tuple[Rows, Rows]]
 Floats = NDArray[np.float64]

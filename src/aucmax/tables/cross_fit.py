@@ -34,19 +34,6 @@ from aucmax.tables.target import Target
 if TYPE_CHECKING:
     from aucmax.tables.table_model import TableModel
 
-__all__ = [
-    "VIEWS",
-    "FoldedTable",
-    "ScoredFold",
-    "fit_estimator",
-    "learn_encoder",
-    "out_of_fold_scores",
-    "sample_rows",
-    "score_rows",
-    "view_rows",
-    "view_training_rows",
-]
-
 #: How each kind of estimator sees a table.
 VIEWS = {
     "linear": TableEncoder.transform,

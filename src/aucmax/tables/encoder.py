@@ -45,8 +45,6 @@ from aucmax.tables._scaling import (
 )
 from aucmax.tables.frames import allow_tables, as_table, pick_columns
 
-__all__ = ["TableEncoder"]
-
 LabelsAndFolds: TypeAlias = tuple[NDArray[np.int64], Folds]
 
 # one-hot columns are stored sparse when at least this many columns are this empty

@@ -17,8 +17,6 @@ from aucmax.datasets import near_names
 from aucmax.datasets.typed_files import usual_integers
 from aucmax.tables.target import Target
 
-__all__ = ["allow_tables", "as_rows", "as_table", "digest_table", "pick_columns"]
-
 
 def as_table(table: Any) -> Any:
     """Return a table of any kind in one of two forms.

@@ -8,8 +8,6 @@ from scipy import sparse
 
 from aucmax.tables.encoder import TableEncoder
 
-__all__ = ["share_of_known_rows", "sketch_rows"]
-
 Hashes = NDArray[np.uint64]
 
 # Smallest hashes that are kept: eight kilobytes, and a share is known to about 3 %.

@@ -41,14 +41,6 @@ from aucmax.tables.row_sketch import share_of_known_rows, sketch_rows
 from aucmax.tables.target import Grading, Target, has_constant_scores
 from aucmax.tables.target_encoding import encode_target, match_target
 
-__all__ = [
-    "TableModel",
-    "assemble_model",
-    "check_categories",
-    "check_rows",
-    "warn_of_constant_scores",
-]
-
 _LEVELS = (None, "learn", "relevant")
 
 

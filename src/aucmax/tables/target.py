@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from aucmax._core.docstrings import documented
 
-__all__ = ["Grading", "Target", "as_text", "has_constant_scores"]
-
 # further values per row
 _OF_ROWS = ("queries", "weights", "groups", "times")
 

@@ -23,8 +23,6 @@ from aucmax.tables._cell_values import one_spelling
 from aucmax.tables._column_choice import regional_format
 from aucmax.tables.target import Grading, Target, as_text
 
-__all__ = ["describe_rows", "encode_target", "match_target", "read_moments"]
-
 _POSITIVE_WORDS = frozenset(
     {"1", "true", "t", "yes", "y", "positive", "pos", "+", "+1", "case", "event"}
 )

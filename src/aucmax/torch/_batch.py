@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from aucmax._core.validation import FloatArray, IntArray
 
-__all__ = ["Batch", "Column", "check_finite", "check_tensors", "checked_labels"]
-
 _SOFT_LABELS = (
     "Soft labels name no pairs of a positive and a negative: round them, or give the "
     "certainty as sample_weight."

@@ -11,8 +11,6 @@ import torch
 from aucmax.torch._batch import Batch, check_tensors
 from aucmax.torch._tensor_risk import TensorBatch
 
-__all__ = ["evaluate"]
-
 
 def evaluate(
     loss: Any, scores: torch.Tensor, labels: Any, sample_weight: Any, qid: Any

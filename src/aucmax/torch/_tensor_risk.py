@@ -13,8 +13,6 @@ from aucmax.torch._tensor_sums import (
     WeightedRows,
 )
 
-__all__ = ["MAX_SHORTFALL_OF_A_ROW", "PairForm", "TensorBatch"]
-
 MAX_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
 _SLOPES, _CURVATURES, _HEIGHTS = range(3)  # rows of the table of coefficients
 _FINE, _PLAIN = 1e-12, 1e-7  # accuracy for float64, and for all else

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 
 import torch
 
-__all__ = ["PairSums", "PowerTable", "SortedRows", "WeightedRows"]
-
 #: coefficients of z, z^2, ..., a list for each sum that is wanted
 PowerTable = list[list[float]]
 _MAX_DISTANCE = 40.0  # a distance at which a row adds e^-40 of its weight to a sum

@@ -5,8 +5,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["epoch_gradient"]
-
 # the second pass must find the scores of the first, up to what sums in another order do
 _MAX_CHANGE_OF_A_SCORE = 1e-3
 

@@ -29,14 +29,6 @@ from aucmax.torch.losses import (
     PartialAUCLoss,
 )
 
-__all__ = [
-    "lambda_loss",
-    "pair_hinge_loss",
-    "pair_logistic_loss",
-    "pair_sigmoid_loss",
-    "partial_auc_loss",
-]
-
 _OF_ROWS = ("sample_weight", "qid")  # what goes to the call, not to the loss
 _DOCUMENTATION = """Return the loss of a batch: {loss} as a function.
 

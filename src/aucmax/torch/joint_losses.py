@@ -9,8 +9,6 @@ import torch.distributed as processes
 from aucmax._core.parameters import check_integer
 from aucmax.torch._batch import check_tensors
 
-__all__ = ["GatheredLoss", "ScoreBank"]
-
 
 class ScoreBank(torch.nn.Module):
     """A loss of the batch and of the rows before it, which take part as constants.

@@ -17,15 +17,6 @@ from aucmax.torch._batch import Batch, Column
 from aucmax.torch._evaluation import evaluate
 from aucmax.torch._tensor_risk import MAX_SHORTFALL_OF_A_ROW, PairForm
 
-__all__ = [
-    "LambdaLoss",
-    "PairHingeLoss",
-    "PairLogisticLoss",
-    "PairLoss",
-    "PairSigmoidLoss",
-    "PartialAUCLoss",
-]
-
 
 class PairLoss(torch.nn.Module):
     """The base of all losses: a risk per column, and the mean over the columns."""

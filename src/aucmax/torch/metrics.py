@@ -15,8 +15,6 @@ from aucmax.metrics import auc_interval, partial_auc_score
 from aucmax.metrics.uncertainty import AUCInterval, area_interval, check_confidence
 from aucmax.torch._batch import check_finite, check_tensors, checked_labels
 
-__all__ = ["AUROC", "PartialAUROC"]
-
 _MIN_BITS, _MAX_BITS = 8, 24
 
 

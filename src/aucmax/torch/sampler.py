@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from aucmax._core.parameters import check_integer
 from aucmax._core.validation import IntArray, check_binary_labels
 
-__all__ = ["ClassBalancedSampler"]
-
 
 class ClassBalancedSampler(torch.utils.data.Sampler):
     """Batches that all have the same share of positives; an epoch visits every row.

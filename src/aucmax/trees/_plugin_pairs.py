@@ -16,8 +16,6 @@ from aucmax._core.validation import FloatArray, IntArray, check_binary_labels
 from aucmax.risks import BoundPairLogistic
 from aucmax.trees.pair_objectives import METRICS, OUTSIDE_WEIGHT, find_objective
 
-__all__ = ["LabelledRows", "PairPlug"]
-
 Prepared = TypeVar("Prepared")
 
 _MAX_KEPT = 4  # data sets: one to train on, and a few to evaluate

@@ -26,8 +26,6 @@ from aucmax.trees.booster import (
 )
 from aucmax.trees.booster_text import check_model_text
 
-__all__ = ["LambdaRankBaseline", "LightGBMBaseline"]
-
 # LightGBM rejects more rows in one query
 _MAX_QUERY = 10_000
 

@@ -14,16 +14,6 @@ from scipy import sparse
 from aucmax._core.threads import has_lost_threads, note_threads
 from aucmax._core.validation import FloatArray, IntArray
 
-__all__ = [
-    "REPEATABLE",
-    "MappedRows",
-    "contributions",
-    "n_threads",
-    "new_dataset",
-    "predict",
-    "readable_by_lightgbm",
-]
-
 #: parameters of a silent model that does not depend on the number of threads
 REPEATABLE = {"deterministic": True, "force_row_wise": True, "verbosity": -1}
 

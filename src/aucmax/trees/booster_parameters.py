@@ -13,8 +13,6 @@ from aucmax._core.parameters import check_interval, check_positive
 from aucmax.trees.booster import REPEATABLE, n_threads
 from aucmax.trees.tree_columns import monotone_signs
 
-__all__ = ["booster_parameters", "leaves_for", "merge_parameters"]
-
 #: what LambdaMART settles itself: the parameter to use instead, or why there is none
 _OURS = {
     "objective": "use the parameter objective",

@@ -14,13 +14,6 @@ from typing import Any
 from aucmax._core.strict_json import json_depth
 from aucmax.exceptions import ModelFileError
 
-__all__ = [
-    "check_booster_text",
-    "check_model_text",
-    "column_ranges",
-    "parse_fields",
-]
-
 MAX_TEXT_BYTES = 2**29
 MAX_TREES = 1_000_000
 MAX_CLASSES = 10_000

@@ -15,8 +15,6 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray, IntArray
 
-__all__ = ["lightgbm_text"]
-
 _NAN_IS_MISSING, _NAN_GOES_LEFT = 8, 2  # bits of LightGBM's decision_type
 
 

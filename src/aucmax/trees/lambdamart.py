@@ -41,8 +41,6 @@ from aucmax.trees.tree_rounds import (
 )
 from aucmax.trees.tree_rows import TrainingLabels, check_rows, split_validation_rows
 
-__all__ = ["LambdaMART"]
-
 
 def _ranks_levels(estimator: "LambdaMART") -> bool:
     # fit rejects an unknown objective

@@ -16,8 +16,6 @@ from aucmax.metrics import (
 from aucmax.metrics._prepared import prepare_metric
 from aucmax.risks import PairLogistic
 
-__all__ = ["METRICS", "OBJECTIVES", "PairMetric", "PairObjective", "find_objective"]
-
 DEFAULT_RANGE = (0.0, 0.1)
 # Relative, of hessians, and 3e-6 of gradients: tree learners round to single precision.
 ACCURACY = 2e-5

@@ -13,8 +13,6 @@ from aucmax._core.validation import FloatArray
 from aucmax.trees._plugin_pairs import LabelledRows, PairPlug
 from aucmax.trees.pair_objectives import DEFAULT_RANGE, OUTSIDE_WEIGHT
 
-__all__ = ["Plugin", "lightgbm", "xgboost"]
-
 
 @dataclass(frozen=True)
 class Plugin:

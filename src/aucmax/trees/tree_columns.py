@@ -16,8 +16,6 @@ from aucmax._core.mapped import is_mapped
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.trees.booster import MappedRows
 
-__all__ = ["TreeColumns", "framed_like", "monotone_signs"]
-
 #: the categories of each categorical column, by its place; a code is a place in there
 Categories = dict[int, list[Any]]
 

@@ -17,14 +17,6 @@ from aucmax.trees.pair_objectives import find_objective
 from aucmax.trees.tree_columns import TreeColumns
 from aucmax.trees.tree_rows import Evaluation, TrainingLabels, TreeRows
 
-__all__ = [
-    "BinnedRows",
-    "TreeProgress",
-    "TreeRounds",
-    "check_fitted_state",
-    "fitted_attributes",
-]
-
 # beyond it a model has diverged; so far below infinity differences do not overflow
 _MAX_SCORE = 1e300
 _SHARE = "feature_fraction"  # the share of columns that a tree sees

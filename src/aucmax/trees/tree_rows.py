@@ -27,14 +27,6 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.trees.pair_objectives import METRICS, PairMetric, PairObjective
 from aucmax.trees.tree_columns import TreeColumns
 
-__all__ = [
-    "Evaluation",
-    "TrainingLabels",
-    "TreeRows",
-    "check_rows",
-    "split_validation_rows",
-]
-
 #: of labels and scores, with the keywords `sample_weight` and `qid` where there are any
 Metric = Callable[..., float]
 

@@ -10,16 +10,6 @@ from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._pairs import hinge_kernels
 from aucmax.risks._pairs.forms import gram
 
-__all__ = [
-    "ClassMembers",
-    "ClassRows",
-    "Cut",
-    "SmoothChoice",
-    "first_rows",
-    "highest",
-    "split_classes",
-]
-
 
 class ClassMembers(NamedTuple):
     """The rows of one class that weigh anything; the side is that of `ClassRows`."""

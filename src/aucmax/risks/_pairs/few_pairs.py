@@ -18,8 +18,6 @@ from aucmax._core.compiled import njit
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.risks._pairs.level_pairs import run_all, spans_of_groups
 
-__all__ = ["FewPairs", "FewRoom"]
-
 _MAX_PAIRS = 32  # per row, on average; with more, sweeps are cheaper
 _MAX_MOVES = 256  # per row, at most, to sort by insertion
 _MAX_RANGE = 600.0  # range of scores whose exponentials neither overflow nor vanish

@@ -9,8 +9,6 @@ from scipy import sparse
 from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import FloatArray, IntArray
 
-__all__ = ["beside", "gram", "window_laplacian"]
-
 _MAX_NUMBERS_AT_ONCE = 2**20  # of sparse columns made dense
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from aucmax._core.validation import FloatArray
 
-__all__ = ["add_moments", "read_off"]
-
 
 def add_moments(
     rows: Any, place: Any, first: int, last: int, moments: FloatArray

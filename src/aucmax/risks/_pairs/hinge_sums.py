@@ -11,15 +11,6 @@ from aucmax.risks._pairs.class_rows import ClassRows
 from aucmax.risks._pairs.forms import window_laplacian
 from aucmax.risks.contract import Support
 
-__all__ = [
-    "LARGEST_GAP_AT_A_KINK",
-    "HingeGrid",
-    "hinge_support",
-    "laplacian",
-    "mean_hinge",
-    "shifted",
-]
-
 # In units of the largest score: a pair as close to the kink as this is at it, because
 # else rounding, and with it the order of the rows, would decide on which side it is.
 LARGEST_GAP_AT_A_KINK = 1e-12

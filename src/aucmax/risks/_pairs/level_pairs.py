@@ -12,16 +12,6 @@ from numpy.typing import NDArray
 from aucmax._core.sorting import RowNumbers, deal_out
 from aucmax._core.validation import FloatArray, IntArray
 
-__all__ = [
-    "LevelWeights",
-    "Part",
-    "equal_weights",
-    "mauc_numbers",
-    "run_all",
-    "spans_of_groups",
-    "split_levels",
-]
-
 _BLOCK = 2**15  # rows that a thread takes at a time
 _MANY_LEVELS = 16  # more are compared digit by digit, in this base
 

@@ -28,8 +28,6 @@ from aucmax.risks._pairs.class_rows import highest
 from aucmax.risks._pairs.level_pairs import run_all
 from aucmax.risks._pairs.logistic_table import coefficients
 
-__all__ = ["GridClasses", "GridSums", "LogisticGrid"]
-
 _CELL = 0.5  # width of a cell, in units of the scores
 _GAIN = 25.0  # by which a further node lowers the error
 _FINER = 100.0  # sums at nodes, of whose error interpolation makes up to 8 times it

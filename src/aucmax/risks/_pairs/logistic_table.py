@@ -21,8 +21,6 @@ from numpy.polynomial import chebyshev, polynomial
 
 from aucmax._core.validation import FloatArray
 
-__all__ = ["FINEST", "change_of_curvature", "coefficients"]
-
 #: the best accuracy on offer; beyond it the rounding of the coefficients shows
 FINEST = 1e-12
 _MOST = 20

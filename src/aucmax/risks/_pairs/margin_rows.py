@@ -10,14 +10,6 @@ from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs.class_rows import ClassRows, highest, split_classes
 from aucmax.risks.contract import BoundRisk, Risk, reject_queries
 
-__all__ = [
-    "LARGEST_EXCESS",
-    "BoundMargin",
-    "Lowest",
-    "checked_nu",
-    "half_difference_of_means",
-]
-
 # In units of the weight of all: by which a sum of weights may miss the caller's, who
 # may have added them up in another order.
 LARGEST_EXCESS = 1e-9

@@ -9,8 +9,6 @@ import numpy as np
 from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.validation import BoolArray, FloatArray
 
-__all__ = ["RankBox", "check_sizes"]
-
 _LARGEST_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
 
 

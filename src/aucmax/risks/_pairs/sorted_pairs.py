@@ -12,8 +12,6 @@ from aucmax.risks._pairs import hinge_kernels
 from aucmax.risks._pairs.class_rows import ClassMembers, ClassRows
 from aucmax.risks._pairs.forms import window_laplacian
 
-__all__ = ["Ramp", "SortedPairs", "difference_of_rank", "sorted_pairs"]
-
 # Without weights, so many are formed and selected among in less time than guesses take.
 _MOST_PAIRS_AT_ONCE = 1 << 15
 _MOST_PAIRS_LISTED = 4096  # or a quarter of the rows, where that is more

@@ -25,8 +25,6 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 
-__all__ = ["Direction", "mehrotra_step"]
-
 _CORRECTOR_REACH = 0.3  # share of the way by which a corrector is to lengthen a step
 _MIN_CORRECTOR_GAIN = 0.05  # share of the way that makes a corrector worth its cost
 _MAX_IMBALANCE = 10.0  # of a product, against the mean aimed at

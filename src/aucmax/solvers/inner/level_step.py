@@ -14,8 +14,6 @@ from aucmax._core.validation import FloatArray, IntArray
 from aucmax.regularizers.regularizer import Hull
 from aucmax.solvers.inner.simplex_programs import Game, play_game, project_below_target
 
-__all__ = ["MasterSolution", "level_step"]
-
 _MAX_VERTICES_AT_ONCE = 400  # with more, a part of them is at work
 _ENTERING_VERTICES = 100  # per round
 _MAX_VERTICES_OF_CENTER = 200  # at work from the beginning

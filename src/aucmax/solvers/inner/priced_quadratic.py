@@ -14,8 +14,6 @@ from scipy.linalg import cho_factor, cho_solve
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.solvers.inner import _coordinate_kernels
 
-__all__ = ["Minimum", "minimize_at_norm", "minimize_at_price"]
-
 _SWEEPS_PER_ROUND = 12
 _MAX_ROUNDS = 100  # of sweeps and a Newton step
 _PARTS_OF_A_STEP = (1.0, 0.5, 0.2, 0.05)  # tried, until the function falls

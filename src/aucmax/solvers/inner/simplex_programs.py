@@ -25,8 +25,6 @@ from scipy.linalg.lapack import dposv, dpotrs
 from aucmax._core.validation import FloatArray
 from aucmax.solvers.inner.interior_point import Direction, mehrotra_step
 
-__all__ = ["Game", "play_game", "project_below_target"]
-
 _SHARE_OF_STEP = 0.995  # of the way to the boundary, and of a full step
 _RIDGES = (0.0, 1e-14, 1e-11, 1e-7)  # shares of a pivot that equal cuts make 0
 _MAX_PRODUCT_PER_CALL = 200_000  # multiplications for which BLAS wakes no threads

@@ -17,8 +17,6 @@ from scipy.linalg.blas import dtrsv
 
 from aucmax._core.validation import FloatArray
 
-__all__ = ["minimize_on_simplex"]
-
 # A difference below this share of its terms is rounding: four units in the last place.
 _MAX_ROUNDING_ERROR = 4.0 * 2.220446049250313e-16
 _MIN_PIVOT = 1e-300  # also where all terms are 0
