@@ -69,6 +69,7 @@ def queries() -> float:
         "max_depth": 0,
         "eta": 0.1,
         "tree_method": "hist",
+        "max_bin": 255,  # checked against that of the rows
         "nthread": THREADS,
     }
 
