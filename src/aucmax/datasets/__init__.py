@@ -9,14 +9,13 @@ from aucmax.datasets.loading import MISSING, load_table, save_table
 from aucmax.datasets.on_disk import TableOnDisk, open_table
 from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
 from aucmax.datasets.part_files import find_files
-from aucmax.datasets.svmlight import LetorData, SvmlightData, load_letor, load_svmlight
+from aucmax.datasets.svmlight import SvmlightData, load_letor, load_svmlight
 
 __all__ = [
     "COMPRESSIONS",
     "FORMATS",
     "MISSING",
     "Decimals",
-    "LetorData",
     "SvmlightData",
     "TableOnDisk",
     "file_format",
