@@ -77,10 +77,10 @@ def pytest_collection():
 def pytest_collection_modifyitems(config, items):
     """Leave out some tests, and some cases of tests that have many, by AUCMAX_SAMPLE.
 
-    One case in n stays of a test that is marked sampled(n), and one in four of any other
-    with more than a dozen cases, except where each file or each model has one case: in
-    the top folder and in `contracts`. A test that is marked rotating(n) stays on one day
-    in n, whole. `make torture` runs everything.
+    One case in n stays of a test that is marked sampled(n), and one in four of any
+    other with more than a dozen cases, except where each file or each model has one
+    case: in the top folder and in `contracts`. A test that is marked rotating(n) stays
+    on one day in n, whole. `make torture` runs everything.
     """
     if os.environ.get("AUCMAX_TORTURE"):
         return
@@ -98,7 +98,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def _is_due(item):
-    """Return whether a test that is marked rotating(n) is run: once in n samples in a row."""
+    """Return whether this is the one day in n of a test marked rotating(n)."""
     mark = item.get_closest_marker("rotating")
     if mark is None:
         return True
