@@ -93,7 +93,7 @@ class BoundPairLogistic(BoundRisk):
         self.labels = codes > 0
         self.n_rows = codes.size
         self.n_queries = 1 if queries is None else queries.n_queries
-        self._rooms = threading.local()
+        self._of_thread = threading.local()
         self._is_ranked = bool(risk.rank_weighted)
         self._n_jobs = int(risk.n_jobs)
         self.relative_error = float(risk.accuracy)
@@ -227,7 +227,7 @@ class BoundPairLogistic(BoundRisk):
         ranks = _UNUSED
         if has_many and self._is_ranked:
             ranks = self._rank(by_query, widths)
-        room = self._room()
+        buffers = self._own_buffers()
         value = 0.0
         # parts are added up before they are rounded
         found = (np.empty(self.n_rows), np.empty(self.n_rows)) if has_many else out
@@ -241,17 +241,17 @@ class BoundPairLogistic(BoundRisk):
             laid_out = kernels.SweepRows(
                 part.starts,
                 ordered,
-                room.find_decays(ordered, self._width),
+                buffers.find_decays(ordered, self._width),
                 steps,
                 part.classes[rows],
                 _UNUSED if weights is None else weights[rows],
             )
             settings = self._pairing(part, factors), self._table, self._n_jobs
             is_wanted = {"with_value": with_value, "with_slopes": not is_done}
-            value += room.sweep(part, laid_out, settings, **is_wanted)
+            value += buffers.sweep(part, laid_out, settings, **is_wanted)
             if not is_done:
                 is_first = part is self._parts[0]
-                room.give_to_rows(rows, self._n_jobs, is_first, *found)
+                buffers.give_to_rows(rows, self._n_jobs, is_first, *found)
         if has_many and not is_done:
             for result, sums_of_parts in zip(out, found, strict=True):
                 result[:] = sums_of_parts
@@ -263,9 +263,9 @@ class BoundPairLogistic(BoundRisk):
         """Fill in both derivatives, if there are so few pairs that this is cheapest."""
         if self._few is None:
             return False
-        if not hasattr(self._rooms, "few"):
-            self._rooms.few = self._few.room()
-        settings = self._width, factors, self._rooms.few, self._n_jobs
+        if not hasattr(self._of_thread, "few"):
+            self._of_thread.few = self._few.buffers()
+        settings = self._width, factors, self._of_thread.few, self._n_jobs
         return self._few.fill_in(scores, *settings, out)
 
     def _as_two_classes(self, counted: LevelWeights) -> GridClasses | None:
@@ -291,11 +291,11 @@ class BoundPairLogistic(BoundRisk):
             return float(factors[0])
         return float(factors[0] * abs(self._numbers[0, 1] - self._numbers[0, 0]))
 
-    def _room(self) -> _Room:
-        """Return this thread's own room."""
-        if not hasattr(self._rooms, "own"):
-            self._rooms.own = _Room(self.n_rows)
-        own: _Room = self._rooms.own
+    def _own_buffers(self) -> _Buffers:
+        """Return this thread's own buffers."""
+        if not hasattr(self._of_thread, "own"):
+            self._of_thread.own = _Buffers(self.n_rows)
+        own: _Buffers = self._of_thread.own
         return own
 
     def _pairing(self, part: Part, factors: FloatArray) -> kernels.Pairing:
@@ -375,7 +375,7 @@ class BoundPairLogistic(BoundRisk):
         return scale
 
 
-class _Room:
+class _Buffers:
     """Places for what the sweeps need and find, kept from one call to the next.
 
     New memory costs as much as a third of the sweeps themselves.

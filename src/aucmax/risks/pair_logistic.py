@@ -19,7 +19,7 @@ from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 
 _PAIR_WEIGHTS = ("equal", "mauc")
 _CLASSES = ("positive", "all")
-_MOST_MAUC_LEVELS = 1000
+_MAX_MAUC_LEVELS = 1000
 
 
 class PairLogistic(BaseEstimator):
@@ -193,10 +193,10 @@ class PairLogistic(BaseEstimator):
                 )
             if self.pair_weights == "mauc":
                 raise IncompatibleError(f"{name} needs pair_weights='equal'.")
-        if self.pair_weights == "mauc" and levels.size > _MOST_MAUC_LEVELS:
+        if self.pair_weights == "mauc" and levels.size > _MAX_MAUC_LEVELS:
             raise ValueError(
                 f"pair_weights='mauc' compares each level with the others, and labels "
-                f"have {levels.size} levels, more than {_MOST_MAUC_LEVELS}. Merge "
+                f"have {levels.size} levels, more than {_MAX_MAUC_LEVELS}. Merge "
                 "levels, or take pair_weights='equal'."
             )
 

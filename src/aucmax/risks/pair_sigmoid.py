@@ -11,7 +11,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.risks.contract import BoundRisk
 from aucmax.risks.pair_logistic import PairLogistic
 
-_SMALLEST_TAU = 1e-300  # slopes grow with 1 / tau and must stay finite
+_MIN_TAU = 1e-300  # slopes grow with 1 / tau and must stay finite
 
 
 class PairSigmoid(BaseEstimator):
@@ -107,7 +107,7 @@ class BoundPairSigmoid(BoundRisk):
         queries: ArrayLike | None,
     ) -> None:
         check_positive("tau", risk.tau)
-        if risk.tau < _SMALLEST_TAU:
+        if risk.tau < _MIN_TAU:
             raise ValueError(f"tau must be at least 1e-300, got {risk.tau!r}.")
         super().__init__(risk, labels, sample_weight, queries)
         self.relative_error = float(risk.accuracy)

@@ -11,7 +11,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs import box_kernels, hinge_kernels
 from aucmax.risks._pairs.forms import window_laplacian
-from aucmax.risks._pairs.hinge_sums import LARGEST_GAP_AT_A_KINK
+from aucmax.risks._pairs.hinge_sums import MAX_KINK_DISTANCE
 from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.contract import BoundRisk, Risk, Support
 
@@ -138,7 +138,7 @@ class BoundPerQuery(BoundRisk):
             rows.starts,
             np.array(box[:3]),
             box.is_loose,
-            LARGEST_GAP_AT_A_KINK,
+            MAX_KINK_DISTANCE,
             slopes,
         )
         sign = -1.0 if box.is_mirrored else 1.0
@@ -206,7 +206,7 @@ class SortedQueries(NamedTuple):
         """
         values, slopes = self.values.copy(), np.empty_like(self.values)
         value = box_kernels.mean_pair_hinge(
-            values, self.weights, self.starts, LARGEST_GAP_AT_A_KINK, slopes
+            values, self.weights, self.starts, MAX_KINK_DISTANCE, slopes
         )
         is_positive = self.is_positive
         if width > 0.0:

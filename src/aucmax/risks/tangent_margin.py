@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs.class_rows import ClassRows
 from aucmax.risks._pairs.margin_rows import (
-    LARGEST_EXCESS,
+    MAX_EXCESS,
     BoundMargin,
     Lowest,
     checked_nu,
@@ -167,7 +167,7 @@ class BoundTangentMargin(BoundMargin):
     ) -> tuple[float, float]:
         """Return the interval of nu_pos; it holds nu_center."""
         checked_nu("nu", self.risk.nu, "pairs", weight_pos * weight_neg)
-        center, slack = self.risk.nu_center, 1.0 + LARGEST_EXCESS
+        center, slack = self.risk.nu_center, 1.0 + MAX_EXCESS
         first = self.risk.nu / weight_neg
         if not first / slack <= center <= weight_pos * slack:
             raise ValueError(

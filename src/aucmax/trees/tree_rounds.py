@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.early_stopping import RoundMonitor
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.risks import BoundPairLogistic
@@ -83,7 +83,7 @@ class TreeRounds:
 
     def __init__(
         self,
-        watch: RoundsWatch,
+        watch: RoundMonitor,
         rows: BinnedRows,
         pairs: BoundPairLogistic,
         evaluation: Evaluation | None = None,

@@ -13,7 +13,7 @@ from aucmax.risks.contract import Support
 
 # In units of the largest score: a pair as close to the kink as this is at it, because
 # else rounding, and with it the order of the rows, would decide on which side it is.
-LARGEST_GAP_AT_A_KINK = 1e-12
+MAX_KINK_DISTANCE = 1e-12
 
 
 def shifted(
@@ -35,7 +35,7 @@ def shifted(
     return (
         positive._replace(values=positive.values - constant),
         negative._replace(values=negative.values - (constant - lift)),
-        LARGEST_GAP_AT_A_KINK * max(-low, high, margin),
+        MAX_KINK_DISTANCE * max(-low, high, margin),
     )
 
 

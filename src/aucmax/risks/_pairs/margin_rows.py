@@ -12,7 +12,7 @@ from aucmax.risks.contract import BoundRisk, Risk, reject_queries
 
 # In units of the weight of all: by which a sum of weights may miss the caller's, who
 # may have added them up in another order.
-LARGEST_EXCESS = 1e-9
+MAX_EXCESS = 1e-9
 
 
 class BoundMargin(BoundRisk):
@@ -40,7 +40,7 @@ def checked_nu(name: str, nu: float, counted: str, total: float) -> float:
 
     The message calls the parameter `name`, and what has the weight `counted`.
     """
-    if not 0.0 < nu <= total * (1.0 + LARGEST_EXCESS):
+    if not 0.0 < nu <= total * (1.0 + MAX_EXCESS):
         raise ValueError(
             f"{name}, the weight of the {counted} that count, must be above 0 and at "
             f"most that of all {counted}, {total:.12g}, got {nu!r}; use epsilon times "

@@ -9,7 +9,7 @@ import numpy as np
 from aucmax._core.parameters import check_choice, check_range
 from aucmax._core.validation import BoolArray, FloatArray
 
-_LARGEST_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
+_MAX_SHORTFALL = 1e-9  # that a range may have, being rounded
 
 
 class RankBox(NamedTuple):
@@ -68,7 +68,7 @@ def check_sizes(
     ):
         low, high = check_range(name, ends)
         n_rows = int(np.count_nonzero(members & counted))
-        if (high - low) * n_rows < 1.0 - _LARGEST_SHORTFALL_OF_A_ROW:
+        if (high - low) * n_rows < 1.0 - _MAX_SHORTFALL:
             digits = 10.0 ** (2 - math.floor(math.log10(1.0 / n_rows)))
             needed = math.ceil(digits / n_rows) / digits
             raise ValueError(
