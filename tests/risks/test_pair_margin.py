@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_margins as reference
-from aucmax.risks import InstanceMargin, PairMargin, pairs_with_margin
 from aucmax.risks._pairs import sorted_pairs
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin, pairs_with_margin
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
