@@ -270,5 +270,5 @@ def test_a_margin_is_a_unit_of_the_scores(scores, margin):
 
 
 def test_risks_of_all_rows_take_no_queries():
-    with pytest.raises(IncompatibleError, match=r"PairMargin .* does not support queries"):
+    with pytest.raises(IncompatibleError, match=r"PairMargin .* not support queries"):
         PairMargin(1.0).bind(LABELS, queries=QID)
