@@ -172,7 +172,7 @@ class Comparison:
     random_state : int
         What decided how rows were dealt to the folds.
     fingerprint : str
-        Of all rows (:func:`aucmax.tables.digest_table`).
+        First 16 hexadecimal digits of the SHA-256 of names, types and cells.
     """
 
     results: tuple[ModelResult, ...]

@@ -12,7 +12,8 @@ from sklearn.utils import _safe_indexing
 from aucmax.decisions.calibration import along_knots, learn_calibration
 from aucmax.inspection import permutation_importance
 from aucmax.report.contents import Importance, Probabilities
-from aucmax.tables import Target, as_table
+from aucmax.tables import Target
+from aucmax.tables.frames import as_table
 
 Floats = NDArray[np.float64]
 

@@ -22,7 +22,8 @@ from aucmax.report.insights import (
     probabilities_of,
 )
 from aucmax.report.ranked_steps import found_among_first
-from aucmax.tables import Target, digest_table
+from aucmax.tables import Target
+from aucmax.tables.frames import digest_table
 
 _POSITION = "position, the share of negatives that a row outranks"
 _IN_QUERIES = (
