@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from aucmax import AUCSVC
 from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import ConstantScoresWarning
-from aucmax.model_selection import choose_aim, compare_models, report_model
+from aucmax.model_selection import choose_goal, compare_models, report_model
 from aucmax.report.insights import cross_fitted_probabilities, importance_of
 from aucmax.tables import TableModel, encode_target
 
@@ -177,7 +177,7 @@ def test_wide_tables_try_the_columns_that_tell_the_classes_apart():
     X, y = table(300, 200)
     target = encode_target(y, "sick")
     model = TableModel(GaussianNB(), positive="sick").fit(X, y)
-    found = importance_of("nb", model, X, target, choose_aim(target), "rows")
+    found = importance_of("nb", model, X, target, choose_goal(target), "rows")
     assert len(found.found.column) == 40
     assert {"age", SCRIPT, "kind"} <= set(found.found.column)
     assert found.n_columns == 201

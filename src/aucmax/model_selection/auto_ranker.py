@@ -327,8 +327,8 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         record: dict[str, float] = {}
         for name, ranges in (("auc", WHOLE_CURVE), ("partial_auc", part)):
             # the part that was not asked for is a side figure
-            is_aim = ranges == ranked.part
-            with nullcontext() if is_aim else ignore_few_rows():
+            is_goal = ranges == ranked.part
+            with nullcontext() if is_goal else ignore_few_rows():
                 found = estimate(ranked, scores, ranges)
             record |= {
                 name: float(found.value),

@@ -31,7 +31,7 @@ _REPEATS_OF_FEW = 3
 
 
 def importance_of(
-    name: str, model: Any, table: Any, target: Target, aim: Any, rows: str
+    name: str, model: Any, table: Any, target: Target, goal: Any, rows: str
 ) -> Importance | None:
     """Measure what a model looks at; None if rows are too few, or in queries."""
     if target.queries is not None or min(target.n_positive, target.n_negative) < 2:
@@ -52,7 +52,7 @@ def importance_of(
         columns=tried,
         sample_weight=taken.weights,
         n_repeats=_REPEATS_OF_FEW if len(tried) <= _FEW_COLUMNS else 1,
-        **aim.ranges,
+        **goal.ranges,
     )
     note = f"Measured on {chosen.size:,} {rows}."
     if len(tried) < len(names):

@@ -1,6 +1,6 @@
 """Reports of a comparison, and of one model on other rows.
 
-:mod:`aucmax.model_selection` imports this package, so that its `Comparison`, `Aim` and
+:mod:`aucmax.model_selection` imports this package, so that its `Comparison`, `Goal` and
 `ModelResult` are not imported here.
 """
 
@@ -60,7 +60,7 @@ def _contents(
     reproduction: Mapping[str, str] | None,
     with_insights: bool,
 ) -> ReportContents:
-    target, aim, fold = comparison.target, comparison.aim, comparison.last_fold
+    target, goal, fold = comparison.target, comparison.goal, comparison.last_fold
     rows = sorted(
         comparison.results,
         key=lambda row: (row.problem is not None, -np.nan_to_num(row.main)),
@@ -81,7 +81,7 @@ def _contents(
         tested = "test rows of the last fold" if is_fold else "test rows"
         insights = {
             "importance": importance_of(
-                comparison.best, model, fold.table, fold.target, aim, tested
+                comparison.best, model, fold.table, fold.target, goal, tested
             ),
             "certificates": list(certificates_of(fold.models)),
             "probabilities": cross_fitted_probabilities(
@@ -105,7 +105,7 @@ def _contents(
         labels=labels,
         rankings=rankings,
         scale=_POSITION,
-        fpr_range=_shaded(aim),
+        fpr_range=_shaded(goal),
         notices=[str(notice) for notice in comparison.notices],
         reproduction={
             **(reproduction or {}),
@@ -166,9 +166,9 @@ def _counts(target: Target) -> str:
     return f"{text}."
 
 
-def _shaded(aim: Any) -> Sequence[float] | None:
-    is_part = aim.metric == "partial_auc" and aim.fpr_range != (0.0, 1.0)
-    return aim.fpr_range if is_part else None
+def _shaded(goal: Any) -> Sequence[float] | None:
+    is_part = goal.metric == "partial_auc" and goal.fpr_range != (0.0, 1.0)
+    return goal.fpr_range if is_part else None
 
 
 def _versions() -> str:
@@ -186,7 +186,7 @@ def report_scores(
     target: Target,
     scores: NDArray[np.float64],
     *,
-    aim: Any,
+    goal: Any,
     titles: Sequence[str],
     title: str | None = None,
     notices: Sequence[str] = (),
@@ -200,7 +200,7 @@ def report_scores(
     """
     name, labels = result.name, target.relevant == 1
     rankings = [NamedRanking(name, scores)] if target.queries is None else []
-    verdict = f"{name}: {_how_well(result, aim)}."
+    verdict = f"{name}: {_how_well(result, goal)}."
     if rankings:
         verdict += f" {found_among_first(labels, rankings[0])}"
     doubts = _rows_of_training(model, table, target)
@@ -219,9 +219,9 @@ def report_scores(
         labels=labels,
         rankings=rankings,
         scale="the score of the model",
-        fpr_range=_shaded(aim),
+        fpr_range=_shaded(goal),
         probabilities=probabilities_of({name: model}, rows, target),
-        importance=importance_of(name, model, rows, target, aim, "of these rows"),
+        importance=importance_of(name, model, rows, target, goal, "of these rows"),
         notices=[*notices, *doubts, *found],
         certificates=list(certificates_of({name: model})),
         reproduction={
@@ -252,22 +252,22 @@ def _sentence(comparison: Any) -> str:
     if comparison.best is None:
         return "No model ranks these rows: all of them have constant scores."
     best = next(r for r in comparison.results if r.name == comparison.best)
-    text = _how_well(best, comparison.aim)
+    text = _how_well(best, comparison.goal)
     return f"{best.name} ranks best: {text}. {_against(comparison)}".strip()
 
 
-def _how_well(result: Any, aim: Any) -> str:
+def _how_well(result: Any, goal: Any) -> str:
     value, low, high = result.main, result.low, result.high
     interval = f" (95% interval {low:.1%} to {high:.1%})" if low == low else ""
-    if aim.metric == "auc":
+    if goal.metric == "auc":
         return f"it puts a positive above a negative in {value:.1%} of pairs{interval}"
-    if aim.metric == "partial_auc":
+    if goal.metric == "partial_auc":
         return (
-            f"over {aim.part_in_words} it finds {value:.1%} of the positives on "
+            f"over {goal.part_in_words} it finds {value:.1%} of the positives on "
             f"average{interval}"
         )
     interval = f" (95% interval {low:.4f} to {high:.4f})" if low == low else ""
-    return f"{aim.title} {value:.4f}{interval}"
+    return f"{goal.title} {value:.4f}{interval}"
 
 
 def _against(comparison: Any) -> str:
