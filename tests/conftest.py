@@ -75,25 +75,35 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out some cases of tests that have many, by AUCMAX_SAMPLE.
+    """Leave out some tests, and some cases of tests that have many, by AUCMAX_SAMPLE.
 
-    One in n stays of a test that is marked as sampled(n), and one in four of any other
-    with more than a dozen cases, but for those that look at each file or each model
-    once: in the folder of all tests, and in `contracts`. `make torture` runs them all.
+    One case in n stays of a test that is marked sampled(n), and one in four of any
+    other with more than a dozen cases, except where each file or each model has one
+    case: in the top folder and in `contracts`. A test that is marked rotating(n) stays
+    on one day in n, whole. `make torture` runs everything.
     """
     if os.environ.get("AUCMAX_TORTURE"):
         return
+    left_out = {item for item in items if not _is_due(item)}
     cases = defaultdict(list)
     for item in items:
         if hasattr(item, "callspec"):
             cases[item.parent.nodeid, item.originalname].append(item)
-    left_out = set()
     for of_one_test in cases.values():
         n_kept = -(-len(of_one_test) // _one_in(of_one_test))
         of_one_test.sort(key=lambda item: _drawn(item.nodeid))
         left_out.update(of_one_test[n_kept:])
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
+
+
+def _is_due(item):
+    """Return whether this is the one day in n of a test marked rotating(n)."""
+    mark = item.get_closest_marker("rotating")
+    if mark is None:
+        return True
+    name = f"{item.parent.nodeid} {item.originalname}"
+    return (int(os.environ["AUCMAX_SAMPLE"]) + crc32(name.encode())) % mark.args[0] == 0
 
 
 def _one_in(cases):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aucmax.metrics import auc_interval, partial_auc_score
-from aucmax.model_selection import Aim, compare_models, summarise_scores
+from aucmax.model_selection import Goal, compare_models, summarise_scores
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)
@@ -60,7 +60,7 @@ def test_the_record_is_made_of_simple_values():
 
 
 def test_one_ranking_is_measured_like_a_fold():
-    summary = summarise_scores(encode_target(LABELS), X[:, 0], Aim("auc", (0, 0.3)))
+    summary = summarise_scores(encode_target(LABELS), X[:, 0], Goal("auc", (0, 0.3)))
     known = auc_interval(LABELS, X[:, 0])
     assert (summary.measures["auc"], summary.low, summary.high) == pytest.approx(
         (known.auc, known.low, known.high)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from aucmax import metrics
-from aucmax.model_selection import Aim
-from aucmax.model_selection.aim import measure
+from aucmax.model_selection import Goal
+from aucmax.model_selection.goals import measure
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)
@@ -11,8 +11,8 @@ QUERIES = RNG.integers(0, 30, 400)
 LEVELS = RNG.integers(0, 3, 400) * (QUERIES % 5 > 0)
 SCORES = LEVELS + 2 * RNG.normal(size=400).round(1)
 RANGE = (0.0, 0.3)
-AUC = Aim("auc", RANGE)
-MAUC = Aim("mauc", RANGE)
+AUC = Goal("auc", RANGE)
+MAUC = Goal("mauc", RANGE)
 
 
 def test_the_mean_over_queries_is_that_of_the_metrics():

@@ -250,7 +250,7 @@ def run_comparison(
 ) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
     from aucmax._core.compiled import Loop
-    from aucmax.model_selection import PlannedComparison, choose_aim
+    from aucmax.model_selection import PlannedComparison, choose_goal
 
     models = task.models_for(data)
     target = data.encode(models, task.positive)
@@ -261,7 +261,7 @@ def run_comparison(
         data.rows,
         target,
         models,
-        choose_aim(target, task.metric, **task.ranges),
+        choose_goal(target, task.metric, **task.ranges),
         test=test,
         n_folds=task.n_folds,
         random_state=task.seed,
@@ -303,8 +303,10 @@ def _save_results(
         )
 
     def draw(path: Path) -> None:
-        found, aim = comparison, comparison.aim
-        curves = found.target, found.positions, found.ranked, aim
+        # the order and colours of the report
+        ranked = sorted(comparison.ranked, key=lambda result: -result.main)
+        positions = {one.name: comparison.positions[one.name] for one in ranked}
+        curves = comparison.target, positions, ranked, comparison.goal
         save_curves(path, *curves, overwrite=task.force)
 
     def describe(path: Path) -> None:
@@ -321,7 +323,7 @@ def _save_results(
         saved["report"] = console.write(task.report, describe, "Report:     {}")
     if task.model_file is not None:
         auto = dict(task.auto) if comparison.best == "auto" else None
-        model = fit_model(comparison.best, data, target, comparison.aim, console, auto)
+        model = fit_model(comparison.best, data, target, comparison.goal, console, auto)
         write = partial(aucmax.save, model, overwrite=task.force)
         saved["dropped_columns"] = model.encoder_.dropped_
         line = f"Best model: {{}} ({comparison.best}, fitted to all rows)"

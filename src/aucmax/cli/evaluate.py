@@ -92,7 +92,7 @@ def evaluate(
     that was fitted to more than two levels is measured by MAUC and ordinal AUC.
     """
     from aucmax.decisions import reliability
-    from aucmax.model_selection import choose_aim, summarise_scores, trained_ranges
+    from aucmax.model_selection import choose_goal, summarise_scores, trained_ranges
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
@@ -106,8 +106,8 @@ def evaluate(
     )
     truth = test.match(fitted.grading_)
     scores = fitted.decision_function(test.rows)
-    aim = choose_aim(truth, metric, **(ranges or trained_ranges(fitted)))
-    summary = summarise_scores(truth, scores, aim)
+    goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
+    summary = summarise_scores(truth, scores, goal)
     if summary.n_constant:
         raise NothingRankedError(
             f"{model} gives all {test.n_rows} rows of {data.path} the same score"
@@ -132,10 +132,10 @@ def evaluate(
         "model": fitted.name,
         **target_record(test, truth),
         **summary.measures,
-        f"{aim.metric}_interval": _interval(summary),
-        "metric": aim.metric,
-        "fpr_range": list(aim.fpr_range),
-        "tpr_range": list(aim.tpr_range),
+        f"{goal.metric}_interval": _interval(summary),
+        "metric": goal.metric,
+        "fpr_range": list(goal.fpr_range),
+        "tpr_range": list(goal.tpr_range),
         "operating_point": None if point is None else point.as_dict(),
         "probabilities": None if chances is None else chances.as_dict(),
         "known_rows": None if isnan(known) else known,
@@ -147,12 +147,12 @@ def evaluate(
             target=truth,
             scores=positions,
             results=[summary],
-            aim=aim,
+            goal=goal,
             overwrite=force,
         )
         record["figure"] = console.write(figure, write)
     console.say(f"{fitted.name or 'the model'} on {test.describe(truth)}")
-    _print_measures(summary, truth, aim, console)
+    _print_measures(summary, truth, goal, console)
     if point is not None:
         _print_point(point, is_own=not cut, console=console)
     if chances is not None:
@@ -231,13 +231,13 @@ def _print_chances(found: Any, console: Console) -> None:
         console.say(f"  {said:>7.1%}   {share:>7.1%}  {ends:<18} {n_rows:>6}")
 
 
-def _print_measures(summary: Any, truth: Any, aim: Any, console: Console) -> None:
+def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> None:
     from aucmax.model_selection import MEASURES
 
     relevant = "rows above the lowest level" if truth.is_graded else None
     meanings = {
         "auc": relevant,
-        "partial_auc": f"{aim.part_in_words}; 1 for a perfect ranking",
+        "partial_auc": f"{goal.part_in_words}; 1 for a perfect ranking",
         "mauc": "each level above 0 against all other rows",
         "ordinal_auc": "pairs of different levels in order; 1 for a perfect ranking",
         "ndcg": "of the first 10 rows of each query",
@@ -245,9 +245,9 @@ def _print_measures(summary: Any, truth: Any, aim: Any, console: Console) -> Non
     }
     if ends := _interval(summary):
         interval = f"95% interval {ends[0]:.4f} to {ends[1]:.4f}"
-        meanings[aim.metric] = (
-            f"{interval}; {meanings[aim.metric]}"
-            if aim.metric == "partial_auc"
+        meanings[goal.metric] = (
+            f"{interval}; {meanings[goal.metric]}"
+            if goal.metric == "partial_auc"
             else interval
         )
     for name, value in summary.measures.items():

@@ -12,7 +12,7 @@ def save_curves(
     target: Any,
     scores: dict[str, Any],
     results: Sequence[Any],
-    aim: Any,
+    goal: Any,
     *,
     overwrite: bool,
 ) -> None:
@@ -25,7 +25,10 @@ def save_curves(
     from aucmax.persistence import atomic_output
 
     whole = (0.0, 1.0)
-    has_part = not target.is_graded and (aim.fpr_range, aim.tpr_range) != (whole, whole)
+    has_part = not target.is_graded and (goal.fpr_range, goal.tpr_range) != (
+        whole,
+        whole,
+    )
     drawn = plots.roc_curve(
         target.relevant,
         scores,
@@ -37,13 +40,13 @@ def save_curves(
         replace(
             curve,
             auc=result.measures["auc"],
-            interval=_interval(curve, result) if aim.metric == "auc" else None,
+            interval=_interval(curve, result) if goal.metric == "auc" else None,
             partial_auc=result.measures["partial_auc"] if has_part else None,
         )
         for curve, result in zip(drawn.curves, results, strict=True)
     ]
     display = plots.ROCCurveDisplay(
-        curves, fpr_range=aim.fpr_range if has_part else None, title=drawn.title
+        curves, fpr_range=goal.fpr_range if has_part else None, title=drawn.title
     )
     figure = display.plot(_new_axes()).figure_
     with atomic_output(path, overwrite=overwrite) as file:

@@ -134,7 +134,7 @@ def fit(
     from sklearn.utils.validation import has_fit_parameter
 
     import aucmax
-    from aucmax.model_selection import choose_aim, parse_parameters, table_model
+    from aucmax.model_selection import choose_goal, parse_parameters, table_model
 
     check_outputs([output], force, data.files)
     check_outputs([checkpoint], True, [*data.files, output])
@@ -167,21 +167,21 @@ def fit(
         row_columns,
     )
     training = drop_unknown(training, missing_target, console)
-    goal = training.encode([model], positive)
-    aim = choose_aim(goal, **ranges)
-    if unused := aim.ranges.keys() & ranges.keys() - set(MODELS[model].ranges):
+    labels = training.encode([model], positive)
+    goal = choose_goal(labels, **ranges)
+    if unused := goal.ranges.keys() & ranges.keys() - set(MODELS[model].ranges):
         options = " and ".join(map(flag, sorted(unused)))
         raise click.UsageError(
             f"{model} cannot be trained for a part of the ROC curve by {options}; "
             "--model linear can."
         )
-    if goal.is_graded and calibrate not in (None, "none"):
+    if labels.is_graded and calibrate not in (None, "none"):
         raise click.UsageError(
             f"{training.target_name} has more than two levels, and probabilities are "
             "those of two classes; leave out --calibrate, or name --positive."
         )
     fitted = fit_model(
-        model, training, goal, aim, console, parameters, calibrate, checkpoint
+        model, training, labels, goal, console, parameters, calibrate, checkpoint
     )
     describe_columns(fitted.encoder_, console)
     place = console.write(output, partial(aucmax.save, fitted, overwrite=force))
@@ -189,15 +189,15 @@ def fit(
         echo(f"The checkpoint {checkpoint} is kept for another try.", err=True)
     elif checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
-    notices = note_findings(training, goal, fitted.encoder_, console)
-    console.say(f"Fitted {model} on {training.describe(goal)}.")
+    notices = note_findings(training, labels, fitted.encoder_, console)
+    console.say(f"Fitted {model} on {training.describe(labels)}.")
     record = {
         "model": model,
-        **target_record(training, goal),
+        **target_record(training, labels),
         **auto_record(fitted, notices, console),
         "notices": notices,
         "dropped_columns": fitted.encoder_.dropped_,
-        **{name: list(ends) for name, ends in aim.ranges.items()},
+        **{name: list(ends) for name, ends in goal.ranges.items()},
         "parameters": parameters,
         "calibrate": fitted.calibrate,
         "model_file": place,

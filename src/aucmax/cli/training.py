@@ -16,8 +16,8 @@ from aucmax.model_selection import MODELS
 def fit_model(
     name: str,
     training: Data,
+    labels: Any,
     goal: Any,
-    aim: Any,
     console: Console,
     parameters: dict[str, Any] | None = None,
     calibrate: str | None = None,
@@ -26,19 +26,20 @@ def fit_model(
     """Fit a model by name, or raise an error if it ranks nothing."""
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
     from aucmax.model_selection import table_model
-    from aucmax.tables import TableEncoder, has_constant_scores
+    from aucmax.tables import TableEncoder
+    from aucmax.tables.target import has_constant_scores
 
     # auto has the scores to learn probabilities; others would take several fits
     calibrate = calibrate or ("auto" if name == "auto" else "none")
     model = table_model(
         name,
-        ranges=aim.ranges,
+        ranges=goal.ranges,
         parameters=parameters,
         levels="learn" if MODELS[name].learns_levels else "relevant",
         target=training.target,
         query_column=training.query_column,
         encoder=TableEncoder(decimals=dict(training.decimals)),
-        calibrate=None if calibrate == "none" or goal.is_graded else calibrate,
+        calibrate=None if calibrate == "none" or labels.is_graded else calibrate,
     )
     on_workers = getattr(training.rows, "on_workers", False)
     if on_workers:  # trees of XGBoost know no codes of categories
@@ -52,11 +53,11 @@ def fit_model(
         warnings.simplefilter("ignore", OneClassQueryWarning)
         # an error says so below, in terms of this program
         warnings.simplefilter("ignore", ConstantScoresWarning)
-        model.fit(training.rows, goal, checkpoint=checkpoint)
-    if has_constant_scores(goal, model.decision_function(training.rows)):
+        model.fit(training.rows, labels, checkpoint=checkpoint)
+    if has_constant_scores(labels, model.decision_function(training.rows)):
         raise NothingRankedError(
             f"{name} gives all {training.n_rows} rows the same score"
-            f"{'' if goal.queries is None else ' within each query'}, so it ranks "
+            f"{'' if labels.queries is None else ' within each query'}, so it ranks "
             f"nothing and is not saved. {_advice(name)}"
         )
     return model
@@ -119,12 +120,12 @@ def describe_columns(encoder: Any, console: Console) -> None:
 
 
 def note_findings(
-    training: Data, goal: Any, encoder: Any, console: Console
+    training: Data, labels: Any, encoder: Any, console: Console
 ) -> list[dict[str, Any]]:
     """Look for leaks and the like on the usual folds; tell and return what is found."""
     from aucmax.model_selection import find_notices
 
-    notices = find_notices(training.rows, goal)
+    notices = find_notices(training.rows, labels)
     note_others(notices, encoder, console)
     return [notice.to_dict() for notice in notices]
 

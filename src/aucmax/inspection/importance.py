@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import check_integer, generator_of
+from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
@@ -29,7 +29,8 @@ from aucmax.metrics.uncertainty import (
     two_sided_test,
     variance_of_mean,
 )
-from aucmax.tables import Target, match_target
+from aucmax.tables import Target
+from aucmax.tables.target_encoding import match_target
 
 # Rows to score per column by default: smaller tables are shuffled several times.
 _ROWS_PER_COLUMN = 100_000
@@ -154,7 +155,7 @@ def permutation_importance(
         classes, box, confidence
     )
     start = measure.read(read_scores(model, rows.table))
-    generator = generator_of(random_state)
+    generator = random_generator(random_state)
     orders = [generator.permutation(rows.n_rows) for _ in range(n_repeats)]
     found = [
         measure.drop(

@@ -16,7 +16,6 @@ from aucmax.model_selection.models import (
 )
 
 if TYPE_CHECKING:
-    from aucmax.model_selection.aim import MEASURES, Aim, choose_aim
     from aucmax.model_selection.auto_ranker import AutoRanker
     from aucmax.model_selection.auto_search import AutoProgress
     from aucmax.model_selection.comparison import (
@@ -31,12 +30,13 @@ if TYPE_CHECKING:
         find_notices,
     )
     from aucmax.model_selection.fold_estimates import Summary, summarise_scores
+    from aucmax.model_selection.goals import MEASURES, Goal, choose_goal
     from aucmax.model_selection.model_report import report_model
     from aucmax.model_selection.typed_parameters import parse_parameters
 
 # loaded on first use, so that the list of models is there without scikit-learn
 _LAZY = {
-    "aim": ("MEASURES", "Aim", "choose_aim"),
+    "goals": ("MEASURES", "Goal", "choose_goal"),
     "auto_ranker": ("AutoRanker",),
     "auto_search": ("AutoProgress",),
     "comparison": ("Comparison", "FittedFold", "ModelResult", "VersusBaseline"),
@@ -52,17 +52,17 @@ __all__ = [
     "LEVEL_MODELS",
     "MEASURES",
     "MODELS",
-    "Aim",
     "AutoProgress",
     "AutoRanker",
     "Comparison",
     "FittedFold",
+    "Goal",
     "ModelResult",
     "NamedModel",
     "PlannedComparison",
     "Summary",
     "VersusBaseline",
-    "choose_aim",
+    "choose_goal",
     "compare_models",
     "compared_models",
     "find_model",

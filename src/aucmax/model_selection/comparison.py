@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._core.docstrings import documented
-from aucmax.model_selection.aim import Aim, measure_titles
+from aucmax.model_selection.goals import Goal, measure_titles
 from aucmax.tables import TableModel, TableNotice, Target
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class Comparison:
     scheme : {"folds", "groups", "times", "test"}
         How rows were divided: at random, by groups, by time, or into a table to learn
         from and one to test on.
-    aim : Aim
+    goal : Goal
         What decides, and the part of the ROC curve.
     notices : tuple of TableNotice
         What to look at before the numbers are believed: probable leaks and the like
@@ -172,7 +172,7 @@ class Comparison:
     random_state : int
         What decided how rows were dealt to the folds.
     fingerprint : str
-        Of all rows (:func:`aucmax.tables.digest_table`).
+        First 16 hexadecimal digits of the SHA-256 of names, types and cells.
     """
 
     results: tuple[ModelResult, ...]
@@ -185,7 +185,7 @@ class Comparison:
     fold_numbers: NDArray[np.intp]
     n_folds: int
     scheme: str
-    aim: Aim
+    goal: Goal
     notices: tuple[TableNotice, ...]
     last_fold: FittedFold | None = None
     random_state: int = 0
@@ -194,7 +194,7 @@ class Comparison:
     @property
     def metric(self) -> str:
         """The measure by which models are compared."""
-        return self.aim.metric
+        return self.goal.metric
 
     @property
     def ranked(self) -> tuple[ModelResult, ...]:
@@ -207,7 +207,7 @@ class Comparison:
         if self.best is None:
             return f"{models}: all have constant scores"
         best = max(result.main for result in self.ranked)
-        return f"{models}: best is {self.best!r}, {self.aim.title} {best:.4f}"
+        return f"{models}: best is {self.best!r}, {self.goal.title} {best:.4f}"
 
     def __str__(self) -> str:
         return "\n".join([*self._table(), "", *self.explain()])
@@ -215,7 +215,7 @@ class Comparison:
     @property
     def measure_titles(self) -> list[str]:
         """What the measures are called in a table, the main one first."""
-        return measure_titles(self.aim, self.results[0].measures)
+        return measure_titles(self.goal, self.results[0].measures)
 
     def _repr_html_(self) -> str:
         from aucmax.report.pages import comparison_table
@@ -263,8 +263,8 @@ class Comparison:
             **self.target.to_dict(),
             "folds": self.n_folds,
             "scheme": self.scheme,
-            "fpr_range": list(self.aim.fpr_range),
-            "tpr_range": list(self.aim.tpr_range),
+            "fpr_range": list(self.goal.fpr_range),
+            "tpr_range": list(self.goal.tpr_range),
             "metric": self.metric,
             "unit": self.unit,
             "best": self.best,
@@ -306,10 +306,10 @@ class Comparison:
             else f"Means over {over}, intervals by Student's t; seconds per fit."
         ]
         if self.metric == "partial_auc":
-            part = self.aim.part_in_words
+            part = self.goal.part_in_words
             lines.append(f"Models are chosen and tested by the mean over {part}.")
         if self.tests:
-            test = f"a paired test of the {self.aim.title} (DeLong)"
+            test = f"a paired test of the {self.goal.title} (DeLong)"
             if self.unit != "rows":
                 test = f"Student's t of the paired differences over {self.unit}"
             lines.append(f"p by {test}: beats or loses if p < 0.05, else even.")

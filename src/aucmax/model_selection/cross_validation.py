@@ -53,7 +53,6 @@ from aucmax._core.docstrings import documented
 from aucmax._core.folds import Folds, split_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
-from aucmax.model_selection.aim import Aim, choose_aim
 from aucmax.model_selection.comparison import (
     Comparison,
     FittedFold,
@@ -65,6 +64,7 @@ from aucmax.model_selection.fold_estimates import (
     compare_folds,
     summarise_folds,
 )
+from aucmax.model_selection.goals import Goal, choose_goal
 from aucmax.model_selection.models import (
     BASELINES,
     compared_models,
@@ -76,16 +76,15 @@ from aucmax.tables import (
     TableModel,
     TableNotice,
     Target,
-    as_table,
     check_table,
     describe_rows,
-    digest_table,
     encode_target,
-    match_target,
 )
 from aucmax.tables._scaling import fit_width
 from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.table_model import assemble_model, check_rows
+from aucmax.tables.target_encoding import match_target
 
 # rows of each class that are checked where not all are in memory
 _MAX_ROWS_OF_A_CLASS = 20_000
@@ -190,12 +189,12 @@ def compare_models(
     target = describe_rows(
         target, sample_weight=sample_weight, groups=groups, times=times
     )
-    aim = choose_aim(target, metric, fpr_range, tpr_range)
+    goal = choose_goal(target, metric, fpr_range, tpr_range)
     planned = PlannedComparison.of(
         X,
         target,
         models,
-        aim,
+        goal,
         test=test,
         baselines=baselines,
         n_folds=n_folds,
@@ -212,7 +211,7 @@ class PlannedComparison:
     models: Models  # unfitted, by their names
     baselines: list[str]  # those that the others are tested against
     splits: "Splits"
-    aim: Aim
+    goal: Goal
     random_state: int
 
     @classmethod
@@ -221,7 +220,7 @@ class PlannedComparison:
         X: Any,
         target: Target,
         models: Sequence[Any],
-        aim: Aim,
+        goal: Goal,
         *,
         test: tuple[Any, Any] | None = None,
         baselines: Sequence[str] | None = None,
@@ -237,7 +236,7 @@ class PlannedComparison:
         named = name_models(
             models,
             lambda name: table_model(
-                name, ranges=aim.ranges, parameters=chosen.get(name)
+                name, ranges=goal.ranges, parameters=chosen.get(name)
             ),
         )
         table = as_table(X)
@@ -247,7 +246,7 @@ class PlannedComparison:
         else:
             splits = Splits.of_two_tables(table, target, *test)
         baselines = _choose_baselines(baselines, named)
-        return cls(named, baselines, splits, aim, random_state)
+        return cls(named, baselines, splits, goal, random_state)
 
     @property
     def n_folds(self) -> int:
@@ -262,7 +261,7 @@ class PlannedComparison:
         folds: list[FoldScores] = []
         for k, (train, tested) in enumerate(splits.folds):
             known = splits.target.take(train)
-            fold = FoldScores(tested, splits.target.take(tested), self.aim)
+            fold = FoldScores(tested, splits.target.take(tested), self.goal)
             folds.append(fold)
             last = FittedFold({}, splits.table[tested], fold.target)
             for name, model in self.models.items():
@@ -324,7 +323,7 @@ class PlannedComparison:
             )[order],
             n_folds=len(folds),
             scheme=self.splits.scheme,
-            aim=self.aim,
+            goal=self.goal,
             notices=notices,
             last_fold=last,
             random_state=self.random_state,
@@ -334,7 +333,9 @@ class PlannedComparison:
 
 def _progress_line(fold: FoldScores, name: str) -> str:
     value = fold.main(name)
-    measured = "constant scores" if np.isnan(value) else f"{fold.aim.title} {value:.4f}"
+    measured = (
+        "constant scores" if np.isnan(value) else f"{fold.goal.title} {value:.4f}"
+    )
     return f"{name} {measured} {fold.seconds[name]:.2f} s"
 
 

@@ -22,8 +22,9 @@ from aucmax.metrics.uncertainty import (
     two_sided_test,
     warn_of_few_rows,
 )
-from aucmax.model_selection.aim import Aim, choose_aim, measure
-from aucmax.tables import Target, has_constant_scores
+from aucmax.model_selection.goals import Goal, choose_goal, measure
+from aucmax.tables import Target
+from aucmax.tables.target import has_constant_scores
 
 Floats = NDArray[np.float64]
 
@@ -179,7 +180,7 @@ class FoldScores:
 
     rows: NDArray[np.intp]
     target: Target
-    aim: Aim
+    goal: Goal
     scores: dict[str, Floats] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     measures: dict[str, dict[str, Floats]] = field(default_factory=dict)
@@ -188,7 +189,7 @@ class FoldScores:
         """Take the scores of a model, and measure them."""
         self.scores[name] = scores
         self.seconds[name] = seconds
-        self.measures[name] = measure(self.target, scores, self.aim)
+        self.measures[name] = measure(self.target, scores, self.goal)
 
     def is_constant(self, name: str) -> bool:
         """Whether the scores of a model rank nothing."""
@@ -198,7 +199,7 @@ class FoldScores:
         """Mean of the main measure over the queries; NaN if the scores are constant."""
         if self.is_constant(name):
             return np.nan
-        return float(np.nanmean(self.measures[name][self.aim.metric]))
+        return float(np.nanmean(self.measures[name][self.goal.metric]))
 
     @property
     def unit(self) -> str:
@@ -242,13 +243,13 @@ def summarise_folds(folds: Sequence[FoldScores], name: str) -> Summary:
     if folds[0].unit == "rows":
         weights = _weights(folds)
         areas = fold_intervals(
-            ((fold.target, fold.scores[name]) for fold in folds), folds[0].aim.ranges
+            ((fold.target, fold.scores[name]) for fold in folds), folds[0].goal.ranges
         )
         measures = {key: float(weights @ value) for key, value in values.items()}
         estimate = pool_aucs(areas, weights, of_models=True)
     else:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
-        main = values[folds[0].aim.metric]
+        main = values[folds[0].goal.metric]
         estimate = mean_interval(main[~np.isnan(main)])
     return Summary(measures, estimate.low, estimate.high, of_folds)
 
@@ -260,11 +261,11 @@ def compare_folds(
     if folds[0].unit == "rows":
         differences = fold_differences(
             ((f.target, f.scores[name], f.scores[baseline]) for f in folds),
-            folds[0].aim.ranges,
+            folds[0].goal.ranges,
         )
         return pool_differences(differences, _weights(folds), of_models=True)
     values, others = (
-        _joined(folds, one, folds[0].aim.metric) for one in (name, baseline)
+        _joined(folds, one, folds[0].goal.metric) for one in (name, baseline)
     )
     is_known = ~np.isnan(values)
     return paired_test(values[is_known], others[is_known])
@@ -285,7 +286,9 @@ def _weights(folds: Sequence[FoldScores]) -> Floats:
 
 
 @documented
-def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> Summary:
+def summarise_scores(
+    target: Target, scores: Floats, goal: Goal | None = None
+) -> Summary:
     """Measure one ranking of rows, as a comparison measures its folds.
 
     Parameters
@@ -294,10 +297,10 @@ def summarise_scores(target: Target, scores: Floats, aim: Aim | None = None) -> 
         What is ranked.
     scores : ndarray of shape (rows,)
         Higher scores rank higher.
-    aim : Aim, optional
+    goal : Goal, optional
         What comes first and has the interval; by default the AUC, or the MAUC of more
-        than two levels. :func:`aucmax.model_selection.choose_aim` makes others.
+        than two levels. :func:`aucmax.model_selection.choose_goal` makes others.
     """
-    fold = FoldScores(np.arange(scores.size), target, aim or choose_aim(target))
+    fold = FoldScores(np.arange(scores.size), target, goal or choose_goal(target))
     fold.add("", scores)
     return summarise_folds([fold], "")

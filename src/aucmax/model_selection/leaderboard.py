@@ -17,7 +17,6 @@ import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.metrics import partial_auc_score
-from aucmax.model_selection.aim import by_query
 from aucmax.model_selection.fitted_candidates import FittedCandidate
 from aucmax.model_selection.fold_estimates import (
     Estimate,
@@ -28,6 +27,7 @@ from aucmax.model_selection.fold_estimates import (
     pool_aucs,
     pool_differences,
 )
+from aucmax.model_selection.goals import by_query
 from aucmax.model_selection.stacking import LogitRows, StackedModels
 from aucmax.tables import Target
 

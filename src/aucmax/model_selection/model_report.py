@@ -5,15 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aucmax._core.docstrings import documented
-from aucmax.model_selection.aim import choose_aim, measure_titles
 from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
+from aucmax.model_selection.goals import choose_goal, measure_titles
 from aucmax.model_selection.models import trained_ranges
 from aucmax.report import Report
 from aucmax.report.pages import report_scores
-from aucmax.tables import Target, as_table, encode_target, match_target
+from aucmax.tables import Target, encode_target
 from aucmax.tables.cross_fit import score_rows
+from aucmax.tables.frames import as_table
+from aucmax.tables.target_encoding import match_target
 
 
 @documented
@@ -78,11 +80,11 @@ def report_model(
     name = name or getattr(model, "name", None) or type(model).__name__
     ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
     given = {key: ends for key, ends in ranges.items() if ends is not None}
-    aim = choose_aim(target, metric, **(given or trained_ranges(model)))
+    goal = choose_goal(target, metric, **(given or trained_ranges(model)))
     # a model that is not of this package gets the rows as they came
     rows = table if hasattr(model, "encoder_") else X
     scores = score_rows(model, rows)
-    summary = summarise_scores(target, scores, aim)
+    summary = summarise_scores(target, scores, goal)
     if summary.n_constant:
         raise ValueError(
             f"{name} gives all {target.labels.size} rows the same score, so it ranks "
@@ -98,8 +100,8 @@ def report_model(
         table,
         target,
         scores,
-        aim=aim,
-        titles=measure_titles(aim, summary.measures),
+        goal=goal,
+        titles=measure_titles(goal, summary.measures),
         title=title,
         notices=notices,
         found=[str(one) for one in find_notices(table, target)],

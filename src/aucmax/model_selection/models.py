@@ -301,7 +301,7 @@ def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
         Those to choose from.
     """
     if name not in names:
-        from aucmax.datasets import near_names
+        from aucmax.datasets.column_names import near_names
 
         near = near_names(name, names, or_list=False)
         raise ValueError(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from aucmax._core.docstrings import documented
-from aucmax.datasets import near_names
+from aucmax.datasets.column_names import near_names
 
 # what the program sets itself, or what cannot be typed
 _NOT_TYPED = {"callback", "verbose", "categorical_features"}

@@ -9,8 +9,8 @@ from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
 from aucmax.metrics.uncertainty import two_sided_test
 from aucmax.model_selection import (
     MODELS,
-    Aim,
-    choose_aim,
+    Goal,
+    choose_goal,
     compare_models,
     compared_models,
     summarise_scores,
@@ -47,24 +47,24 @@ def test_what_decides_follows_from_ranges_and_target():
     classes = encode_target(LABELS)
     queries = encode_target(LABELS, qid=np.arange(ROWS) // 40)
     levels = encode_target(np.arange(ROWS) % 3, allow_levels=True)
-    assert choose_aim(classes) == Aim("auc", (0, 0.1), (0, 1))
-    assert choose_aim(classes, fpr_range=(0, 0.2)) == Aim("partial_auc", (0, 0.2))
-    assert choose_aim(classes, tpr_range=(0.5, 1)) == Aim(
+    assert choose_goal(classes) == Goal("auc", (0, 0.1), (0, 1))
+    assert choose_goal(classes, fpr_range=(0, 0.2)) == Goal("partial_auc", (0, 0.2))
+    assert choose_goal(classes, tpr_range=(0.5, 1)) == Goal(
         "partial_auc", (0, 1), (0.5, 1)
     )
-    assert choose_aim(classes, fpr_range=(0, 1)).metric == "auc"
-    assert choose_aim(classes, "partial_auc").ranges == {**EARLY, "tpr_range": (0, 1)}
-    assert choose_aim(classes, "auc", (0, 0.2)).ranges == {}
-    assert choose_aim(queries, "ndcg").metric == "ndcg"
-    assert choose_aim(levels).metric == "mauc"
+    assert choose_goal(classes, fpr_range=(0, 1)).metric == "auc"
+    assert choose_goal(classes, "partial_auc").ranges == {**EARLY, "tpr_range": (0, 1)}
+    assert choose_goal(classes, "auc", (0, 0.2)).ranges == {}
+    assert choose_goal(queries, "ndcg").metric == "ndcg"
+    assert choose_goal(levels).metric == "mauc"
     with pytest.raises(ValueError, match="the target has 3 levels"):
-        choose_aim(levels, fpr_range=(0, 0.1))
+        choose_goal(levels, fpr_range=(0, 0.1))
     with pytest.raises(ValueError, match="'map' is no metric for two classes without"):
-        choose_aim(classes, "map")
+        choose_goal(classes, "map")
     with pytest.raises(ValueError, match="unknown; with levels of relevance without"):
-        choose_aim(levels, "loss")
+        choose_goal(levels, "loss")
     with pytest.raises(ValueError, match="fpr_range"):
-        choose_aim(classes, fpr_range=(0.3, 0.2))
+        choose_goal(classes, fpr_range=(0.3, 0.2))
 
 
 def test_models_that_can_are_trained_for_the_range():
@@ -121,7 +121,7 @@ def test_models_are_chosen_and_tested_by_the_range(ranges):
 
 def test_one_ranking_has_the_interval_of_its_partial_auc():
     summary = summarise_scores(
-        encode_target(LABELS), X[:, 1], Aim("partial_auc", *BOX.values())
+        encode_target(LABELS), X[:, 1], Goal("partial_auc", *BOX.values())
     )
     known = auc_interval(LABELS, X[:, 1], **BOX)
     assert (summary.low, summary.high) == pytest.approx((known.low, known.high))

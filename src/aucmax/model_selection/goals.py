@@ -42,7 +42,7 @@ MEASURES = {
 
 
 @dataclass(frozen=True)
-class Aim:
+class Goal:
     """The measure that models are chosen and tested by, and the ranges of a part.
 
     Attributes
@@ -86,9 +86,9 @@ class Aim:
         return text + ", true-positive rates {:g} to {:g}".format(*self.tpr_range)
 
 
-def measure_titles(aim: Aim, names: Iterable[str]) -> list[str]:
+def measure_titles(goal: Goal, names: Iterable[str]) -> list[str]:
     """Return what measures are called in a table."""
-    titles = {**MEASURES, "partial_auc": f"pAUC {aim.part}"}
+    titles = {**MEASURES, "partial_auc": f"pAUC {goal.part}"}
     return [titles[name] for name in names]
 
 
@@ -101,12 +101,12 @@ def measures_of(target: Target) -> list[str]:
 
 
 @documented
-def choose_aim(
+def choose_goal(
     target: Target,
     metric: str | None = None,
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
-) -> Aim:
+) -> Goal:
     """Return what to go by: the metric if one is named, else what the ranges ask for.
 
     Parameters
@@ -136,7 +136,7 @@ def choose_aim(
         raise ValueError(_explain_metric(metric, known, target))
     if fpr is None:
         fpr = WHOLE if tpr not in (None, WHOLE) else _USUAL_FPR
-    return Aim(metric, fpr, tpr or WHOLE)
+    return Goal(metric, fpr, tpr or WHOLE)
 
 
 def _explain_metric(metric: str, known: Sequence[str], target: Target) -> str:
@@ -146,7 +146,7 @@ def _explain_metric(metric: str, known: Sequence[str], target: Target) -> str:
     return f"the metric {metric!r} {problem} {what}: choose from {', '.join(known)}."
 
 
-def measure(target: Target, scores: Floats, aim: Aim) -> dict[str, Floats]:
+def measure(target: Target, scores: Floats, goal: Goal) -> dict[str, Floats]:
     """Measure each query that has rows of two levels; what is aimed at comes first.
 
     Without queries all rows are one. With more than two levels ``auc`` and ``map`` are
@@ -155,14 +155,14 @@ def measure(target: Target, scores: Floats, aim: Aim) -> dict[str, Floats]:
     metrics: dict[str, Metric] = {
         "auc": roc_auc_score,
         "partial_auc": partial(
-            partial_auc_score, fpr_range=aim.fpr_range, tpr_range=aim.tpr_range
+            partial_auc_score, fpr_range=goal.fpr_range, tpr_range=goal.tpr_range
         ),
         "mauc": multiclass_auc_score,
         "ordinal_auc": ordinal_auc_score,
         "ndcg": partial(ndcg_score, k=10),
         "map": mean_average_precision,
     }
-    names = sorted(measures_of(target), key=lambda name: name != aim.metric)
+    names = sorted(measures_of(target), key=lambda name: name != goal.metric)
     relevant = target.relevant
     return {
         name: by_query(
