@@ -18,7 +18,8 @@ from aucmax.regularizers import (
     L2Ball,
     Simplex,
 )
-from aucmax.risks import PairHinge, PairMargin
+from aucmax.risks import PairHinge
+from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers import (
     BundleSolver,
     ColumnNewtonSolver,

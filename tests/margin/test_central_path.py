@@ -9,7 +9,8 @@ from aucmax.hypotheses import StumpGrid, stump_values
 from aucmax.margin import stump_problem
 from aucmax.margin.central_path import follow_central_path
 from aucmax.margin.masses import masses_of
-from aucmax.risks import InstanceMargin, PairMargin
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
 from margin_programs import solve_instances, solve_pairs
 
 

@@ -11,7 +11,7 @@ from aucmax.hypotheses import StumpGrid, stump_values
 from aucmax.margin import central_path, stump_problem
 from aucmax.margin.central_path import follow_central_path
 from aucmax.margin.masses import masses_of
-from aucmax.risks import InstanceMargin
+from aucmax.risks.instance_margin import InstanceMargin
 from margin.test_central_path import noisy
 from margin_programs import solve_instances
 

@@ -9,7 +9,8 @@ from sklearn.base import clone
 from aucmax.exceptions import MarginWarning
 from aucmax.margin import MarginRanker
 from aucmax.margin.stump_problem import StumpProblem
-from aucmax.risks import InstanceMargin, PairMargin
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers import StoppingRule
 from margin import samples
 

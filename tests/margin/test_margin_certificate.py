@@ -8,7 +8,8 @@ from hypothesis.extra.numpy import arrays
 
 from aucmax.margin import Certificate, MarginRanker
 from aucmax.margin.margin_certificate import certify
-from aucmax.risks import InstanceMargin, PairMargin
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
 from margin import samples
 from margin_programs import solve_pairs
 

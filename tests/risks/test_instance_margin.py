@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_margins as reference
-from aucmax.risks import InstanceMargin, InstanceMargins
+from aucmax.risks.instance_margin import InstanceMargin, InstanceMargins
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel

@@ -25,6 +25,12 @@ margins = st.sampled_from([0.5, 1.0, 3.0])
 widths = st.sampled_from([0.25, 1.0, 4.0])
 
 
+def smoothed_by_sorting(bound, scores, width):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HingeGrid, "cover", lambda *_: None)
+        return bound.smoothed(scores, width)
+
+
 @given(any_scores, weights, margins)
 def test_value_and_subgradient_are_the_definition(scores, weight, margin):
     value, subgradient = (
@@ -45,7 +51,7 @@ def test_subgradient_supports_the_risk_from_below(here, there, weight):
 
 @given(any_scores, any_scores, weights, widths)
 def test_smoothed_line_is_the_definition_and_below_the_risk(here, there, weight, width):
-    support = PairHinge().bind(LABELS, weight)._smoothed_by_sorting(here, width)
+    support = smoothed_by_sorting(PairHinge().bind(LABELS, weight), here, width)
     slope, offset = reference.pair_ramp(here, LABELS, weight, 1.0, width)
     np.testing.assert_allclose(support.subgradient, slope, rtol=1e-9, atol=1e-12)
     assert support.offset == pytest.approx(offset, rel=1e-9, abs=1e-12)
@@ -61,7 +67,7 @@ def test_smoothed_line_is_the_definition_and_below_the_risk(here, there, weight,
 
 @given(tied_scores, widths)
 def test_smoothing_loses_at_most_a_sixteenth_of_the_width(scores, width):
-    support = PairHinge().bind(LABELS)._smoothed_by_sorting(scores, width)
+    support = smoothed_by_sorting(PairHinge().bind(LABELS), scores, width)
     line = support.offset + support.subgradient @ scores
     assert -1e-12 <= support.value - line <= width / 16.0 + 1e-12
 
@@ -183,7 +189,7 @@ def test_counting_in_cells_gives_a_valid_line_close_to_the_exact_one(kind, seed,
     scores, labels, weight = many_rows(kind, seed)
     risk = PairHinge()
     assert HingeGrid.cover(scores, risk.margin, width) is not None
-    exact = risk.bind(labels, weight)._smoothed_by_sorting(scores, width)
+    exact = smoothed_by_sorting(risk.bind(labels, weight), scores, width)
     support = risk.bind(labels, weight).smoothed(scores, width=width)
 
     assert exact.value - 1e-9 <= support.value <= exact.value + width / 64.0

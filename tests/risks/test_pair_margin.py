@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_margins as reference
-from aucmax.risks import InstanceMargin, PairMargin, pairs_with_margin
 from aucmax.risks._pairs import sorted_pairs
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin, pairs_with_margin
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
@@ -128,7 +129,7 @@ KINDS = [
 @pytest.mark.parametrize(("p", "n"), [(90, 110), (3, 2000)])
 @pytest.mark.parametrize("at_once", [0, 1 << 15])
 def test_search_among_many_pairs_is_exact(monkeypatch, at_once, kind, p, n, weighted):
-    monkeypatch.setattr(sorted_pairs, "_MOST_PAIRS_AT_ONCE", at_once)
+    monkeypatch.setattr(sorted_pairs, "_MAX_PAIRS_AT_ONCE", at_once)
     generator = np.random.default_rng(0)
     scores = many_scores(kind, generator, p + n)
     labels = generator.permutation(p + n) < p
@@ -141,9 +142,9 @@ def test_search_among_many_pairs_is_exact(monkeypatch, at_once, kind, p, n, weig
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_search_is_exact_however_few_pairs_it_may_list(monkeypatch, kind, weighted):
-    monkeypatch.setattr(sorted_pairs, "_MOST_PAIRS_AT_ONCE", 2)
-    monkeypatch.setattr(sorted_pairs, "_MOST_PAIRS_LISTED", 2)
-    monkeypatch.setattr(sorted_pairs, "_FEWEST_GUIDES", 1)
+    monkeypatch.setattr(sorted_pairs, "_MAX_PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr(sorted_pairs, "_MAX_LISTED_PAIRS", 2)
+    monkeypatch.setattr(sorted_pairs, "_MIN_GUIDES", 1)
     monkeypatch.setattr(sorted_pairs, "_ROWS_PER_GUIDE", 3)
     for seed in range(6):
         generator = np.random.default_rng(seed)

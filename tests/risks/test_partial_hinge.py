@@ -8,7 +8,7 @@ import reference_partial
 from aucmax.exceptions import IncompatibleError
 from aucmax.metrics import partial_auc_score
 from aucmax.risks import PairHinge, PartialHinge
-from aucmax.risks.partial_hinge import _CHOICE_WIDTH as CHOICE_WIDTH
+from aucmax.risks.bound_hinge import _CHOICE_WIDTH as CHOICE_WIDTH
 from drawing import picked, spread
 
 pytestmark = [pytest.mark.kernel, pytest.mark.sampled(2)]

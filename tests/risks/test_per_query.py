@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 import reference
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.metrics import partial_auc_score
-from aucmax.risks import PairHinge, PairMargin, PartialHinge
+from aucmax.risks import PairHinge, PartialHinge
+from aucmax.risks.pair_margin import PairMargin
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
@@ -269,5 +270,5 @@ def test_a_margin_is_a_unit_of_the_scores(scores, margin):
 
 
 def test_risks_of_all_rows_take_no_queries():
-    with pytest.raises(IncompatibleError, match=r"PairMargin .* takes no queries"):
+    with pytest.raises(IncompatibleError, match=r"PairMargin .* not support queries"):
         PairMargin(1.0).bind(LABELS, queries=QID)

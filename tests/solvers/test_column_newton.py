@@ -9,7 +9,9 @@ from aucmax.hypotheses import ScaledColumns
 from aucmax.linear.linear_objective import LinearObjective
 from aucmax.margin.margin_problem import MarginObjective
 from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
-from aucmax.risks import InstanceMargin, PairHinge, PairMargin, PartialHinge
+from aucmax.risks import PairHinge, PartialHinge
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers import (
     ColumnNewtonSolver,
     LevelBundleSolver,

@@ -5,7 +5,8 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses import PrecomputedColumns
 from aucmax.margin.margin_problem import MarginObjective
 from aucmax.regularizers import L2, L1Ball, Simplex
-from aucmax.risks import InstanceMargin, PairMargin
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers import LevelBundleSolver, Start, StoppingRule
 from margin_programs import solve_instances, solve_pairs
 

@@ -19,7 +19,7 @@ BAD_PARAMETERS = {
     "colsample_bytree": (0, r"colsample_bytree must be in \(0, 1\], got 0"),
     "reg_alpha": (-1.0, "reg_alpha must be not negative and finite, got -1.0"),
     "reg_lambda": (np.inf, "reg_lambda must be not negative and finite, got inf"),
-    "outside_weight": (2, "outside_weight must be between 0 and 1, got 2"),
+    "outside_weight": (2, "outside_weight must be a finite number from 0 to 1, got 2"),
     "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
     "eval_metric": ("auc", "eval_metric must be None, one of 'roc_auc', 'partial_auc'"),
     "max_time": (-1, "max_time must be None or seconds, got -1"),

@@ -18,7 +18,7 @@ from aucmax.boosting import RankBoost, SoftRankBoost
 from aucmax.exceptions import MarginWarning
 from aucmax.margin import MarginRanker
 from aucmax.metrics import roc_auc_score
-from aucmax.risks import pairs_with_margin
+from aucmax.risks.pair_margin import pairs_with_margin
 from benchmarks.papers.choices import Choice
 from benchmarks.papers.suehiro2011.data import Data, Problem, folds_of, load, splits
 

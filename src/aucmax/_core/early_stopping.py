@@ -7,7 +7,7 @@ from typing import Any, Self
 from aucmax._core.fitting import reporter
 
 
-class RoundsWatch:
+class RoundMonitor:
     """Counts rounds and their time from now on, and remembers the best one."""
 
     def __init__(

@@ -30,7 +30,7 @@ class MapWriter:
         """Add rows."""
         rows = np.ascontiguousarray(block, dtype=self._dtype)
         left = rows.reshape(-1).view(np.uint8).data
-        with explaining_full_disk():
+        with explain_full_disk():
             while left:  # the system may take less at a time
                 left = left[self._file.write(left) :]
 
@@ -48,7 +48,7 @@ class MapWriter:
 
 
 @contextmanager
-def explaining_full_disk() -> Iterator[None]:
+def explain_full_disk() -> Iterator[None]:
     """Explain what to do if the disk of temporary files is full."""
     try:
         yield

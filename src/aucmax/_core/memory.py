@@ -60,15 +60,15 @@ def require_memory(source: object, needed: float, file_size: float) -> None:
         limit = min(limit, max(FREE_BYTES, MAX_EXPANSION * file_size))
     if needed > limit:
         raise DataFileError(
-            f"{source} takes {in_words(needed)} of memory or more, and "
-            f"{in_words(limit)} are allowed for a file of this size; if you trust it, "
-            f"allow more: --max-memory {math.ceil(needed / 1e9)} (gigabytes) on the "
-            "command line, aucmax.datasets.max_memory in Python."
+            f"{source} takes {format_bytes(needed)} of memory or more, and "
+            f"{format_bytes(limit)} are allowed for a file of this size; if you trust "
+            f"it, allow more: --max-memory {math.ceil(needed / 1e9)} (gigabytes) on "
+            "the command line, aucmax.datasets.max_memory in Python."
         )
 
 
-def in_words(n_bytes: float) -> str:
-    """Write a number of bytes."""
+def format_bytes(n_bytes: float) -> str:
+    """Return a size in MB or GB as text."""
     value = n_bytes / 1e9
     return f"{value:.1f} GB" if value >= 0.1 else f"{n_bytes / 1e6:.0f} MB"
 
@@ -93,7 +93,7 @@ def _of_machine() -> float:
 def _of_container() -> float:
     """Return what the limit of the container (``memory.max``) leaves."""
     with suppress(OSError, ValueError):
-        limit = int((_GROUP / "memory.max").read_text())  # "max" is no number
+        limit = int((_GROUP / "memory.max").read_text())  # "max" is not a number
         return float(limit - int((_GROUP / "memory.current").read_text()))
     return float("inf")
 

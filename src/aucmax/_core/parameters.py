@@ -10,7 +10,7 @@ import numpy as np
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_LARGEST_COUNT = 2**53  # beyond it, doubles do not count
+_MAX_COUNT = 2**53  # beyond it, doubles do not count
 
 
 def check_positive(name: str, value: Any) -> None:
@@ -26,7 +26,7 @@ def check_integer(name: str, value: Any, least: int = 1) -> None:
         raise ValueError(
             f"{name} must be an integer of at least {least}, got {value!r}."
         )
-    if int(value) > _LARGEST_COUNT:
+    if int(value) > _MAX_COUNT:
         raise ValueError(f"{name} must be at most 2**53, got {value!r}.")
 
 
@@ -48,7 +48,7 @@ def check_names(name: str, values: Any) -> None:
             raise TypeError(f"{name} must hold names, which are texts, got {value!r}.")
 
 
-def generator_of(random_state: Any) -> np.random.Generator:
+def random_generator(random_state: Any) -> np.random.Generator:
     """Return the generator of random numbers that a seed, or nothing, asks for."""
     try:
         return np.random.default_rng(random_state)

@@ -6,7 +6,7 @@ from aucmax._core.sorting import sort_with_order
 from aucmax._core.validation import BoolArray, FloatArray
 
 # Gains that differ by no more are equal: the order of sums must not choose a threshold.
-_LARGEST_ROUNDING_OF_A_GAIN = 1e-12
+_MAX_GAIN_ROUNDING = 1e-12
 
 
 def balanced_threshold(
@@ -33,7 +33,7 @@ def balanced_threshold(
     ends = np.flatnonzero(falling[:-1] > falling[1:])
     # no row positive gains 0, as do all rows; of equals the highest cut is taken
     gains = np.concatenate(([0.0], youden[ends]))
-    best = int(np.argmax(gains >= gains.max() - _LARGEST_ROUNDING_OF_A_GAIN))
+    best = int(np.argmax(gains >= gains.max() - _MAX_GAIN_ROUNDING))
     if best == 0:
         return float(falling[0])
     return halfway(falling[ends[best - 1] + 1], falling[ends[best - 1]])

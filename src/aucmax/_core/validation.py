@@ -204,14 +204,10 @@ def check_score_matrix(
     return np.column_stack(columns)
 
 
-def check_sample_weight(
+def nonnegative_weights(
     sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
 ) -> FloatArray | None:
-    """Return nonnegative finite float64 weights, some of them positive, or None.
-
-    Where products of them would leave the range of floats, they are multiplied by a
-    power of two: weights count by their proportions.
-    """
+    """Return weights as finite float64 numbers of at least 0, or None."""
     if sample_weight is None:
         return None
     weights = check_scores(sample_weight, n_rows, name)
@@ -220,6 +216,20 @@ def check_sample_weight(
         raise ValueError(
             f"{name} must not be negative, but row {row} weighs {weights[row]:g}."
         )
+    return weights
+
+
+def check_sample_weight(
+    sample_weight: ArrayLike | None, n_rows: int, name: str = "sample_weight"
+) -> FloatArray | None:
+    """Return nonnegative weights, some of them positive, or None.
+
+    If products of them would leave the range of floats, they are multiplied by a power
+    of two: only their proportions matter.
+    """
+    weights = nonnegative_weights(sample_weight, n_rows, name)
+    if weights is None:
+        return None
     largest = weights.max()
     if largest == 0:
         raise ValueError(f"{name} is zero in every row; some weight must be positive.")

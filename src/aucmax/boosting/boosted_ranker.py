@@ -11,7 +11,7 @@ from sklearn.utils import column_or_1d
 
 from aucmax._core import saved_state as saved
 from aucmax._core.docstrings import documented
-from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.early_stopping import RoundMonitor
 from aucmax._core.eval_set import hold_out, unpack_eval_set
 from aucmax._core.features import check_features
 from aucmax._core.fitting import replace_state, unchanged_on_failure
@@ -141,7 +141,7 @@ class BoostingRounds:
 
     def __init__(
         self,
-        watch: RoundsWatch,
+        watch: RoundMonitor,
         learner: WeakLearner,
         min_edge: float,
         validation: HeldOutRows | None = None,
@@ -241,7 +241,7 @@ class BoostedRanker(HypothesisRanker):
             reweighting = self._reweighting(labels, weight)
             learner = LEARNERS[self._kind](X, self._names)
             rounds = BoostingRounds(
-                RoundsWatch.of(self), learner, self.min_edge, validation
+                RoundMonitor.of(self), learner, self.min_edge, validation
             )
             rounds.run(X, reweighting)
             warning = self._convergence_warning(rounds)

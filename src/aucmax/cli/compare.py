@@ -305,8 +305,10 @@ def _save_results(
         )
 
     def draw(path: Path) -> None:
-        found, goal = comparison, comparison.goal
-        curves = found.target, found.positions, found.ranked, goal
+        # the order and colours of the report
+        ranked = sorted(comparison.ranked, key=lambda result: -result.main)
+        positions = {one.name: comparison.positions[one.name] for one in ranked}
+        curves = comparison.target, positions, ranked, comparison.goal
         save_curves(path, *curves, overwrite=task.force)
 
     def describe(path: Path) -> None:

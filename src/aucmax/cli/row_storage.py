@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from aucmax._core.memory import free_memory, in_words
+from aucmax._core.memory import format_bytes, free_memory
 from aucmax.cli.output import Console
 from aucmax.cli.reading import Source
 
@@ -40,8 +40,8 @@ def stays_on_disk(data: Source, choice: bool | None, console: Console) -> bool:
         return False
     needed, free = _COPIES * _size(data), free_memory()
     console.note(
-        f"{data.path} needs about {in_words(needed)} of memory, and {in_words(free)} "
-        "are free: rows stay on disk (--in-memory reads them all)"
+        f"{data.path} needs about {format_bytes(needed)} of memory, and "
+        f"{format_bytes(free)} are free: rows stay on disk (--in-memory reads them all)"
     )
     return True
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._core.docstrings import documented
-from aucmax._core.mapped import MapWriter, explaining_full_disk
+from aucmax._core.mapped import MapWriter, explain_full_disk
 from aucmax._core.threads import require_polars_threads
 from aucmax.datasets.column_names import near_names
 from aucmax.datasets.decimal_marks import Decimals
@@ -440,6 +440,6 @@ def _keep(frame: "pl.DataFrame", parquet: Path) -> set[str]:
 
     content = io.BytesIO()
     frame.write_parquet(content)
-    with explaining_full_disk():
+    with explain_full_disk():
         parquet.write_bytes(content.getbuffer())
     return {name for name, dtype in frame.schema.items() if dtype == pl.String}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import check_integer, generator_of
+from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import FloatArray
 from aucmax.inspection._rows import MixedRows, mixed_rows, read_scores, used_columns
 from aucmax.tables.cross_fit import view_rows
@@ -204,7 +204,7 @@ def _sampled(
     if background.names != rows.names:
         raise ValueError("X and background must have the same columns, in one order.")
     rows.check_composable()
-    generator = generator_of(random_state)
+    generator = random_generator(random_state)
     places = np.array(used_columns(model, rows.names))
     drawn = generator.integers(background.n_rows, size=(n_orders + 1) // 2)
     orders = [generator.permutation(places) for _ in drawn]

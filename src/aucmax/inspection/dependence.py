@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import check_integer, generator_of
+from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
@@ -106,7 +106,7 @@ def rank_dependence(
     (place,) = used_columns(model, rows.names, [column])
     holders, values, is_ordered = _examples(rows.column(place), n_values)
     if rows.n_rows > max_rows:
-        generator = generator_of(random_state)
+        generator = random_generator(random_state)
         drawn = generator.choice(rows.n_rows, max_rows, replace=False)
         # rows that hold the values come last, and are not ranked
         rows = rows.take(np.concatenate((drawn, holders)))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import check_integer, generator_of
+from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.plain import PlainRecord
 from aucmax._core.validation import BoolArray, FloatArray, labels_among
 from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
@@ -154,7 +154,7 @@ def permutation_importance(
         classes, box, confidence
     )
     start = measure.read(read_scores(model, rows.table))
-    generator = generator_of(random_state)
+    generator = random_generator(random_state)
     orders = [generator.permutation(rows.n_rows) for _ in range(n_repeats)]
     found = [
         measure.drop(

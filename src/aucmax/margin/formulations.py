@@ -6,8 +6,9 @@ from typing import NamedTuple, TypeAlias
 from aucmax.margin.margin_problem import MarginProblem, MarginResult
 from aucmax.margin.margin_request import MarginRequest
 from aucmax.margin.nu_search import descend, minimize_curve
-from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.risks.contract import Risk
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
 
 _EPSILONS = (
     *(0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15),

@@ -7,7 +7,8 @@ from typing import Any
 from aucmax._core import saved_state as saved
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.margin.margin_request import ROUNDING_OF_SUMS, ClassSizes
-from aucmax.risks import InstanceMargin, InstanceMargins, PairMargin, pairs_with_margin
+from aucmax.risks.instance_margin import InstanceMargin, InstanceMargins
+from aucmax.risks.pair_margin import PairMargin, pairs_with_margin
 
 
 class _Record:

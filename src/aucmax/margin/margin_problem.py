@@ -12,8 +12,8 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import FeatureEnsemble, Hypotheses, StumpEnsemble
 from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.margin.margin_request import ClassSizes
-from aucmax.risks import InstanceMargin
 from aucmax.risks.contract import BoundRisk, Risk, Support
+from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.solvers import Point, Progress, StoppingRule
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.risk_objective import RiskObjective

@@ -6,7 +6,8 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks import InstanceMargin, PairMargin
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
 
 #: relative: weights of rows or pairs that differ by less are equal but for rounding
 ROUNDING_OF_SUMS = 1e-9

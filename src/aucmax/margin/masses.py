@@ -15,8 +15,9 @@ from scipy.linalg import cho_factor, cho_solve, lu_factor, lu_solve
 
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.hypotheses import StumpGrid
-from aucmax.risks import InstanceMargin, PairMargin
 from aucmax.risks.contract import Risk
+from aucmax.risks.instance_margin import InstanceMargin
+from aucmax.risks.pair_margin import PairMargin
 
 _MIN_ROOM = 1e-6  # share of the caps that must be left free for an inside to exist
 _MAX_PAIRS = 250_000  # each with a mass of its own

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.docstrings import documented
-from aucmax._core.parameters import check_integer, generator_of
+from aucmax._core.parameters import check_integer, random_generator
 from aucmax._core.validation import (
     FloatArray,
     IntArray,
@@ -136,7 +136,7 @@ def bootstrap_interval(
     weights = check_sample_weight(sample_weight, labels.size)
     if weights is not None:
         arrays["sample_weight"] = weights
-    rng = generator_of(random_state)
+    rng = random_generator(random_state)
     if qid is None:
         draws = _draw_rows(labels if stratified else np.zeros_like(labels), rng)
         value = _call(metric, arrays, metric_options)
@@ -208,7 +208,7 @@ def roc_band(
     chords, n_chords = _chords(*placement.masses(*weights))
     positive = _Cells.of(chords[placement.positive], weights[0], n_chords)
     negative = _Cells.of(chords[placement.negative], weights[1], n_chords)
-    rng = generator_of(random_state)
+    rng = random_generator(random_state)
     curves = [
         _tpr_on(grid, negative.draw(rng), positive.draw(rng))
         for _ in range(n_resamples)

@@ -68,12 +68,18 @@ class Goal:
             return text
         return text + ", true-positive rates {:g} to {:g}".format(*self.tpr_range)
 
+    @property
+    def part(self) -> str:
+        """The part of the curve in a few characters."""
+        text = "{:g}-{:g}".format(*self.fpr_range)
+        if self.tpr_range == WHOLE:
+            return text
+        return text + " x {:g}-{:g}".format(*self.tpr_range)
+
     def titles(self, names: Iterable[str]) -> list[str]:
         """Return the titles of measures in a table."""
-        part = "pAUC {:g}-{:g}".format(*self.fpr_range)
-        if self.tpr_range != WHOLE:
-            part += " x {:g}-{:g}".format(*self.tpr_range)
-        return [part if name == "partial_auc" else MEASURES[name] for name in names]
+        titles = {**MEASURES, "partial_auc": f"pAUC {self.part}"}
+        return [titles[name] for name in names]
 
 
 def measures_of(target: Target) -> list[str]:

@@ -1,4 +1,4 @@
-"""Prices of the parameters and sets that limit them, with what solvers need."""
+"""Penalties on the parameters and sets that limit them, with their proximal maps."""
 
 from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
 from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall

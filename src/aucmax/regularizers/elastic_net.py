@@ -1,4 +1,10 @@
-"""L1 and squared L2 norm mixed: few weights stay, and correlated ones stay together."""
+"""The elastic net: few weights stay, and correlated ones stay together [1]_.
+
+References
+----------
+.. [1] H. Zou, T. Hastie. Regularization and variable selection via the elastic net.
+   Journal of the Royal Statistical Society B 67 (2005).
+"""
 
 from dataclasses import dataclass
 
@@ -24,26 +30,9 @@ class ElasticNet:
     .. math:: \Omega(w) = \rho \|w\|_1 + \frac{1 - \rho}{2} \|w\|^2
 
     `lower_bound` costs O(n log n) where the line has to be tilted; all else is O(n).
-
-    Parameters
-    ----------
-    l1_ratio : float, default=0.5
-        The share :math:`\rho` of the L1 norm, from 0 to 1.
-
-    References
-    ----------
-    .. [1] H. Zou, T. Hastie. Regularization and variable selection via the elastic
-       net. Journal of the Royal Statistical Society B 67 (2005).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.regularizers import ElasticNet
-    >>> ElasticNet(l1_ratio=0.5).prox(np.array([3.5, -0.5, -2.0]), step=1.0)
-    array([ 2.,  0., -1.])
     """
 
-    l1_ratio: float = 0.5
+    l1_ratio: float = 0.5  # rho, from 0 to 1
 
     def __post_init__(self) -> None:
         check_interval("l1_ratio", self.l1_ratio, 1.0, zero=True)
@@ -84,7 +73,7 @@ class ElasticNet:
         return max(0.0, bound)
 
     def priced_weights(self) -> PricedWeights:
-        """Return what a weight costs."""
+        """Return the price of one weight."""
         return PricedWeights(self.l1_ratio, 1.0 - self.l1_ratio)
 
 
@@ -92,33 +81,18 @@ class ElasticNet:
 class ElasticNetBall(Ball):
     r"""Weights of limited price, :math:`\rho \|w\|_1 + \frac{1-\rho}{2} \|w\|^2 \le r`.
 
-    Projections and `support` cost O(n log n), mostly less than a sort.
-
-    Parameters
-    ----------
-    radius : float, default=1.0
-        The largest price, in units of :class:`ElasticNet`; not a distance.
-    l1_ratio : float, default=0.5
-        The share :math:`\rho` of the L1 norm, from 0 to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.regularizers import ElasticNetBall
-    >>> ball = ElasticNetBall(radius=2.75, l1_ratio=0.5)
-    >>> ball.prox(np.array([3.5, -0.5, -2.0]))
-    array([ 2.,  0., -1.])
+    Projections and `support` cost O(n log n), usually less than a sort.
     """
 
-    radius: float = 1.0
-    l1_ratio: float = 0.5
+    radius: float = 1.0  # the largest price, not a distance
+    l1_ratio: float = 0.5  # rho, from 0 to 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_interval("l1_ratio", self.l1_ratio, 1.0, zero=True)
 
     def norm(self, parameters: FloatArray) -> float:
-        """Return what the weights cost."""
+        """Return the price of these parameters."""
         return _price(parameters, self.l1_ratio)
 
     def support(self, direction: FloatArray) -> float:

@@ -1,4 +1,10 @@
-"""Groups of weights that stay or go together."""
+"""The group lasso: the weights of a group are kept or dropped together [1]_.
+
+References
+----------
+.. [1] M. Yuan, Y. Lin. Model selection and estimation in regression with grouped
+   variables. Journal of the Royal Statistical Society B 68 (2006).
+"""
 
 from dataclasses import dataclass
 
@@ -17,28 +23,10 @@ class GroupLasso:
 
     .. math:: \Omega(w) = \sum_g \sqrt{n_g} \, \|w_g\|_2
 
-    with :math:`n_g` weights in group g. The weights of a group that is not worth its
-    price become exactly 0, all together. All methods cost O(n).
-
-    Parameters
-    ----------
-    groups : array-like of int of shape (n_parameters,)
-        The group of each weight; groups are numbered from 0, without a gap.
-
-    References
-    ----------
-    .. [1] M. Yuan, Y. Lin. Model selection and estimation in regression with grouped
-       variables. Journal of the Royal Statistical Society B 68 (2006).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.regularizers import GroupLasso
-    >>> GroupLasso(groups=[0, 1, 1]).prox(np.array([3.0, 0.5, -0.5]), step=1.0)
-    array([2., 0., 0.])
+    with :math:`n_g` weights in group g. All methods cost O(n).
     """
 
-    groups: ArrayLike
+    groups: ArrayLike  # the group of each weight, numbered from 0 without a gap
 
     def __post_init__(self) -> None:
         _check_groups(self.groups)
@@ -52,7 +40,7 @@ class GroupLasso:
         return _Lengths(parameters, self.groups).changed_to(1.0)
 
     def prox(self, point: FloatArray, step: float) -> FloatArray:
-        """Shorten each group by the step, and not beyond 0."""
+        """Shorten each group by the step, at most to 0."""
         lengths = _Lengths(point, self.groups)
         return lengths.changed_to(np.maximum(lengths.q - step, 0.0))
 
@@ -65,25 +53,10 @@ class GroupLasso:
 class GroupLassoBall(Ball):
     r"""Weights in groups, :math:`\sum_g \sqrt{n_g} \, \|w_g\|_2 \le r`.
 
-    Projections cost O(n log n), mostly less than a sort; all else is O(n).
-
-    Parameters
-    ----------
-    radius : float
-        The most that the norms of the groups may sum to.
-    groups : array-like of int of shape (n_parameters,)
-        The group of each weight; groups are numbered from 0, without a gap.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.regularizers import GroupLassoBall
-    >>> ball = GroupLassoBall(radius=2.0, groups=[0, 1, 1])
-    >>> ball.prox(np.array([3.0, 0.5, -0.5]))
-    array([2., 0., 0.])
+    Projections cost O(n log n), usually less than a sort; all else is O(n).
     """
 
-    groups: ArrayLike
+    groups: ArrayLike  # the group of each weight, numbered from 0 without a gap
 
     def __post_init__(self) -> None:
         super().__post_init__()

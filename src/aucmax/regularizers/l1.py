@@ -1,4 +1,4 @@
-"""The sum of absolute weights as a price and as a limit, and convex combinations."""
+"""The L1 norm as a price and as a limit, and convex combinations."""
 
 from dataclasses import dataclass
 
@@ -25,19 +25,7 @@ def bound_below_norm(constant: float, dual_norm: float) -> float:
 class L1:
     r"""The sum of absolute weights, :math:`\Omega(w) = \|w\|_1`.
 
-    A weight that is not worth its price becomes exactly 0. All methods cost O(n).
-
-    References
-    ----------
-    .. [1] N. Parikh, S. Boyd. Proximal algorithms. Foundations and Trends in
-       Optimization 1 (2014), section 6.5.2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.regularizers import L1
-    >>> L1().prox(np.array([3.0, -0.5, -2.0]), step=1.0)
-    array([ 2.,  0., -1.])
+    Many weights become exactly 0. All methods cost O(n).
     """
 
     def value(self, parameters: FloatArray) -> float:
@@ -61,12 +49,12 @@ class L1:
         return np.zeros(n_parameters)
 
     def hull(self, value: float) -> Hull:
-        """Return the L1 ball that holds the minimisers."""
+        """Return the L1 ball that contains the minimisers."""
         # a minimiser's norm is no more than any value, as the risk is not negative
         return Hull(value, is_signed=True, price=1.0)
 
     def priced_weights(self) -> PricedWeights:
-        """Return what a weight costs."""
+        """Return the price of one weight."""
         return PricedWeights(1.0)
 
 
@@ -74,12 +62,7 @@ class L1:
 class L1Ball(Ball):
     r"""Weights of either sign, :math:`\|w\|_1 \le` `radius`.
 
-    A projection costs O(n log n), mostly less than a sort.
-
-    Parameters
-    ----------
-    radius : float, default=1.0
-        The largest sum of absolute weights.
+    A projection costs O(n log n), usually less than a sort.
     """
 
     radius: float = 1.0
@@ -105,19 +88,13 @@ class L1Ball(Ball):
         return Hull(self.radius, is_signed=True)
 
     def priced_weights(self) -> PricedWeights:
-        """Return what a weight costs: nothing, within the radius."""
+        """Return the price of one weight: nothing, within the radius."""
         return PricedWeights(0.0, radius=self.radius)
 
 
 @dataclass(frozen=True)
 class Simplex(ConvexSet):
-    r"""Nonnegative weights of sum `radius`: convex combinations.
-
-    Parameters
-    ----------
-    radius : float, default=1.0
-        The sum of the weights.
-    """
+    r"""Nonnegative weights of sum `radius`: convex combinations."""
 
     radius: float = 1.0
 

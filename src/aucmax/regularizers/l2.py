@@ -1,4 +1,4 @@
-"""Half the squared Euclidean norm, with or without signs, and the ball of the norm."""
+"""Half the squared Euclidean norm, with or without bounds, and the ball of the norm."""
 
 from dataclasses import dataclass
 
@@ -40,25 +40,13 @@ class L2:
 
 @dataclass(frozen=True)
 class BoundedL2:
-    r"""Half the squared norm of weights, the last of which are not negative.
+    r"""Half the squared norm, with the last weights bounded to be nonnegative.
 
     .. math:: \Omega(w) = \tfrac12 \|w\|^2 \text{ if } w_j \ge 0
               \text{ for } j \ge \text{first}, \text{ else } \infty
-
-    Parameters
-    ----------
-    first_bounded : int, default=0
-        The first of the weights that may not be negative.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.regularizers import BoundedL2
-    >>> BoundedL2(first_bounded=1).prox(np.array([-2.0, -2.0, 2.0]), 1.0)
-    array([-1.,  0.,  1.])
     """
 
-    first_bounded: int = 0
+    first_bounded: int = 0  # all weights from here on are bounded
 
     def value(self, parameters: FloatArray) -> float:
         """Return half the squared norm, or infinity."""
@@ -71,7 +59,7 @@ class BoundedL2:
         return parameters
 
     def prox(self, point: FloatArray, step: float) -> FloatArray:
-        """Shrink the point, and lift it where it would be negative."""
+        """Shrink the point, and set bounded weights below 0 to 0."""
         shrunk = L2().prox(point, step)
         np.maximum(shrunk[self.first_bounded :], 0, out=shrunk[self.first_bounded :])
         return shrunk
@@ -86,20 +74,7 @@ class BoundedL2:
 
 @dataclass(frozen=True)
 class L2Ball(Ball):
-    r"""Weights of limited Euclidean norm, :math:`\|w\|_2 \le r`.
-
-    Parameters
-    ----------
-    radius : float, default=1.0
-        The largest norm.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.regularizers import L2Ball
-    >>> L2Ball(radius=1.0).prox(np.array([3.0, -4.0]))
-    array([ 0.6, -0.8])
-    """
+    r"""Weights of limited Euclidean norm, :math:`\|w\|_2 \le r`."""
 
     radius: float = 1.0
 

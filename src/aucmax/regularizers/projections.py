@@ -1,4 +1,4 @@
-r"""Points of the L1, elastic-net and group balls: the nearest, and the farthest.
+r"""Projections onto the L1, elastic-net and group balls, and their support functions.
 
 With a share rho of the L1 norm, the ball holds the magnitudes w >= 0 with
 
@@ -17,8 +17,7 @@ and with the first k, the largest, above 0 an equation for x remains:
                                 / sum_i omega_i c_i^2                    to spend r
     x = (o / g_1 + rho sum_i c_i e_i) / sum_i c_i^2                     to reach o
 
-No sum has terms of both signs, so that a tiny radius next to a huge point costs no
-digits.
+No sum has terms of both signs, so a tiny radius next to a huge point loses no digits.
 
 Legend: rho = l1_ratio; u, w = magnitudes before and after; omega = weights (1, or the
 sizes of groups); c = slopes; e = distances from the largest, (u_1 - u_i) / g_1.
@@ -57,7 +56,7 @@ def half_square(vector: FloatArray, factor: float) -> float:
 
 
 def with_signs_of(point: FloatArray, magnitudes: FloatArray) -> FloatArray:
-    """Return the magnitudes with the signs of a point; a zero has none."""
+    """Return the magnitudes with the signs of a point, and zeros without a sign."""
     signed: FloatArray = np.copysign(magnitudes, point)
     signed += 0.0
     return signed
@@ -164,10 +163,10 @@ def _top(
 
     ``solved(spared, spent)`` is the x of a choice of magnitudes, from their sums of
     ``omega e gain(c)`` and ``omega c^2``. It is never too small, also if the choice is
-    wrong; so what it leaves at 0 is dropped [1]_, until there is nothing to drop. This
+    wrong; so magnitudes that it leaves at 0 are dropped [1]_, until none is left. This
     is Newton's method on a convex, piecewise-linear function: each round divides the
-    product of its value and its slope by 4 or more [2]_, which makes the rounds
-    O(log n) at a given precision. Mostly they are 5 to 10, each shorter than the last.
+    product of its value and its slope by 4 or more [2]_, so there are O(log n) rounds
+    at a given precision, usually 5 to 10, each shorter than the last.
     """
     c, e = slopes, distances
     omega = np.ones_like(c) if weights is None else weights

@@ -1,7 +1,7 @@
-r"""What a regularizer is: the price of the parameters, and how a solver works with it.
+r"""The contract of a regularizer: the price of the parameters, and how solvers use it.
 
-Contract: :math:`\Omega` is convex, nonnegative and 0 at the origin; ``value`` is its
-definition. The other methods are abilities; a solver asks for the one it needs.
+:math:`\Omega` is convex, nonnegative and 0 at the origin; ``value`` is its definition.
+The other methods are abilities; a solver asks for those that it needs.
 """
 
 from abc import abstractmethod
@@ -15,11 +15,22 @@ from aucmax._core.validation import FloatArray
 
 
 class Hull(NamedTuple):
-    """The hull of the origin and the unit vectors, or of those of one sign alone."""
+    """The hull of the unit vectors times a radius, or of those of both signs."""
 
-    radius: float  # distance of the vertices from the origin
-    is_signed: bool  # whether there are vertices of either sign, and the origin
+    radius: float
+    is_signed: bool
     price: float = 0.0  # of a unit of weight
+
+
+class PricedWeights(NamedTuple):
+    r"""One price for all weights, :math:`\pi |w| + \kappa w^2 / 2`.
+
+    With a `radius`, the absolute weights also sum to at most that.
+    """
+
+    price: float  # pi
+    curvature: float = 0.0  # kappa
+    radius: float | None = None
 
 
 class Regularizer(Protocol):
@@ -29,24 +40,24 @@ class Regularizer(Protocol):
         """Return the price of these parameters."""
 
     def gradient(self, parameters: FloatArray) -> FloatArray:
-        """Return a (sub)gradient of the price."""
+        """Return a gradient or subgradient of the price."""
 
 
 @runtime_checkable
 class ProximalRegularizer(Regularizer, Protocol):
-    """A regularizer that a step can end with, and that bounds objectives."""
+    """A regularizer with a proximal step that bounds objectives from below."""
 
     def prox(self, point: FloatArray, step: float) -> FloatArray:
         r"""Return the minimiser of :math:`\Omega(w) + \|w - v\|^2 / (2 \, step)`.
 
-        Of a ball it is the projection of the point v, whatever the step.
+        For a ball this is the projection of the point v, whatever the step.
         """
 
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
         r"""Return the minimum of :math:`\Omega(w) + \max(0, o + \langle a, w \rangle)`.
 
-        It bounds :math:`\Omega + C R` from below, if the risk R is nonnegative and
-        nowhere below the line. From the conjugate of the regularizer it is
+        It bounds :math:`\Omega + C R` from below if the risk R is nonnegative and
+        nowhere below the line. By the conjugate of the regularizer it is
         :math:`\max_{0 \le \theta \le 1} \theta o - \Omega^*(-\theta a)`.
         """
 
@@ -59,26 +70,15 @@ class HullRegularizer(Regularizer, Protocol):
         """Return a point inside, to start from."""
 
     def hull(self, value: float) -> Hull:
-        """Return a hull that holds the minimisers, given the value of some point."""
-
-
-class PricedWeights(NamedTuple):
-    r"""A price that is the same for each weight, :math:`\pi |w| + \kappa w^2 / 2`.
-
-    Or, with a `radius`, weights whose absolute values sum to at most that.
-    """
-
-    price: float  # pi
-    curvature: float = 0.0  # kappa
-    radius: float | None = None  # None: no limit
+        """Return a hull that contains the minimisers, given the value at some point."""
 
 
 @runtime_checkable
 class SparseRegularizer(ProximalRegularizer, Protocol):
-    """A regularizer that sees one weight at a time, and leaves many of them at 0."""
+    """A regularizer that is separable over weights and leaves many of them at 0."""
 
     def priced_weights(self) -> PricedWeights:
-        """Return what a weight costs."""
+        """Return the price of one weight."""
 
 
 @runtime_checkable
@@ -107,15 +107,15 @@ class ConvexSet:
 
 
 class Ball(ConvexSet):
-    r"""The parameters of at most some norm, :math:`\|w\| \le r`.
+    r"""The parameters whose norm is at most the radius, :math:`\|w\| \le r`.
 
-    The conjugate of a ball is its support function, so that a line
-    :math:`o + \langle a, w \rangle` is nowhere in it below :math:`o - r \|a\|_*`.
+    The conjugate of a ball is its support function, so inside it a line
+    :math:`o + \langle a, w \rangle` is nowhere below :math:`o - r \|a\|_*`.
     """
 
     @abstractmethod
     def norm(self, parameters: FloatArray) -> float:
-        """Return what the radius limits."""
+        """Return the quantity that the radius limits."""
 
     @abstractmethod
     def support(self, direction: FloatArray) -> float:
@@ -126,9 +126,9 @@ class Ball(ConvexSet):
         """Project a point that is outside."""
 
     def prox(self, point: FloatArray, step: float = 1.0) -> FloatArray:
-        """Project a point onto the ball; one inside is returned itself."""
+        """Project a point onto the ball; return a point inside unchanged."""
         return point if self.norm(point) <= self.radius else self._nearest(point)
 
     def lower_bound(self, constant: float, slope: FloatArray) -> float:
-        """Return the minimum over the ball of a line, or 0 if that is higher."""
+        """Return the minimum of a line over the ball, or 0 if that is higher."""
         return max(0.0, constant - self.support(slope))

@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 Share = TypeVar("Share", float, FloatArray)
 Derivatives: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
-# Fewer take one thread some milliseconds, during which those of a tree learner still
-# wait in a loop for their next tree and keep others from the cores.
+# Fewer rows take one thread a few milliseconds, during which the threads of a tree
+# learner still spin, waiting for their next tree, and occupy the cores.
 _MANY_ROWS = 2**17
-_BLOCK = 2**15  # rows that a thread takes at a time
+_BLOCK = 2**15  # rows per task of a thread
 _UNUSED = np.ones(1)  # in place of weights or steps
 _EVEN = np.empty(0)  # in place of widths or steps that are all 1
 
@@ -49,31 +49,10 @@ _EVEN = np.empty(0)  # in place of widths or steps that are all 1
 class BoundPairLogistic(BoundRisk):
     """The risk :class:`PairLogistic` of given labels, weights and queries.
 
-    Made by :meth:`PairLogistic.bind`.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    n_queries : int
-        Number of queries; 1 if none were given.
-    n_skipped : int
-        Queries without rows of two levels, which contribute nothing.
-    row_scale : ndarray of shape (n_rows,)
-        Factors that bring gradient and hessian to about one per row, whatever the sizes
-        of queries and classes: what tree learners with absolute limits expect. A query
-        then counts by the weight of its rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.risks import PairLogistic
-    >>> risk = PairLogistic().bind([1, 0, 1, 1], queries=["a", "a", "b", "b"])
-    >>> risk.n_queries, risk.n_skipped
-    (2, 1)
-    >>> gradient, hessian = risk.gradient_hessian([0.0, 0.0, 1.0, 2.0])
-    >>> (gradient * risk.row_scale).round(6)
-    array([-0.5,  0.5,  0. ,  0. ])
+    `n_skipped` of the `n_queries` queries have no rows of two levels and contribute
+    nothing. `row_scale` brings gradient and hessian to about one per row, whatever the
+    sizes of queries and classes, as tree learners with absolute limits expect; a query
+    then counts by the weight of its rows.
     """
 
     risk: PairLogistic
@@ -93,7 +72,7 @@ class BoundPairLogistic(BoundRisk):
         self.labels = codes > 0
         self.n_rows = codes.size
         self.n_queries = 1 if queries is None else queries.n_queries
-        self._rooms = threading.local()
+        self._of_thread = threading.local()
         self._is_ranked = bool(risk.rank_weighted)
         self._n_jobs = int(risk.n_jobs)
         self.relative_error = float(risk.accuracy)
@@ -123,7 +102,11 @@ class BoundPairLogistic(BoundRisk):
         by_digits = risk.pair_weights == "equal"
         self._parts = list(split_levels(numbers, codes, by_digits=by_digits))
         self._query_scale = self._scale(counted.own.sum(axis=1) * largest, n_used)
-        self._two_classes = self._as_two_classes(counted)
+        self._two_classes = None
+        if self.n_queries == 1 and not self._is_ranked and counted.own.shape[1] == 2:
+            self._two_classes = GridClasses.of(
+                self._parts[0].classes, weights, self._ranges, self._outside
+            )
         self._few = None
         if all(limits is None for limits in self._limits):
             self._few = FewPairs.of(
@@ -135,24 +118,9 @@ class BoundPairLogistic(BoundRisk):
     def value_gradient_hessian(
         self, scores: ArrayLike
     ) -> tuple[float, FloatArray, FloatArray]:
-        """Return the risk, its gradient, and the diagonal of its second derivatives.
-
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,)
-            Finite numbers.
-
-        Returns
-        -------
-        value : float
-            The risk.
-        gradient, hessian : ndarray of shape (n_rows,)
-            Derivatives by each score.
-        """
-        scores = check_scores(scores, self.n_rows, "scores")
+        """Return the risk, its gradient, and the diagonal of its second derivatives."""
         found = np.empty(self.n_rows), np.empty(self.n_rows)
-        sums = self._over_a_grid(scores)
-        value = self._sum_up(scores, sums, self._factors, found, with_value=True)
+        value, _ = self._sum_up(scores, self._factors, found, with_value=True)
         return (value, *found)
 
     def value_and_gradient(self, scores: ArrayLike) -> tuple[float, FloatArray]:
@@ -166,28 +134,13 @@ class BoundPairLogistic(BoundRisk):
         scaled: bool = False,
         out: Derivatives | None = None,
     ) -> Derivatives:
-        """Return the gradient and the second derivatives, without the risk itself.
+        """Return the first and second derivatives; `scaled` times `row_scale`.
 
-        Parameters
-        ----------
-        scores : array-like of shape (n_rows,)
-            Finite numbers.
-        scaled : bool, default=False
-            Whether to multiply both by `row_scale`, at no cost.
-        out : pair of ndarrays of shape (n_rows,), default=None
-            Where to write both, rounded to the type of the arrays; new ones of float64
-            by default. Memory that is kept from call to call saves time.
-
-        Returns
-        -------
-        gradient, hessian : ndarray of shape (n_rows,)
-            Derivatives by each score.
+        Arrays `out`, of any float type, are filled and returned: new memory takes time.
         """
-        scores = check_scores(scores, self.n_rows, "scores")
         factors = self._factors * self._query_scale if scaled else self._factors
         out = out or (np.empty(self.n_rows), np.empty(self.n_rows))
-        sums = self._over_a_grid(scores)
-        self._sum_up(scores, sums, factors, out, with_value=False)
+        self._sum_up(scores, factors, out)
         return out
 
     def slope_and_hessian(self, scores: ArrayLike) -> tuple[float, FloatArray]:
@@ -195,31 +148,43 @@ class BoundPairLogistic(BoundRisk):
 
         For two levels, the slope is minus the sum of the gradient over the upper one.
         """
-        scores = check_scores(scores, self.n_rows, "scores")
         found = np.empty(self.n_rows), np.empty(self.n_rows)
-        sums = self._over_a_grid(scores)
-        self._sum_up(scores, sums, self._factors, found, with_value=False)
+        _, sums = self._sum_up(scores, self._factors, found)
         if sums is not None:
             return self._unit(self._factors) * sums.slope, found[1]
         return 0.5 * float(np.abs(found[0]).sum()), found[1]
 
     def _sum_up(
         self,
-        scores: FloatArray,
-        sums: GridSums | None,
+        scores: ArrayLike,
         factors: FloatArray,
         out: Derivatives,
         *,
-        with_value: bool,
-    ) -> float:
-        """Fill in both derivatives; return the value if it is asked for."""
-        if sums is not None:
+        with_value: bool = False,
+    ) -> tuple[float, GridSums | None]:
+        """Fill in both derivatives; return the value, if needed, and sums over a grid.
+
+        Over a grid if that needs no sort, else pair by pair if there are few pairs,
+        else by sweeps over the sorted rows.
+        """
+        scores = check_scores(scores, self.n_rows, "scores")
+        if (sums := self._over_a_grid(scores)) is not None:
             unit = self._unit(factors)
             sums.fill_in(unit, *out)
-            return unit * sums.loss
+            return unit * sums.loss, sums
         is_done = self._pair_by_pair(scores, factors, out)
         if is_done and not with_value:
-            return 0.0
+            return 0.0, None
+        return self._sweep(scores, factors, None if is_done else out, with_value), None
+
+    def _sweep(
+        self,
+        scores: FloatArray,
+        factors: FloatArray,
+        out: Derivatives | None,
+        with_value: bool,
+    ) -> float:
+        """Fill in both derivatives, unless None, by sweeps; return the value, or 0."""
         order, rising = sort_with_order(-scores)
         by_query = self._parts[-1].arrange(order)  # the last part compares all levels
         weights, widths = self._weigh(scores, by_query)
@@ -227,32 +192,37 @@ class BoundPairLogistic(BoundRisk):
         ranks = _UNUSED
         if has_many and self._is_ranked:
             ranks = self._rank(by_query, widths)
-        room = self._room()
+        if not hasattr(self._of_thread, "buffers"):
+            self._of_thread.buffers = _Buffers(self.n_rows)
+        buffers: _Buffers = self._of_thread.buffers
         value = 0.0
-        # parts are added up before they are rounded
-        found = (np.empty(self.n_rows), np.empty(self.n_rows)) if has_many else out
+        found = out
+        if out and has_many:  # parts are added up before they are rounded
+            found = np.empty(self.n_rows), np.empty(self.n_rows)
         for part in self._parts:
             is_last = part is self._parts[-1]
             rows = by_query if is_last else part.arrange(order)
-            steps = _UNUSED
-            if self._is_ranked:
-                steps = _half_sums(widths) if is_last else _distances(ranks, rows)
+            steps = _UNUSED  # distances in ranks from each row to the next
+            if self._is_ranked and is_last:
+                steps = 0.5 * (widths[1:] + widths[:-1])
+            elif self._is_ranked:
+                steps = np.diff(ranks[0, rows]) + np.diff(ranks[1, rows])
             ordered = -rising if part.groups is None else scores[rows]
             laid_out = kernels.SweepRows(
                 part.starts,
                 ordered,
-                room.find_decays(ordered, self._width),
+                buffers.find_decays(ordered, self._width),
                 steps,
                 part.classes[rows],
                 _UNUSED if weights is None else weights[rows],
             )
             settings = self._pairing(part, factors), self._table, self._n_jobs
-            is_wanted = {"with_value": with_value, "with_slopes": not is_done}
-            value += room.sweep(part, laid_out, settings, **is_wanted)
-            if not is_done:
+            wanted = {"with_value": with_value, "with_slopes": bool(out)}
+            value += buffers.sweep(part, laid_out, settings, **wanted)
+            if found:
                 is_first = part is self._parts[0]
-                room.give_to_rows(rows, self._n_jobs, is_first, *found)
-        if has_many and not is_done:
+                buffers.give_to_rows(rows, self._n_jobs, is_first, *found)
+        if out and found and has_many:
             for result, sums_of_parts in zip(out, found, strict=True):
                 result[:] = sums_of_parts
         return value
@@ -260,20 +230,13 @@ class BoundPairLogistic(BoundRisk):
     def _pair_by_pair(
         self, scores: FloatArray, factors: FloatArray, out: Derivatives
     ) -> bool:
-        """Fill in both derivatives, if there are so few pairs that this is cheapest."""
+        """Fill in both derivatives if pairs are few; return whether they are."""
         if self._few is None:
             return False
-        if not hasattr(self._rooms, "few"):
-            self._rooms.few = self._few.room()
-        settings = self._width, factors, self._rooms.few, self._n_jobs
+        if not hasattr(self._of_thread, "few"):
+            self._of_thread.few = self._few.buffers()
+        settings = self._width, factors, self._of_thread.few, self._n_jobs
         return self._few.fill_in(scores, *settings, out)
-
-    def _as_two_classes(self, counted: LevelWeights) -> GridClasses | None:
-        """Return the rows for sums over a grid, if these can stand for the pairs."""
-        if self.n_queries > 1 or self._is_ranked or counted.own.shape[1] != 2:
-            return None
-        classes = self._parts[0].classes
-        return GridClasses.of(classes, self._weights, self._ranges, self._outside)
 
     def _over_a_grid(self, scores: FloatArray) -> GridSums | None:
         """Return the sums over all pairs of weight 1, if they need no sort."""
@@ -282,21 +245,13 @@ class BoundPairLogistic(BoundRisk):
         grid = LogisticGrid.cover(scores, self._width, self.relative_error)
         if grid is None:
             return None
-        rows = self._two_classes.at(scores)
-        return GridSums(rows, grid, self._n_jobs)
+        return GridSums(self._two_classes.at(scores), grid, self._n_jobs)
 
     def _unit(self, factors: FloatArray) -> float:
-        """Return the weight of a pair of the two classes but for its rows' own."""
+        """Return the weight of a pair of the two classes, without its rows' weights."""
         if self._numbers.shape[1] == 0:
             return float(factors[0])
         return float(factors[0] * abs(self._numbers[0, 1] - self._numbers[0, 0]))
-
-    def _room(self) -> _Room:
-        """Return this thread's own room."""
-        if not hasattr(self._rooms, "own"):
-            self._rooms.own = _Room(self.n_rows)
-        own: _Room = self._rooms.own
-        return own
 
     def _pairing(self, part: Part, factors: FloatArray) -> kernels.Pairing:
         factors, numbers = factors[part.owners], self._numbers[part.owners]
@@ -352,11 +307,11 @@ class BoundPairLogistic(BoundRisk):
         return shares
 
     def _with_outside(self, share: Share) -> Share:
-        """Return what a share within the range counts, and the rest outside of it."""
+        """Return the weight of a row of which this share is within the range."""
         return share + self._outside * (1.0 - share)
 
     def _range_limits(self, counted: LevelWeights) -> list[FloatArray | None]:
-        """Return the ends of both ranges in the weights of their classes, if parts."""
+        """Return the ends of partial ranges in the weights of their classes."""
         found: list[FloatArray | None] = []
         for column, (low, high) in enumerate(self._ranges):
             if (low, high) == (0.0, 1.0):
@@ -375,11 +330,8 @@ class BoundPairLogistic(BoundRisk):
         return scale
 
 
-class _Room:
-    """Places for what the sweeps need and find, kept from one call to the next.
-
-    New memory costs as much as a third of the sweeps themselves.
-    """
+class _Buffers:
+    """Arrays of the sweeps, kept from call to call: new memory costs a third more."""
 
     def __init__(self, n_rows: int) -> None:
         self.decays = np.empty(n_rows)
@@ -393,7 +345,7 @@ class _Room:
             np.subtract(ordered[1:], ordered[:-1], out=self.decays[:-1])
             if width != 1.0:
                 self.decays /= width
-        # only between groups can the next score be higher, and there it does not matter
+        # the next score is higher between groups only, where it does not matter
         np.minimum(self.decays, 0.0, out=self.decays)
         return np.exp(self.decays, out=self.decays)
 
@@ -406,10 +358,7 @@ class _Room:
         with_value: bool,
         with_slopes: bool,
     ) -> float:
-        """Fill in the results; return the value if it is asked for, or else 0.
-
-        The settings: what a pair weighs, the coefficients, the number of threads.
-        """
+        """Fill in the results; return the value, or 0 without `with_value`."""
         pairing, table, n_jobs = settings
         tasks = []
         values = np.zeros(part.starts.size - 1)
@@ -427,25 +376,13 @@ class _Room:
         return float(values.sum())
 
     def give_to_rows(self, rows: IntArray, n_jobs: int, *results: Any) -> None:
-        """Set what has been found for the rows, or add to it."""
+        """Set the results of the rows, or add to them."""
         give = partial(kernels.give_to_rows, rows)
         tasks = []
         for first in range(0, rows.size, _BLOCK):
             span = first, min(first + _BLOCK, rows.size)
             tasks.append(partial(give, span, self.gradients, self.hessians, *results))
         run_all(tasks, n_jobs if rows.size >= _MANY_ROWS else 1)
-
-
-def _half_sums(widths: FloatArray) -> FloatArray:
-    """Return the distance in ranks from each row to the next."""
-    steps: FloatArray = 0.5 * (widths[1:] + widths[:-1])
-    return steps
-
-
-def _distances(ranks: FloatArray, rows: IntArray) -> FloatArray:
-    """Return the distance in ranks from each of the given rows to the next."""
-    distances: FloatArray = np.diff(ranks[0, rows]) + np.diff(ranks[1, rows])
-    return distances
 
 
 def _pair_weights(

@@ -9,7 +9,7 @@ structured models. The tests of each risk check this contract:
 - the gradient :math:`g` at :math:`s` is a subgradient of a convex risk:
   :math:`R(s') \ge R(s) + \langle g, s' - s \rangle` for every :math:`s'`;
 - adding one constant to every score changes neither;
-- the same scores give the same value, whatever was asked for before;
+- the same scores give the same value, whatever calls came before;
 - O(m log m) time and O(m) memory for m rows, never the pairs themselves.
 """
 
@@ -27,7 +27,7 @@ from aucmax._core.validation import (
     Queries,
     check_binary_labels,
     check_qid,
-    check_scores,
+    nonnegative_weights,
 )
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 
@@ -35,24 +35,17 @@ from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 class Support(NamedTuple):
     r"""A line below a risk, :math:`R(s') \ge o + \langle g, s' \rangle`.
 
-    Attributes
-    ----------
-    value : float
-        The risk at the given scores, or a bound slightly above it.
-    subgradient : ndarray of shape (n_rows,)
-        The slope :math:`g`.
-    offset : float
-        The constant :math:`o`. The line touches the risk at the given scores, unless
-        the risk was smoothed there: then it passes slightly below.
+    It touches the risk at the given scores, or passes slightly below where the risk was
+    smoothed.
     """
 
-    value: float
-    subgradient: FloatArray
-    offset: float
+    value: float  # of the risk at the given scores, or a bound slightly above it
+    subgradient: FloatArray  # the slope g, of shape (n_rows,)
+    offset: float  # the constant o
 
 
 class Risk(Protocol):
-    """What every risk offers: to be bound to rows."""
+    """The method of every risk."""
 
     def bind(
         self,
@@ -72,19 +65,14 @@ class Risk(Protocol):
         queries : array-like of shape (n_rows,), default=None
             The query of each row, of any hashable type; rows of one query need not be
             neighbours. The risk is the mean over the queries with rows of both classes.
-
-        Returns
-        -------
-        BoundRisk
-            It holds the validated rows.
         """
 
 
 class BoundRisk(ABC):
     """A risk bound to labels, weights and queries: a function of the scores alone.
 
-    Rows are validated once, by :meth:`Risk.bind`. All methods take the finite scores
-    of all rows, and keep nothing from one call to the next.
+    :meth:`Risk.bind` validates the rows once. All methods take the finite scores of all
+    rows, and keep nothing from one call to the next.
 
     Attributes
     ----------
@@ -95,15 +83,14 @@ class BoundRisk(ABC):
     least_value : float
         A lower bound of the risk.
     line_margin : float or None
-        If given, the slope belongs to a mean of hinges of this margin, and the offset
-        of its line is the margin times the slopes of the negatives.
+        If given, the risk is a mean of hinges of this margin: the offset of its line is
+        the margin times the slopes of the negatives.
     is_smooth : bool
         Whether the risk has a gradient everywhere.
     relative_error : float
-        Largest relative error of the value.
+        Upper bound of the relative error of the value.
     can_be_smoothed : bool
-        Whether it has the methods `smoothed` and `curvature`, which second-order
-        solvers need.
+        Whether `smoothed` and `curvature` exist, which second-order solvers need.
     """
 
     least_value = -np.inf
@@ -121,17 +108,17 @@ class BoundRisk(ABC):
     ) -> None:
         self.risk = risk
         self.labels: BoolArray = check_binary_labels(labels, "labels")[1]
-        self.sample_weight = _checked_weight(sample_weight, self.labels.size)
+        # not rescaled: nu of margin risks is in their unit
+        self.sample_weight = nonnegative_weights(sample_weight, self.labels.size)
         self.queries: Queries | None = None
         if queries is not None:
             self.queries = check_qid(queries, self.labels.size, "queries")
         elif self.sample_weight is not None:
-            for members in (self.labels, ~self.labels):
-                if not (self.sample_weight[members] > 0.0).any():
-                    raise NotEnoughClassesError(
-                        "All rows of one class have weight 0, so there is nothing to "
-                        "rank."
-                    )
+            is_used = self.sample_weight > 0.0
+            if not (is_used & self.labels).any() or not (is_used & ~self.labels).any():
+                raise NotEnoughClassesError(
+                    "All rows of one class have weight 0, so there is nothing to rank."
+                )
 
     def value(self, scores: FloatArray) -> float:
         """Return the risk of these scores."""
@@ -146,7 +133,8 @@ class BoundRisk(ABC):
 
         `width` > 0 is the length of the interval over which a kink is rounded off.
         """
-        raise self.cannot_be_smoothed()
+        self.require_smooth()
+        raise NotImplementedError  # by a risk that can be smoothed
 
     def curvature(
         self, scores: FloatArray, width: float
@@ -155,14 +143,16 @@ class BoundRisk(ABC):
 
         V has one row per score and any number of columns, dense or sparse.
         """
-        raise self.cannot_be_smoothed()
+        self.require_smooth()
+        raise NotImplementedError  # by a risk that can be smoothed
 
-    def cannot_be_smoothed(self) -> IncompatibleError:
-        """Return the error of a second-order solver that needs what is missing."""
-        return IncompatibleError(
-            f"{self.risk!r} cannot be smoothed, which a second-order solver needs. Try "
-            "solver='bundle'."
-        )
+    def require_smooth(self) -> None:
+        """Raise if the risk has no smoothed version."""
+        if not self.can_be_smoothed:
+            raise IncompatibleError(
+                f"{self.risk!r} cannot be smoothed, which a second-order solver needs. "
+                "Try solver='bundle'."
+            )
 
     def at_rows(self, rows: IntArray) -> "BoundRisk":
         """Bind the same risk to some of the rows."""
@@ -182,25 +172,3 @@ class BoundRisk(ABC):
             for rows in map(np.flatnonzero, members)
         ]
         return np.sort(np.concatenate(drawn))
-
-
-def _checked_weight(sample_weight: ArrayLike | None, n_rows: int) -> FloatArray | None:
-    """Return nonnegative weights; of margin risks, nu is in their unit."""
-    if sample_weight is None:
-        return None
-    weight = check_scores(sample_weight, n_rows, "sample_weight")
-    if weight.min() < 0.0:
-        row = int(np.argmax(weight < 0.0))
-        raise ValueError(
-            f"sample_weight must not be negative, but row {row} weighs {weight[row]:g}."
-        )
-    return weight
-
-
-def reject_queries(risk: Risk, queries: ArrayLike | None) -> None:
-    """Raise if queries are given to a risk that compares all rows with each other."""
-    if queries is not None:
-        raise IncompatibleError(
-            f"{type(risk).__name__} compares all rows with each other and takes no "
-            "queries; PairHinge, PartialHinge, PairLogistic and PairSigmoid do."
-        )

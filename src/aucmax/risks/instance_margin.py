@@ -1,24 +1,24 @@
-"""The smallest positives against the largest negatives: margins over instances."""
+"""Margins over instances: the smallest positives against the largest negatives."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._pairs.class_rows import SmoothChoice, split_classes
 from aucmax.risks._pairs.margin_rows import (
     BoundMargin,
     Lowest,
+    MarginRisk,
     checked_nu,
     half_difference_of_means,
 )
 from aucmax.risks.contract import Support
 
 
-class InstanceMargin(BaseEstimator):
+class InstanceMargin(MarginRisk):
     r"""Half of: mean of the largest negatives less mean of the smallest positives.
 
     .. math:: R(s) = \frac{1}{2} \Big( \frac{1}{\nu_-} \sum_{\text{largest}} w_j s_j
@@ -26,48 +26,18 @@ class InstanceMargin(BaseEstimator):
 
     over the negatives of largest score that weigh :math:`\nu_-` together, and the
     positives of smallest score that weigh :math:`\nu_+`: minus a margin between them.
-    A row of weight 2 counts as two equal rows; without weights all weigh 1. Where the
-    last row counts in part, rows that tie with it share in proportion to their weights,
-    so that the order of the rows does not matter.
+    If the last row counts in part, rows that tie with it share in proportion to their
+    weights, so the order of the rows does not matter.
 
     At most the risk :class:`PairMargin` with :math:`\nu = \nu_+ \nu_-`, of which it is
-    the reduction to instances. Convex, positively homogeneous, and unmoved by a
-    constant added to every score. Costs two selections, O(n_rows).
-
-    Parameters
-    ----------
-    nu_pos : float
-        Weight of the positives that count, above 0, at most that of all positives.
-    nu_neg : float
-        Weight of the negatives that count, above 0, at most that of all negatives.
-
-    References
-    ----------
-    .. [1] D. Suehiro, K. Hatano, E. Takimoto. Approximate reduction from AUC
-       maximization to 1-norm soft margin optimization. ALT 2011, problems (7), (8).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.risks import InstanceMargin
-    >>> scores = np.array([2.0, 0.0, 0.0, -1.0])
-    >>> labels = np.array([True, True, False, False])
-    >>> InstanceMargin(nu_pos=2, nu_neg=1).bind(labels).value_and_gradient(scores)
-    (-0.5, array([-0.25, -0.25,  0.5 ,  0.  ]))
+    the reduction to instances: problems (7) and (8) of Suehiro, Hatano, Takimoto. ALT
+    2011. Convex and positively homogeneous; a constant added to every score changes
+    nothing. Costs two selections, O(n_rows).
     """
 
     def __init__(self, nu_pos: float, nu_neg: float) -> None:
         self.nu_pos = nu_pos
         self.nu_neg = nu_neg
-
-    def bind(
-        self,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        queries: ArrayLike | None = None,
-    ) -> "BoundInstanceMargin":
-        """Return the risk of these rows: see :meth:`Risk.bind`; takes no queries."""
-        return BoundInstanceMargin(self, labels, sample_weight, queries)
 
 
 class BoundInstanceMargin(BoundMargin):
@@ -127,32 +97,14 @@ class BoundInstanceMargin(BoundMargin):
         ]
 
 
+InstanceMargin._bound = BoundInstanceMargin
+
+
 class InstanceMargins:
-    r"""Means of the smallest positives and largest negatives, for many sizes at once.
+    """Means of the smallest positives and largest negatives, for many sizes at once.
 
-    Sorts each class once, O(n_rows log n_rows); every question is then answered in
-    O(log n_rows) a size. Sizes are weights, above 0 and at most that of the class, and
-    may be fractional, as in :class:`InstanceMargin`.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Scores, finite.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives; both classes are present.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Nonnegative weights, with a positive total in each class.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.risks import InstanceMargins
-    >>> scores = np.array([2.0, 0.0, 1.0, -1.0])
-    >>> margins = InstanceMargins(scores, np.array([True, True, False, False]))
-    >>> margins.mean_smallest_positive([0.5, 1.0, 2.0])
-    array([0., 0., 1.])
-    >>> margins.largest_negative_threshold([1.0, 1.5])
-    array([ 1., -1.])
+    Sorts each class once; then each size costs O(log n_rows). Sizes are weights, above
+    0 and at most that of the class, and may be fractional.
     """
 
     def __init__(

@@ -1,25 +1,23 @@
 """The logistic loss of all pairs, by moments: RankNet, and LambdaMART's gradients."""
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from aucmax._core.parameters import check_range
-from aucmax._core.validation import (
-    check_levels,
-    check_qid,
-    check_sample_weight,
+from aucmax._core.parameters import (
+    check_choice,
+    check_integer,
+    check_number,
+    check_range,
 )
+from aucmax._core.validation import check_levels, check_qid, check_sample_weight
 from aucmax.exceptions import IncompatibleError, NotEnoughClassesError
 from aucmax.risks._pairs.logistic_table import FINEST
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 
-_PAIR_WEIGHTS = ("equal", "mauc")
-_CLASSES = ("positive", "all")
-_MOST_MAUC_LEVELS = 1000
+_MAX_MAUC_LEVELS = 1000
 
 
 class PairLogistic(BaseEstimator):
@@ -57,25 +55,25 @@ class PairLogistic(BaseEstimator):
     rank_weighted : bool, default=False
         Whether a pair counts by the distance of its ranks.
     pair_weights : {"equal", "mauc"}, default="equal"
-        What all pairs of two levels count. "mauc" costs O(K m) for each level; "equal"
+        Weights of the pairs of two levels. "mauc" costs O(K m) per level; "equal" for
         any number of levels.
     classes : {"positive", "all"}, default="positive"
         Levels over which p is taken, for "mauc": those above 0, or all.
     fpr_range : pair of float, default=(0.0, 1.0)
-        Range of false-positive rates, for two levels. Negatives count as far as they
-        lie in the range, by descending score, where ties share alike. With
+        Range of false-positive rates, for two levels. Negatives count if their ranks,
+        by descending score, are in the range; ties have equal shares. With
         `rank_weighted` all pairs count, but ranks advance in the range only: about the
         change of the partial AUC by a swap.
     tpr_range : pair of float, default=(0.0, 1.0)
         Range of true-positive rates, for two levels without `rank_weighted`: the same
         for positives.
     outside_weight : float, default=0.0
-        What a row, or an advance in rank, counts outside of its range, compared with
-        inside: from 0 to 1, where 1 is the whole range. Models that may lift rows
-        without weight above all others, such as trees, need some.
+        Weight of a row, or of an advance in rank, outside of its range, compared with
+        inside: from 0 to 1, where 1 is the whole range. Models that could rank rows
+        without weight above all others, such as trees, need a weight above 0.
     accuracy : float, default=1e-7
-        Relative error of each pair's loss, slope and curvature, at most, and so of the
-        risk and, for two levels, of each derivative. Ties have none. Rounding adds up
+        Largest relative error of each pair's loss, slope and curvature, and so of the
+        risk and, for two levels, of each derivative. Ties are exact. Rounding adds up
         to 1e-14, and 2e-16 per row.
     n_jobs : int, default=1
         Number of threads; the result does not depend on it.
@@ -159,27 +157,15 @@ class PairLogistic(BaseEstimator):
         return bound
 
     def _check_parameters(self) -> None:
-        for name, known in (("pair_weights", _PAIR_WEIGHTS), ("classes", _CLASSES)):
-            if getattr(self, name) not in known:
-                choice = " or ".join(repr(value) for value in known)
-                raise ValueError(
-                    f"{name} must be {choice}, got {getattr(self, name)!r}."
-                )
+        check_choice("pair_weights", self.pair_weights, ("equal", "mauc"))
+        check_choice("classes", self.classes, ("positive", "all"))
         check_range("fpr_range", self.fpr_range)
         is_part = check_range("tpr_range", self.tpr_range) != (0.0, 1.0)
         if is_part and self.rank_weighted:
             raise IncompatibleError("tpr_range needs rank_weighted=False.")
-        is_number = isinstance(self.outside_weight, Real)
-        if not (is_number and 0.0 <= self.outside_weight <= 1.0):
-            raise ValueError(
-                f"outside_weight must be between 0 and 1, got {self.outside_weight!r}."
-            )
-        if not FINEST <= self.accuracy <= 0.1:
-            raise ValueError(
-                f"accuracy must be between {FINEST:g} and 0.1, got {self.accuracy!r}."
-            )
-        if not isinstance(self.n_jobs, Integral) or self.n_jobs < 1:
-            raise ValueError(f"n_jobs must be an integer >= 1, got {self.n_jobs!r}.")
+        check_number("outside_weight", self.outside_weight, 0.0, 1.0)
+        check_number("accuracy", self.accuracy, FINEST, 0.1)
+        check_integer("n_jobs", self.n_jobs)
 
     def _check_levels(self, levels: Any) -> None:
         for name in ("fpr_range", "tpr_range"):
@@ -188,16 +174,14 @@ class PairLogistic(BaseEstimator):
                 continue
             if levels.size > 2:
                 raise IncompatibleError(
-                    f"{name}={ends!r} needs labels of two levels, got {levels.size}; "
-                    "with more there is no such rate."
+                    f"{name}={ends!r} needs labels of two levels, got {levels.size}."
                 )
             if self.pair_weights == "mauc":
                 raise IncompatibleError(f"{name} needs pair_weights='equal'.")
-        if self.pair_weights == "mauc" and levels.size > _MOST_MAUC_LEVELS:
+        if self.pair_weights == "mauc" and levels.size > _MAX_MAUC_LEVELS:
             raise ValueError(
-                f"pair_weights='mauc' compares each level with the others, and labels "
-                f"have {levels.size} levels, more than {_MOST_MAUC_LEVELS}. Merge "
-                "levels, or take pair_weights='equal'."
+                f"pair_weights='mauc' supports at most {_MAX_MAUC_LEVELS} levels, but "
+                f"labels have {levels.size}. Merge levels, or use pair_weights='equal'."
             )
 
     def _no_pairs(self, n_queries: int, queries: ArrayLike | None) -> str:
@@ -210,5 +194,5 @@ class PairLogistic(BaseEstimator):
             )
         return (
             f"None of the {n_queries} queries has {needed}, so there is nothing to "
-            "rank. Check that queries are numbered, not rows."
+            "rank. Check that queries holds query ids, not row numbers."
         )

@@ -5,14 +5,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
 
 from aucmax._core.sorting import RowNumbers
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.risks._pairs.class_rows import split_classes
 from aucmax.risks._pairs.forms import beside
-from aucmax.risks._pairs.margin_rows import BoundMargin, checked_nu
+from aucmax.risks._pairs.margin_rows import BoundMargin, MarginRisk, checked_nu
 from aucmax.risks._pairs.sorted_pairs import (
     Ramp,
     SortedPairs,
@@ -22,63 +20,29 @@ from aucmax.risks._pairs.sorted_pairs import (
 from aucmax.risks.contract import Support
 
 
-class PairMargin(BaseEstimator):
+class PairMargin(MarginRisk):
     r"""Minus the mean of the `nu` smallest pair margins, of weight `nu` together.
 
     .. math:: R(s) = \max_d \Big\{ -\sum_{i \in P} \sum_{j \in N}
               d_{ij} \, \frac{s_i - s_j}{2} \;:\; \sum_{ij} d_{ij} = 1, \;
               0 \le d_{ij} \le \frac{w_i w_j}{\nu} \Big\}
 
-    with row weights :math:`w` (1 by default). A row of weight 2 counts as two equal
-    rows. ``nu=1`` without weights is the hard margin, the smallest of all pairs;
-    :math:`\nu = W_+ W_-`, the product of the class totals, is the plain mean.
+    with row weights :math:`w` (1 by default): problems (2) and (3) of Suehiro, Hatano,
+    Takimoto. ALT 2011. ``nu=1`` without weights is the hard margin, the smallest of all
+    pairs; :math:`\nu = W_+ W_-`, the product of the class totals, is the plain mean.
 
-    The largest of these margins is shared by all pairs that have it, in proportion to
-    their weights: the result does not depend on the order of the rows. Two pairs tie
-    where their differences do as floating-point numbers. Convex, positively
-    homogeneous (the value is the inner product of subgradient and scores), and unmoved
-    by a constant added to every score.
+    All pairs that have the largest of these margins share it in proportion to their
+    weights, so the order of the rows does not matter. Two pairs tie if their
+    differences do as floating-point numbers. Convex and positively homogeneous; a
+    constant added to every score changes nothing.
 
     Costs two sorts and a handful of sweeps over the sorted scores, O(n_rows) memory;
-    pairs are never listed, but for the last few among which the threshold lies. They
-    are counted in integers without weights, else in floating point.
-
-    Parameters
-    ----------
-    nu : float
-        Weight of the pairs that count, above 0, at most that of all pairs.
-
-    References
-    ----------
-    .. [1] D. Suehiro, K. Hatano, E. Takimoto. Approximate reduction from AUC
-       maximization to 1-norm soft margin optimization. ALT 2011, problems (2), (3).
-    .. [2] R. T. Rockafellar, S. Uryasev. Optimization of conditional value-at-risk.
-       Journal of Risk 2 (2000).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.risks import PairMargin
-    >>> scores = np.array([1.0, 0.0, 0.0, 1.0])
-    >>> labels = np.array([True, True, False, False])
-    >>> risk = PairMargin(nu=2).bind(labels)
-    >>> risk.value_and_gradient(scores)  # -1/2 and one of two 0
-    (0.25, array([-0.125, -0.375,  0.125,  0.375]))
-    >>> risk.threshold(scores)
-    0.0
+    only the last few pairs, among which the threshold lies, are listed. Pairs are
+    counted in integers without weights, else in floating point.
     """
 
     def __init__(self, nu: float) -> None:
         self.nu = nu
-
-    def bind(
-        self,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        queries: ArrayLike | None = None,
-    ) -> "BoundPairMargin":
-        """Return the risk of these rows: see :meth:`Risk.bind`; takes no queries."""
-        return BoundPairMargin(self, labels, sample_weight, queries)
 
 
 class BoundPairMargin(BoundMargin):
@@ -153,42 +117,18 @@ class BoundPairMargin(BoundMargin):
         return pairs, min(self.risk.nu, pairs.total_weight)
 
 
+PairMargin._bound = BoundPairMargin
+
+
 def pairs_with_margin(
     scores: FloatArray,
     labels: BoolArray,
     margin: float,
     sample_weight: FloatArray | None = None,
 ) -> float:
-    r"""Return the number of pairs that have at least this margin.
+    r"""Return the number of pairs of at least this margin, an int, or their weight.
 
     .. math:: \sum_{i \in P} \sum_{j \in N} w_i w_j \, [\, s_i - s_j \ge 2 \rho \,]
-
-    compared as floating-point numbers. Costs two sorts and a sweep.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rows,)
-        Scores, finite.
-    labels : ndarray of bool of shape (n_rows,)
-        True for positives; both classes are present.
-    margin : float
-        The margin :math:`\rho`.
-    sample_weight : ndarray of shape (n_rows,), optional
-        Nonnegative weights; the pairs' weight is returned instead of their number.
-
-    Returns
-    -------
-    int or float
-        The number of pairs, an exact int, or their weight, a float.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.risks import pairs_with_margin
-    >>> scores = np.array([1.0, 0.0, -0.5, 0.5])
-    >>> labels = np.array([True, True, False, False])
-    >>> pairs_with_margin(scores, labels, 0.25)
-    3
     """
     pairs = sorted_pairs(split_classes(labels, sample_weight), scores)
     _, below = pairs.split_at(2.0 * margin)

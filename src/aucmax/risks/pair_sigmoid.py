@@ -11,7 +11,7 @@ from aucmax._core.validation import FloatArray
 from aucmax.risks.contract import BoundRisk
 from aucmax.risks.pair_logistic import PairLogistic
 
-_SMALLEST_TAU = 1e-300  # slopes grow with 1 / tau and must stay finite
+_MIN_TAU = 1e-300  # slopes grow with 1 / tau and must stay finite
 
 
 class PairSigmoid(BaseEstimator):
@@ -28,11 +28,11 @@ class PairSigmoid(BaseEstimator):
     tends to 1 - partial AUC. With queries it is the mean over those with rows of both
     classes.
 
-    The derivative of the logistic loss is a sigmoid, so this is what the gradient of
-    :class:`PairLogistic` adds up to over the positives, and its gradient is the second
-    derivative there, in O(m) for m rows: over a grid where there are many rows within
-    few widths, else after a sort. The ranks at the ends of a range are held fixed in
-    the gradient.
+    The derivative of the logistic loss is a sigmoid, so this is minus the sum of the
+    gradient of :class:`PairLogistic` over the positives, and its gradient is the second
+    derivative there, in O(m) for m rows: over a grid if many rows are within few
+    widths, else after a sort. The ranks at the ends of a range are held fixed in the
+    gradient.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ class PairSigmoid(BaseEstimator):
     tau : float, default=1.0
         The width: margins within a few times tau of 0 have a slope.
     accuracy : float, default=1e-7
-        That of :class:`PairLogistic`, for each pair's share and its slope.
+        Relative error as for :class:`PairLogistic`, of each pair's share and slope.
     n_jobs : int, default=1
         Number of threads; the result does not depend on it.
 
     See Also
     --------
     PairLogistic : A convex loss of the same pairs.
-    aucmax.metrics.partial_auc_score : What it tends to.
+    aucmax.metrics.partial_auc_score : Its limit is 1 minus this metric.
 
     References
     ----------
@@ -107,7 +107,7 @@ class BoundPairSigmoid(BoundRisk):
         queries: ArrayLike | None,
     ) -> None:
         check_positive("tau", risk.tau)
-        if risk.tau < _SMALLEST_TAU:
+        if risk.tau < _MIN_TAU:
             raise ValueError(f"tau must be at least 1e-300, got {risk.tau!r}.")
         super().__init__(risk, labels, sample_weight, queries)
         self.relative_error = float(risk.accuracy)

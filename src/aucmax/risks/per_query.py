@@ -11,7 +11,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks._pairs import box_kernels, hinge_kernels
 from aucmax.risks._pairs.forms import window_laplacian
-from aucmax.risks._pairs.hinge_sums import LARGEST_GAP_AT_A_KINK
+from aucmax.risks._pairs.hinge_sums import MAX_KINK_DISTANCE
 from aucmax.risks._pairs.rank_box import RankBox
 from aucmax.risks.contract import BoundRisk, Risk, Support
 
@@ -59,7 +59,8 @@ class BoundPerQuery(BoundRisk):
         if self.n_skipped == self.n_queries:
             raise NotEnoughClassesError(
                 f"None of the {self.n_queries} queries has rows of both classes, so "
-                "there is nothing to rank. Check that queries are numbered, not rows."
+                "there is nothing to rank. Check that queries holds query ids, not row "
+                "numbers."
             )
 
     def value_and_gradient(self, scores: FloatArray) -> tuple[float, FloatArray]:
@@ -76,8 +77,7 @@ class BoundPerQuery(BoundRisk):
         The kinks of the hinges are rounded off. The choice of rows is not, unlike that
         of one large query: it is over few rows of each of many queries.
         """
-        if not self.can_be_smoothed:
-            raise self.cannot_be_smoothed()
+        self.require_smooth()
         value, slope, offset = self._first_rows(scores).support(width / self._margin)
         return Support(self._margin * value, slope, self._margin * offset)
 
@@ -85,8 +85,7 @@ class BoundPerQuery(BoundRisk):
         self, scores: FloatArray, width: float
     ) -> Callable[[Any], FloatArray]:
         """Return the smoothed risk's Hessian L as the map V -> V^T L V."""
-        if not self.can_be_smoothed:
-            raise self.cannot_be_smoothed()
+        self.require_smooth()
         form = self._first_rows(scores).laplacian(width / self._margin)
         return lambda columns: form(columns) / self._margin
 
@@ -138,7 +137,7 @@ class BoundPerQuery(BoundRisk):
             rows.starts,
             np.array(box[:3]),
             box.is_loose,
-            LARGEST_GAP_AT_A_KINK,
+            MAX_KINK_DISTANCE,
             slopes,
         )
         sign = -1.0 if box.is_mirrored else 1.0
@@ -206,7 +205,7 @@ class SortedQueries(NamedTuple):
         """
         values, slopes = self.values.copy(), np.empty_like(self.values)
         value = box_kernels.mean_pair_hinge(
-            values, self.weights, self.starts, LARGEST_GAP_AT_A_KINK, slopes
+            values, self.weights, self.starts, MAX_KINK_DISTANCE, slopes
         )
         is_positive = self.is_positive
         if width > 0.0:

@@ -3,21 +3,19 @@
 import math
 from bisect import bisect_left
 
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-
 from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs.class_rows import ClassRows
 from aucmax.risks._pairs.margin_rows import (
-    LARGEST_EXCESS,
+    MAX_EXCESS,
     BoundMargin,
     Lowest,
+    MarginRisk,
     checked_nu,
     half_difference_of_means,
 )
 
 
-class TangentMargin(BaseEstimator):
+class TangentMargin(MarginRisk):
     r"""The worst instance margin over :math:`\nu_+`, along the tangent at a centre.
 
     .. math:: R(s) = \max_{\nu_+, d} \Big\{ -\frac{1}{2} \Big( \sum_{i \in P} d_i s_i
@@ -27,56 +25,23 @@ class TangentMargin(BaseEstimator):
 
     where each class' :math:`d` adds up to 1 and :math:`\nu_+` runs over
     :math:`[\nu / W_-, \; 2 \nu_c - \nu_c^2 / W_+]`, :math:`W_\pm` being the class
-    totals of the row weights :math:`w` (1 by default). A row of weight 2 counts as two
-    equal rows, and rows that tie share in proportion to their weights.
+    totals of the row weights :math:`w` (1 by default). Rows that tie share in
+    proportion to their weights. Problem (9) of Suehiro, Hatano, Takimoto. ALT 2011.
 
     The bound on the positives is the tangent at :math:`\nu_c` of :math:`w_i / \nu_+`,
     which :class:`InstanceMargin` has with :math:`\nu_- = \nu / \nu_+`. It lies below,
-    so the risk is at most the largest risk of those, and it is at least the risk of
-    ``InstanceMargin(nu_center, nu / nu_center)``. Convex, positively homogeneous, and
-    unmoved by a constant added to every score.
+    so the risk is at most the largest risk of those, and at least the risk of
+    ``InstanceMargin(nu_center, nu / nu_center)``. Convex and positively homogeneous; a
+    constant added to every score changes nothing.
 
     For fixed scores the best :math:`d` are partial sums of sorted scores, and the rest
-    is convex and piecewise linear in :math:`\nu_+`: its minimum is found by bisection
-    over the breakpoints, exactly. Costs two sorts.
-
-    Parameters
-    ----------
-    nu : float
-        Weight of the pairs that count, above 0, at most that of all pairs.
-    nu_center : float
-        Where the tangent touches: at least :math:`\nu / W_-`, at most :math:`W_+`.
-
-    References
-    ----------
-    .. [1] D. Suehiro, K. Hatano, E. Takimoto. Approximate reduction from AUC
-       maximization to 1-norm soft margin optimization. ALT 2011, problem (9).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from aucmax.risks import TangentMargin
-    >>> scores = np.array([2.0, 1.0, 0.0, -1.0])
-    >>> labels = np.array([True, True, False, False])
-    >>> risk = TangentMargin(nu=1, nu_center=0.8).bind(labels)
-    >>> round(risk.inner_nu_pos(scores), 12)
-    0.96
-    >>> round(risk.value(scores), 12)
-    -0.52
+    is convex and piecewise linear in :math:`\nu_+`: bisection over the breakpoints
+    finds its minimum exactly. Costs two sorts.
     """
 
     def __init__(self, nu: float, nu_center: float) -> None:
         self.nu = nu
         self.nu_center = nu_center
-
-    def bind(
-        self,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        queries: ArrayLike | None = None,
-    ) -> "BoundTangentMargin":
-        """Return the risk of these rows: see :meth:`Risk.bind`; takes no queries."""
-        return BoundTangentMargin(self, labels, sample_weight, queries)
 
 
 class BoundTangentMargin(BoundMargin):
@@ -167,7 +132,7 @@ class BoundTangentMargin(BoundMargin):
     ) -> tuple[float, float]:
         """Return the interval of nu_pos; it holds nu_center."""
         checked_nu("nu", self.risk.nu, "pairs", weight_pos * weight_neg)
-        center, slack = self.risk.nu_center, 1.0 + LARGEST_EXCESS
+        center, slack = self.risk.nu_center, 1.0 + MAX_EXCESS
         first = self.risk.nu / weight_neg
         if not first / slack <= center <= weight_pos * slack:
             raise ValueError(
@@ -177,3 +142,6 @@ class BoundTangentMargin(BoundMargin):
             )
         last = center * (2.0 - center / weight_pos)
         return min(first, center), max(last, center)
+
+
+TangentMargin._bound = BoundTangentMargin

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from aucmax._core.features import check_relevance_levels
 from aucmax._core.parameters import check_interval, check_range
 from aucmax._core.validation import FloatArray, IntArray, check_binary_labels
-from aucmax.risks import BoundPairLogistic
+from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 from aucmax.trees.pair_objectives import METRICS, OUTSIDE_WEIGHT, find_objective
 
 Prepared = TypeVar("Prepared")

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import dask_version, is_dask, map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.early_stopping import RoundMonitor
 from aucmax._core.fitting import replace_state, unchanged_on_failure
 from aucmax._core.parameters import check_stopping
 from aucmax._core.validation import FloatArray
@@ -330,7 +330,7 @@ class LambdaMART(BinaryRanker):
                 replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
                 return self
             check_stopping(self, eval_set)
-            watch = RoundsWatch.of(self)
+            watch = RoundMonitor.of(self)
             objective = find_objective(self.objective)
             columns, X = TreeColumns.learn(self, X)
             known, rows = check_rows(self, objective, X, y, sample_weight, qid)

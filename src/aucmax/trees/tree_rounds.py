@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._core.early_stopping import RoundsWatch
+from aucmax._core.early_stopping import RoundMonitor
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
-from aucmax.risks import BoundPairLogistic
+from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 from aucmax.trees.booster import n_threads, new_dataset, readable_by_lightgbm
 from aucmax.trees.booster_text import check_model_text, column_ranges
 from aucmax.trees.pair_objectives import find_objective
@@ -83,7 +83,7 @@ class TreeRounds:
 
     def __init__(
         self,
-        watch: RoundsWatch,
+        watch: RoundMonitor,
         rows: BinnedRows,
         pairs: BoundPairLogistic,
         evaluation: Evaluation | None = None,

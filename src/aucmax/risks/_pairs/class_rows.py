@@ -97,10 +97,10 @@ class ClassRows(NamedTuple):
         return ClassRows(self.rows[order], values, weights, self.side)
 
 
-_MOST_KEYS_SORTED_AT_ONCE = 512
+_MAX_SORTED_KEYS = 512
 _CELLS = 2048
-_MOST_STEPS = 60  # to a threshold, by halves in the worst case
-_LARGEST_MISS_OF_THE_AMOUNT = 1e-9  # in units of the amount
+_MAX_STEPS = 60  # to a threshold, by halves in the worst case
+_MAX_AMOUNT_ERROR = 1e-9  # in units of the amount
 
 
 class Cut(NamedTuple):
@@ -198,12 +198,12 @@ def _soft_shares(
 
     low, high = hard - 0.5 * width, hard + 0.5 * width
     threshold = hard
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         shares = shares_at(threshold)
         excess = _weight(weights, shares) - amount
         sloping = (shares > 0.0) & (shares < 1.0)
         mass = float(weights[sloping].sum())
-        if abs(excess) <= _LARGEST_MISS_OF_THE_AMOUNT * amount:
+        if abs(excess) <= _MAX_AMOUNT_ERROR * amount:
             # the last step in the shares themselves, which thresholds cannot resolve
             step = excess / mass if mass > 0.0 else 0.0
             shares[sloping] = np.clip(shares[sloping] - step, 0.0, 1.0)
@@ -237,7 +237,7 @@ def highest(keys: FloatArray, weights: FloatArray | None, amount: float) -> Cut:
     """
     own = np.empty(0) if weights is None else weights
     above = 0.0
-    while keys.size > _MOST_KEYS_SORTED_AT_ONCE:
+    while keys.size > _MAX_SORTED_KEYS:
         heavier, inside, of_inside = hinge_kernels.split_cell(
             keys, own, amount - above, _CELLS
         )

@@ -79,19 +79,19 @@ class FewPairs(NamedTuple):
         )
         return cls(layout, is_ranked)
 
-    def room(self) -> "FewRoom":
-        """Make room for what calls need: new memory would cost as much as the loops."""
+    def buffers(self) -> "FewBuffers":
+        """Return buffers to keep: new memory would cost as much as the loops."""
         size = self.layout.rows.size
         n_ranks = size if self.is_ranked else 0
         order = np.arange(n_ranks)
-        return FewRoom(np.empty(size), np.empty((2, size)), order, np.empty(n_ranks))
+        return FewBuffers(np.empty(size), np.empty((2, size)), order, np.empty(n_ranks))
 
     def fill_in(
         self,
         scores: FloatArray,
         width: float,
         factors: FloatArray,
-        room: "FewRoom",
+        buffers: "FewBuffers",
         n_jobs: int,
         results: tuple[NDArray[Any], NDArray[Any]],
     ) -> bool:
@@ -102,8 +102,8 @@ class FewPairs(NamedTuple):
         low, high = float(scores.min()), float(scores.max())
         if not high - low <= _MAX_RANGE * width:
             return False
-        layout, odds = self.layout, room.odds
-        ordered = np.take(scores, layout.rows, out=room.ordered, mode="clip")
+        layout, odds = self.layout, buffers.odds
+        ordered = np.take(scores, layout.rows, out=buffers.ordered, mode="clip")
         np.subtract(ordered, low + 0.5 * (high - low), out=odds[1])
         np.multiply(odds[1], layout.signs / width, out=odds[1])
         np.exp(odds[1], out=odds[0])
@@ -112,16 +112,16 @@ class FewPairs(NamedTuple):
 
         def work(span: tuple[int, int]) -> None:
             if self.is_ranked:
-                find_ranks(layout, span, ordered, room.order, room.ranks)
+                find_ranks(layout, span, ordered, buffers.order, buffers.ranks)
             own = np.empty((5, largest))
-            pair_up(layout, span, factors, odds, room.ranks, own, *results)
+            pair_up(layout, span, factors, odds, buffers.ranks, own, *results)
 
         tasks = [partial(work, span) for span in spans_of_groups(layout.starts)]
         run_all(tasks, n_jobs if scores.size >= _MANY_ROWS else 1)
         return True
 
 
-class FewRoom(NamedTuple):
+class FewBuffers(NamedTuple):
     """Places for rows in the order of a layout, kept from one call to the next."""
 
     ordered: FloatArray  # scores
@@ -163,24 +163,24 @@ def find_ranks(layout, groups, scores, order, ranks):
 
 
 @njit(cache=True, nogil=True)
-def pair_up(layout, groups, factors, odds, ranks, room, gradient, hessian):
+def pair_up(layout, groups, factors, odds, ranks, buffers, gradient, hessian):
     """Fill in both derivatives for some groups.
 
     `odds`[0] are exp(sign * score), and `odds`[1] one by it; no `ranks` mean that
-    distances in ranks do not count. `room` is for five numbers per row of a group.
+    distances in ranks do not count. `buffers` is for five numbers per row of a group.
     """
     for group in range(groups[0], groups[1]):
         first, end = layout.starts[group], layout.starts[group + 1]
-        slopes, curvatures = room[0, : end - first], room[1, : end - first]
+        slopes, curvatures = buffers[0, : end - first], buffers[1, : end - first]
         for k in range(end - first):
             slopes[k] = curvatures[k] = 0.0
         level = first  # where the rows of the level start
         while layout.nexts[level] < end and factors[group] != 0.0:
             start = layout.nexts[level]
             for i in range(level, start):
-                share_out(layout, (i, start, end), factors[group], ranks, room[2])
+                share_out(layout, (i, start, end), factors[group], ranks, buffers[2])
                 total = meet(
-                    odds[0, i], odds[1, start:end], room, start - first, end - start
+                    odds[0, i], odds[1, start:end], buffers, start - first, end - start
                 )
                 slopes[i - first] -= total[0]
                 curvatures[i - first] += total[1]
@@ -212,15 +212,18 @@ def share_out(layout, places, factor, ranks, shares):
 
 
 @njit(cache=True, nogil=True)
-def meet(own, others, room, first, n):
+def meet(own, others, buffers, first, n):
     """Add what one row owes to n others from `first` on; return what it is owed."""
-    shares, slopes, curvatures = room[2, :n], room[3, :n], room[4, :n]
+    shares, slopes, curvatures = buffers[2, :n], buffers[3, :n], buffers[4, :n]
     for k in range(n):
         ratio = own * others[k]
         slope = 1.0 / (1.0 + ratio)
         slopes[k] = shares[k] * slope
         curvatures[k] = shares[k] * slope * (ratio * slope)
-    met_slopes, met_curvatures = room[0, first : first + n], room[1, first : first + n]
+    met_slopes, met_curvatures = (
+        buffers[0, first : first + n],
+        buffers[1, first : first + n],
+    )
     slope = curvature = 0.0
     for k in range(n):
         met_slopes[k] += slopes[k]

@@ -11,9 +11,9 @@ from aucmax.risks._pairs.class_rows import ClassRows
 from aucmax.risks._pairs.forms import window_laplacian
 from aucmax.risks.contract import Support
 
-# In units of the largest score: a pair as close to the kink as this is at it, because
-# else rounding, and with it the order of the rows, would decide on which side it is.
-LARGEST_GAP_AT_A_KINK = 1e-12
+# In units of the largest score: a pair as close to the kink as this is at it. Otherwise
+# rounding, and with it the order of the rows, would decide on which side it is.
+MAX_KINK_DISTANCE = 1e-12
 
 
 def shifted(
@@ -23,10 +23,10 @@ def shifted(
     *,
     lift: float | None = None,
 ) -> tuple[ClassRows, ClassRows, float]:
-    """Take a constant off both sorted classes, and lift the negatives by the margin.
+    """Subtract a constant from both sorted classes; lift the negatives by the margin.
 
     Or by another `lift`. The constant changes no risk, and without it sums of scores
-    keep their digits. Also returns how far from the kink a pair is still at it.
+    keep their digits. Also return the distance within which a pair is at the kink.
     """
     low = float(min(positive.values[0], negative.values[0]))
     high = float(max(positive.values[-1], negative.values[-1]))
@@ -35,7 +35,7 @@ def shifted(
     return (
         positive._replace(values=positive.values - constant),
         negative._replace(values=negative.values - (constant - lift)),
-        LARGEST_GAP_AT_A_KINK * max(-low, high, margin),
+        MAX_KINK_DISTANCE * max(-low, high, margin),
     )
 
 
@@ -50,16 +50,15 @@ def mean_hinge(lifted: ClassRows, positive: ClassRows) -> float:
     return float(total / (lifted.total_weight * positive.total_weight))
 
 
-def hinge_support(
+def hinge_slopes(
     positive: ClassRows,
     lifted: ClassRows,
     n_rows: int,
     *,
-    margin: float,
     width: float = 0.0,
     slack: float = 0.0,
-) -> Support:
-    """Return the mean hinge and the line of its smoothed gradient.
+) -> tuple[FloatArray, float]:
+    """Return the smoothed gradient of the mean hinge, and its sum over the negatives.
 
     The negatives are lifted by the margin. Rows of neither class have slope 0.
     """
@@ -82,7 +81,7 @@ def hinge_support(
         shares = float(sums.sum()) / pairs
         sums *= own.side / pairs
         subgradient[own.rows] = sums
-    return Support(mean_hinge(lifted, positive), subgradient, margin * shares)
+    return subgradient, shares
 
 
 def laplacian(
@@ -122,7 +121,7 @@ class HingeGrid(NamedTuple):
     def cover(
         cls, scores: FloatArray, margin: float, width: float
     ) -> "HingeGrid | None":
-        """Lay a grid fine enough for the width, or None if sorting is cheaper."""
+        """Return a grid fine enough for the width, or None if sorting is cheaper."""
         low, high = float(scores.min()), float(scores.max())
         lift = int(np.ceil(_CELLS_PER_WIDTH * margin / width))
         scale = lift / margin
@@ -145,7 +144,7 @@ class HingeGrid(NamedTuple):
 
         Only the highest negatives and the lowest positives count, up to the shares
         `ranges` of their classes. The slope chooses them smoothly, over `choice_width`
-        times the width; the value as they are.
+        times the width; the value chooses them exactly.
         """
         weights = np.empty(0) if sample_weight is None else sample_weight
         masses, moments, shares = np.zeros((3, 2, self.n_cells))

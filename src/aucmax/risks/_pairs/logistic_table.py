@@ -23,7 +23,7 @@ from aucmax._core.validation import FloatArray
 
 #: the best accuracy on offer; beyond it the rounding of the coefficients shows
 FINEST = 1e-12
-_MOST = 20
+_MAX_POWERS = 20
 
 
 def _slope(z: FloatArray) -> FloatArray:
@@ -48,7 +48,7 @@ def coefficients(accuracy: float) -> FloatArray:
     """
     z = np.linspace(1e-9, 1.0, 4097)
     functions = (_slope, _curvature, _height)
-    for n_powers in range(1, _MOST + 1):
+    for n_powers in range(1, _MAX_POWERS + 1):
         rows = [_interpolate(function, n_powers) for function in functions]
         errors = [
             np.abs(polynomial.polyval(z, row) / function(z) - 1.0).max()
@@ -67,7 +67,7 @@ def change_of_curvature() -> FloatArray:
 
     It is :math:`z (1 - z) / (1 + z)^3`, falling with the distance, as finely as can be.
     """
-    row = _interpolate(lambda z: (1.0 - z) / (1.0 + z) ** 3, _MOST)
+    row = _interpolate(lambda z: (1.0 - z) / (1.0 + z) ** 3, _MAX_POWERS)
     table = row[np.newaxis]
     table.flags.writeable = False
     return table

@@ -1,31 +1,49 @@
 """Rows under a margin risk, and the weight of the pairs or rows that count."""
 
 from abc import abstractmethod
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 
 from aucmax._core.validation import FloatArray
+from aucmax.exceptions import IncompatibleError
 from aucmax.risks._pairs.class_rows import ClassRows, highest, split_classes
-from aucmax.risks.contract import BoundRisk, Risk, reject_queries
+from aucmax.risks.contract import BoundRisk, Risk
 
-# In units of the weight of all: by which a sum of weights may miss the caller's, who
-# may have added them up in another order.
-LARGEST_EXCESS = 1e-9
+# In units of the total weight: a caller may add up weights in another order, so sums of
+# weights may differ by this much.
+MAX_EXCESS = 1e-9
+
+
+class MarginRisk(BaseEstimator):
+    """A margin risk, which compares all rows with each other."""
+
+    def bind(
+        self,
+        labels: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        queries: ArrayLike | None = None,
+    ) -> Any:
+        """Return the risk of these rows: see :meth:`Risk.bind`; takes no queries."""
+        if queries is not None:
+            raise IncompatibleError(
+                f"{type(self).__name__} compares all rows with each other and does not "
+                "support queries; PairHinge, PartialHinge, PairLogistic and "
+                "PairSigmoid do."
+            )
+        return self._bound(self, labels, sample_weight)
+
+    _bound: ClassVar[type["BoundMargin"]]
 
 
 class BoundMargin(BoundRisk):
-    """A margin risk of given rows; all rows are compared with each other."""
+    """A margin risk of given rows."""
 
     def __init__(
-        self,
-        risk: Risk,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None,
-        queries: ArrayLike | None,
+        self, risk: Risk, labels: ArrayLike, sample_weight: ArrayLike | None
     ) -> None:
-        reject_queries(risk, queries)
         super().__init__(risk, labels, sample_weight)
         self._classes = split_classes(self.labels, self.sample_weight)
         self._prepare()
@@ -36,15 +54,12 @@ class BoundMargin(BoundRisk):
 
 
 def checked_nu(name: str, nu: float, counted: str, total: float) -> float:
-    """Return nu, or the weight of all where rounding puts nu above it.
-
-    The message calls the parameter `name`, and what has the weight `counted`.
-    """
-    if not 0.0 < nu <= total * (1.0 + LARGEST_EXCESS):
+    """Return nu, or the total weight if rounding puts nu above it; else raise."""
+    if not 0.0 < nu <= total * (1.0 + MAX_EXCESS):
         raise ValueError(
             f"{name}, the weight of the {counted} that count, must be above 0 and at "
-            f"most that of all {counted}, {total:.12g}, got {nu!r}; use epsilon times "
-            f"the weight of all {counted} for a share epsilon of them."
+            f"most that of all {counted}, {total:.12g}, got {nu!r}; for a share of "
+            f"them, use the share times the weight of all {counted}."
         )
     return min(nu, total)
 
@@ -76,10 +91,9 @@ def half_difference_of_means(
 
 
 class Lowest(NamedTuple):
-    """A class by ascending value, to answer for its lowest rows of any weight.
+    """A class by ascending value, for means over its lowest rows of any weight.
 
-    Negatives have their scores negated, so that in both classes a row is the worse the
-    lower it stands.
+    Scores of negatives are negated, so in both classes lower rows are worse.
     """
 
     values: FloatArray
@@ -117,7 +131,7 @@ class Lowest(NamedTuple):
         return means
 
     def height(self, k: int) -> float:
-        """Return how far row k stands above the lowest."""
+        """Return the value of row k above the lowest."""
         return float(self.values[k] - self.values[0])
 
     def shortfall(self, k: int) -> float:

@@ -13,11 +13,11 @@ from aucmax.risks._pairs.class_rows import ClassMembers, ClassRows
 from aucmax.risks._pairs.forms import window_laplacian
 
 # Without weights, so many are formed and selected among in less time than guesses take.
-_MOST_PAIRS_AT_ONCE = 1 << 15
-_MOST_PAIRS_LISTED = 4096  # or a quarter of the rows, where that is more
+_MAX_PAIRS_AT_ONCE = 1 << 15
+_MAX_LISTED_PAIRS = 4096  # or a quarter of the rows, where that is more
 # The first guess comes from a few rows of each class, the guides.
 _ROWS_PER_GUIDE = 32
-_FEWEST_GUIDES = 64
+_MIN_GUIDES = 64
 _GOLDEN_RATIO = (math.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -95,10 +95,10 @@ def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
     problem on fewer rows; continuous scores need no others.
     """
     s, t = pairs.positive.values, pairs.negative.values
-    if pairs.masses is None and s.size * t.size <= _MOST_PAIRS_AT_ONCE:
+    if pairs.masses is None and s.size * t.size <= _MAX_PAIRS_AT_ONCE:
         return _selected(np.subtract.outer(s, t).ravel(), math.ceil(nu) - 1)
     bracket = _Bracket(pairs, nu)
-    limit = _MOST_PAIRS_LISTED + (pairs.positive.size + pairs.negative.size) // 4
+    limit = _MAX_LISTED_PAIRS + (pairs.positive.size + pairs.negative.size) // 4
     if bracket.n_pairs <= limit:
         return bracket.listed()
     pivots: Iterable[float] = _thinned_guesses(bracket)
@@ -138,7 +138,7 @@ def _thinned_guesses(bracket: "_Bracket") -> Iterator[float]:
 
 def _thinned(own: ClassRows) -> ClassRows:
     """Cut a sorted class into parts of equal weight; return the middle of each."""
-    size = max(own.size // _ROWS_PER_GUIDE, min(own.size, _FEWEST_GUIDES))
+    size = max(own.size // _ROWS_PER_GUIDE, min(own.size, _MIN_GUIDES))
     places = (np.arange(size) + 0.5) / size
     if own.weights is None:
         # in a part of 32 rows the middle is between two: either one would be biased
@@ -241,8 +241,8 @@ class _Bracket:
         return positive[rows] - negative[columns]
 
 
-_MOST_STEPS = 60  # to a threshold, by halves in the worst case
-_LARGEST_MISS = 1e-12  # in units of nu; less is left to a mixture of two ramps
+_MAX_STEPS = 60  # to a threshold, by halves in the worst case
+_MAX_ERROR = 1e-12  # in units of nu; less is left to a mixture of two ramps
 
 
 class Ramp(NamedTuple):
@@ -269,8 +269,8 @@ class Ramp(NamedTuple):
         # what the total misses at both ends; the Illinois variant of regula falsi
         below, above = low.total - nu, high.total - nu
         was_low: bool | None = None
-        for _ in range(_MOST_STEPS):
-            if below >= 0.0 or above <= 0.0 or above - below <= _LARGEST_MISS * nu:
+        for _ in range(_MAX_STEPS):
+            if below >= 0.0 or above <= 0.0 or above - below <= _MAX_ERROR * nu:
                 break
             part = below / (below - above)
             middle = low.threshold + part * (high.threshold - low.threshold)
@@ -285,7 +285,7 @@ class Ramp(NamedTuple):
                 high, above = ramp, miss
                 below = below / 2.0 if was_low is False else low.total - nu
             was_low = miss < 0.0
-            if abs(miss) <= _LARGEST_MISS * nu:
+            if abs(miss) <= _MAX_ERROR * nu:
                 break
         return low._mixed(high, nu)
 
