@@ -12,7 +12,9 @@ from aucmax.model_selection.input_table import GivenRows
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.model_selection.stacking import Spread, learn_scale, scaled
-from aucmax.tables import Grading, TableEncoder, TableModel, Target, as_table
+from aucmax.tables import TableEncoder, TableModel, Target
+from aucmax.tables.frames import as_table
+from aucmax.tables.target import Grading
 
 N_ROWS = 90
 SETTING = SearchSetting(2, False, WHOLE_CURVE, 1, 0)

@@ -26,7 +26,8 @@ def fit_model(
     """Fit a model by name, or raise an error if it ranks nothing."""
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
     from aucmax.model_selection import table_model
-    from aucmax.tables import TableEncoder, has_constant_scores
+    from aucmax.tables import TableEncoder
+    from aucmax.tables.target import has_constant_scores
 
     # auto has the scores to learn probabilities; others would take several fits
     calibrate = calibrate or ("auto" if name == "auto" else "none")

@@ -40,9 +40,10 @@ from aucmax.model_selection.input_table import read_rows, read_table
 from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, summarise
 from aucmax.model_selection.models import SearchSetting, choose_candidates
 from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
-from aucmax.tables import TableEncoder, check_table, has_constant_scores
+from aucmax.tables import TableEncoder, check_table
 from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
+from aucmax.tables.target import has_constant_scores
 
 METRICS = ("auc", "partial_auc")
 _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)}

@@ -181,7 +181,7 @@ class Comparison:
     random_state : int
         Seed of the folds.
     fingerprint : str
-        Of all rows (:func:`aucmax.tables.digest_table`).
+        First 16 hexadecimal digits of the SHA-256 of names, types and cells.
     """
 
     results: tuple[ModelResult, ...]

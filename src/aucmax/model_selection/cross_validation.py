@@ -77,16 +77,15 @@ from aucmax.tables import (
     TableModel,
     TableNotice,
     Target,
-    as_table,
     check_table,
     describe_rows,
-    digest_table,
     encode_target,
-    match_target,
 )
 from aucmax.tables._scaling import fit_width
 from aucmax.tables.cross_fit import FoldedTable
+from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.table_model import assemble_model, check_rows
+from aucmax.tables.target_encoding import match_target
 
 # rows of each class that are checked if the table is on disk
 _MAX_ROWS_PER_CLASS = 20_000

@@ -22,7 +22,8 @@ from aucmax.metrics.uncertainty import (
     warn_of_few_rows,
 )
 from aucmax.model_selection.goals import Goal, choose_goal, measure
-from aucmax.tables import Target, has_constant_scores
+from aucmax.tables import Target
+from aucmax.tables.target import has_constant_scores
 
 Floats = NDArray[np.float64]
 

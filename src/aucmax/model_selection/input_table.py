@@ -16,7 +16,10 @@ from aucmax._core.validation import (
     reject_negligible_weights,
     reject_unreadable,
 )
-from aucmax.tables import Grading, Target, as_table, read_moments
+from aucmax.tables import Target
+from aucmax.tables.frames import as_table
+from aucmax.tables.target import Grading
+from aucmax.tables.target_encoding import read_moments
 
 
 @dataclass(frozen=True)

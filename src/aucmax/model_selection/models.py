@@ -260,7 +260,7 @@ def compared_models(
 def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
     """Return a model of the list, or raise an error with similar names."""
     if name not in names:
-        from aucmax.datasets import near_names
+        from aucmax.datasets.column_names import near_names
 
         near = near_names(name, names, or_list=False)
         raise ValueError(

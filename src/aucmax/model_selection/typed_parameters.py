@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aucmax.datasets import near_names
+from aucmax.datasets.column_names import near_names
 
 # parameters that the program sets itself, or that cannot be typed
 _NOT_TYPED = {"callback", "verbose", "categorical_features"}

@@ -13,7 +13,8 @@ from aucmax._core.validation import BoolArray
 from aucmax.decisions.calibration import along_knots, learn_calibration
 from aucmax.inspection import permutation_importance
 from aucmax.report.contents import Importance
-from aucmax.tables import Target, as_table
+from aucmax.tables import Target
+from aucmax.tables.frames import as_table
 
 Floats = NDArray[np.float64]
 

@@ -23,7 +23,8 @@ from aucmax.report.insights import (
     probabilities_of,
 )
 from aucmax.report.ranked_steps import describe_top
-from aucmax.tables import Target, digest_table
+from aucmax.tables import Target
+from aucmax.tables.frames import digest_table
 
 _POSITION = "the share of negatives of the same fold that a row outranks"
 _IN_QUERIES = (

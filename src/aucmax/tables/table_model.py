@@ -86,8 +86,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The negative and the positive class, or the levels.
     values_, levels_ : ndarray
-        The target values of training, and what each stands for: see
-        :class:`aucmax.tables.Grading`.
+        The target values of training, and their levels: 0 and 1 for two classes.
     n_rows_, n_positive_ : int
         Training rows, and how many of them were positive.
     threshold_ : float
