@@ -123,7 +123,7 @@ def note_findings(
     training: Data, labels: Any, encoder: Any, console: Console
 ) -> list[dict[str, Any]]:
     """Look for leaks and the like on the usual folds; tell and return what is found."""
-    from aucmax.model_selection import find_notices
+    from aucmax.model_selection.cross_validation import find_notices
 
     notices = find_notices(training.rows, labels)
     note_others(notices, encoder, console)
