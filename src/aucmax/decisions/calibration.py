@@ -128,7 +128,7 @@ def learn_calibration(
     labels: NDArray[Any],
     weight: FloatArray | None = None,
 ) -> dict[str, Any]:
-    """Fit knots to held-out scores; the mean probability is their share of positives."""
+    """Fit knots to held-out scores; the mean probability is the share of positives."""
     labels = labels.astype(bool)
     weight = np.ones(labels.size) if weight is None else weight
     if calibrate == "auto":
