@@ -126,7 +126,7 @@ def test_a_full_disk_is_explained(tmp_path, monkeypatch, number):
     (tmp_path / "a").write_text("old")
     monkeypatch.setattr(os, "fsync", full)
     with (
-        pytest.raises(OSError, match=r"no room left.*Free some space") as caught,
+        pytest.raises(OSError, match=r"the disk is full.*Free some space") as caught,
         atomic_output(tmp_path / "a", overwrite=True) as file,
     ):
         file.write(b"new")
@@ -147,7 +147,7 @@ def test_a_disk_that_fills_up_while_writing_is_explained(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "open", open_full)
     monkeypatch.setattr(_atomic, "_lock", lambda descriptor: None)
     with (
-        pytest.raises(OSError, match=r"no room left.*Free some space"),
+        pytest.raises(OSError, match=r"the disk is full.*Free some space"),
         atomic_output(tmp_path / "a") as file,
     ):
         file.write(b"x" * 1_000_000)

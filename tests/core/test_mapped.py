@@ -94,6 +94,6 @@ def test_a_full_disk_is_told_with_its_folder(tmp_path):
         text=True,
         check=True,
     )
-    assert ran.stdout.startswith(f"{tmp_path} no room left on the disk")
+    assert ran.stdout.startswith(f"{tmp_path} the disk is full")
     assert "TMPDIR" in ran.stdout
     assert not os.listdir(tmp_path)

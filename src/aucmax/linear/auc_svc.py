@@ -26,7 +26,7 @@ from aucmax._core.parameters import (
     check_max_time,
     check_positive,
 )
-from aucmax._core.products import product
+from aucmax._core.row_matrix import product
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
