@@ -69,7 +69,7 @@ def test_queries_are_held_out_whole():
     ("labels", "groups", "fault"),
     [
         ([0, 0, 0, 1], None, "class 1 has one row"),
-        ([0, 0, 1, 1], [7, 7, 7, 7], "all rows are of one query"),
+        ([0, 0, 1, 1], [7, 7, 7, 7], "all rows belong to one query"),
         ([0, 0, 0, 1], [1, 1, 2, 2], "queries with rows of one class only"),
     ],
 )

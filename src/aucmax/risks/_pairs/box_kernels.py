@@ -205,7 +205,7 @@ def mean_over_queries(values, weights, starts, box, is_loose, rounding, slopes):
 def bring_near_zero(values, first, middle, stop):
     """Shift two ascending stretches of values, so that sums of them keep their digits.
 
-    Returns the largest size of any before, at least 1.
+    Returns the largest magnitude before, at least 1.
     """
     low = values[first] if values[first] < values[middle] else values[middle]
     high = (

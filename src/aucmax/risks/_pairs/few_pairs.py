@@ -122,7 +122,7 @@ class FewPairs(NamedTuple):
 
 
 class FewBuffers(NamedTuple):
-    """Places for rows in the order of a layout, kept from one call to the next."""
+    """Arrays in the order of a layout, kept from one call to the next."""
 
     ordered: FloatArray  # scores
     odds: FloatArray
@@ -193,7 +193,7 @@ def pair_up(layout, groups, factors, odds, ranks, buffers, gradient, hessian):
 
 @njit(cache=True, nogil=True)
 def share_out(layout, places, factor, ranks, shares):
-    """Fill in the weights of the pairs of one row and those from `start` to the end."""
+    """Fill in the weights of the pairs of one row with those from `start` on."""
     i, start, end = places
     for k in range(end - start):
         shares[k] = factor
@@ -213,7 +213,7 @@ def share_out(layout, places, factor, ranks, shares):
 
 @njit(cache=True, nogil=True)
 def meet(own, others, buffers, first, n):
-    """Add what one row owes to n others from `first` on; return what it is owed."""
+    """Add the slopes of one row's pairs to n others from `first`; return their sums."""
     shares, slopes, curvatures = buffers[2, :n], buffers[3, :n], buffers[4, :n]
     for k in range(n):
         ratio = own * others[k]

@@ -263,7 +263,7 @@ def split_cell(keys, weights, amount, n_cells):
 
     Returns the weight of all higher cells, and the keys and weights in the cell, in
     their order. Empty weights stand for ones. Keys too close together or too far apart
-    for a grid are returned as they are.
+    for a grid are returned unchanged.
     """
     low, high = keys.min(), keys.max()
     if not -1e300 <= low <= high <= 1e300 or high - low < 1e-290:

@@ -25,10 +25,10 @@ import numpy as np
 
 from aucmax._core.compiled import njit
 
-#: rows in groups: where groups start, and one value a row (one weight for all: it is 1;
-#: no steps: all are 1)
+#: rows in groups: where groups start, and one value per row (one weight: all are 1; no
+#: steps: all are 1)
 SweepRows = namedtuple("SweepRows", "starts scores decays steps levels weights")
-#: the weight of a pair, but for those of its rows: a factor a group (0: leave it out),
+#: the weight of a pair without its rows' weights: a factor per group (0: leave it out),
 #: times the distance of its levels' numbers, of shape (n_groups, n_levels), if it has
 #: any columns
 Pairing = namedtuple("Pairing", "n_levels factors numbers is_ranked")
@@ -36,12 +36,12 @@ Pairing = namedtuple("Pairing", "n_levels factors numbers is_ranked")
 Met = namedtuple("Met", "u near far passed")
 
 
-_LARGE = np.finfo(np.float64).max  # an infinite gap times no weight would be no number
+_LARGE = np.finfo(np.float64).max  # an infinite gap times weight 0 would be NaN
 
 
 @njit(cache=True, nogil=True)
 def give_to_rows(rows, span, gradients, hessians, is_first, gradient, hessian):
-    """Set what both sweeps have found for the rows they stand for, or add to it."""
+    """Set the results of both sweeps for their rows, or add to them."""
     for i in range(span[0], span[1]):
         row = rows[i]
         g, h = gradients[0, i] + gradients[1, i], hessians[0, i] + hessians[1, i]
@@ -107,7 +107,7 @@ def find_range(scores, levels, weights, starts, limits, shares):
 
 
 def nothing_met(n_levels: int, n_powers: int) -> Met:
-    """Make room for what rows of each level have met."""
+    """Return arrays for the sums that rows of each level have met."""
     return Met(
         np.empty((n_levels, n_levels)),
         np.empty((n_levels, n_powers)),

@@ -21,7 +21,7 @@ from numpy.polynomial import chebyshev, polynomial
 
 from aucmax._core.validation import FloatArray
 
-#: the best accuracy on offer; beyond it the rounding of the coefficients shows
+#: the finest accuracy: beyond it the rounding of the coefficients shows
 FINEST = 1e-12
 _MAX_POWERS = 20
 
