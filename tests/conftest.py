@@ -40,17 +40,15 @@ def _drawn(nodeid):
 
 
 def pytest_runtest_setup(item):
-    """Choose what compiles: tests of kernels all loops, others what a user's fit would.
+    """Compile all loops, however few the rows, but not in one test of eight.
 
-    Python runs small arrays with the same bits; a loop that has taken it long is
-    compiled. One test of eight compiles everything, and one starts as a new process.
+    That one starts as a new process does, where Python runs small arrays.
     """
     from aucmax._core import compiled
 
-    drawn = _drawn(item.nodeid) % 8
-    compiles_all = drawn == 0 or item.get_closest_marker("kernel") is not None
-    compiled.MAX_ELEMENTS = -1 if compiles_all else 10_000
-    if drawn == 1:
+    is_new = _drawn(item.nodeid) % 8 == 0
+    compiled.MAX_ELEMENTS = 10_000 if is_new else -1
+    if is_new:
         for loop in _known_loops(len(sys.modules)):
             loop._seconds = 0.0
 

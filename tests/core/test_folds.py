@@ -42,7 +42,7 @@ def test_folds_need_a_query_with_both_classes():
     with pytest.raises(ValueError, match=r"3 of the 4 queries.*4 folds need 4.*use 3"):
         count(target, 4)
     one = encode_target([0, 1, 1], qid=[1, 1, 2])
-    with pytest.raises(ValueError, match=r"1 of the 2 queries.*more of them are"):
+    with pytest.raises(ValueError, match=r"1 of the 2 queries.*add more of them"):
         count(one)
 
 
