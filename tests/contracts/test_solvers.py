@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 
 from aucmax.linear.linear_objective import LinearObjective
-from aucmax.regularizers import (
-    L1,
-    L2,
-    ElasticNet,
-    ElasticNetBall,
-    GroupLasso,
-    GroupLassoBall,
-    L1Ball,
-    L2Ball,
-    Simplex,
-)
+from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
+from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
+from aucmax.regularizers.l1 import L1, L1Ball, Simplex
+from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge
 from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers import (

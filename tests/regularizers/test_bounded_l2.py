@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aucmax.regularizers import L2, BoundedL2
+from aucmax.regularizers.l2 import L2, BoundedL2
 
 points = arrays(float, 5, elements=st.integers(-4, 4).map(float))
 

@@ -9,18 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aucmax.regularizers import (
-    L1,
-    L2,
-    BoundedL2,
-    ElasticNet,
-    ElasticNetBall,
-    GroupLasso,
-    GroupLassoBall,
-    L1Ball,
-    L2Ball,
-    ProximalRegularizer,
-)
+from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
+from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l2 import L2, BoundedL2, L2Ball
+from aucmax.regularizers.regularizer import ProximalRegularizer
 
 pytestmark = pytest.mark.sampled(5)
 

@@ -21,7 +21,7 @@ import numpy as np
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.graphs._plane_kernels import ascend
 from aucmax.graphs.graph_problem import Counts, GraphProblem, GraphScores
-from aucmax.regularizers import L2, BoundedL2
+from aucmax.regularizers.l2 import L2, BoundedL2
 from aucmax.risks.contract import Support
 from aucmax.solvers import BundleSolver, Point, Progress, Start, StoppingRule
 

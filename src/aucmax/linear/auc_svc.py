@@ -41,7 +41,7 @@ from aucmax.linear.risk_choice import (
 )
 from aucmax.metrics import partial_auc_score
 from aucmax.metrics._prepared import prepare_metric
-from aucmax.regularizers import ProximalRegularizer
+from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk, PartialHinge
 from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
 from aucmax.solvers.bounded_loss import BoundedLossSolver

@@ -22,7 +22,7 @@ from numpy.polynomial.chebyshev import chebpts2
 from numpy.typing import NDArray
 
 from aucmax._core.compiled import njit
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs import grid_arrays
 from aucmax.risks._pairs.class_rows import highest
 from aucmax.risks._pairs.level_pairs import run_all
@@ -48,32 +48,12 @@ Place = namedtuple("Place", "low scale")
 _SIGNS = np.array([[[1.0, 1.0]], [[-1.0, 1.0]]])
 
 
-class ClassRange(NamedTuple):
-    """The rows of a class of which only some ranks count, by descending score."""
-
-    rows: IntArray
-    weights: FloatArray | None
-    low: float
-    high: float
-
-    def cuts(self, scores: FloatArray) -> tuple[float, float, float, float]:
-        """Return threshold and share of the cuts at the start and at the end."""
-        keys = scores[self.rows]
-        weight = float(keys.size if self.weights is None else self.weights.sum())
-        start, end = (np.inf, 1.0), (-np.inf, 1.0)
-        if self.low > 0.0:
-            start = highest(keys, self.weights, self.low * weight)
-        if self.high < 1.0:
-            end = highest(keys, self.weights, self.high * weight)
-        return (*start, *end)
-
-
 class GridClasses(NamedTuple):
     """Rows of two classes, without their scores."""
 
     classes: NDArray[Any]  # 0 for negatives, 1 for positives
     weights: FloatArray  # empty for ones
-    ranges: tuple[ClassRange | None, ...]  # of negatives and positives; None for all
+    ranges: Sequence[tuple[float, float]]  # of the ranks of negatives and positives
     outside: float  # the share by which a row outside of its range counts
 
     @classmethod
@@ -84,28 +64,29 @@ class GridClasses(NamedTuple):
         ranges: Sequence[tuple[float, float]],
         outside: float,
     ) -> "GridClasses":
-        """Look up the rows of a class that has a range."""
-        found: list[ClassRange | None] = []
-        for own, ends in enumerate(ranges):
-            if ends == (0.0, 1.0):
-                found.append(None)
-                continue
-            rows = np.flatnonzero(classes == own)
-            found.append(
-                ClassRange(rows, None if weights is None else weights[rows], *ends)
-            )
-        weights = np.empty(0) if weights is None else weights
-        return cls(classes, weights, tuple(found), outside)
+        """Return the rows, with or without weights."""
+        return cls(
+            classes, np.empty(0) if weights is None else weights, ranges, outside
+        )
 
     def at(self, scores: FloatArray) -> GridRows:
         """Return the rows with these scores."""
         cuts = np.empty((0, 4))
-        if any(self.ranges):
-            everything = np.inf, 1.0, -np.inf, 1.0
-            cuts = np.array(
-                [everything if r is None else r.cuts(scores) for r in self.ranges]
-            )
+        if any(ends != (0.0, 1.0) for ends in self.ranges):
+            cuts = np.array([self._cuts(scores, own) for own in (0, 1)])
         return GridRows(scores, self.classes, self.weights, cuts, self.outside)
+
+    def _cuts(self, scores: FloatArray, own: int) -> tuple[float, ...]:
+        """Return threshold and share of the cuts where the range of a class is cut."""
+        (low, high), rows = self.ranges[own], self.classes == own
+        keys, weights = scores[rows], self.weights[rows] if self.weights.size else None
+        total = float(keys.size if weights is None else weights.sum())
+        start, end = (np.inf, 1.0), (-np.inf, 1.0)
+        if low > 0.0:
+            start = highest(keys, weights, low * total)
+        if high < 1.0:
+            end = highest(keys, weights, high * total)
+        return (*start, *end)
 
 
 class LogisticGrid(NamedTuple):

@@ -291,16 +291,10 @@ def group_value(rows, span, met, is_ranked, table):
         value += w * (height + passed[a, 3])
         for b in range(u.shape[0]):
             if b != a:
-                come_in(met, b, z, step, u[b, a] * w, is_ranked)
+                if is_ranked:
+                    carry(near, far, b, z, step, u[b, a] * w)
+                else:
+                    join(far, b, z, u[b, a] * w)
                 if b > a:
                     passed[b, 0 if is_ranked else 1] += u[b, a] * w
     return value
-
-
-@njit(cache=True, nogil=True)
-def come_in(met, b, z, step, u, is_ranked):
-    """Carry what level b has met over to a row of another level, of weight u to it."""
-    if is_ranked:
-        carry(met.near, met.far, b, z, step, u)
-    else:
-        join(met.far, b, z, u)
