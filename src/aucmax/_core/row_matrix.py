@@ -66,13 +66,14 @@ class RowMatrix(ABC):
         """Return how a message begins that concerns a block, and its first row."""
 
 
-class MemoryRows(RowMatrix):
-    """An array, or a sparse matrix."""
+class ArrayRows(RowMatrix):
+    """An array, a sparse matrix, or a memory map, read a few megabytes at a time."""
 
     def __init__(self, X: Any) -> None:
         self._X = X
         self.shape, self.dtype = X.shape, X.dtype
         self.is_sparse = sparse.issparse(X)
+        self._is_mapped = is_mapped(X)
 
     def matvec(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Return ``X @ weights`` in float64."""
@@ -83,17 +84,27 @@ class MemoryRows(RowMatrix):
         return product(self._X.T, of_rows)
 
     def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
-        """Call the function with all rows."""
-        return np.asarray(function(self._X, **options))
+        """Call the function with each block."""
+        if not self._is_mapped:
+            return np.asarray(function(self._X, **options))
+        blocks = row_blocks(self._X)
+        return np.concatenate([function(self._X[rows], **options) for rows in blocks])
 
     def reduce_rows(
         self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
     ) -> list[Any]:
-        """Call the function with all rows."""
-        return [function(self._X, of_rows=of_rows, **options)]
+        """Call the function with each block."""
+        if not self._is_mapped:
+            return [function(self._X, of_rows=of_rows, **options)]
+        return [
+            function(self._X[rows], of_rows=of_rows[rows], **options)
+            for rows in row_blocks(self._X)
+        ]
 
     def transform(self, function: Callable[..., Any], **options: Any) -> Any:
-        """Return another matrix in memory."""
+        """Return another matrix in memory, or another memory map."""
+        if self._is_mapped:
+            return map_blocks(self._X, partial(function, **options))
         return function(self._X, **options)
 
     def take(self, rows: IntArray) -> Any:
@@ -101,41 +112,13 @@ class MemoryRows(RowMatrix):
         return self._X[rows]
 
     def locate(self, block: int) -> tuple[str, int]:
-        """Return nothing to begin with: there is one block."""
-        return "", 0
-
-
-class DiskRows(MemoryRows):
-    """A memory map, of which a few megabytes are read at a time."""
-
-    def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
-        """Call the function with a few megabytes of rows at a time."""
-        blocks = row_blocks(self._X)
-        return np.concatenate([function(self._X[rows], **options) for rows in blocks])
-
-    def reduce_rows(
-        self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
-    ) -> list[Any]:
-        """Call the function with a few megabytes of rows at a time."""
-        return [
-            function(self._X[rows], of_rows=of_rows[rows], **options)
-            for rows in row_blocks(self._X)
-        ]
-
-    def transform(self, function: Callable[..., Any], **options: Any) -> Any:
-        """Return another memory map."""
-        return map_blocks(self._X, partial(function, **options))
-
-    def locate(self, block: int) -> tuple[str, int]:
-        """Return the first row of a block."""
-        return "", row_blocks(self._X)[block].start
+        """Return the first row of a block; messages have no special beginning."""
+        return "", row_blocks(self._X)[block].start if self._is_mapped else 0
 
 
 def as_row_matrix(X: Any) -> RowMatrix:
     """Return the rows of a matrix that a fit has checked."""
-    if isinstance(X, RowMatrix):
-        return X
-    return DiskRows(X) if is_mapped(X) else MemoryRows(X)
+    return X if isinstance(X, RowMatrix) else ArrayRows(X)
 
 
 def product(matrix: Any, vector: NDArray[Any]) -> NDArray[Any]:
