@@ -78,7 +78,9 @@ html_static_path = ["_static", str(_mathjax / "static/mathjax" / mathjax_path)]
 html_css_files = ["aucmax.css"]
 html_copy_source = False
 html_show_sourcelink = False
-html_sidebars = {"getting_started": [], "architecture": [], "changelog": []}
+html_sidebars = {
+    page: [] for page in ("index", "getting_started", "architecture", "changelog")
+}
 html_theme_options = {
     "logo": {"text": "aucmax"},
     "navbar_align": "left",

@@ -15,7 +15,7 @@ import aucmax
 from aucmax.cli import main
 from aucmax.datasets import load_demo
 from aucmax.metrics import roc_auc_score
-from aucmax.model_selection import compared_models
+from aucmax.model_selection.models import compared_models
 
 ROWS = 300
 FAST = ["--models", "svm-auc,logistic", "--folds", "3"]

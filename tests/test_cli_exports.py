@@ -66,7 +66,7 @@ EXPORTS = {
     "archive.zip": lambda frame: zipped(as_csv(frame)),
 }
 SAID = {
-    "index.csv": "the first column has no name and numbers the rows: left out",
+    "index.csv": "left out the unnamed first column, which numbers the rows",
     "latin.csv": "found encoding 'cp1252' (to choose another: --encoding)",
     "utf16.csv": "found encoding 'utf-16'",
     "german.csv": "found separator ';', decimal ','",

@@ -1,4 +1,4 @@
-"""The code of the pages and of the docstrings does what they say."""
+"""The code of the pages and of the docstrings runs and prints the output shown."""
 
 import doctest
 from importlib import import_module
@@ -10,17 +10,17 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 
 
-def with_examples(paths, home):
-    """Names, relative to their home, of the files that have examples."""
+def with_examples(paths, root):
+    """Return the files that have examples, by their path relative to ``root``."""
     return [
-        path.relative_to(home).as_posix()
+        path.relative_to(root).as_posix()
         for path in sorted(paths)
         if ">>>" in path.read_text()
     ]
 
 
 def skip_without_extras(path):
-    """Skip what needs PyTorch, onnx or Dask, if it is not installed."""
+    """Skip a file that needs PyTorch, onnx or Dask if that is not installed."""
     text = path.read_text()
     for extra in ("torch", "onnx", "dask"):
         is_used = f"import {extra}" in text or f"from aucmax.{extra}" in text
@@ -30,7 +30,7 @@ def skip_without_extras(path):
 
 
 def is_whole(found, path):
-    """Whether every example of the file has run, and printed what it says."""
+    """Return whether every example of the file has run without a failure."""
     lines = path.read_text().splitlines()
     n_examples = sum(line.lstrip().startswith(">>>") for line in lines)
     return found == (0, n_examples)
@@ -57,4 +57,9 @@ def test_the_code_of_the_docstrings_runs_and_prints_what_they_say(module):
 
 
 def test_the_first_pages_that_people_see_have_code_that_runs():
-    assert {"README.md", "docs/index.md"} <= set(PAGES)
+    first = ["README.md", "docs/index.md", "docs/getting_started.md"]
+    assert set(first) <= set(PAGES)
+
+
+def test_the_readme_is_at_most_130_lines_long():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 130

@@ -13,14 +13,8 @@ from aucmax.linear import LinearRankerCV
 from aucmax.model_selection import auto_ranker, compare_models
 from aucmax.model_selection.leaderboard import WHOLE_CURVE
 from aucmax.model_selection.stacking import LogitRows, combine
-from aucmax.tables import (
-    Grading,
-    TableEncoder,
-    TableModel,
-    Target,
-    describe_rows,
-    encode_target,
-)
+from aucmax.tables import TableEncoder, TableModel, Target, describe_rows, encode_target
+from aucmax.tables.target import Grading
 
 N_ROWS = 240
 RNG = np.random.default_rng(0)

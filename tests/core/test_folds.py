@@ -4,7 +4,8 @@ import pytest
 from aucmax._core import folds as module
 from aucmax._core.folds import class_folds, plan_folds, split_rows, unit_folds
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.tables import Grading, Target, encode_target
+from aucmax.tables import Target, encode_target
+from aucmax.tables.target import Grading
 
 CLASSES = Grading.two_classes([0], 1)
 RNG = np.random.default_rng(0)

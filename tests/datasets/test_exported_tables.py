@@ -164,9 +164,7 @@ def test_pandas_with_german_settings_is_read_back(tmp_path):
     )
     path = tmp_path / "german.csv.gz"
     frame.to_csv(path, sep=";", decimal=",")
-    with pytest.warns(
-        DataFileWarning, match=r"decimal ','.*numbers the rows: left out"
-    ):
+    with pytest.warns(DataFileWarning, match=r"decimal ','.*numbers the rows"):
         read = load_table(path)
     assert read["x"].to_list() == frame["x"].tolist()
     assert read["n"].to_list() == frame["n"].tolist()
@@ -185,7 +183,7 @@ def test_an_index_without_a_name_is_left_out_and_said(tmp_path, start):
     path = tmp_path / "pandas.csv"
     index = range(start, start + 3)
     pd.DataFrame({"a": [3, 1, 2], "b": list("xyz")}, index=index).to_csv(path)
-    with pytest.warns(DataFileWarning, match="no name and numbers the rows: left out"):
+    with pytest.warns(DataFileWarning, match="unnamed first column"):
         assert load_table(path).columns == ["a", "b"]
     assert load_table(path, columns=["column_1", "a"])["column_1"][0] == start
     again = tmp_path / "again.csv"

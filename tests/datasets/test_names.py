@@ -1,4 +1,4 @@
-from aucmax.datasets import near_names
+from aucmax.datasets.column_names import near_names
 
 NAMES = ["age", "sex", "Blood pressure "]
 

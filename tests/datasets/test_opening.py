@@ -13,8 +13,8 @@ import pytest
 import zstandard
 
 import aucmax._core.memory
-from aucmax.datasets import COMPRESSIONS, FORMATS, file_format, load_svmlight, opening
-from aucmax.datasets.opening import read_chunks
+from aucmax.datasets import COMPRESSIONS, FORMATS, load_svmlight, opening
+from aucmax.datasets.opening import file_format, read_chunks
 from aucmax.exceptions import DataFileError
 
 

@@ -3,7 +3,8 @@
 import polars as pl
 import pytest
 
-from aucmax.datasets import find_files, open_table
+from aucmax.datasets import open_table
+from aucmax.datasets.part_files import find_files
 from aucmax.exceptions import DataFileError
 
 

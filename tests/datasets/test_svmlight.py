@@ -79,7 +79,7 @@ def test_where_chunks_and_segments_end_makes_no_difference(write, size):
     whole = load_svmlight(path)
     with (
         patch.object(opening, "CHUNK", size),
-        patch("aucmax.datasets._svmlight_parser.SEGMENT_BYTES", size * 8),
+        patch("aucmax.datasets.svmlight._SEGMENT_BYTES", size * 8),
     ):
         parts = load_svmlight(path)
         dense = load_letor(path)
@@ -230,8 +230,8 @@ def check_arbitrary_bytes(write, seed):
         ("1 1:2 -3:4", 7, "is negative"),
         ("1 3:2 3:4", 7, "does not exceed the one before"),
         ("1 3:2 2:4", 7, "does not exceed the one before"),
-        ("1 1:2 qid:3", 7, "must stand right after the label"),
-        ("1 qid:3 1:2", 3, "the rows before name no query"),
+        ("1 1:2 qid:3", 7, "must follow the label directly"),
+        ("1 qid:3 1:2", 3, "the rows before have no query"),
         ("1 qid:x 1:2", 7, "'x' is not a query"),
         ("1 qid:99999999999999999999 1:2", 7, "is not a query"),
         ("1 quid:4 1:2", 3, "'quid:4' is not a query"),
@@ -307,7 +307,7 @@ def test_a_line_without_end_is_refused(write):
     path = write("1 " * 100)
     with (
         patch.object(opening, "CHUNK", 16),
-        patch("aucmax.datasets._svmlight_parser.MAX_LINE_BYTES", 64),
+        patch("aucmax.datasets.svmlight._MAX_LINE_BYTES", 64),
         pytest.raises(DataFileError, match="a line is longer"),
     ):
         load_svmlight(path)

@@ -3,7 +3,8 @@
 import numpy as np
 
 from aucmax.model_selection.stacking import LogitRows, Spread, scaled
-from aucmax.tables import Grading, Target
+from aucmax.tables import Target
+from aucmax.tables.target import Grading
 
 WHOLE = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 

@@ -4,12 +4,7 @@ import numpy as np
 
 from aucmax.inspection import Importances
 from aucmax.model_selection import ModelResult, VersusBaseline
-from aucmax.report.contents import (
-    Importance,
-    NamedRanking,
-    Probabilities,
-    ReportContents,
-)
+from aucmax.report.contents import Importance, ReportContents
 
 EVIL = '</script><script>alert("x")</script>'
 RIGHT_TO_LEFT = "נתונים 42 (مثال)"
@@ -58,20 +53,19 @@ def contents(names=NAMES, n_rows=800, columns=("age", EVIL, RIGHT_TO_LEFT), **ch
         "verdict": f"{names[0]} ranks best.",
         "facts": [f"{n_rows} rows."],
         "measures": ["AUC", "pAUC 0-0.1"],
-        "baselines": list(names[1:2]),
         "models": models,
         "tests": [
             VersusBaseline(name, names[1], 0.02, 0.01, 0.03, p_value=0.01)
             for k, name in enumerate(names)
-            if k != 1
+            if k != 1 and len(names) > 1
         ],
-        "explanation": ["What the numbers are."],
+        "explanation": ["How the numbers were computed."],
         "labels": labels,
-        "rankings": [NamedRanking(*pair) for pair in zip(names, scores, strict=True)],
-        "probabilities": [
-            Probabilities(names[0], labels, 1.0 / (1.0 + np.exp(3.0 - scores[0])))
-        ],
-        "importance": Importance(names[0], found, n_shown + 7, "Measured."),
+        "glossary": {"AUC": f"a sentence on {EVIL}."},
+        "rankings": dict(zip(names, scores, strict=True)),
+        "probabilities": (labels, 1.0 / (1.0 + np.exp(3.0 - scores[0]))),
+        "importance": Importance(found, n_shown + 7, "Measured."),
+        "parts": {"trees": 0.75, EVIL: 0.25},
         "notices": [f"column {EVIL} looks like a leak."],
         "certificates": [(names[0], "within 0.001 of the optimum.")],
         "reproduction": {

@@ -2,6 +2,7 @@ import json
 import re
 import time
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,9 +11,8 @@ import pytest
 
 from aucmax.decisions import reliability
 from aucmax.report import Report
-from aucmax.report.contents import NamedRanking
 from aucmax.report.document import _markdown_text, check_report_path
-from aucmax.report.svg import Plane, nice_ticks
+from aucmax.report.svg import Plane, Scale, nice_ticks
 from aucmax.report.view import read_template
 from report.page_samples import EVIL, NAMES, RIGHT_TO_LEFT, contents, labels_and_scores
 
@@ -20,13 +20,13 @@ DEMO = Path(__file__).parents[2] / "docs" / "_static" / "demo_report.html"
 
 
 class Elements(HTMLParser):
-    """What a page consists of: elements with their attributes, and texts."""
+    """Elements of a page with their attributes, and its strings."""
 
     VOID = frozenset({"meta", "input", "br", "line", "circle", "rect", "polyline"})
 
     def __init__(self, text):
         super().__init__()
-        self.found, self.texts, self.open, self.scripts = [], [], [], []
+        self.found, self.strings, self.open, self.scripts = [], [], [], []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -44,7 +44,7 @@ class Elements(HTMLParser):
 
     def handle_data(self, data):
         is_script = "script" in self.open or "style" in self.open
-        (self.scripts if is_script else self.texts).append(data)
+        (self.scripts if is_script else self.strings).append(data)
 
     def attributes(self, tag):
         return [attributes for name, attributes in self.found if name == tag]
@@ -59,27 +59,41 @@ def test_the_page_is_well_formed_and_says_everything_in_order(page):
     elements = Elements(page)
     headings = re.findall(r"<h2>(.*?)</h2>", page)
     assert [re.sub("<[^>]+>", "", heading) for heading in headings] == [
-        "The models",
+        "Models",
+        "Parts of linear",
         "ROC curves",
-        "How many cases can you open?",
+        "How many cases can you review?",
         "Gains",
-        "The list of linear",
-        "Calibration",
-        "What the model looks at",
-        "From fold to fold",
-        "Data checks and notices",
-        "Certificate",
-        "How to reproduce it",
+        "Top of the list: linear",
+        "Calibration: linear",
+        "Column importance: linear",
+        "Variation between folds",
+        "Data checks",
+        "Certificates",
+        "How to reproduce this report",
     ]
-    text = " ".join(elements.texts)
+    text = " ".join(elements.strings)
     for said in ("within 0.001 of the optimum", "looks like a leak", "p = 0.010"):
         assert said in text
+    assert f"Written on {date.today().isoformat()} by aucmax" in text
+
+
+def test_a_page_of_one_model_says_so_and_has_no_empty_sections():
+    one = contents(NAMES[:1], parts={}, certificates=())
+    page = Report(one).html()
+    titles = re.sub("<[^>]+>", "", " ".join(re.findall(r"<h2>(.*?)</h2>", page)))
+    assert "Performance ROC curve How many" in titles
+    for absent in ("Models", "curves", "Certificate", "Parts", "linear"):
+        assert absent not in titles
+    assert '<ul class="legend">' not in page
+    assert "## Certificate" not in Report(one).markdown()
+    Elements(page)
 
 
 def test_names_are_text_and_never_markup(page):
     elements = Elements(page)
     assert len(elements.attributes("script")) == 2  # the data and our own
-    assert EVIL in " ".join(elements.texts)
+    assert EVIL in " ".join(elements.strings)
     assert "alert(" not in re.sub(
         r"&lt;/script&gt;&lt;script&gt;alert\(|\\u003cscript\\u003ealert\(", "", page
     )
@@ -114,7 +128,7 @@ def test_the_calibration_is_that_of_the_probabilities(page):
     labels, scores = labels_and_scores()
     found = reliability(labels, 1.0 / (1.0 + np.exp(3.0 - scores[0])))
     assert f"Brier score {found.brier_score:.4f}" in page
-    without = Report(contents(probabilities=())).html()
+    without = Report(contents(probabilities=None)).html()
     assert "tenth of the ranking" in without
     assert "Brier" not in without
 
@@ -137,11 +151,10 @@ def test_200000_rows_without_an_order_make_a_small_page_quickly():
     even = contents(
         n_rows=200_000,
         labels=chaos.random(200_000) < 0.5,
-        rankings=[
-            NamedRanking(one.name, chaos.permutation(200_000).astype(float))
-            for one in large.rankings
-        ],
-        probabilities=(),
+        rankings={
+            name: chaos.permutation(200_000).astype(float) for name in large.rankings
+        },
+        probabilities=None,
     )
     start = time.process_time()
     size = len(Report(even).html())
@@ -149,15 +162,15 @@ def test_200000_rows_without_an_order_make_a_small_page_quickly():
     assert size < 1_000_000
 
 
-def test_rankings_that_are_too_long_for_a_page_are_left_out_and_told(monkeypatch):
-    monkeypatch.setattr("aucmax.report.view._MOST_CHARACTERS", 100)
+def test_rankings_that_are_too_long_for_a_page_are_left_out_with_a_note(monkeypatch):
+    monkeypatch.setattr("aucmax.report.view._MAX_CHARACTERS", 100)
     page = Report(contents()).html()
     assert "The lists of 3 models are too long" in page
     assert page.count('id="aucmax-row-') == 1
 
 
 def test_without_rankings_the_page_says_why():
-    some = contents(rankings=(), no_rankings="LogitRows within queries.")
+    some = contents(rankings={}, no_rankings="LogitRows within queries.")
     page, markdown = Report(some).html(), Report(some).markdown()
     assert "LogitRows within queries." in page
     assert "LogitRows within queries." in markdown
@@ -165,7 +178,7 @@ def test_without_rankings_the_page_says_why():
     Elements(page)
 
 
-def test_a_model_without_measures_is_told_so():
+def test_a_model_without_measures_states_its_problem():
     models = list(contents().models)
     nan = float("nan")
     models[3] = replace(
@@ -193,15 +206,16 @@ def test_markdown_has_no_link_made_of_a_name(name):
 def test_markdown_has_the_same_sections_and_escapes_names():
     text = Report(contents()).markdown()
     assert re.findall(r"^## (.*)$", text, re.M) == [
-        "The models",
-        "How many cases can you open?",
-        "Gains: the list of linear",
+        "Models",
+        "Parts of linear",
+        "How many cases can you review?",
+        "Top of the list: linear",
         "Calibration",
-        "What the model looks at",
-        "From fold to fold",
-        "Data checks and notices",
-        "Certificate",
-        "How to reproduce it",
+        "Column importance",
+        "Variation between folds",
+        "Data checks",
+        "Certificates",
+        "How to reproduce this report",
     ]
     assert "<" not in text
     assert r"tied \| \`code\` \$x\$ \_a\_ \*b\*" in text
@@ -225,8 +239,8 @@ def test_both_kinds_are_saved_whole(tmp_path, page):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.md"]
 
 
-def test_paths_that_cannot_be_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no folder .*missing"):
+def test_paths_that_cannot_be_written_are_rejected(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"folder .*missing"):
         check_report_path(tmp_path / "missing" / "a.html")
     with pytest.raises(ValueError, match=r"\.html or \.md"):
         check_report_path(tmp_path / "a.docx")
@@ -245,7 +259,7 @@ def test_notebooks_get_the_verdict_and_the_table():
     fragment = Report(contents())._repr_html_()
     elements = Elements(fragment)
     assert not elements.attributes("script")
-    assert "linear ranks best." in " ".join(elements.texts)
+    assert "linear ranks best." in " ".join(elements.strings)
     assert f"<bdi>{RIGHT_TO_LEFT}</bdi>" in fragment
 
 
@@ -269,3 +283,11 @@ def test_long_lines_are_thinned_and_keep_their_ends():
     assert len(points) == 400
     assert points[0] == f"{plane.left:.1f},{plane.top + plane.height:.1f}"
     assert points[-1] == f"{plane.left + plane.width:.1f},{plane.top:.1f}"
+
+
+def test_bars_of_a_table_share_one_axis():
+    scale = Scale.over([0.80, 0.84, np.nan, 0.96])
+    places = [float(re.match("[-0-9.]+", scale.place(v))[0]) for v in (0.8, 0.88, 0.96)]
+    assert places == pytest.approx([4.5, 50.0, 95.5], abs=0.1)
+    assert re.findall(r">([\d.]+)<", scale.axis()) == ["0.8", "0.85", "0.9", "0.95"]
+    assert scale.strip(np.nan, (np.nan, np.nan)).count("<line") == 4  # ticks alone

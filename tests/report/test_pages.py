@@ -10,7 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 from aucmax import AUCSVC
 from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import ConstantScoresWarning
-from aucmax.model_selection import choose_goal, compare_models, report_model
+from aucmax.model_selection import AutoRanker, compare_models, report_model
+from aucmax.model_selection.goals import choose_goal
 from aucmax.report.insights import cross_fitted_probabilities, importance_of
 from aucmax.tables import TableModel, encode_target
 
@@ -47,23 +48,22 @@ def contents(comparison):
 def test_the_best_model_comes_first_everywhere(comparison, contents):
     values = [row.main for row in contents.models]
     assert values == sorted(values, reverse=True)
-    assert contents.models[0].name == contents.rankings[0].name == comparison.best
-    assert contents.importance.model == comparison.best
-    assert contents.verdict.startswith(f"{comparison.best} ranks best: it puts a ")
+    assert contents.models[0].name == next(iter(contents.rankings)) == comparison.best
+    assert contents.verdict.startswith(f"{comparison.best} ranks best: AUC 0.")
     assert contents.importance.found.column[0] == "age"
     assert set(contents.importance.found.column) == {"age", SCRIPT, "גיל", "kind"}
 
 
 def test_rows_of_different_folds_do_not_tie(comparison, contents):
-    for ranking in contents.rankings:
-        positions = comparison.positions[ranking.name]
-        scores, folds = ranking.scores, comparison.fold_numbers
+    folds = comparison.fold_numbers
+    for name, scores in contents.rankings.items():
+        positions = comparison.positions[name]
         assert np.abs(scores - positions).max() < 1e-8
         for value in np.unique(scores):
             assert np.unique(folds[scores == value]).size == 1
         for fold in range(2):
             own = folds == fold
-            raw = comparison.scores[ranking.name][own]
+            raw = comparison.scores[name][own]
             # the same order, and the same ties
             assert np.unique(raw).size == np.unique(scores[own]).size
             places, listed = (
@@ -72,33 +72,30 @@ def test_rows_of_different_folds_do_not_tie(comparison, contents):
             np.testing.assert_array_equal(places, listed)
 
 
-def test_what_is_found_first_is_the_operating_point(contents):
-    best = contents.rankings[0]
-    point = operating_point(contents.labels, best.scores, alerts=40)
-    told = f"first {point.n_alerts} of 400 cases finds {point.found} of "
-    assert told in contents.verdict
+def test_positives_found_at_the_top_are_the_operating_point(contents):
+    scores = next(iter(contents.rankings.values()))
+    point = operating_point(contents.labels, scores, alerts=40)
+    top = f"the {point.n_alerts} highest-scored of 400 cases finds {point.found} of "
+    assert top in contents.verdict
 
 
 def test_probabilities_are_learned_from_other_folds(comparison, contents):
-    (found,) = contents.probabilities
-    assert found.name == comparison.best
-    np.testing.assert_array_equal(found.labels, contents.labels)
-    assert found.values.mean() == pytest.approx(contents.labels.mean(), rel=0.1)
+    labels, chances = contents.probabilities
+    scores = comparison.scores[comparison.best]
+    np.testing.assert_array_equal(labels, contents.labels)
+    assert chances.mean() == pytest.approx(contents.labels.mean(), rel=0.1)
     own = comparison.fold_numbers == 0
-    order = np.argsort(comparison.scores[found.name][own])
-    assert (np.diff(found.values[own][order]) >= 0).all()
+    assert (np.diff(chances[own][np.argsort(scores[own])]) >= 0).all()
     # labels of its own fold change nothing for a row
     shuffled = contents.labels.copy()
     shuffled[own] = np.random.default_rng(0).permutation(shuffled[own])
-    (again,) = cross_fitted_probabilities(
-        found.name,
-        comparison.scores[found.name],
-        comparison.fold_numbers,
-        encode_target(shuffled),
+    _, again = cross_fitted_probabilities(
+        scores, comparison.fold_numbers, encode_target(shuffled)
     )
-    np.testing.assert_array_equal(again.values[own], found.values[own])
-    assert (again.values[~own] != found.values[~own]).any()
-    assert "as calibrate=&#34;auto&#34; learns them" in comparison.report().html()
+    np.testing.assert_array_equal(again[own], chances[own])
+    assert (again[~own] != chances[~own]).any()
+    page = comparison.report().html()
+    assert "calibrate=&#34;auto&#34; learned from the scores of the other folds" in page
 
 
 def test_probabilities_by_time_are_learned_from_earlier_folds():
@@ -109,8 +106,8 @@ def test_probabilities_by_time_are_learned_from_earlier_folds():
     )
     early, later = (
         cross_fitted_probabilities(
-            "any", scores, folds, replace(encode_target(y), times=np.arange(60.0))
-        )[0].values
+            scores, folds, replace(encode_target(y), times=np.arange(60.0))
+        )[1]
         for y in (labels, np.where(folds == 2, 1 - labels, labels))
     )
     assert early.size == 40
@@ -173,15 +170,15 @@ def test_two_rows_of_a_class_are_enough():
     assert "4 positives" in found.report().html()
 
 
-def test_wide_tables_try_the_columns_that_tell_the_classes_apart():
+def test_wide_tables_try_the_columns_that_separate_the_classes():
     X, y = table(300, 200)
     target = encode_target(y, "sick")
     model = TableModel(GaussianNB(), positive="sick").fit(X, y)
-    found = importance_of("nb", model, X, target, choose_goal(target), "rows")
+    found = importance_of(model, X, target, choose_goal(target), "rows")
     assert len(found.found.column) == 40
     assert {"age", SCRIPT, "kind"} <= set(found.found.column)
     assert found.n_columns == 201
-    assert "Of 201 columns, 40 were tried" in found.note
+    assert "Of 201 columns, only the 40 that separate" in found.note
 
 
 def test_a_model_is_reported_on_other_rows():
@@ -191,12 +188,19 @@ def test_a_model_is_reported_on_other_rows():
     row = report.contents.models[0]
     assert row.name == "mine"
     assert report.contents.fpr_range == (0, 0.2)
-    assert report.contents.verdict.startswith(
-        "mine: over false-positive rates 0 to 0.2"
-    )
+    assert report.contents.verdict.startswith("mine: mean sensitivity ")
+    assert "at false-positive rates 0 to 0.2. Reviewing" in report.contents.verdict
     scores = model.decision_function(X[300:])
-    np.testing.assert_array_equal(report.contents.rankings[0].scores, scores)
-    assert "the score of the model" in report.html()
+    np.testing.assert_array_equal(report.contents.rankings["mine"], scores)
+    page = report.html()
+    assert "The threshold is the score of the model" in page
+    assert "<b>pAUC 0-0.2</b>: the share of the positives found" in page
+
+
+def test_an_auto_ranker_is_reported_with_its_parts():
+    X, y = table()
+    model = AutoRanker(models=["logistic", "linear"], folds=2).fit(X, y)
+    assert report_model(model, X, y).contents.parts == model.weights_ != {}
 
 
 def test_rows_of_training_are_recognised():
@@ -208,7 +212,7 @@ def test_rows_of_training_are_recognised():
         assert ("was fitted to" in said.verdict) == is_known
 
 
-def test_probabilities_of_a_calibrated_model_are_compared_with_what_happened():
+def test_probabilities_of_a_calibrated_model_are_compared_with_the_labels():
     X, y = table(600)
     model = TableModel(LogisticRegression(), name="mine", calibrate="sigmoid")
     model.fit(X[:300], y[:300])
@@ -224,11 +228,11 @@ def test_any_classifier_of_arrays_is_reported():
     y = X[:, 1] + rng.normal(size=400) > 1
     report = report_model(GaussianNB().fit(X[:200], y[:200]), X[200:], y[200:])
     assert report.contents.importance.found.column[0] == "x1"
-    assert report.contents.probabilities[0].values.max() <= 1.0
+    assert report.contents.probabilities[1].max() <= 1.0
     assert "GaussianNB" in report.markdown()
 
 
-def test_a_model_that_ranks_nothing_is_refused():
+def test_a_model_that_ranks_nothing_is_rejected():
     X, y = table()
     model = TableModel(DecisionTreeClassifier(min_samples_leaf=300))
     with pytest.warns(ConstantScoresWarning, match="gives all rows the same score"):

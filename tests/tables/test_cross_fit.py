@@ -6,8 +6,9 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.tables import Grading, TableModel, Target
+from aucmax.tables import TableModel, Target
 from aucmax.tables.cross_fit import out_of_fold_scores
+from aucmax.tables.target import Grading
 
 GRADING = Grading((0, 1), (0, 1))
 

@@ -3,7 +3,8 @@ import pandas as pd
 import polars as pl
 from scipy import sparse
 
-from aucmax.tables import digest_table, encode_target
+from aucmax.tables import encode_target
+from aucmax.tables.frames import digest_table
 
 TABLE = pl.DataFrame(
     {

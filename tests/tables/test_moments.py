@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from aucmax.tables import read_moments
+from aucmax.tables.target_encoding import read_moments
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,9 @@ import polars as pl
 import pytest
 
 from aucmax.exceptions import NotEnoughClassesError, TooManyValuesError
-from aucmax.tables import Grading, encode_target, match_target
+from aucmax.tables import encode_target
+from aucmax.tables.target import Grading
+from aucmax.tables.target_encoding import match_target
 
 ZERO_OR_ONE = Grading.two_classes([0], 1)
 ONE_OR_ZERO = Grading.two_classes([1], 0)

@@ -11,7 +11,7 @@ from aucmax.cli.entry_point import Command
 from aucmax.cli.options import flag, range_options
 from aucmax.cli.output import Console, check_outputs, make_folder, with_console
 from aucmax.cli.reading import Data
-from aucmax.model_selection import compared_models
+from aucmax.model_selection.models import compared_models
 
 _TARGET = "failed"
 

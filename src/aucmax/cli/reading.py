@@ -92,7 +92,7 @@ class Data:
 
     def encode(self, models: Sequence[str], positive: str | None) -> Any:
         """Return the target for these models: two classes, or levels."""
-        from aucmax.model_selection import LEVEL_MODELS
+        from aucmax.model_selection.models import LEVEL_MODELS
         from aucmax.tables import encode_target
 
         try:
@@ -116,7 +116,7 @@ class Data:
 
     def match(self, grading: Any) -> Any:
         """Return the target by what its values meant in training."""
-        from aucmax.tables import match_target
+        from aucmax.tables.target_encoding import match_target
 
         target = match_target(
             self.labels,
@@ -209,7 +209,7 @@ class Source(NamedTuple):
     @property
     def files(self) -> list[Path]:
         """The file, or those of a folder or a pattern."""
-        from aucmax.datasets import find_files
+        from aucmax.datasets.part_files import find_files
 
         return find_files(self.path)
 
@@ -222,9 +222,11 @@ class Source(NamedTuple):
     ) -> Data:
         """Read the file or files; columns to keep are also read as they are written."""
         from aucmax import datasets
+        from aucmax.datasets.decimal_marks import Decimals
+        from aucmax.datasets.opening import file_format
 
         files = self.files
-        decimals = datasets.Decimals(self.decimal, known.decimals)
+        decimals = Decimals(self.decimal, known.decimals)
         reading: dict[str, Any] = {
             # what a model knows as text stays text, even if new rows are numbers only
             "text_columns": known.text_columns,
@@ -242,7 +244,7 @@ class Source(NamedTuple):
                 table = replace(table, on_workers=True)
             stays = on_disk or on_workers
             return Data(table if stays else table.collect(), decimals=decimals.marks)
-        kind = self.format or datasets.file_format(files[0])
+        kind = self.format or file_format(files[0])
         if kind in ("svmlight", "letor"):
             rows, labels, queries = datasets.load_svmlight(files[0])
             return Data(rows, _as_written(labels), queries=queries)
@@ -272,7 +274,7 @@ def split_target(
     row_columns: RowColumns = _NO_COLUMNS,
 ) -> Data:
     """Take the target, the queries and other columns that are not features off."""
-    from aucmax.datasets import near_names
+    from aucmax.datasets.column_names import near_names
 
     if data.labels is not None:
         if target is not None or drop or queries.column is not None:
@@ -378,7 +380,7 @@ def _reject_two_roles(roles: dict[str, str | None], drop: Sequence[str]) -> None
 
 def require_column(name: str, columns: Sequence[str], path: Path) -> None:
     """Reject a column that is not there, with those that may have been meant."""
-    from aucmax.datasets import near_names
+    from aucmax.datasets.column_names import near_names
 
     if name not in columns:
         hint = near_names(name, columns)

@@ -53,7 +53,8 @@ def _fits_in_memory(data: Source) -> bool:
 
 def _size(data: Source) -> int:
     """Estimate the bytes of the rows in memory; 0 if they have to be there anyway."""
-    from aucmax.datasets import COMPRESSIONS, file_format, open_table
+    from aucmax.datasets import COMPRESSIONS, open_table
+    from aucmax.datasets.opening import file_format
 
     files = data.files
     if not all(file.is_file() for file in files):

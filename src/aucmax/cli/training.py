@@ -26,7 +26,8 @@ def fit_model(
     """Fit a model by name, or raise an error if it ranks nothing."""
     from aucmax.exceptions import ConstantScoresWarning, OneClassQueryWarning
     from aucmax.model_selection import table_model
-    from aucmax.tables import TableEncoder, has_constant_scores
+    from aucmax.tables import TableEncoder
+    from aucmax.tables.target import has_constant_scores
 
     # auto has the scores to learn probabilities; others would take several fits
     calibrate = calibrate or ("auto" if name == "auto" else "none")
@@ -122,7 +123,7 @@ def note_findings(
     training: Data, labels: Any, encoder: Any, console: Console
 ) -> list[dict[str, Any]]:
     """Look for leaks and the like on the usual folds; tell and return what is found."""
-    from aucmax.model_selection import find_notices
+    from aucmax.model_selection.cross_validation import find_notices
 
     notices = find_notices(training.rows, labels)
     note_others(notices, encoder, console)

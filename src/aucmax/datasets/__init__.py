@@ -1,26 +1,19 @@
 """Data to learn from: generators, readers, and a table that comes with the package."""
 
 from aucmax._core.memory import max_memory
-from aucmax.datasets.column_names import near_names
-from aucmax.datasets.decimal_marks import Decimals
 from aucmax.datasets.generators import load_demo, make_r_of_k
 from aucmax.datasets.letters import make_letter_images
 from aucmax.datasets.loading import MISSING, load_table, save_table
 from aucmax.datasets.on_disk import TableOnDisk, open_table
-from aucmax.datasets.opening import COMPRESSIONS, FORMATS, file_format
-from aucmax.datasets.part_files import find_files
-from aucmax.datasets.svmlight import LetorData, SvmlightData, load_letor, load_svmlight
+from aucmax.datasets.opening import COMPRESSIONS, FORMATS
+from aucmax.datasets.svmlight import SvmlightData, load_letor, load_svmlight
 
 __all__ = [
     "COMPRESSIONS",
     "FORMATS",
     "MISSING",
-    "Decimals",
-    "LetorData",
     "SvmlightData",
     "TableOnDisk",
-    "file_format",
-    "find_files",
     "load_demo",
     "load_letor",
     "load_svmlight",
@@ -28,7 +21,6 @@ __all__ = [
     "make_letter_images",
     "make_r_of_k",
     "max_memory",
-    "near_names",
     "open_table",
     "save_table",
 ]

@@ -1,4 +1,4 @@
-"""Names of columns: those that were meant, and those that are missing."""
+"""Names of columns: suggestions for unknown names, and names for unnamed columns."""
 
 import difflib
 import re
@@ -14,29 +14,7 @@ _MADE_UP = re.compile(r"__UNNAMED__\d+|Unnamed: \d+")
 
 
 def near_names(name: str, names: Sequence[str], *, or_list: bool = True) -> str:
-    """Write a sentence about what may have been meant by a name.
-
-    Parameters
-    ----------
-    name : str
-        A name that does not exist.
-    names : sequence of str
-        Those that do; capitals and blanks around them do not count.
-    or_list : bool, default=True
-        Whether the names, those of columns, are listed if none is near; of many, those
-        that are least far.
-
-    Returns
-    -------
-    str
-        A blank and a sentence, or nothing.
-
-    Examples
-    --------
-    >>> from aucmax.datasets import near_names
-    >>> near_names("Agee", ["age", "sex"])
-    " Did you mean 'age'?"
-    """
+    """Return " Did you mean ...?" for an unknown name, or list the nearest columns."""
     folded = {other.casefold().strip(): other for other in names}
     near = difflib.get_close_matches(name.casefold().strip(), folded)
     if near:
@@ -46,7 +24,7 @@ def near_names(name: str, names: Sequence[str], *, or_list: bool = True) -> str:
         return ""
     if len(names) <= _MAX_LISTED:
         return f" The columns are {', '.join(map(repr, names))}."
-    # without a name to compare with, the last one stands for it: often the target
+    # an empty name is compared as if it were the last one, which is often the target
     name = name.casefold().strip() or [*folded][-1]
     near = difflib.get_close_matches(name, folded, _MAX_LISTED, 0.0)
     shown = ", ".join(repr(folded[match]) for match in near)
@@ -54,7 +32,7 @@ def near_names(name: str, names: Sequence[str], *, or_list: bool = True) -> str:
 
 
 def name_columns(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Name those without a name by their place; return all names, and those made."""
+    """Name unnamed columns by their place; return all names, and the new ones."""
     named, made, taken = list(names), [], set(names)
     for place, name in enumerate(names):
         if not name or _MADE_UP.fullmatch(name):
@@ -70,7 +48,7 @@ def name_columns(names: Sequence[str]) -> tuple[list[str], list[str]]:
 def drop_index(
     frame: "pl.DataFrame", unnamed: Collection[str]
 ) -> tuple["pl.DataFrame", list[str]]:
-    """Drop an index and empty columns, if unnamed; return the frame and remarks."""
+    """Drop an unnamed index and unnamed empty columns; return the frame and notes."""
     made = set(unnamed)
     present = [name for name in frame.columns if name in made]
     index = [name for name in present[:1] if _is_index(frame, name)]
@@ -79,7 +57,7 @@ def drop_index(
         return frame, []
     remarks = []
     if index:
-        remarks.append("the first column has no name and numbers the rows: left out")
+        remarks.append("left out the unnamed first column, which numbers the rows")
     kept = [name for name in present if name not in index and name not in empty]
     if kept:
         shown = ", ".join(kept[:12]) + ", ..." * (len(kept) > 12)

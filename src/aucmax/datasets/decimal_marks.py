@@ -23,18 +23,11 @@ _WORDS = {",": "decimal commas", ".": "decimal points"}
 
 
 class Decimals:
-    """How the numbers of each column are written, in all files of a data set.
+    """The decimal mark of each column, in all files of a data set.
 
-    Give one object to each :func:`load_table` of a data set; ``marks`` then has what
-    new rows are to be read by. A column that fits both marks, such as one of 1.234
-    alone, is read as it is known, or else as the other columns of the data set.
-
-    Parameters
-    ----------
-    choice : {"auto", ".", ","}
-        The mark of all columns, or "auto" to find it.
-    known : mapping of str to str, optional
-        The marks of columns that a model was fitted to.
+    Each :func:`load_table` of a data set gets the same object; new rows are read by
+    its ``marks``. A column that fits both marks, such as one with 1.234 alone, is read
+    as at training (`known`), or else like the other columns of the data set.
     """
 
     def __init__(

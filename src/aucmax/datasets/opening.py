@@ -117,32 +117,7 @@ class Stream(Protocol):
 
 
 def file_format(path: PathLike) -> str:
-    """Return what a file holds, judged by its name.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file name, with or without the ending of a compression.
-
-    Returns
-    -------
-    str
-        One of the values of `FORMATS`: "csv", "tsv", "parquet", "feather", "jsonl",
-        "excel", "svmlight" or "letor". A zip archive is judged by the file in it.
-        ``"-"``, standard input, is "csv".
-
-    Raises
-    ------
-    DataFileError
-        If the ending is not among the keys of `FORMATS`, or there is none, nor such a
-        file.
-
-    Examples
-    --------
-    >>> from aucmax.datasets import file_format
-    >>> file_format("visits.tsv.gz")
-    'tsv'
-    """
+    """Return the format of a file by its name, of a zip archive by the file in it."""
     if isinstance(path, Piped) or str(path) == STANDARD_INPUT:
         return "csv"
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]

@@ -17,35 +17,7 @@ _LITTER = (".", "_")
 
 
 def find_files(path: str | Path) -> list[Path]:
-    """Find the files that a name stands for.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file, a folder, or a pattern with ``*``, ``?`` or ``[...]``.
-
-    Returns
-    -------
-    list of Path
-        The file; or those in the folder, except ones that begin with a dot or an
-        underscore; or those of the pattern. In the order of their names.
-
-    Raises
-    ------
-    DataFileError
-        The folder is empty, or no file fits the pattern.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> from aucmax.datasets import find_files
-    >>> with TemporaryDirectory() as folder:
-    ...     for name in ("part-1.csv", "part-0.csv", "_SUCCESS"):
-    ...         Path(folder, name).touch()
-    ...     [path.name for path in find_files(folder)]
-    ['part-0.csv', 'part-1.csv']
-    """
+    """Return the file, or the sorted files of a folder or a pattern with ``*``."""
     whole = Path(path)
     if str(path) == STANDARD_INPUT:
         return [whole]

@@ -9,9 +9,8 @@ from scipy import sparse
 from aucmax._core.parameters import check_names
 from aucmax._core.validation import FloatArray, IntArray, reject_unreadable
 from aucmax.exceptions import IncompatibleError
-from aucmax.tables import as_table
 from aucmax.tables.cross_fit import score_rows
-from aucmax.tables.frames import as_rows
+from aucmax.tables.frames import as_rows, as_table
 
 # Columns of an array that are read together: numbers on one line of a cache.
 _COLUMNS_AT_A_TIME = 8

@@ -29,7 +29,8 @@ from aucmax.metrics.uncertainty import (
     two_sided_test,
     variance_of_mean,
 )
-from aucmax.tables import Target, match_target
+from aucmax.tables import Target
+from aucmax.tables.target_encoding import match_target
 
 # Rows to score per column by default: smaller tables are shuffled several times.
 _ROWS_PER_COLUMN = 100_000

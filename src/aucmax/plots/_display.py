@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Place = Literal["best", "lower right", "upper right", "below"]
 
-# of Okabe and Ito, distinct for all kinds of colour vision; without pale yellow
+# Okabe and Ito's, distinct for all kinds of colour vision; the pale ones darker, as in
+# the style sheet of the report
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#767676"
-COLOURS = (BLUE, ORANGE, "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+COLOURS = (BLUE, ORANGE, "#009e73", "#c4649c", "#b97a00", "#2b9bd8", "#1c1e21")
 REFERENCE: dict[str, Any] = {
     "color": GREY,
     "linewidth": 1,

@@ -1,4 +1,4 @@
-"""A page that people share: what a comparison or a model has shown, in one file."""
+"""Reports of a comparison or a model, as one HTML or Markdown file."""
 
 from aucmax.report.document import Report
 

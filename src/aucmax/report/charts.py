@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from markupsafe import Markup
 
 from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.decisions import Reliability, reliability
-from aucmax.metrics import roc_points
-from aucmax.report.contents import NamedRanking, Probabilities
+from aucmax.decisions import Reliability
+from aucmax.metrics import ROCBand, roc_band, roc_points
 from aucmax.report.svg import Plane
 
-_CORNERS = 300  # of a drawn curve, which the pointer can be held over
+_MAX_CORNERS = 300  # of a drawn curve
 ROC_PLANE = Plane((0.0, 1.0), (0.0, 1.0))
 
 
@@ -26,131 +25,121 @@ class Curve:
     opened: np.ndarray
     found: np.ndarray
     thresholds: FloatArray
+    band: ROCBand
 
     @classmethod
-    def of(cls, ranking: NamedRanking, labels: BoolArray) -> Curve:
+    def of(cls, name: str, scores: FloatArray, labels: BoolArray) -> Curve:
         """Thin the curve of a ranking to what a screen shows."""
-        points = roc_points(labels, ranking.scores, max_points=_CORNERS)
+        points = roc_points(labels, scores, max_points=_MAX_CORNERS)
         n_positive = int(labels.sum())
         found = np.rint(points.tpr * n_positive).astype(np.int64)
         alarms = np.rint(points.fpr * (labels.size - n_positive)).astype(np.int64)
-        return cls(ranking.name, found + alarms, found, points.thresholds)
+        # finer on the left, where curves are steep
+        band = roc_band(labels, scores, fpr=np.linspace(0.0, 1.0, 101) ** 2)
+        return cls(name, found + alarms, found, points.thresholds, band)
 
 
 def draw_roc(
     curves: Sequence[Curve], labels: BoolArray, fpr_range: Sequence[float] | None
 ) -> Markup:
-    """Draw ROC curves, with a dot on each that a script can move."""
+    """Draw ROC curves with bands, and a dot per curve that the script moves."""
     n_positive = int(labels.sum())
     n_negative = labels.size - n_positive
     inside = [] if fpr_range is None else [ROC_PLANE.shade(*fpr_range)]
     inside.append(ROC_PLANE.line([0, 1], [0, 1], "chance"))
-    for k, curve in reversed(list(enumerate(curves))):
+    for k, curve in _last_first(curves):
+        band = curve.band
+        inside.append(ROC_PLANE.band(band.fpr, band.low, band.high, f"band c{k}"))
+    for k, curve in _last_first(curves):
         alarms = curve.opened - curve.found
         inside.append(
             ROC_PLANE.line(alarms / n_negative, curve.found / n_positive, f"curve c{k}")
         )
-    inside += _dots(len(curves))
+    inside += _dots(curves)
     inside.append(Markup('<circle class="hover" r="5" visibility="hidden"/>'))
     return ROC_PLANE.picture(
         inside,
         title="ROC curves: true positive rate by false positive rate",
-        x_title="false positive rate",
-        y_title="true positive rate",
-        x_text="{:g}".format,
-        y_text="{:g}".format,
+        x_title="false positive rate (1 - specificity)",
+        y_title="true positive rate (sensitivity)",
         name="aucmax-roc",
     )
 
 
 def draw_gains(curves: Sequence[Curve], labels: BoolArray) -> Markup:
-    """Draw positives found by rows opened, with a dot on each curve."""
+    """Draw positives found by cases reviewed, with a dot on each curve."""
     plane = Plane((0.0, float(labels.size)), (0.0, float(labels.sum())))
     inside = [plane.line(plane.x_range, plane.y_range, "chance")]
-    for k, curve in reversed(list(enumerate(curves))):
+    for k, curve in _last_first(curves):
         inside.append(plane.line(curve.opened, curve.found, f"curve c{k}"))
-    inside += _dots(len(curves))
+    inside += _dots(curves)
     return plane.picture(
         inside,
-        title="Gains: positives found by cases opened",
-        x_title="cases opened",
+        title="Gains: positives found by cases reviewed",
+        x_title="cases reviewed",
         y_title="positives found",
-        x_text=_short,
-        y_text=_short,
         name="aucmax-gains",
     )
 
 
-def _dots(n: int) -> list[Markup]:
-    """Draw hidden dots, the first model's on top, that the script shows and moves."""
-    return [
-        Markup('<circle class="dot d{}" r="5" visibility="hidden"/>').format(k)
-        for k in reversed(range(n))
-    ]
+def _last_first(curves: Sequence[Curve]) -> Iterable[tuple[int, Curve]]:
+    """Return the curves with their numbers, the first last: it is drawn on top."""
+    return reversed(list(enumerate(curves)))
 
 
-def draw_reliability(
-    probabilities: Sequence[Probabilities],
-) -> tuple[Markup, list[Reliability]]:
-    """Draw how often rows were positive by how probable that was said to be."""
-    found = [reliability(one.labels, one.values) for one in probabilities]
-    top = max(max(one.high.max(), one.probability.max()) for one in found)
-    top = min(1.0, 1.05 * float(top))
-    plane = Plane((0.0, top), (0.0, top))
-    inside = [plane.line([0, top], [0, top], "chance")]
-    for k, one in reversed(list(enumerate(found))):
-        inside += [
-            plane.bar(p, low, high, f"whisker c{k}")
-            for p, low, high in zip(one.probability, one.low, one.high, strict=True)
-        ]
-        inside.append(plane.line(one.probability, one.share, f"curve thin c{k}"))
-        inside += [
-            plane.dot(p, share, f"point c{k}")
-            for p, share in zip(one.probability, one.share, strict=True)
-        ]
-    picture = plane.picture(
+def _dots(curves: Sequence[Curve]) -> list[Markup]:
+    """Draw hidden dots that the script shows and moves."""
+    dot = Markup('<circle class="dot c{0} d{0}" r="5" visibility="hidden"/>')
+    return [dot.format(k) for k, _ in _last_first(curves)]
+
+
+def draw_reliability(found: Reliability) -> Markup:
+    """Draw the observed share of positives by predicted probability."""
+    x_range = _around(found.probability)
+    y_range = _around(np.concatenate([found.low, found.high, found.share]))
+    plane = Plane(x_range, y_range)
+    diagonal = max(x_range[0], y_range[0]), min(x_range[1], y_range[1])
+    inside = []
+    if diagonal[0] < diagonal[1]:
+        inside.append(plane.line(diagonal, diagonal, "chance"))
+    groups = zip(found.probability, found.share, found.low, found.high, strict=True)
+    for probability, share, low, high in groups:
+        inside.append(plane.bar(probability, low, high, "whisker c0"))
+        inside.append(plane.dot(probability, share, "point c0"))
+    return plane.picture(
         inside,
-        title="Calibration: share of positives by probability",
-        x_title="mean probability of the group",
-        y_title="share of positives",
-        x_text=lambda value: f"{value:.3g}",
-        y_text=lambda value: f"{value:.3g}",
+        title="Calibration: observed share of positives by predicted probability",
+        x_title="predicted: mean probability of the group",
+        y_title="observed: share of positives",
     )
-    return picture, found
+
+
+def _around(values: FloatArray) -> tuple[float, float]:
+    """Return a range within 0 and 1 that holds all values, with a margin."""
+    margin = max(0.05 * float(np.ptp(values)), 1e-6)
+    return max(float(values.min()) - margin, 0.0), min(
+        float(values.max()) + margin, 1.0
+    )
 
 
 def draw_tenths(shares: Sequence[tuple[float, float, float]], base: float) -> Markup:
-    """Draw the share of positives, with intervals, in tenths of a ranking."""
+    """Draw the share of positives, with intervals, per tenth of a ranking."""
     top = min(1.0, 1.05 * max(high for _, _, high in shares))
     plane = Plane((0.5, len(shares) + 0.5), (0.0, top))
     inside = [plane.line(plane.x_range, [base, base], "chance")]
     for k, (share, low, high) in enumerate(shares, start=1):
-        height = plane.y(0.0) - plane.y(share)
-        inside.append(
-            Markup(
-                '<rect class="bar" x="{:.1f}" y="{:.1f}" width="{:.1f}" '
-                'height="{:.1f}"/>'
-            ).format(
-                plane.x(k - 0.36),
-                plane.y(share),
-                0.72 * plane.width / len(shares),
-                height,
-            )
+        bar = Markup(
+            '<rect class="bar" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>'
+        ).format(
+            plane.x(k - 0.36),
+            plane.y(share),
+            0.72 * plane.width / len(shares),
+            plane.y(0.0) - plane.y(share),
         )
-        inside.append(plane.bar(k, low, high, "whisker ink"))
+        inside += [bar, plane.bar(k, low, high, "whisker ink")]
     return plane.picture(
         inside,
-        title="Share of positives in each tenth of the ranking",
-        x_title="tenths of the ranking, from the top",
+        title="Share of positives per tenth of the ranking",
+        x_title="tenth of the ranking, from the top",
         y_title="share of positives",
-        x_text="{:g}".format,
-        y_text=lambda value: f"{value:.3g}",
     )
-
-
-def _short(number: float) -> str:
-    """Write a count in few characters: 12,000 as 12k."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if number >= size:
-            return f"{number / min(size, 1e3 if letter == 'k' else size):g}{letter}"
-    return f"{number:g}"

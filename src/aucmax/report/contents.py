@@ -1,9 +1,10 @@
-"""What a report says, in plain values: no model, no drawing, no markup."""
+"""The content of a report as plain values: no model, no drawing, no markup."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from aucmax._core.validation import BoolArray, FloatArray
@@ -11,57 +12,47 @@ from aucmax.inspection import Importances
 
 
 def as_p_value(value: float) -> str:
-    """Write a p-value in a few characters."""
+    """Format a p-value."""
     return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
 
 
 @dataclass(frozen=True)
-class NamedRanking:
-    """Scores of a model with which all rows can be compared; higher ranks higher."""
-
-    name: str
-    scores: FloatArray
-
-
-@dataclass(frozen=True)
-class Probabilities:
-    """Probabilities of a model that rows are positive which it was not fitted to."""
-
-    name: str
-    labels: BoolArray
-    values: FloatArray
-
-
-@dataclass(frozen=True)
 class Importance:
-    """How much worse a model ranks without each column, the most important first."""
+    """Drop of the metric per shuffled column, the most important column first."""
 
-    model: str
     found: Importances
-    n_columns: int  # of the table, perhaps more than were tried
+    n_columns: int  # of the table, perhaps more than were shuffled
     note: str = ""
 
 
 @dataclass(frozen=True)
 class ReportContents:
-    """Everything that a report says, in plain values; the best models come first."""
+    """Everything that a report states; the best model comes first."""
 
     title: str
     verdict: str
     facts: Sequence[str]
     measures: Sequence[str]  # their titles
-    baselines: Sequence[str]
     models: Sequence[Any]  # each an aucmax.model_selection.ModelResult
     explanation: Sequence[str]
     labels: BoolArray
-    rankings: Sequence[NamedRanking]  # empty for the reason that `no_rankings` states
+    rankings: Mapping[str, FloatArray]  # scores per model; empty: see `no_rankings`
+    glossary: Mapping[str, str] = field(default_factory=dict)
     tests: Sequence[Any] = ()  # each an aucmax.model_selection.VersusBaseline
-    scale: str = "score"  # what the scores of the rankings are
-    fpr_range: Sequence[float] | None = None  # the part of the ROC curve that counts
-    probabilities: Sequence[Probabilities] = ()
+    scale: str = "score"  # the unit of the thresholds
+    fpr_range: Sequence[float] | None = None  # to shade in the ROC curves
+    probabilities: tuple[BoolArray, FloatArray] | None = None  # with their labels
     origin_of_probabilities: str = ""
-    importance: Importance | None = None
+    importance: Importance | None = None  # of the best model
+    parts: Mapping[str, float] = field(default_factory=dict)  # weights of the best one
+    origin_of_parts: str = ""
     notices: Sequence[str] = ()
     certificates: Sequence[tuple[str, str]] = ()
     reproduction: Mapping[str, Any] = field(default_factory=dict)
     no_rankings: str = ""
+    date: str = field(default_factory=lambda: date.today().isoformat())
+
+    @property
+    def baselines(self) -> list[str]:
+        """The models that others are tested against."""
+        return [row.name for row in self.models if row.is_baseline]

@@ -1,4 +1,4 @@
-"""A report as one file: HTML that needs no network, or Markdown."""
+"""A report as one file: HTML without external resources, or Markdown."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ENDINGS = (".html", ".htm", ".md")
 
 @documented
 class Report:
-    """What was found, as a page to share.
+    """A page about a comparison or a model, to share.
 
     :meth:`aucmax.model_selection.Comparison.report` and
     :func:`aucmax.model_selection.report_model` make one. In a notebook it shows the
@@ -31,7 +31,7 @@ class Report:
     Parameters
     ----------
     contents : ReportContents
-        What it says.
+        The content of the page.
     """
 
     def __init__(self, contents: ReportContents) -> None:
@@ -44,12 +44,12 @@ class Report:
         return table_as_html(self.contents)
 
     def html(self) -> str:
-        """Return the page as HTML: one file, nothing is fetched by it."""
+        """Return the page as HTML, without external resources."""
         template = _environment().get_template("page.html.j2")
         return template.render(view=page_view(self.contents))
 
     def markdown(self) -> str:
-        """Return the same as Markdown, with tables in place of pictures."""
+        """Return the page as Markdown, with tables in place of pictures."""
         template = _environment().get_template("page.md.j2")
         text = template.render(view=page_view(self.contents))
         return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
@@ -60,9 +60,9 @@ class Report:
         Parameters
         ----------
         path : str or path-like
-            Ends in ``.html`` or ``.md``, which says what is written.
+            A name that ends in ``.html`` or ``.md``, which selects the format.
         overwrite : bool, default=False
-            Whether a file that is already there may be replaced.
+            Whether to replace an existing file.
         """
         target = check_report_path(path)
         is_markdown = target.suffix.lower() == ".md"
@@ -73,16 +73,16 @@ class Report:
 
 
 def check_report_path(path: str | os.PathLike[str]) -> Path:
-    """Reject a path that no report can be written to, before anything is computed."""
+    """Return the path, or raise before anything is computed if it is not writable."""
     target = Path(path)
     if target.suffix.lower() not in _ENDINGS:
         raise ValueError(
-            f"{target}: the name of a report ends in .html or .md, got "
+            f"{target}: the name of a report must end in .html or .md, got "
             f"{target.suffix or 'no ending'!r}."
         )
     if not target.parent.is_dir():
         raise FileNotFoundError(
-            f"there is no folder {target.parent} for the report; create it first."
+            f"The folder {target.parent} of the report does not exist; create it first."
         )
     return target
 
@@ -129,7 +129,7 @@ def _ends(show: Callable[[float], str]) -> Callable[[Any], str]:
 
 
 def _markdown_text(value: Any) -> str:
-    """Escape what Markdown or the HTML in it would read as more than text."""
+    """Escape characters that Markdown, or HTML in it, interprets."""
     text = " ".join(str(value).split())
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     text = re.sub(r"([\\`*_\[\]|#~$!])", r"\\\1", text)

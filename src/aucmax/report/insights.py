@@ -1,4 +1,4 @@
-"""What fitted models can tell of themselves on rows that they have not seen."""
+"""Importance, probabilities, certificates and parts of fitted models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -9,31 +9,31 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils import _safe_indexing
 
+from aucmax._core.validation import BoolArray
 from aucmax.decisions.calibration import along_knots, learn_calibration
 from aucmax.inspection import permutation_importance
-from aucmax.report.contents import Importance, Probabilities
-from aucmax.tables import Target, as_table
+from aucmax.report.contents import Importance
+from aucmax.tables import Target
+from aucmax.tables.frames import as_table
 
 Floats = NDArray[np.float64]
 
-# Rows of either class that columns are shuffled in: the AUC does not depend on how many
-# there are of each.
-_MAX_ROWS_OF_A_CLASS = 2500
-_MIN_ROWS_OF_A_CLASS = 200
-# Rows of either class that probabilities are learned from.
-_MAX_ROWS_TO_CALIBRATE = 20_000
-# Cells to score per shuffled column, and columns to try: a report takes seconds.
+# Rows per class in which columns are shuffled; the AUC does not depend on the shares of
+# the classes.
+_MAX_ROWS_PER_CLASS = 2500
+_MIN_ROWS_PER_CLASS = 200
+_MAX_CALIBRATION_ROWS = 20_000  # per class
+# Cells to score per shuffled column, and columns to shuffle: a report takes seconds.
 _MAX_CELLS = 1_000_000
 _MAX_COLUMNS = 40
-# So few columns are shuffled several times.
+# Up to this many columns are shuffled three times each.
 _FEW_COLUMNS = 15
-_REPEATS_OF_FEW = 3
 
 
 def importance_of(
-    name: str, model: Any, table: Any, target: Target, goal: Any, rows: str
+    model: Any, table: Any, target: Target, goal: Any, rows: str
 ) -> Importance | None:
-    """Measure what a model looks at; None if rows are too few, or in queries."""
+    """Measure the importance of columns; None for too few rows, and for queries."""
     if target.queries is not None or min(target.n_positive, target.n_negative) < 2:
         return None
     names = _columns(model, table)
@@ -51,69 +51,62 @@ def importance_of(
         labels,
         columns=tried,
         sample_weight=taken.weights,
-        n_repeats=_REPEATS_OF_FEW if len(tried) <= _FEW_COLUMNS else 1,
+        n_repeats=3 if len(tried) <= _FEW_COLUMNS else 1,
         **goal.ranges,
     )
     note = f"Measured on {chosen.size:,} {rows}."
     if len(tried) < len(names):
         note += (
-            f" Of {len(names):,} columns, {len(tried)} were tried, which tell the "
-            "classes apart best on their own."
+            f" Of {len(names):,} columns, only the {len(tried)} that separate the "
+            "classes best on their own were shuffled."
         )
-    return Importance(name, found, len(names), note)
+    return Importance(found, len(names), note)
 
 
 def probabilities_of(
-    models: Mapping[str, Any], table: Any, target: Target
-) -> list[Probabilities]:
-    """Return the probabilities of those models that give some."""
-    if target.is_graded:
-        return []
-    return [
-        Probabilities(
-            name,
-            target.relevant == 1,
-            np.asarray(model.predict_proba(table), dtype=np.float64)[:, 1],
-        )
-        for name, model in models.items()
-        if hasattr(model, "predict_proba")
-    ]
+    model: Any, table: Any, target: Target
+) -> tuple[BoolArray, Floats] | None:
+    """Return labels and probabilities of rows, if the model predicts probabilities."""
+    if target.is_graded or not hasattr(model, "predict_proba"):
+        return None
+    chances = np.asarray(model.predict_proba(table), dtype=np.float64)[:, 1]
+    return target.relevant == 1, chances
 
 
 def cross_fitted_probabilities(
-    name: str, scores: Floats, fold_numbers: NDArray[np.intp], target: Target
-) -> list[Probabilities]:
-    """Return the probabilities that ``calibrate="auto"`` gives rows it has not seen.
+    scores: Floats, fold_numbers: NDArray[np.intp], target: Target
+) -> tuple[BoolArray, Floats] | None:
+    """Return labels and probabilities of rows, by ``calibrate="auto"`` on other folds.
 
     Each fold is calibrated by all others, or by the earlier ones if rows have times.
-    Empty for one fold, for other folds of one class, for queries and for levels.
+    None for one fold, for other folds of one class, for queries and for levels.
     """
     labels = target.relevant == 1
     folds = np.unique(fold_numbers)
     if target.is_graded or target.queries is not None or folds.size < 2:
-        return []
+        return None
     chances = np.empty(scores.size)
     is_forward = target.times is not None
     for fold in folds[is_forward:]:
         own = fold_numbers == fold
         known = fold_numbers < fold if is_forward else ~own
         if labels[known].all() or not labels[known].any():
-            return []
+            return None
         rows, weights = _thinned(np.flatnonzero(known), labels, target.weights)
         learned = learn_calibration("auto", scores[rows], labels[rows], weights)
         chances[own] = expit(along_knots(scores[own], learned["calibration_"]))
     scored = np.isin(fold_numbers, folds[is_forward:])
-    return [Probabilities(name, labels[scored], chances[scored])]
+    return labels[scored], chances[scored]
 
 
 def _thinned(
     rows: NDArray[np.intp], labels: NDArray[np.bool_], weights: Floats | None
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Leave out rows of a class that has many, and let the others count for them."""
+    """Sample rows of a large class, and weight them for the rows left out."""
     kept, counted = [], []
     for is_positive in (False, True):
         own = rows[labels[rows] == is_positive]
-        step = -(-own.size // _MAX_ROWS_TO_CALIBRATE)
+        step = -(-own.size // _MAX_CALIBRATION_ROWS)
         chosen = own[::step]
         mass = np.ones(chosen.size) if weights is None else weights[chosen]
         kept.append(chosen)
@@ -122,7 +115,7 @@ def _thinned(
 
 
 def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield how close to its optimum each model is that can prove it."""
+    """Yield the certificate of each model that has one."""
     for name, model in models.items():
         fitted = getattr(model, "estimator_", model)
         margin = getattr(fitted, "certificate_", None)
@@ -130,21 +123,27 @@ def certificates_of(models: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             share = fitted.dual_gap_ / max(abs(fitted.objective_), 1e-300)
             yield (
                 name,
-                f"its objective, {fitted.objective_:.6g}, is within {share:.2g} of "
-                "the optimum (relative), proven by a dual bound.",
+                f"a dual bound proves that its objective, {fitted.objective_:.6g}, is "
+                f"within a relative {share:.2g} of the optimum.",
             )
         elif margin is not None:
             yield (
                 name,
                 f"at least {margin.pairs_guaranteed:,.0f} of {margin.n_pairs:,.0f} "
-                f"training pairs have a margin of {margin.rho_hat:.4g}, and "
-                f"{margin.pairs_achieved:,.0f} do; the margin can be larger by "
-                f"{margin.gap:.2g} (relative) at most.",
+                f"training pairs have a margin of {margin.rho_hat:.4g} (in fact "
+                f"{margin.pairs_achieved:,.0f}); the largest possible margin is at "
+                f"most a relative {margin.gap:.2g} larger.",
             )
 
 
+def parts_of(model: Any) -> dict[str, float]:
+    """Return the weights of the models that an AutoRanker combines, else nothing."""
+    weights = getattr(getattr(model, "estimator_", model), "weights_", None)
+    return weights if isinstance(weights, dict) else {}
+
+
 def _columns(model: Any, table: Any) -> list[str]:
-    """Name the columns that a model looks at."""
+    """Return the names of the columns that a model uses."""
     if not hasattr(table, "columns"):
         return [f"x{place}" for place in range(table.shape[1])]
     names = [str(name) for name in table.columns]
@@ -156,9 +155,9 @@ def _columns(model: Any, table: Any) -> list[str]:
 
 
 def _sample(target: Target, n_columns: int) -> NDArray[np.intp]:
-    """Choose as many rows of either class as can be scored quickly, evenly."""
+    """Choose evenly spaced rows of either class, as many as can be scored quickly."""
     fair = _MAX_CELLS // (2 * n_columns)
-    most = min(max(fair, _MIN_ROWS_OF_A_CLASS), _MAX_ROWS_OF_A_CLASS)
+    most = min(max(fair, _MIN_ROWS_PER_CLASS), _MAX_ROWS_PER_CLASS)
     kept = []
     for is_relevant in (0, 1):
         (rows,) = np.nonzero(target.relevant == is_relevant)
@@ -168,7 +167,7 @@ def _sample(target: Target, n_columns: int) -> NDArray[np.intp]:
 
 
 def _promising(table: Any, target: Target, names: Sequence[str]) -> list[str]:
-    """Choose columns to try: all, or those that tell the classes apart on their own."""
+    """Choose columns to shuffle: all, or those that best separate the classes."""
     if len(names) <= _MAX_COLUMNS:
         return list(names)
     is_positive = target.relevant == 1

@@ -1,11 +1,11 @@
-"""Reports of a comparison, and of one model on other rows.
+"""Reports of a comparison, and of one model on held-out rows.
 
-:mod:`aucmax.model_selection` imports this package, so that its `Comparison`, `Goal` and
+:mod:`aucmax.model_selection` imports this package, so its `Comparison`, `Goal` and
 `ModelResult` are not imported here.
 """
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -13,34 +13,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._version import __version__
-from aucmax.report.contents import NamedRanking, ReportContents, as_p_value
+from aucmax.report.contents import ReportContents, as_p_value
 from aucmax.report.document import Report, table_as_html
 from aucmax.report.insights import (
     certificates_of,
     cross_fitted_probabilities,
     importance_of,
+    parts_of,
     probabilities_of,
 )
-from aucmax.report.ranked_steps import found_among_first
-from aucmax.tables import Target, digest_table
+from aucmax.report.ranked_steps import describe_top
+from aucmax.tables import Target
+from aucmax.tables.frames import digest_table
 
-_POSITION = "position, the share of negatives that a row outranks"
+_POSITION = "the share of negatives of the same fold that a row outranks"
 _IN_QUERIES = (
-    "Rows are ranked within their queries, so that there is no one list of all rows to "
-    "open from the top, and no curve of it."
+    "Rows are ranked within their queries, so there is no single list of all rows to "
+    "review from the top, and no ROC curve."
 )
-# far less than what one row of millions changes
+# far less than the effect of one row among millions
 _MAX_STEP = 1e-9
-# share of rows of training, from which on it is said: rows may be alike by chance
+# share of training rows above which the report warns: rows may be equal by chance
 _MANY_KNOWN_ROWS = 0.2
 _MAX_NAMES = 4  # in one sentence
-# what the numbers depend on most
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "lightgbm", "polars")
 
 
 def comparison_table(comparison: Any) -> str:
     """Return the verdict and the table as HTML, for notebooks."""
-    return table_as_html(_contents(comparison, "", None, with_insights=False))
+    return table_as_html(_contents(comparison, "", {}, with_insights=False))
 
 
 def report_comparison(
@@ -51,64 +52,59 @@ def report_comparison(
 ) -> Report:
     """Make a report of a comparison: see :meth:`Comparison.report`."""
     title = title or "Which model ranks these rows best?"
-    return Report(_contents(comparison, title, reproduction, with_insights=True))
+    return Report(_contents(comparison, title, reproduction or {}, with_insights=True))
 
 
 def _contents(
-    comparison: Any,
-    title: str,
-    reproduction: Mapping[str, str] | None,
-    with_insights: bool,
+    comparison: Any, title: str, reproduction: Mapping[str, str], with_insights: bool
 ) -> ReportContents:
     target, goal, fold = comparison.target, comparison.goal, comparison.last_fold
     rows = sorted(
         comparison.results,
         key=lambda row: (row.problem is not None, -np.nan_to_num(row.main)),
     )
-    rankings = [
-        NamedRanking(row.name, _in_one_list(comparison, row.name))
+    rankings = {
+        row.name: _in_one_list(comparison, row.name)
         for row in rows
         if row.problem is None and target.queries is None
-    ]
-    labels = target.relevant == 1
+    }
+    labels, best = target.relevant == 1, comparison.best
     verdict = _sentence(comparison)
     if rankings:
-        verdict += f" {found_among_first(labels, rankings[0])}"
+        verdict += f" {describe_top(labels, rankings[best])}"
     insights: dict[str, Any] = {}
-    if with_insights and fold is not None and comparison.best is not None:
-        model = fold.models[comparison.best]
-        is_fold = comparison.scheme != "test"
-        tested = "test rows of the last fold" if is_fold else "test rows"
+    if with_insights and fold is not None and best is not None:
+        model = fold.models[best]
+        tested = "test rows"
+        if comparison.scheme != "test":
+            tested += " of the last fold"
         insights = {
-            "importance": importance_of(
-                comparison.best, model, fold.table, fold.target, goal, tested
-            ),
+            "importance": importance_of(model, fold.table, fold.target, goal, tested),
             "certificates": list(certificates_of(fold.models)),
+            "parts": parts_of(model),
+            "origin_of_parts": "the model of the last fold",
             "probabilities": cross_fitted_probabilities(
-                comparison.best,
-                comparison.scores[comparison.best],
-                comparison.fold_numbers,
-                target,
+                comparison.scores[best], comparison.fold_numbers, target
             ),
-            "origin_of_probabilities": 'as calibrate="auto" learns them from the '
-            "scores of all other folds",
+            "origin_of_probabilities": 'calibrate="auto" learned from the scores of '
+            "the other folds",
         }
     return ReportContents(
         title=title,
         verdict=verdict,
         facts=_facts(comparison),
         measures=comparison.measure_titles,
-        baselines=[row.name for row in comparison.results if row.is_baseline],
         models=rows,
         tests=comparison.tests,
         explanation=comparison.explain(),
+        glossary=_glossary(goal, rows[0].measures, bool(rankings)),
         labels=labels,
         rankings=rankings,
         scale=_POSITION,
-        fpr_range=_shaded(goal),
+        fpr_range=_shaded(goal, target),
         notices=[str(notice) for notice in comparison.notices],
         reproduction={
-            **(reproduction or {}),
+            **reproduction,
             "fingerprint of the data": comparison.fingerprint,
             "seed": str(comparison.random_state),
             "versions": _versions(),
@@ -119,11 +115,10 @@ def _contents(
 
 
 def _in_one_list(comparison: Any, name: str) -> NDArray[np.float64]:
-    """Return positions that tie where scores of one fold do, and nowhere else.
+    """Return positions that tie only where scores of one fold tie.
 
-    Rows of different folds may have one position though no model ranks them equally, as
-    have positives between the same two negatives. The latter are in the order of their
-    scores; ties between folds are broken at random.
+    Positions also tie between folds, and between positives that no negative separates.
+    The latter are ordered by their scores; ties between folds are broken at random.
     """
     positions, scores = comparison.positions[name], comparison.scores[name]
     _, places = np.unique(positions, return_inverse=True)
@@ -144,31 +139,59 @@ def _in_one_list(comparison: Any, name: str) -> NDArray[np.float64]:
 
 def _facts(comparison: Any) -> list[str]:
     facts = [_counts(comparison.target)]
-    ways = {
-        "folds": f"Tested on {comparison.n_folds} folds at random",
-        "groups": f"Tested on {comparison.n_folds} folds of whole groups",
-        "times": f"Tested on {comparison.n_folds} folds, each later than what its "
-        "models learned from",
-        "test": "Tested on other rows than the models learned from",
+    tests = {
+        "folds": f"{comparison.n_folds} random folds",
+        "groups": f"{comparison.n_folds} folds of whole groups",
+        "times": f"{comparison.n_folds} folds, each later than its training rows",
+        "test": "separate test rows",
     }
-    facts.append(f"{ways[comparison.scheme]}: no row is scored by a model that saw it.")
+    facts.append(
+        f"Tested on {tests[comparison.scheme]}: no row is scored by a model that was "
+        "fitted to it."
+    )
     if comparison.target.weights is not None:
-        facts.append("Measures count weights; lists of cases count rows.")
+        facts.append("Measures use row weights; counts of cases do not.")
     return facts
+
+
+def _glossary(goal: Any, names: Iterable[str], has_list: bool) -> dict[str, str]:
+    """Return one sentence on each measure that readers may not know."""
+    area = "of the area under this part of the ROC curve that is covered"
+    if goal.tpr_range == (0.0, 1.0):
+        area = "of the positives found (mean sensitivity)"
+    known = {
+        "auc": (
+            "AUC",
+            "the probability that a random positive scores higher than a random "
+            "negative: 0.5 by chance, 1 at best (also called c-statistic).",
+        ),
+        "partial_auc": (
+            f"pAUC {goal.part}",
+            f"the share {area} at {goal.part_in_words}: 1 at best.",
+        ),
+    }
+    sentences = dict(known[name] for name in names if name in known)
+    if has_list:
+        sentences["Lift"] = (
+            "how many times more positives are among the reviewed cases than among "
+            "as many random cases."
+        )
+    return sentences
 
 
 def _counts(target: Target) -> str:
     text = f"{target.labels.size:,} rows, {target.n_positive:,} of them positive"
     if not target.is_graded:
-        text += f" (where the target is {target.grading.positive!s})"
+        text += f" (target = {target.grading.positive!s})"
     if target.queries is not None:
         text += f", in {target.n_queries:,} queries"
     return f"{text}."
 
 
-def _shaded(goal: Any) -> Sequence[float] | None:
-    is_part = goal.metric == "partial_auc" and goal.fpr_range != (0.0, 1.0)
-    return goal.fpr_range if is_part else None
+def _shaded(goal: Any, target: Target) -> Sequence[float] | None:
+    """Return the range of the partial AUC, unless that is the whole curve."""
+    is_whole = target.is_graded or tuple(goal.fpr_range) == (0.0, 1.0)
+    return None if is_whole else goal.fpr_range
 
 
 def _versions() -> str:
@@ -193,35 +216,36 @@ def report_scores(
     found: Sequence[str] = (),
     reproduction: Mapping[str, str] | None = None,
 ) -> Report:
-    """Make a report of one fitted model by its scores of other rows.
+    """Make a report of one fitted model from its scores of held-out rows.
 
-    `rows` are what the model takes, `table` the same as a table; `titles` are those of
-    the measures of the result, and `found` is what checks of the table have found.
+    `rows` is the input of the model and `table` the same as a table; `titles` name the
+    measures of the result, and `found` holds the results of the table's checks.
     """
     name, labels = result.name, target.relevant == 1
-    rankings = [NamedRanking(name, scores)] if target.queries is None else []
+    rankings = {name: scores} if target.queries is None else {}
     verdict = f"{name}: {_how_well(result, goal)}."
     if rankings:
-        verdict += f" {found_among_first(labels, rankings[0])}"
+        verdict += f" {describe_top(labels, scores)}"
     doubts = _rows_of_training(model, table, target)
     contents = ReportContents(
         title=title or f"How well does {name} rank these rows?",
         verdict=" ".join([verdict, *doubts]),
         facts=[_counts(target)],
         measures=titles,
-        baselines=[],
         models=[result],
         explanation=[
-            "Intervals by DeLong's variance."
+            "Intervals by DeLong's method."
             if target.queries is None and not target.is_graded
             else "Means, with intervals by Student's t."
         ],
+        glossary=_glossary(goal, result.measures, bool(rankings)),
         labels=labels,
         rankings=rankings,
         scale="the score of the model",
-        fpr_range=_shaded(goal),
-        probabilities=probabilities_of({name: model}, rows, target),
-        importance=importance_of(name, model, rows, target, goal, "of these rows"),
+        fpr_range=_shaded(goal, target),
+        probabilities=probabilities_of(model, rows, target),
+        importance=importance_of(model, rows, target, goal, "of these rows"),
+        parts=parts_of(model),
         notices=[*notices, *doubts, *found],
         certificates=list(certificates_of({name: model})),
         reproduction={
@@ -235,43 +259,41 @@ def report_scores(
 
 
 def _rows_of_training(model: Any, table: Any, target: Target) -> list[str]:
-    """Say so where a model is tested on rows that it was fitted to."""
+    """Warn if a model is tested on rows that it was fitted to."""
     if not hasattr(model, "share_of_known_rows"):
         return []
     known = model.share_of_known_rows(table, target)
     if not known >= _MANY_KNOWN_ROWS:
         return []
     return [
-        f"About {known:.0%} of these rows are rows that the model was fitted to: the "
-        "numbers are better than other rows will show."
+        f"The model was fitted to about {known:.0%} of these rows: expect worse "
+        "numbers on new rows."
     ]
 
 
 def _sentence(comparison: Any) -> str:
-    """Return which model ranks best, how well, and whether that may be chance."""
+    """Return which model ranks best, how well, and whether the tests confirm it."""
     if comparison.best is None:
-        return "No model ranks these rows: all of them have constant scores."
+        return "No model ranks these rows: all scores are constant."
     best = next(r for r in comparison.results if r.name == comparison.best)
-    text = _how_well(best, comparison.goal)
-    return f"{best.name} ranks best: {text}. {_against(comparison)}".strip()
+    well = _how_well(best, comparison.goal)
+    if len(comparison.results) == 1:
+        return f"{best.name}: {well}."
+    return f"{best.name} ranks best: {well}. {_against(comparison)}".strip()
 
 
 def _how_well(result: Any, goal: Any) -> str:
     value, low, high = result.main, result.low, result.high
-    interval = f" (95% interval {low:.1%} to {high:.1%})" if low == low else ""
-    if goal.metric == "auc":
-        return f"it puts a positive above a negative in {value:.1%} of pairs{interval}"
-    if goal.metric == "partial_auc":
-        return (
-            f"over {goal.part_in_words} it finds {value:.1%} of the positives on "
-            f"average{interval}"
-        )
-    interval = f" (95% interval {low:.4f} to {high:.4f})" if low == low else ""
-    return f"{goal.title} {value:.4f}{interval}"
+    if goal.metric == "partial_auc" and goal.tpr_range == (0.0, 1.0):
+        interval = f" (95% interval {low:.1%} to {high:.1%})" if low == low else ""
+        return f"mean sensitivity {value:.1%}{interval} at {goal.part_in_words}"
+    interval = f" (95% interval {low:.3f} to {high:.3f})" if low == low else ""
+    part = f" over {goal.part_in_words}" if goal.metric == "partial_auc" else ""
+    return f"{goal.title} {value:.3f}{interval}{part}"
 
 
 def _against(comparison: Any) -> str:
-    """Return what the tests between the best model and others show."""
+    """Return a sentence on the tests between the best model and others."""
     beaten: list[str] = []
     even: list[str] = []
     for test in comparison.tests:
@@ -287,8 +309,8 @@ def _against(comparison: Any) -> str:
     if beaten:
         parts.append(f"It beats {_listed(beaten)}")
     if even:
-        start = "but it" if beaten else "It"
-        parts.append(f"{start} differs from {_listed(even)} by no more than chance")
+        start = "but does" if beaten else "It does"
+        parts.append(f"{start} not differ significantly from {_listed(even)}")
     return ", ".join(parts) + "." if parts else ""
 
 

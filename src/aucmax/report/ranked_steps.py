@@ -1,9 +1,9 @@
-"""A ranking as few characters: exact for every number of rows that are opened.
+"""A ranking in few characters, exact for every number of reviewed rows.
 
-From the highest score down, a ranking is a row of steps: so many negatives one after
-the other, so many positives one after the other, or rows of equal score, which are
-opened together or not at all. A step is one or two numbers in base 64, five bits per
-character, the lowest first, and a sixth bit if more follow:
+From the highest score down, a ranking is a sequence of steps: a run of n negatives, a
+run of p positives, or a tie, whose rows are reviewed together or not at all. A step is
+one or two numbers in base 64, five bits per character, the lowest first, and a sixth
+bit if more follow:
 
 - ``4 n`` for n negatives, ``4 p + 1`` for p positives;
 - ``4 n + 2`` and then ``p`` for a tie of n negatives and p positives.
@@ -19,20 +19,19 @@ import numpy as np
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.decisions import wilson_interval
-from aucmax.report.contents import NamedRanking
 
 Ends = tuple[float, float]
 
 _ALPHABET = np.frombuffer(
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", dtype=np.uint8
 )
-_USUAL_LENGTH = 100  # of a list that one opens
+_USUAL_LENGTH = 100  # rows reviewed when the page opens
 _MORE = 32  # the sixth bit of a character
 
 
 @dataclass(frozen=True)
 class Opened:
-    """Outcome of opening the top rows, as ``operating_point(alerts=...)`` counts."""
+    """Outcome of reviewing the top rows, as ``operating_point(alerts=...)`` counts."""
 
     n_alerts: int  # fewer than wanted where a tie would be cut
     found: int
@@ -62,8 +61,13 @@ class RankedRows:
         positives = np.bincount(group, labels[order]).astype(np.int64)
         return cls(sizes - positives, positives)
 
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.negatives.sum() + self.positives.sum())
+
     def open(self, n_rows: int) -> Opened:
-        """Open as many of the first rows as possible, but no more than these."""
+        """Review the top rows, at most `n_rows`, without cutting a tie."""
         ends = np.cumsum(self.negatives + self.positives)
         n_groups = int(np.searchsorted(ends, n_rows, side="right"))
         opened = int(ends[n_groups - 1]) if n_groups else 0
@@ -83,12 +87,12 @@ class RankedRows:
         )
 
     def encode(self) -> str:
-        """Write the groups as steps, in characters that need no escape anywhere."""
+        """Write the groups as steps, in characters that no format escapes."""
         negatives, positives = self.negatives, self.positives
         # 0 and 1: single rows of a class, which join into runs; 2: ties, which do not
         kinds = np.where(negatives + positives > 1, 2, positives)
-        goes_on = (kinds[1:] == kinds[:-1]) & (kinds[1:] != 2)
-        starts = np.concatenate(([0], np.flatnonzero(~goes_on) + 1))
+        continues = (kinds[1:] == kinds[:-1]) & (kinds[1:] != 2)
+        starts = np.concatenate(([0], np.flatnonzero(~continues) + 1))
         is_tie = kinds[starts] == 2
         lengths = np.diff(starts, append=kinds.size)
         heads = 4 * np.where(is_tie, negatives[starts], lengths) + kinds[starts]
@@ -97,18 +101,18 @@ class RankedRows:
 
 
 def usual_length(n_rows: int) -> int:
-    """Return how many rows a page opens at first: 100, or a tenth."""
+    """Return how many rows are reviewed when the page opens: 100, or a tenth."""
     return min(_USUAL_LENGTH, max(n_rows // 10, 1))
 
 
-def found_among_first(labels: BoolArray, ranking: NamedRanking) -> str:
-    """Say what the first rows of a ranking hold."""
-    at = RankedRows.of(labels, ranking.scores).open(usual_length(labels.size))
+def describe_top(labels: BoolArray, scores: FloatArray) -> str:
+    """Return a sentence on the positives among the highest-scored rows."""
+    at = RankedRows.of(labels, scores).open(usual_length(labels.size))
     if not at.n_alerts:
         return ""
     return (
-        f"Who opens the first {at.n_alerts:,} of {labels.size:,} cases finds "
-        f"{at.found:,} of {labels.sum():,} positives."
+        f"Reviewing the {at.n_alerts:,} highest-scored of {labels.size:,} cases finds "
+        f"{at.found:,} of the {labels.sum():,} positives."
     )
 
 

@@ -1,4 +1,4 @@
-"""From what a report says to what its templates show."""
+"""The values that the templates of a report show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from markupsafe import Markup
 from scipy.special import ndtri
 
 from aucmax._version import __version__
-from aucmax.decisions import wilson_interval
+from aucmax.decisions import reliability, wilson_interval
 from aucmax.report.charts import (
     ROC_PLANE,
     Curve,
@@ -22,65 +22,62 @@ from aucmax.report.charts import (
     draw_roc,
     draw_tenths,
 )
-from aucmax.report.contents import Importance, NamedRanking, ReportContents, as_p_value
+from aucmax.report.contents import Importance, ReportContents, as_p_value
 from aucmax.report.ranked_steps import Opened, RankedRows, usual_length
-from aucmax.report.svg import strip
+from aucmax.report.svg import Scale
 
-MOST_CURVES = 7  # so many colours are apart for all kinds of colour vision
-MOST_ROWS = 20  # of a table, before the rest is folded away
-_MOST_COLUMNS = 20  # that the importance lists
-_MOST_CHARACTERS = 900_000  # of all rankings together, so that the page stays small
+_MAX_CURVES = 7  # colours that are distinct for all kinds of colour vision
+_MAX_TABLE_ROWS = 20  # the rest is folded away
+_MAX_COLUMNS = 20  # in the table of importances
+_MAX_CHARACTERS = 900_000  # of all rankings together: keeps the page small
 _LENGTHS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 _TENTHS = 10
 
 
 def table_view(contents: ReportContents) -> dict[str, Any]:
-    """Return what a table of the models needs, and the verdict above it."""
+    """Return the values of the table of models, and the verdict above it."""
     rows = contents.models
-    ends = [end for row in rows for end in (row.low, row.high) if end == end]
-    scale = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    scale = Scale.over(end for row in rows for end in (row.main, row.low, row.high))
     return {
         "css": Markup(read_template("style.css")),
         "verdict": contents.verdict,
         "best": rows[0].name if rows[0].problem is None else None,
+        "is_single": len(rows) == 1,
+        "has_seconds": any(row.seconds == row.seconds for row in rows),
         "measures": contents.measures,
         "baselines": contents.baselines,
+        "axis": scale.axis(),
         "rows": [_table_row(row, contents, scale) for row in rows],
-        "most_rows": MOST_ROWS,
+        "max_rows": _MAX_TABLE_ROWS,
     }
 
 
 def page_view(contents: ReportContents) -> dict[str, Any]:
-    """Return what the templates of a page need."""
+    """Return the values of a page."""
     reproduction = dict(contents.reproduction)
+    as_given = "title date facts explanation glossary parts notices certificates"
+    as_given += " origin_of_parts origin_of_probabilities no_rankings fpr_range scale"
     return {
         **table_view(contents),
         **_ranked_view(contents),
+        **{name: getattr(contents, name) for name in as_given.split()},
         "version": __version__,
-        "title": contents.title,
-        "facts": contents.facts,
-        "explanation": contents.explanation,
         "importance": _importance_view(contents.importance),
-        "folds": list(_fold_rows(contents.models)),
+        "folds": _fold_view(contents.models),
         "n_folds": max(len(row.folds) for row in contents.models),
-        "notices": contents.notices,
-        "certificates": contents.certificates,
         "command": reproduction.pop("command", None),
         "reproduction": reproduction,
-        "no_rankings": contents.no_rankings,
         "js": Markup(read_template("page.js")),
     }
 
 
 @cache
 def read_template(name: str) -> str:
-    """Return a file that comes with the package."""
+    """Return the text of a template."""
     return (files("aucmax.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _table_row(
-    row: Any, contents: ReportContents, scale: tuple[float, float]
-) -> dict[str, Any]:
+def _table_row(row: Any, contents: ReportContents, scale: Scale) -> dict[str, Any]:
     tests = {
         test.baseline: {
             **vars(test),
@@ -94,46 +91,43 @@ def _table_row(
         **vars(row),
         "measures": list(row.measures.values()),
         "main": row.main,
-        "strip": strip((), row.low, row.high, scale, row.main),
+        "strip": scale.strip(row.main, (row.low, row.high)),
         "tests": [tests.get(name) for name in contents.baselines],
     }
 
 
 def _ranked_view(contents: ReportContents) -> dict[str, Any]:
-    """Return the curves, and what is found along them."""
+    """Return the curves, and the outcomes of reviewing the top rows."""
     drawn = _drawn(contents)
     if not drawn:
         return {"curves": [], "calibration": None}
     labels = contents.labels
-    curves = [Curve.of(ranking, labels) for ranking in drawn]
-    ranked = [RankedRows.of(labels, ranking.scores) for ranking in drawn]
+    curves = [Curve.of(name, contents.rankings[name], labels) for name in drawn]
+    ranked = [RankedRows.of(labels, contents.rankings[name]) for name in drawn]
     opened = usual_length(labels.size)
     slider: list[dict[str, Any]] = []
     n_characters = 0
     for place, rows in enumerate(ranked):
         steps = rows.encode()
         n_characters += len(steps)
-        if place and n_characters > _MOST_CHARACTERS:
+        if place and n_characters > _MAX_CHARACTERS:
             break
-        slider.append({"place": place, "name": drawn[place].name, "steps": steps})
+        slider.append({"place": place, "name": drawn[place], "steps": steps})
     base = float(labels.mean())
-    lengths = list(_lengths(ranked[0], labels.size))
     return {
         "curves": curves,
         "n_hidden": len(contents.rankings) - len(drawn),
         "n_beyond": len(drawn) - len(slider),
         "roc": draw_roc(curves, labels, contents.fpr_range),
         "gains": draw_gains(curves, labels),
-        "fpr_range": contents.fpr_range,
-        "scale": contents.scale,
-        "origin": contents.origin_of_probabilities,
         "n_rows": labels.size,
         "opened": opened,
+        "slider_axis": Scale(0.0, float(labels.size)).axis(),
         "slider_rows": [
             {**row, "at": ranked[row["place"]].open(opened)} for row in slider
         ],
-        "lengths": [(at, at.precision / base) for at in lengths],
-        **_calibration_view(contents, drawn[0]),
+        "lengths": [(at, at.precision / base) for at in _lengths(ranked[0])],
+        **_calibration_view(contents, contents.rankings[drawn[0]]),
         "data": _as_json(
             {
                 "rows": int(labels.size),
@@ -151,39 +145,37 @@ def _ranked_view(contents: ReportContents) -> dict[str, Any]:
     }
 
 
-def _drawn(contents: ReportContents) -> list[NamedRanking]:
+def _drawn(contents: ReportContents) -> list[str]:
     """Choose the rankings to draw: the best, the baselines, then the next best."""
-    by_name = {ranking.name: ranking for ranking in contents.rankings}
-    first = [*list(by_name)[:1], *(n for n in contents.baselines if n in by_name)]
-    chosen = list(dict.fromkeys([*first, *by_name]))[:MOST_CURVES]
-    return [ranking for name, ranking in by_name.items() if name in chosen]
+    names = list(contents.rankings)
+    first = [*names[:1], *(name for name in contents.baselines if name in names)]
+    chosen = list(dict.fromkeys([*first, *names]))[:_MAX_CURVES]
+    return [name for name in names if name in chosen]
 
 
-def _lengths(ranked: RankedRows, n_rows: int) -> Iterator[Opened]:
-    """Open the list at round numbers, up to half of it."""
-    seen = 0
+def _lengths(ranked: RankedRows) -> Iterator[Opened]:
+    """Review the list to round numbers, up to half of it."""
+    n_rows, seen = ranked.n_rows, 0
     for length in _LENGTHS:
         if length <= max(n_rows // 2, _LENGTHS[0]):
-            at = ranked.open(min(length, n_rows))
+            at = ranked.open(length)
             if at.n_alerts > seen:
                 seen = at.n_alerts
                 yield at
 
 
-def _calibration_view(contents: ReportContents, best: NamedRanking) -> dict[str, Any]:
-    if contents.probabilities:
-        shown = contents.probabilities[:MOST_CURVES]
-        picture, found = draw_reliability(shown)
-        named = zip(shown, found, strict=True)
-        rows = [{"name": one.name, **vars(result)} for one, result in named]
-        return {"calibration": picture, "reliabilities": rows, "tenths": []}
-    tenths = _tenths(contents.labels, best.scores)
+def _calibration_view(contents: ReportContents, scores: Any) -> dict[str, Any]:
+    """Return the reliability of probabilities, or the share of positives by tenths."""
+    if contents.probabilities is not None:
+        found = reliability(*contents.probabilities)
+        return {"calibration": draw_reliability(found), "reliability": found}
+    tenths = _tenths(contents.labels, scores)
     picture = draw_tenths(tenths, float(contents.labels.mean()))
-    return {"calibration": picture, "reliabilities": [], "tenths": tenths}
+    return {"calibration": picture, "reliability": None, "tenths": tenths}
 
 
 def _tenths(labels: Any, scores: Any) -> list[tuple[float, float, float]]:
-    """Return the share of positives in tenths of the ranking, with intervals."""
+    """Return the share of positives per tenth of the ranking, with intervals."""
     order = np.argsort(-scores, kind="stable")
     parts = np.array_split(labels[order], min(_TENTHS, labels.size))
     shares = [(float(part.mean()), part.size) for part in parts]
@@ -191,7 +183,7 @@ def _tenths(labels: Any, scores: Any) -> list[tuple[float, float, float]]:
 
 
 def _points(curve: Curve) -> dict[str, Any]:
-    """Return the corners that the pointer can be held over, with their thresholds."""
+    """Return the corners of a curve with their thresholds, for the pointer."""
     thresholds = [
         float(f"{value:.5g}") if np.isfinite(value) else None
         for value in curve.thresholds
@@ -204,47 +196,31 @@ def _importance_view(importance: Importance | None) -> dict[str, Any] | None:
     if importance is None:
         return None
     found = importance.found
-    n_shown = min(len(found.column), _MOST_COLUMNS)
-    top = max(float(np.nanmax(found.high[:n_shown])), float(found.drop[0]), 1e-12)
-    bottom = min(0.0, float(np.nanmin(found.low[:n_shown])))
-    columns = zip(found.column, found.drop, found.low, found.high, strict=True)
-    rows = [
-        {
-            "name": name,
-            "drop": drop,
-            "low": low,
-            "high": high,
-            "bar": strip((), low, high, (bottom, top), drop),
-        }
-        for name, drop, low, high in list(columns)[:n_shown]
-    ]
+    columns = list(zip(found.column, found.drop, found.low, found.high, strict=True))
+    shown = columns[:_MAX_COLUMNS]
+    scale = Scale.over([0.0, *(value for column in shown for value in column[1:])])
     return {
-        "model": importance.model,
         "measure": "AUC" if found.metric == "auc" else "partial AUC",
-        "rows": rows,
-        "n_more": importance.n_columns - n_shown,
+        "axis": scale.axis(),
+        "rows": [(*column, scale.strip(column[1], column[2:])) for column in shown],
+        "n_more": importance.n_columns - len(shown),
         "note": importance.note,
     }
 
 
-def _fold_rows(models: Sequence[Any]) -> Iterator[dict[str, Any]]:
-    """Return how the main measure spreads over folds, where there are several."""
+def _fold_view(models: Sequence[Any]) -> dict[str, Any] | None:
+    """Return the main measure per fold; None without several folds."""
     shown = [row for row in models if row.problem is None and len(row.folds) > 1]
-    shown = shown[:MOST_ROWS]
-    values = [value for row in shown for value in row.folds]
-    for row in shown:
-        ends = (min(values), max(values))
-        yield {
-            "name": row.name,
-            "on_folds": row.folds,
-            "strip": strip(row.folds, np.nan, np.nan, ends, row.main),
-            "lowest": min(row.folds),
-            "highest": max(row.folds),
-        }
+    if not shown:
+        return None
+    shown = shown[:_MAX_TABLE_ROWS]
+    scale = Scale.over(value for row in shown for value in (*row.folds, row.main))
+    rows = [(row, scale.strip(row.main, dots=row.folds)) for row in shown]
+    return {"axis": scale.axis(), "rows": rows}
 
 
 def _as_json(value: Any) -> Markup:
-    """Write JSON that may stand in a script element: no tag can end it."""
+    """Write JSON for a script element, without characters that could end it."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")

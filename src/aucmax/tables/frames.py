@@ -13,24 +13,15 @@ from aucmax._core.mapped import is_on_disk
 from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import reject_unreadable
-from aucmax.datasets import near_names
+from aucmax.datasets.column_names import near_names
 from aucmax.datasets.typed_files import usual_integers
 from aucmax.tables.target import Target
 
 
 def as_table(table: Any) -> Any:
-    """Return a table of any kind in one of two forms.
+    """Return any table as a polars frame, a sparse one as CSR rows of float64.
 
-    Parameters
-    ----------
-    table : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Arrays get the column names ``x0``, ``x1``, ... A table on disk stays there.
-
-    Returns
-    -------
-    polars.DataFrame, TableOnDisk or csr_array
-        CSR rows of float64 if it is a sparse matrix, which may hold neither infinities
-        nor NaN. The order of rows and columns is kept.
+    Arrays get the column names ``x0``, ``x1``, ... A table on disk stays there.
     """
     require_polars_threads()
     reject_unreadable(table, "the table")
@@ -72,28 +63,9 @@ def as_table(table: Any) -> Any:
 
 
 def digest_table(X: Any, target: Target) -> str:
-    """Digest a table and its target: names, types and cells of all columns.
+    """Return 16 hexadecimal digits of the SHA-256 of names, types, cells and target.
 
-    Parameters
-    ----------
-    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Raw rows, without the target.
-    target : Target
-        Its levels, queries and weights count.
-
-    Returns
-    -------
-    str
-        The first 16 hexadecimal digits of a SHA-256. The same table read from another
-        file, or by another version of polars, has the same.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> from aucmax.tables import encode_target, digest_table
-    >>> table = pl.DataFrame({"age": [31, 42, None], "kind": ["a", "b", "a"]})
-    >>> digest_table(table, encode_target([0, 1, 1]))
-    '218ea2770e45e843'
+    It is the same for other files of the table, and for all versions of polars.
     """
     return digest_rows(as_table(X), [target.labels, target.queries, target.weights])
 

@@ -86,8 +86,7 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The negative and the positive class, or the levels.
     values_, levels_ : ndarray
-        The target values of training, and what each stands for: see
-        :class:`aucmax.tables.Grading`.
+        The target values of training, and their levels: 0 and 1 for two classes.
     n_rows_, n_positive_ : int
         Training rows, and how many of them were positive.
     threshold_ : float
@@ -208,10 +207,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         if "calibrate" in estimator.get_params(deep=False) and not target.is_graded:
             # it has learned both by itself, and 0 is its threshold
             names = () if self.calibrate is None else ("calibration_", "base_rate_")
-            return {
-                "threshold_": 0.0,
-                **{name: getattr(estimator, name) for name in names},
-            }
+            learned = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
+            return {"threshold_": 0.0, **learned}
         scores = score_rows(estimator, matrix)
         if has_constant_scores(target, scores):
             warn_of_constant_scores(estimator)

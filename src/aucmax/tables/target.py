@@ -15,18 +15,12 @@ from aucmax._core.docstrings import documented
 _OF_ROWS = ("queries", "weights", "groups", "times")
 
 
-@documented
 @dataclass(frozen=True)
 class Grading:
-    """Which level each value of a target stands for.
+    """The level of each value of a target.
 
-    Attributes
-    ----------
-    values : tuple
-        The values, as they are in the table.
-    levels : tuple of int
-        Their levels: 0 or 1 for two classes, where several values may share the 0;
-        else the values themselves, as integers.
+    Levels are 0 and 1 for two classes, where several values may share the 0; otherwise
+    the values themselves, as integers.
     """
 
     values: tuple[Any, ...]
@@ -34,15 +28,7 @@ class Grading:
 
     @classmethod
     def two_classes(cls, negatives: Sequence[Any], positive: Any) -> "Grading":
-        """Rank one value above all others.
-
-        Parameters
-        ----------
-        negatives : sequence
-            The other values.
-        positive : object
-            The value on top.
-        """
+        """Rank one value above all others."""
         return cls((*negatives, positive), (*(0 for _ in negatives), 1))
 
     @property
@@ -283,15 +269,6 @@ def as_text(value: Any) -> str:
     return re.sub(r"^([+-]?[0-9]+)\.0+$", r"\1", text)
 
 
-@documented
 def has_constant_scores(target: Target, scores: NDArray[np.float64]) -> bool:
-    """Return whether scores rank nothing: all rows of every query have the same one.
-
-    Parameters
-    ----------
-    target : Target
-        The labels and queries.
-    scores : ndarray of shape (rows,)
-        The scores.
-    """
+    """Return whether all rows of every query have the same score."""
     return all(np.ptp(scores[rows]) == 0 for rows in target.blocks)

@@ -110,7 +110,6 @@ def encode_target(
     return _target(series, grading, name, qid, qid_name)
 
 
-@documented
 def match_target(
     values: Any,
     grading: Grading,
@@ -119,26 +118,10 @@ def match_target(
     qid: Any = None,
     qid_name: str = "qid",
 ) -> Target:
-    """Turn the target column of new rows into levels, by what it meant at training.
+    """Turn the target column of new rows into the levels of training.
 
-    Parameters
-    ----------
-    values : polars.Series or array-like of shape (rows,)
-        The true values; 1, 1.0 and "1" are the same.
-    grading : Grading
-        Meaning of the values at training. With more than two levels, new rows may have
-        others, too.
-    name : str, default="target"
-        Name of the column, for messages.
-    qid, qid_name : optional
-        As in :func:`encode_target`.
-
-    Raises
-    ------
-    NotEnoughClassesError
-        All rows belong to one class, or all rows of every query.
-    ValueError
-        A value or query is missing, or a value was not there at training.
+    1, 1.0 and "1" are the same. If there were more than two levels, new rows may have
+    others.
     """
     series = _as_series(values, name)
     _reject_missing(series, name, "fill in their class")
@@ -207,30 +190,7 @@ def describe_rows(
 
 
 def read_moments(values: Any, name: str = "times") -> NDArray[np.float64]:
-    """Return the moments of rows as numbers: as they are, or microseconds since 1970.
-
-    Parameters
-    ----------
-    values : polars.Series or array-like of shape (rows,)
-        Numbers, dates, or dates written as text.
-    name : str, default="times"
-        Name of the column, for messages.
-
-    Returns
-    -------
-    ndarray of shape (rows,)
-
-    Raises
-    ------
-    ValueError
-        A cell is empty, or is neither a number nor a date.
-
-    Examples
-    --------
-    >>> from aucmax.tables import read_moments
-    >>> read_moments(["1970-01-02", "1970-01-01"]).tolist()
-    [86400000000.0, 0.0]
-    """
+    """Return times as numbers: numbers unchanged, dates in microseconds since 1970."""
     series = _as_series(values, name)
     if series.dtype.is_numeric():
         cells = _cell_values.read_numbers(series)

@@ -1,4 +1,4 @@
-// Moves along the curves, and tells what is found. Everything else is there without it.
+// Moves along the curves and updates the counts; the rest of the page needs no script.
 (() => {
   "use strict";
   const page = JSON.parse(document.getElementById("aucmax-data").textContent);
@@ -29,7 +29,7 @@
     return { opened, found, kinds, rows, positives };
   }
 
-  // as many of the first rows as possible, but no more than these: no tie is cut
+  // the top rows, at most `wanted`, without cutting a tie
   function open(steps, wanted) {
     if (wanted >= steps.rows) return { opened: steps.rows, found: steps.positives };
     let low = 0, high = steps.opened.length - 1;
@@ -44,7 +44,7 @@
     };
   }
 
-  // Wilson's interval, as aucmax.decisions.wilson_interval has it
+  // Wilson's interval, as aucmax.decisions.wilson_interval computes it
   function wilson(share, n) {
     if (!(n > 0)) return [0, 1];
     const part = page.z * page.z / n;
@@ -96,33 +96,23 @@
     }
   }
 
-  // short lists matter most: equal steps of the slider multiply the number of cases
-  const STEPS = 1000;
-  const isLong = page.rows > STEPS;
-  const toCases = (at) => isLong ? Math.round(Math.exp(at / STEPS * Math.log(page.rows))) : at;
-  const toPlace = (cases) => isLong ? Math.round(STEPS * Math.log(cases) / Math.log(page.rows)) : cases;
-
   if (slider) {
-    slider.min = isLong ? 0 : 1;
-    slider.max = isLong ? STEPS : page.rows;
-    slider.value = toPlace(page.opened);
-    const tell = (cases) => slider.setAttribute("aria-valuetext", `${count(cases)} cases`);
-    slider.addEventListener("input", () => {
-      const cases = toCases(Number(slider.value));
-      number.value = cases;
-      tell(cases);
+    const set = (cases) => {
+      slider.setAttribute("aria-valuetext", `${count(cases)} cases`);
       show(cases);
+    };
+    slider.addEventListener("input", () => {
+      number.value = slider.value;
+      set(Number(slider.value));
     });
     number.addEventListener("input", () => {
-      const cases = Math.floor(Number(number.value));
+      const cases = Math.min(Math.floor(Number(number.value)), page.rows);
       if (!(cases >= 1)) return;
-      const most = Math.min(cases, page.rows);
-      slider.value = toPlace(most);
-      tell(most);
-      show(most);
+      slider.value = cases;
+      set(cases);
     });
-    tell(page.opened);
-    show(page.opened);
+    slider.value = number.value = page.opened;
+    set(page.opened);
   }
 
   // the point of any curve that is nearest to the pointer
@@ -153,7 +143,7 @@
       readout.replaceChildren();
       const name = document.createElement("bdi");
       name.textContent = at.name;
-      const threshold = at.threshold === null ? "above all" : at.threshold;
+      const threshold = at.threshold === null ? "above all scores" : at.threshold;
       readout.append(name, `: FPR ${at.fpr.toFixed(4)}, TPR ${at.tpr.toFixed(4)}, threshold ${threshold}, ` +
         `${count(at.opened)} alerts, ${count(at.found)} of them positive`);
     };
