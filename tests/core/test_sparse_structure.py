@@ -16,7 +16,7 @@ def test_sound_matrices_pass(kind, shape):
     check_sparse_structure(dense)
 
 
-def test_damaged_coordinates_are_refused():
+def test_damaged_coordinates_are_rejected():
     matrix = sparse.coo_array(np.eye(3))
     matrix.coords[1][0] = 99
     with pytest.raises(ValueError, match="damaged sparse matrix: an index is out"):
@@ -26,10 +26,10 @@ def test_damaged_coordinates_are_refused():
 def test_every_door_for_sparse_matrices_looks_at_their_indices():
     matrix = sparse.csr_array(np.eye(3))
     matrix.indices[1] = 10**6
-    for refuse in (
+    for call in (
         lambda: TableEncoder().fit(matrix),
         lambda: Graph.from_adjacency(np.eye(3), matrix),
         lambda: unnested_auc_score([0, 1, 1], matrix),
     ):
         with pytest.raises(ValueError, match="is a damaged sparse matrix"):
-            refuse()
+            call()

@@ -44,7 +44,7 @@ tied = arrays(float, N, elements=st.integers(-3, 3).map(float))
 
 
 def price(name, w):
-    """Return the price of the penalty, which the ball limits: NumPy or CVXPY, as w is."""
+    """Return the price of w, which a ball limits, by NumPy or CVXPY."""
     kind = name.replace("Ball", "").split()[0]
     is_array = isinstance(w, np.ndarray)
     norm = np.linalg.norm if is_array else cp.norm

@@ -99,7 +99,7 @@ def test_margins_of_many_sizes_bound_each_other():
     assert [margins.mean_smallest_positive(size) for size in sizes] == list(means)
 
 
-def test_a_size_beyond_the_class_is_refused():
+def test_a_size_beyond_the_class_is_rejected():
     scores = np.zeros(SIZE)
     message = r"nu_pos, the weight of the positives .* all positives, 4, got 4.5"
     with pytest.raises(ValueError, match=message):
