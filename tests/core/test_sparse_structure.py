@@ -23,7 +23,7 @@ def test_damaged_coordinates_are_rejected():
         check_sparse_structure(matrix)
 
 
-def test_every_door_for_sparse_matrices_looks_at_their_indices():
+def test_every_entry_point_checks_the_indices_of_sparse_matrices():
     matrix = sparse.csr_array(np.eye(3))
     matrix.indices[1] = 10**6
     for call in (

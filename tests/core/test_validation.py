@@ -362,5 +362,5 @@ def test_short_floats_that_tie_rows_by_rounding_give_a_warning():
         np.array([3.0], dtype=np.float32),
     ],
 )
-def test_short_floats_that_tell_rows_apart_pass_in_silence(scores):
+def test_short_floats_that_distinguish_rows_give_no_warning(scores):
     check_scores(scores)

@@ -25,7 +25,7 @@ weights = st.one_of(
 
 
 def rounding(scores):
-    """What sums of scores may lose, also below the smallest number."""
+    """Return the rounding error of sums of scores, also below the smallest number."""
     return 1e-14 * np.abs(scores).max() + SIZE * np.finfo(float).smallest_subnormal
 
 

@@ -615,7 +615,7 @@ def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
 
 @pytest.mark.parametrize("parameters", EVERY_KIND)
 def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
-    # threads share stretches of so many rows
+    # tasks of threads have 32 rows
     monkeypatch.setattr("aucmax.risks._pairs.level_pairs._BLOCK", 32)
     for home in ("bound_pair_logistic", "_pairs.few_pairs"):
         monkeypatch.setattr(f"aucmax.risks.{home}._MANY_ROWS", 32)
