@@ -85,12 +85,12 @@ _SELF = "self : object\n    The fitted model."
 
 
 def documented(target: T) -> T:
-    """Add to a docstring the entries of parameters that it leaves out.
+    """Add the entries of parameters that a docstring omits.
 
     A class gets entries for its constructor, from its bases too, and for the fitted
     attributes that it or a base annotates. Its methods take entries from these, from
-    its `fit` and from the methods before them, and the description of what they return
-    from the method that they override, or else from their annotation.
+    its `fit` and from the methods before them, and Returns sections from the method
+    that they override, or else from their annotation.
     """
     if not isinstance(target, type):
         _complete(target, _SHARED)

@@ -188,8 +188,8 @@ def _soft_shares(
 
     The total falls with the threshold, from at least the amount at half a width below
     the hard threshold to at most the amount at half a width above. It is piecewise
-    linear, so that Newton's steps find it, as far as float64 can tell thresholds apart;
-    then the two shares next to each other are mixed.
+    linear, so Newton's steps find it to the resolution of float64; then the shares at
+    the two nearest thresholds are mixed.
     """
 
     def shares_at(threshold: float) -> FloatArray:
@@ -232,8 +232,8 @@ def _weight(weights: FloatArray, shares: FloatArray) -> float:
 def highest(keys: FloatArray, weights: FloatArray | None, amount: float) -> Cut:
     """Find the cut above which the keys weigh the given amount, above 0.
 
-    Cells that are counted leave few keys to sort: O(n) unless the keys crowd into ever
-    smaller cells.
+    Counting in cells leaves few keys to sort: O(n) unless keys crowd into ever smaller
+    cells.
     """
     own = np.empty(0) if weights is None else weights
     above = 0.0

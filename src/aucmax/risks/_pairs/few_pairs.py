@@ -125,8 +125,8 @@ class FewPairs:
 def find_ranks(layout, groups, scores, order, ranks):
     """Sort `order` within some groups, by descending score, and fill in the ranks.
 
-    Equal scores are in the order of their rows, so that it does not matter which order
-    there was before. It takes few moves if that is the one of similar scores.
+    Equal scores are in the order of their rows, whatever order there was before; few
+    moves are needed if that sorts similar scores.
     """
     rows = layout.rows
     for group in range(groups[0], groups[1]):
@@ -149,8 +149,8 @@ def find_ranks(layout, groups, scores, order, ranks):
 def pair_up(layout, groups, factors, odds, ranks, buffers, gradient, hessian):
     """Fill in both derivatives for some groups.
 
-    `odds`[0] are exp(sign * score), and `odds`[1] one by it; no `ranks` mean that
-    distances in ranks do not count. `buffers` is for five numbers per row of a group.
+    `odds`[0] are exp(sign * score), and `odds`[1] their inverses; without `ranks`,
+    distances in ranks do not count. `buffers` has five numbers per row of a group.
     """
     for group in range(groups[0], groups[1]):
         first, end = layout.starts[group], layout.starts[group + 1]

@@ -56,13 +56,8 @@ def mauc_numbers(
 
     With the class-reference weights :math:`p(a)`, a level has the number
     :math:`p(a) / (m_a (M - m_a))`, and swapping two rows changes the multi-class AUC by
-    their distance in ranks times the distance of their levels' numbers [1]_. The factor
-    is 1, or 0 where no positive level has others to be compared with.
-
-    References
-    ----------
-    .. [1] S. Welleck. Efficient AUC optimization for information ranking applications.
-       ECIR 2016. Equation (18).
+    their distance in ranks times the distance of their levels' numbers (Welleck, ECIR
+    2016, equation 18). The factor is 1, or 0 without pairs.
     """
     counted = np.where(is_positive, levels.own, 0.0)
     total = counted.sum(axis=1, keepdims=True)

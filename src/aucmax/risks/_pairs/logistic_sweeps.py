@@ -79,9 +79,9 @@ def find_range(scores, levels, weights, starts, limits, shares):
     """Fill in the share of each row that lies within a range of false-positive rates.
 
     The negatives of a group, by descending score, cover a stretch of their weight each;
-    limits[group] are the ends of the range on it. Tied negatives share alike. Positives
-    get the share of the next negative below them or tied with them, and `limits`[group,
-    2] after the last.
+    limits[group] are the ends of the range on it. Tied negatives have equal shares.
+    Positives get the share of the next negative below them or tied with them, and
+    `limits`[group, 2] after the last.
     """
     for group in range(starts.size - 1):
         low, high = limits[group, 0], limits[group, 1]
@@ -265,8 +265,7 @@ def add_values(rows, pairing, table, groups, met, values):
 def group_value(rows, span, met, is_ranked, table):
     """Return the losses of the pairs of one group; the table ends with the heights.
 
-    Where ranks don't count, all pairs are taken for one rank apart: rows come into
-    `far` at once.
+    Without ranks, all pairs count as one rank apart: rows join `far` at once.
     """
     u, near, far, passed = met.u, met.near, met.far, met.passed
     is_weighted = rows.weights.size > 1
