@@ -9,7 +9,7 @@ from aucmax.risks._pairs import logistic_grid
 from aucmax.risks._pairs.logistic_grid import LogisticGrid
 from reference_pair_sigmoid import pair_sigmoid
 
-pytestmark = pytest.mark.kernel
+pytestmark = [pytest.mark.kernel, pytest.mark.sampled(4)]
 
 N_ROWS = 250
 RANGES = [(0.0, 1.0), (0.0, 0.1), (0.07, 0.61), (0.5, 1.0)]

@@ -13,7 +13,8 @@ from aucmax.risks import PairLogistic, Risk
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 from drawing import distinct, fewer_examples, picked, places, spread
 
-pytestmark = pytest.mark.kernel
+# each test runs in one of the two ways below, or one in four of its cases
+pytestmark = [pytest.mark.kernel, pytest.mark.sampled(4)]
 
 LABELS = np.array([1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0])
 SIZE = LABELS.size
