@@ -40,7 +40,7 @@ from aucmax.linear.risk_choice import (
     convex_risks,
 )
 from aucmax.metrics import partial_auc_score
-from aucmax.metrics._prepared import prepare_metric
+from aucmax.metrics.multiclass import prepare_metric
 from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk, PartialHinge
 from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
