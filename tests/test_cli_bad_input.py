@@ -515,7 +515,7 @@ def test_a_range_that_a_model_cannot_be_trained_for(options, expected):
     ("options", "expected"),
     [
         (["--metric", "accuracy"], "'accuracy' is unknown; with two classes without"),
-        (["--metric", "ndcg"], "'ndcg' is no metric for two classes without queries"),
+        (["--metric", "ndcg"], "'ndcg' does not apply to two classes without queries"),
         (["--tpr-range", "1", "0"], "need 0 <= LOW < HIGH <= 1, got 1 0"),
     ],
     ids=str,

@@ -38,7 +38,7 @@ def test_the_model_is_the_same_wherever_it_was_ended(tmp_path):
         killed(path, candidate)
     tried = []
     found = ranker(callback=tried.append).fit(TABLE, Y, checkpoint=path)
-    assert [news.candidate for news in tried] == ["combination"]
+    assert [progress.candidate for progress in tried] == ["combination"]
     whole = ranker().fit(TABLE, Y)
     for name, value in vars(whole).items():
         if name.endswith("_") and name != "board_":
@@ -64,7 +64,7 @@ def test_a_model_that_no_file_can_hold_is_fitted_again(tmp_path):
     killed(tmp_path / "a.part", "combination", models)
     tried = []
     ranker(models, callback=tried.append).fit(TABLE, Y, checkpoint=tmp_path / "a.part")
-    names = [news.candidate for news in tried]
+    names = [progress.candidate for progress in tried]
     assert names == ["RandomForestClassifier", "combination"]
 
 
@@ -113,5 +113,5 @@ def test_forged_states_are_refused(change, tmp_path):
     fit, _, state = checkpoint_file._unpack(path.read_bytes())
     state["logistic"] |= change
     Checkpoint(path, fit).write(state)
-    with pytest.raises(ModelFileError, match="no whole record of 'logistic"):
+    with pytest.raises(ModelFileError, match="its record of 'logistic"):
         ranker().fit(TABLE, Y, checkpoint=path)

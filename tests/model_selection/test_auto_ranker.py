@@ -212,10 +212,10 @@ def test_few_rows_and_few_positives():
     ("options", "message"),
     [
         ({"metric": "accuracy"}, "metric must be one of 'auc', 'partial_auc'"),
-        ({"metric": "auc", "fpr_range": (0, 0.1)}, "contradicts fpr_range"),
+        ({"metric": "auc", "fpr_range": (0, 0.1)}, "contradicts fpr_range="),
         ({"fpr_range": (0.5, 0.1)}, "fpr_range must satisfy"),
-        ({"time_limit": -1}, "time_limit must be None or seconds, got -1"),
-        ({"folds": 1}, "folds must be at least 2"),
+        ({"time_limit": -1}, "time_limit must be None or a number of seconds, got -1"),
+        ({"folds": 1}, "folds must be an integer of at least 2"),
         ({"folds": "many"}, "folds must be an integer"),
         ({"models": ["stars"]}, "there is no model 'stars'"),
     ],

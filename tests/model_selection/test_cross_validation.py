@@ -8,7 +8,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from aucmax.metrics import roc_auc_score
-from aucmax.model_selection import BASELINES, compare_models, compared_models
+from aucmax.model_selection import compare_models
+from aucmax.model_selection.models import BASELINES, compared_models
 from aucmax.tables import TableEncoder, encode_target
 
 ROWS = 240
@@ -104,12 +105,12 @@ def test_warnings_of_a_model_become_notices():
             return X[:, 0]
 
     table, labels = shapes()
-    news: list[str] = []
+    lines: list[str] = []
     comparison = compare_models(
-        table, labels, [Grumbler()], n_folds=2, progress=news.append
+        table, labels, [Grumbler()], n_folds=2, progress=lines.append
     )
     assert [str(notice) for notice in comparison.notices] == ["Grumbler: I am tired."]
-    assert [line.split(" AUC")[0] for line in news] == [
+    assert [line.split(" AUC")[0] for line in lines] == [
         "fold 1/2 Grumbler",
         "fold 2/2 Grumbler",
     ]
@@ -152,7 +153,7 @@ def test_with_queries_the_mean_over_queries_is_compared():
         60,
         target.n_usable_queries,
     )
-    # one-class queries are no news: they have been counted
+    # one-class queries are not reported: the target has counted them
     assert comparison.notices == ()
 
 

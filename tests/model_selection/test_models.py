@@ -132,7 +132,7 @@ def test_baselines_can_be_chosen():
         ),
         (["logistic"] * 2, ValueError, "two models have the name 'logistic'"),
         ("logistic", ValueError, "give a list of at least one model, got 'logistic'"),
-        ([AUCSVC], TypeError, "a model is a name, an estimator, or a pair"),
+        ([AUCSVC], TypeError, "a model must be a name, an estimator, or a pair"),
         ([None], TypeError, "got None"),
     ],
 )

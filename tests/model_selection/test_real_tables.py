@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from aucmax.cli import main
 from aucmax.datasets import load_table
-from aucmax.model_selection import find_notices
+from aucmax.model_selection.cross_validation import find_notices
 from aucmax.tables import encode_target
 
 pytestmark = [pytest.mark.real_data, pytest.mark.sampled(5)]

@@ -125,7 +125,7 @@ def test_only_later_rows_are_tested_by_time():
     comparison = compare_models(X, LABELS, [Column()], times=dates, n_folds=3)
     assert comparison.scheme == "times"
     assert comparison.target.labels.size == comparison.positions["Column"].size < ROWS
-    assert "3 folds, each later than what its models learned from" in str(comparison)
+    assert "3 folds, each later than the training rows of its models" in str(comparison)
     folds = split_rows(described(times=DAYS), 3, 0)
     aucs = [roc_auc_score(LABELS[test], X[test, 0]) for _, test in folds]
     assert comparison.results[0].folds == pytest.approx(aucs)
@@ -186,7 +186,11 @@ def test_sparse_rows_of_other_width_are_tested():
 @pytest.mark.parametrize(
     ("rows", "truth", "message"),
     [
-        (pl.DataFrame({"x0": [1.0] * 9}), [True, False, True] * 3, "no column 'x1'"),
+        (
+            pl.DataFrame({"x0": [1.0] * 9}),
+            [True, False, True] * 3,
+            "lack columns of the training rows: 'x1'",
+        ),
         (X[:9], [True] + [False] * 8, "1 of 9 test rows are positive"),
         (X[:9], [3] * 9, "values that the model was not trained with"),
         (sparse.csr_array(X[:9]), [True, False, True] * 3, "both be tables"),

@@ -13,7 +13,8 @@ import aucmax
 from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import IncompatibleError
 from aucmax.metrics import multiclass_auc_score, ordinal_auc_score, roc_auc_score
-from aucmax.model_selection import LEVEL_MODELS, MODELS, table_model
+from aucmax.model_selection import MODELS, table_model
+from aucmax.model_selection.models import LEVEL_MODELS
 from aucmax.tables import TableModel, encode_target
 
 pytestmark = pytest.mark.sampled(4)

@@ -74,7 +74,7 @@ def test_params_cannot_hold_what_the_model_settles(name):
         LambdaMART(params={name: 1}).fit(X, y)
 
 
-def test_params_that_lightgbm_does_not_have_are_refused():
+def test_params_that_lightgbm_does_not_have_are_rejected():
     X, y, _ = sample(0)
     with pytest.raises(ValueError, match=r"has 'max_bins_', which .* mean 'max_bins?'"):
         LambdaMART(params={"max_bins_": 3}).fit(X, y)
@@ -119,7 +119,7 @@ def test_params_open_no_file_and_no_connection(name):
         LambdaMART(params={name: 2}).fit(X, y)
 
 
-def test_what_lightgbm_itself_refuses_is_a_value_error():
+def test_what_lightgbm_itself_rejects_is_a_value_error():
     X, y, _ = sample(0)
     with pytest.raises(
         ValueError, match=r"LightGBM rejects these parameters: .*max_bin"

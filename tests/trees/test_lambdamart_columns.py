@@ -308,7 +308,7 @@ def test_bad_codes_are_named_at_training_and_after(code):
             call(bad)
 
 
-def test_infinity_is_refused_in_new_rows_too():
+def test_infinity_is_rejected_in_new_rows_too():
     X, y, _ = sample(0)
     model = few().fit(pd.DataFrame(X, columns=list("abcde")), y)
     X[3, 1] = np.inf

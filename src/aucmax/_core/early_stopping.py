@@ -27,13 +27,13 @@ class RoundMonitor:
         self._start = time.perf_counter()
 
     @classmethod
-    def of(cls, estimator: Any) -> Self:
+    def of(cls, estimator: Any, print_every: int = 1) -> Self:
         """Return the watch that the parameters of an estimator ask for."""
         return cls(
             estimator.n_estimators,
             estimator.max_time,
             estimator.n_iter_no_change,
-            reporter(estimator),
+            reporter(estimator, print_every),
         )
 
     @property

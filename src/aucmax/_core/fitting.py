@@ -37,8 +37,11 @@ def replace_state(estimator: Any, fitted: Mapping[str, Any]) -> None:
     state.update(fitted)
 
 
-def reporter(estimator: Any) -> Callable[[Any], object] | None:
-    """Return what a solver calls with its progress (true stops it), or None."""
+def reporter(estimator: Any, every: int = 1) -> Callable[[Any], object] | None:
+    """Return what a solver calls with its progress (true stops it), or None.
+
+    A verbose estimator prints one in `every` iterations.
+    """
     if estimator.callback is not None and not callable(estimator.callback):
         raise TypeError(
             f"callback must be None or a function, got {estimator.callback!r}."
@@ -47,9 +50,15 @@ def reporter(estimator: Any) -> Callable[[Any], object] | None:
         return None
 
     def report(progress: Any) -> object:
-        if estimator.verbose and sys.stdout is not None:
-            with suppress(OSError, ValueError):  # of a stream that is closed or gone
-                sys.stdout.write(f"{type(estimator).__name__}: {progress}\n")
+        if every == 1 or progress.n_iter % every == 0:
+            print_progress(estimator, progress)
         return estimator.callback is not None and estimator.callback(progress)
 
     return report
+
+
+def print_progress(estimator: Any, progress: Any) -> None:
+    """Print the progress of a verbose estimator."""
+    if estimator.verbose and sys.stdout is not None:
+        with suppress(OSError, ValueError):  # of a stream that is closed or gone
+            sys.stdout.write(f"{type(estimator).__name__}: {progress}\n")

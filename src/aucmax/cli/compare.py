@@ -47,7 +47,8 @@ from aucmax.cli.training import (
     note_others,
     target_record,
 )
-from aucmax.model_selection import MODELS, compared_models, find_model
+from aucmax.model_selection import MODELS
+from aucmax.model_selection.models import compared_models, find_model
 
 
 class ComparisonTask(NamedTuple):
@@ -250,7 +251,8 @@ def run_comparison(
 ) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
     from aucmax._core.compiled import Loop
-    from aucmax.model_selection import PlannedComparison, choose_goal
+    from aucmax.model_selection.cross_validation import PlannedComparison
+    from aucmax.model_selection.goals import choose_goal
 
     models = task.models_for(data)
     target = data.encode(models, task.positive)
@@ -265,7 +267,7 @@ def run_comparison(
         test=test,
         n_folds=task.n_folds,
         random_state=task.seed,
-        parameters={"auto": task.auto},
+        **task.auto,
     )
     n_folds = planned.n_folds
     where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"

@@ -112,7 +112,7 @@ def auc_interval(
     )
     warn_of_few_rows(rows)
     ends = area_interval(auc, error, confidence, rows)
-    return AUCInterval(auc, *ends, error, confidence, rows)
+    return AUCInterval(auc, *ends, error, confidence, rows, box != WHOLE_SQUARE)
 
 
 def compare_auc(
@@ -153,7 +153,8 @@ def compare_auc(
     warn_of_few_rows(n_rows)
     areas = auc_a, auc_b
     test = two_sided_test(auc_a - auc_b, error, confidence, n_rows, areas)
-    return AUCComparison(auc_a, auc_b, *test, error, confidence, n_rows)
+    is_partial = box != WHOLE_SQUARE
+    return AUCComparison(auc_a, auc_b, *test, error, confidence, n_rows, is_partial)
 
 
 def multiclass_auc_score(

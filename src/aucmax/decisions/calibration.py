@@ -10,6 +10,8 @@ look as before):
           + \mathrm{logit}\, \pi' - \mathrm{logit}\, \pi
 """
 
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,6 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
@@ -38,8 +39,30 @@ _LOGISTIC_BETWEEN = -30.0, 10.0
 _SMALLEST_RISE = 1e-3
 
 
+class _OfCalibrated:
+    """A method of calibrated models; of others the AttributeError states the reason."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self._method
+        reason = ""
+        if model.calibrate is None:
+            reason = 'calibrate=None; set calibrate="auto" and fit again'
+        elif hasattr(model, "classes_") and not hasattr(model, "calibration_"):
+            # scores of different queries are not on one scale
+            reason = "rows are ranked within queries or folds; use decision_function"
+        if reason:
+            raise AttributeError(
+                f"{type(model).__name__} has no {self._method.__name__}: {reason}."
+            )
+        return MethodType(self._method, model)
+
+
 class CalibratedMixin:
-    """What models with a parameter `calibrate` share."""
+    """Probabilities of models with a parameter `calibrate`."""
 
     _saved_state = saved.optional(
         calibration_=saved.SavedField(
@@ -50,7 +73,7 @@ class CalibratedMixin:
 
     calibrate: str | None
 
-    @available_if(lambda self: self.calibrate is not None)  # type: ignore[untyped-decorator]
+    @_OfCalibrated
     def predict_proba(self, X: Any, *, prevalence: float | None = None) -> FloatArray:
         """Return the probability of both classes; only with `calibrate`.
 

@@ -69,29 +69,6 @@ def prox(values: ArrayLike, edges: ArrayLike, weights: ArrayLike) -> FloatArray:
     return EdgeNetwork(pairs, v.size).prox(v, w)
 
 
-def value(
-    x: ArrayLike, values: ArrayLike, edges: ArrayLike, weights: ArrayLike
-) -> float:
-    """Return half the squared distance of x from the values, plus its total variation.
-
-    Parameters
-    ----------
-    x : array-like of shape (n_nodes,)
-        Where to evaluate.
-    values, edges, weights : array-like
-        As in :func:`prox`.
-
-    Returns
-    -------
-    float
-        What :func:`prox` minimises.
-    """
-    v, pairs, w = _checked(values, edges, weights)
-    at = check_scores(x, v.size, name="x")
-    variation = w @ np.abs(at[pairs[:, 0]] - at[pairs[:, 1]])
-    return float((at - v) @ (at - v) / 2.0 + variation)
-
-
 def optimality_gap(
     x: ArrayLike, values: ArrayLike, edges: ArrayLike, weights: ArrayLike
 ) -> float:

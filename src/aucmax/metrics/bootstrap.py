@@ -23,13 +23,13 @@ from aucmax._core.validation import (
 )
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._steps import check_task
-from aucmax.metrics.uncertainty import check_confidence
+from aucmax.metrics.uncertainty import check_confidence, with_interval
 
 _MAX_CHORDS = 1000  # of a curve that is drawn again for each sample
 _LOG_OF_WIDEST_RATIO = log(1.1)  # of weights that are drawn as their mean
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BootstrapInterval:
     """A metric with its bootstrap standard error and percentile interval."""
 
@@ -40,11 +40,11 @@ class BootstrapInterval:
     confidence: float
     n_resamples: int
 
-    def __str__(self) -> str:
-        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
+    def __repr__(self) -> str:
+        return with_interval(self.value, self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ROCBand:
     """A ROC curve on a grid of false positive rates, with a pointwise band."""
 
@@ -53,6 +53,10 @@ class ROCBand:
     low: FloatArray
     high: FloatArray
     confidence: float
+
+    def __repr__(self) -> str:
+        percent = f"{100.0 * self.confidence:g}%"
+        return f"ROC curve with {percent} band at {self.fpr.size} false positive rates"
 
 
 @documented

@@ -149,7 +149,7 @@ def nominal_auc_interval(
     >>> y = ["cat", "cat", "cat", "dog", "dog", "dog"]
     >>> scores = [[1, -1], [2, -2], [4, -4], [3, -3], [0, 0], [-1, 1]]
     >>> print(nominal_auc_interval(y, scores))
-    0.7778 [0.0072, 0.9994]
+    AUC 0.7778 (95% interval 0.0072 to 0.9994)
     """
     check_confidence(confidence)
     rows = _check_rows(y_true, y_score, multi_class, average, labels, sample_weight)

@@ -49,8 +49,8 @@ def roc_auc_score(
         \mathrm{AUC} = \frac{1}{pn} \sum_{i \in P} \sum_{j \in N}
         [s_i > s_j] + \tfrac12 [s_i = s_j]
 
-    With weights, a pair counts as much as the product of its weights. Both
-    classes are sorted, and merged; with weights the smaller one.
+    Also called c-statistic or concordance; the Gini coefficient is 2 AUC - 1. With
+    weights, a pair counts as the product of its weights. Costs O(m log m).
 
     Returns
     -------
@@ -97,13 +97,13 @@ def partial_auc_score(
 
     .. math:: A = \int_a^b \min(\max(T(x), c), d) - c \;\mathrm{d}x
 
-    is the part of the box :math:`[a, b] \times [c, d]` that lies under the curve. In
-    pairs: negatives are ranked from the highest score down, and of the one on rank
-    :math:`j` that part counts by which :math:`((j - 1) / n, j / n]` overlaps
-    :math:`[a, b]`; positives also, with :math:`[c, d]`. So the ends need not fall
-    on a row. Rows of equal score form one straight line of the curve (the trapezoid
-    rule), which gives a tied pair one half where the range covers the whole tie. Costs
-    as much as the full AUC.
+    is the part of the box :math:`[a, b] \times [c, d]` that lies under the curve: T(x)
+    is the sensitivity (recall) at specificity :math:`1 - x`. In pairs: the negative on
+    rank :math:`j` from the top counts by the part of :math:`((j - 1) / n, j / n]` that
+    lies in :math:`[a, b]`, and a positive by :math:`[c, d]` in the same way, so the
+    ends need not fall on a row. Rows of equal score form one straight line of the curve
+    (the trapezoid rule), which gives a tied pair one half where the range covers the
+    whole tie. Costs as much as the full AUC.
 
     Parameters
     ----------
@@ -195,22 +195,29 @@ STANDARDS: dict[str, Callable[[Box], Rescaling]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ROCPoints:
     """Corner points of a ROC curve, from (0, 0) to (1, 1).
+
+    The true positive rate is also called sensitivity or recall, and one minus the false
+    positive rate specificity. The largest difference of both rates is the
+    Kolmogorov-Smirnov statistic (KS), ``(tpr - fpr).max()``.
 
     Attributes
     ----------
     fpr, tpr : ndarray of shape (n_points,)
         False and true positive rates, both ascending.
     thresholds : ndarray of shape (n_points,)
-        Point k arises by calling rows with a score of at least ``thresholds[k]``
-        positive; the first is infinity.
+        Point k calls rows with a score of at least ``thresholds[k]`` positive; the
+        first is infinity.
     """
 
     fpr: FloatArray
     tpr: FloatArray
     thresholds: FloatArray
+
+    def __repr__(self) -> str:
+        return f"ROC curve of {self.fpr.size} points"
 
 
 @documented

@@ -1,4 +1,4 @@
-"""How sure is an AUC? An interval from DeLong's variance, and a test for two models."""
+"""Confidence intervals and tests of AUCs, from DeLong's variance."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from aucmax.metrics._steps import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AUCInterval:
-    """An AUC with its standard error and confidence interval.
+    """An AUC with its standard error and confidence interval; it prints as a sentence.
 
-    `rows` are the positive and negative rows that it rests on: those within the ranges,
-    and with weights as many of equal weight as have the same variance.
+    `rows` are the numbers of positive and negative rows behind it: those within the
+    ranges, and with weights the number of equally weighted rows of the same variance.
+    `is_partial` is whether a range was given.
     """
 
     auc: float
@@ -42,16 +43,18 @@ class AUCInterval:
     standard_error: float
     confidence: float
     rows: tuple[float, float]
+    is_partial: bool = False
 
-    def __str__(self) -> str:
-        return f"{self.auc:.4f} [{self.low:.4f}, {self.high:.4f}]"
+    def __repr__(self) -> str:
+        title = "partial AUC" if self.is_partial else "AUC"
+        return f"{title} {with_interval(self.auc, self)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AUCComparison:
-    """The difference of two AUCs on the same rows, and whether it may be chance.
+    """The difference of two AUCs on the same rows, with its test.
 
-    `rows` are as in :class:`AUCInterval`.
+    `rows` and `is_partial` are as in :class:`AUCInterval`.
     """
 
     auc_a: float
@@ -64,6 +67,21 @@ class AUCComparison:
     standard_error: float
     confidence: float
     rows: tuple[float, float]
+    is_partial: bool = False
+
+    def __repr__(self) -> str:
+        p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.3f}"
+        title = "partial AUC" if self.is_partial else "AUC"
+        return (
+            f"{title} {self.auc_a:.4f} against {self.auc_b:.4f}: difference "
+            f"{with_interval(self.difference, self)}, {p}"
+        )
+
+
+def with_interval(value: float, interval: Any) -> str:
+    """Return a value with its confidence interval, for a sentence."""
+    percent = f"{100.0 * interval.confidence:g}%"
+    return f"{value:.4f} ({percent} interval {interval.low:.4f} to {interval.high:.4f})"
 
 
 @documented
@@ -155,7 +173,7 @@ def auc_interval(
     --------
     >>> from aucmax.metrics import auc_interval
     >>> print(auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]))
-    0.8889 [0.0084, 0.9999]
+    AUC 0.8889 (95% interval 0.0084 to 0.9999)
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -166,7 +184,7 @@ def auc_interval(
     error = sqrt(variance_of_mean(values, weights))
     warn_of_few_rows(rows)
     ends = area_interval(auc, error, confidence, rows)
-    return AUCInterval(auc, *ends, error, confidence, rows)
+    return AUCInterval(auc, *ends, error, confidence, rows, box != WHOLE_SQUARE)
 
 
 @documented
@@ -219,8 +237,9 @@ def compare_auc(
     --------
     >>> from aucmax.metrics import compare_auc
     >>> result = compare_auc([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3])
-    >>> round(result.difference, 4), round(result.p_value, 4)
-    (0.3333, 0.4277)
+    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
+    AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),
+    p = 0.428
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -238,10 +257,11 @@ def compare_auc(
     warn_of_few_rows(rows)
     areas = auc_a, auc_b
     test = two_sided_test(auc_a - auc_b, error, confidence, rows, areas)
-    return AUCComparison(auc_a, auc_b, *test, error, confidence, rows)
+    is_partial = box != WHOLE_SQUARE
+    return AUCComparison(auc_a, auc_b, *test, error, confidence, rows, is_partial)
 
 
-_SMALLEST_REST = 1e-12  # of the weight of a class, for more than one row of it
+_MIN_REST = 1e-12  # share of the weight beside the largest row of a class
 # Both were chosen by the coverage of intervals of made-up rows, the first also for its
 # width: `python -m benchmarks quality.interval_coverage` judges them on others.
 _FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
@@ -300,7 +320,7 @@ def rows_in_box(
     n_positive: float, n_negative: float, box: Box, *, is_weighted: bool
 ) -> Rows:
     """Return how many rows of each class the box holds; reject a single row."""
-    if min(n_positive, n_negative) <= 1.0 + _SMALLEST_REST:
+    if min(n_positive, n_negative) <= 1.0 + _MIN_REST:
         name = "positive" if n_positive <= n_negative else "negative"
         raise ValueError(
             f"DeLong's variance needs at least two rows of each class, but there is "

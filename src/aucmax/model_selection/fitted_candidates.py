@@ -16,11 +16,11 @@ from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scal
 from aucmax.tables import TableEncoder
 from aucmax.tables.cross_fit import FoldedTable, score_rows
 
-# How much longer a row may take if there are more of them.
+# Factor of the seconds per row of a fit to all rows.
 _LONGER_WITH_MORE_ROWS = 1.1
-# Rows beyond which a fit may take so long that it is tried with some of them.
+# With more rows, a fit that cannot be stopped is first timed on some of them.
 _MANY_ROWS = 2_000
-# Cells of all folds' matrices beyond which those of one view are kept at a time.
+# With more cells in the matrices of all folds, only those of one view stay in memory.
 _MANY_CELLS = 20_000_000
 
 
@@ -45,7 +45,7 @@ class FittedCandidate:
         parts: list[FloatArray],
         seconds: float,
     ) -> Self:
-        """Bring the scores of all folds on one scale."""
+        """Place the scores of all folds on one scale."""
         scores = np.concatenate(parts)
         spread = Spread.of(scores)
         return cls(
@@ -62,7 +62,7 @@ class FittedCandidate:
 
 @dataclass
 class SearchRows:
-    """The rows to learn from, their folds, and the matrices of these."""
+    """The training rows, their folds, and the matrices of the folds."""
 
     given: GivenRows
     plan: FoldPlan
@@ -75,7 +75,7 @@ class SearchRows:
         )
 
     def seconds_to_refit(self, fitted: Sequence[FittedCandidate]) -> float:
-        """Estimate the time to fit candidates to all rows; 0 if that is not done."""
+        """Estimate the seconds of fits to all rows; 0 if there is no refit."""
         if not self.plan.refits:
             return 0.0
         n_trained = sum(train.size for train, _ in self.plan.folds)
@@ -94,10 +94,10 @@ def fit_out_of_fold(
     setting: SearchSetting,
     check_time: Callable[..., None],
 ) -> FittedCandidate:
-    """Fit a candidate to each fold, and score the rows that it has not seen.
+    """Fit a candidate to each fold, and score the held-out rows.
 
-    `check_time` is called before each step with the seconds that it is likely to take,
-    those of the fold before, and within fits that allow it; it raises to end them.
+    `check_time` receives the expected seconds before each step, those of the previous
+    fold, and is also called within fits that allow it; it raises to end them.
     """
     models: list[Any] = []
     parts, seconds = [], [0.0]
@@ -109,7 +109,7 @@ def fit_out_of_fold(
         n_rows = min(train.size, candidate.max_rows)
         start = time.perf_counter()
         if is_blind and not models and n_rows > _MANY_ROWS:
-            # nothing can stop this fit, so it is tried with a sixteenth of the rows
+            # nothing can stop this fit, so a sixteenth of the rows shows its speed
             some = candidate._replace(max_rows=n_rows // 16)
             _fit(some, rows.folded, fold, setting, check_time)
             check_time(needed=16.0 * (time.perf_counter() - start))
@@ -131,7 +131,7 @@ def _fit(
     check_time: Callable[..., None],
 ) -> Any:
     with warnings.catch_warnings():
-        # candidates may fail to converge, or learn nothing: their ranks show it
+        # candidates may fail to converge, or learn nothing: the metric shows it
         warnings.simplefilter("ignore")
         return folded.fit(
             candidate.model,
@@ -173,7 +173,7 @@ def refit(
     setting: SearchSetting,
     check_time: Callable[..., None],
 ) -> Members:
-    """Fit to all rows, each model on the scale of the rows that its folds held out."""
+    """Fit to all rows, each model on the scale of its held-out rows."""
     given = rows.given
     everything = (np.arange(given.n_rows), np.empty(0, dtype=np.intp))
     folded = FoldedTable(given.table, given.target, [everything])

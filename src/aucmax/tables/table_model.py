@@ -207,10 +207,8 @@ class TableModel(CalibratedMixin, ClassifierMixin, BaseEstimator):
         if "calibrate" in estimator.get_params(deep=False) and not target.is_graded:
             # it has learned both by itself, and 0 is its threshold
             names = () if self.calibrate is None else ("calibration_", "base_rate_")
-            return {
-                "threshold_": 0.0,
-                **{name: getattr(estimator, name) for name in names},
-            }
+            learned = {n: getattr(estimator, n) for n in names if hasattr(estimator, n)}
+            return {"threshold_": 0.0, **learned}
         scores = score_rows(estimator, matrix)
         if has_constant_scores(target, scores):
             warn_of_constant_scores(estimator)

@@ -151,7 +151,7 @@ class AUROC(PartialAUROC):
     >>> metric.compute()
     tensor(0.7500, dtype=torch.float64)
     >>> print(metric.interval())
-    0.7500 [0.0000, 1.0000]
+    AUC 0.7500 (95% interval 0.0000 to 1.0000)
     """
 
     def __init__(self, cell_bits: int | None = None) -> None:
