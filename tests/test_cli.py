@@ -109,7 +109,7 @@ def test_compare_prints_a_table_and_saves_the_best_model_and_a_picture(folder, i
     result = run("compare", folder / "visits.csv", "--target", "outcome", *FAST)
     assert "(column 'outcome' is 'ill', not 'well')" in result.stdout
     assert "vs logistic" in result.stdout
-    assert "column 'key' is left out: its texts look like names" in result.stderr
+    assert "column 'key' is left out: its strings look like names" in result.stderr
     assert "fold 3/3 logistic AUC" in result.stderr
     assert sorted(os.listdir()) == ["visits-roc.png", "visits.aucmax"]
     scores = aucmax.load("visits.aucmax").decision_function(visits(1))

@@ -173,7 +173,7 @@ def test_scores_come_with_probabilities_and_another_threshold():
         (["sure.aucmax", "new.csv", "--prevalence", 0.1], "add --proba"),
         (
             ["sure.aucmax", "new.csv", "--proba", "--prevalence", 2],
-            "prevalence must be a share of positives",
+            "prevalence must be above 0",
         ),
     ],
 )
