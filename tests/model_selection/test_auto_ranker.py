@@ -206,7 +206,7 @@ def test_few_rows_and_few_positives():
     y[few] = 0
     model = auto(folds=5).fit(X, y)
     assert model.n_folds_ == 2
-    assert any("5 positive rows are few" in notice for notice in model.notices_)
+    assert any("only 5 rows are positive" in notice for notice in model.notices_)
     assert np.isfinite(model.decision_function(X)).all()
 
 
