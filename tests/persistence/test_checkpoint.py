@@ -103,7 +103,9 @@ def test_a_disk_that_is_full_for_a_while_gives_one_warning(tmp_path, monkeypatch
     file.write({"n": 1})
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.warns(RuntimeWarning, match=r"continues.*a\.part.*no room left"):
+        with pytest.warns(
+            RuntimeWarning, match=r"continues.*a\.part.*the disk is full"
+        ):
             file.write({"n": 2})
         file.write({"n": 3})  # a second warning would be an error
     assert Checkpoint(tmp_path / "a.part", FIT).state == {"n": 1}

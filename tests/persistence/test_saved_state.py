@@ -121,7 +121,7 @@ def test_an_attribute_that_no_fit_leaves_is_rejected():
     members, class_name = file_of("auc_svc")
     tree = json.loads(members["state.json"])
     tree["estimator"]["state"]["surprise_"] = 1
-    with pytest.raises(ModelFileError, match="'surprise_', which is not known"):
+    with pytest.raises(ModelFileError, match="unknown fitted attribute 'surprise_'"):
         _unpack(
             forge({**members, "state.json": compact(tree)}, **{"class": class_name})
         )
