@@ -84,7 +84,7 @@ ax.semilogx(ends, early, "o-", color=ORANGE)
 ax.axhline(0.025, color=GREY, linestyle="--", linewidth=1)
 ax.annotate("scores that all tie", (1, 0.035), ha="right", va="bottom", color=GREY)
 ax.axvline(EARLY[1], color=GREY, linewidth=1)
-ax.annotate(" judged by", (EARLY[1], 0.3), color=GREY)
+ax.annotate(" evaluated at", (EARLY[1], 0.3), color=GREY)
 ax.set(
     xlabel="upper end of the training range",
     ylabel="pAUC up to 0.05, test rows",

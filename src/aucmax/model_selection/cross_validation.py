@@ -183,7 +183,7 @@ def compare_models(
     ...     n_folds=3,
     ... )
     >>> comparison
-    Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8568
+    Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8762
     """
     if models is None:
         has_range = fpr_range is not None or tpr_range is not None
