@@ -280,7 +280,7 @@ def test_no_rows_of_the_common_class_leave_their_part(monkeypatch):
     merge = ranking._merge_keys
 
     def spy(found, classes):
-        merged.append(sum(one.keys.size for one in found))
+        merged.append(sum(keys.size for keys, _ in found))
         return merge(found, classes)
 
     monkeypatch.setattr(ranking, "_merge_keys", spy)

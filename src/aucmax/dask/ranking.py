@@ -222,9 +222,8 @@ def _masses(places: IntArray, weights: FloatArray | None, n: int) -> ClassMasses
     if weights is None:
         counts = np.bincount(places, minlength=n).astype(np.float64)
         return ClassMasses(counts, counts)
-    return ClassMasses(
-        np.bincount(places, weights, n), np.bincount(places, weights**2, n)
-    )
+    sums = (np.bincount(places, each, n) for each in (weights, weights**2))
+    return ClassMasses(*(np.asarray(each, dtype=np.float64) for each in sums))
 
 
 def _on_odd_steps(masses: NDArray[Any]) -> FloatArray:
