@@ -528,4 +528,4 @@ def test_a_range_of_levels():
     table(sick=[0, 1, 2, 3] * 10).write_csv("levels.csv")
     options = ["--models", "lambdamart-mauc", "--fpr-range", "0", "0.1"]
     message = on([*COMPARE, *options], "levels.csv")
-    assert "a range is a part of the ROC curve of two classes" in message
+    assert "a range selects a part of the ROC curve of two classes" in message

@@ -78,6 +78,7 @@ def test_whole_weights_are_repetitions_and_zero_weights_drop_rows(kind):
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 
+@pytest.mark.sampled(2)
 @every_kind
 @settings(max_examples=20)
 @given(st.integers(0, 2**32 - 1))
@@ -111,6 +112,7 @@ def true_area(multi_class, average):
     return np.average(against_rest, weights=p if average == "weighted" else None)
 
 
+@pytest.mark.sampled(4)
 @every_kind
 def test_the_interval_covers_the_truth_about_as_often_as_it_says(kind):
     rng = np.random.default_rng(3)
@@ -123,6 +125,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says(kind):
     assert 0.92 <= covered / n_draws <= 0.98
 
 
+@pytest.mark.sampled(4)
 @every_kind
 def test_the_bootstrap_agrees(kind):
     rng = np.random.default_rng(4)

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from aucmax import metrics
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics._prepared import prepare_metric
+from aucmax.metrics.multiclass import prepare_metric
 
 RNG = np.random.default_rng(0)
 Y = RNG.random(60) < 0.4

@@ -14,9 +14,10 @@ def made_up(n_rows, seed):
     return X, X[:, 0] + X[:, 1] + rng.logistic(size=n_rows) > 2.0
 
 
-MODELS = ["logistic", "lightgbm-small"]
+MODELS = ["logistic", "additive"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_probabilities_rank_as_scores_do_and_mean_what_they_say(kind):
     X, y = made_up(1500, 0)

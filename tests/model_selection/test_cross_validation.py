@@ -24,11 +24,11 @@ def shapes(noise: float = 0.8, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]
 
 def test_all_models_are_measured_on_the_same_folds():
     table, labels = shapes()
-    comparison = compare_models(table, encode_target(labels), n_folds=3)
+    comparison = compare_models(table, encode_target(labels), n_folds=2)
     assert [result.name for result in comparison.results] == list(compared_models())
-    assert comparison.n_folds == 3
+    assert comparison.n_folds == 2
     for result in comparison.results:
-        assert len(result.folds) == 3
+        assert len(result.folds) == 2
         assert result.low < result.auc < result.high
         assert min(result.folds) <= result.auc <= max(result.folds)
         assert 0 <= result.measures["partial_auc"] <= 1
@@ -180,6 +180,7 @@ def test_scores_of_other_folds_do_not_matter_within_queries():
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("with_queries", [True, False])
 def test_levels_are_compared_by_mauc(with_queries):
     table, levels, queries = searches()

@@ -56,7 +56,7 @@ def candidate(estimator=None, name="mine", **options):
 def test_rows_are_scored_by_the_model_that_has_not_seen_them():
     rows = training_table()
     found = fit_out_of_fold(candidate(LogisticRegression()), rows, SETTING, nothing)
-    assert len(found.models) == len(found.scales) == 3
+    assert len(found.models) == len(found.parts) == 3
     assert found.spread == Spread.of(found.scores)
     for fold, (train, test) in enumerate(rows.plan.folds):
         encoder = TableEncoder().fit(rows.given.table[train])

@@ -235,7 +235,7 @@ def test_other_faults_are_named():
         MarginRanker("stumps"),
     ):
         with pytest.raises(
-            IncompatibleError, match="cannot be fitted to rows in parts"
+            IncompatibleError, match="does not support Dask collections"
         ):
             model.fit(cut(X), cut(y))
     gap = X.copy()

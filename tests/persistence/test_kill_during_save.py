@@ -105,7 +105,7 @@ def test_a_failed_overwrite_keeps_the_old_model(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="no room left"):
+        with pytest.raises(OSError, match="the disk is full"):
             save(Toy(size=2), tmp_path / "m", overwrite=True)
     assert load(tmp_path / "m").size == 1
     assert [file.name for file in tmp_path.iterdir()] == ["m"]

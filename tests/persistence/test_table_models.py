@@ -73,7 +73,7 @@ def test_hostile_trees_do_not_reach_lightgbm(old, new, monkeypatch):
         _unpack(forge(members, **{"class": "TableModel"}))
 
 
-def test_trees_of_another_type_are_refused():
+def test_trees_of_another_type_are_rejected():
     members, text = booster_file()
     state = members["state.json"].replace(compact({"text": text}), b"5")
     assert state != members["state.json"]
@@ -89,7 +89,7 @@ def test_odd_values_under_right_hashes_raise_only_our_exception(home):
     for name in (name for name, choice in MODELS.items() if choice.home == home):
         files.append(take_apart(_pack(fitted(name), "TableModel")))
         del files[-1]["manifest.json"]
-    rng, refused = random.Random(home), 0
+    rng, rejected = random.Random(home), 0
     for trial in range(150):
         members = files[trial % len(files)]
         tree = json.loads(members["state.json"])
@@ -99,5 +99,5 @@ def test_odd_values_under_right_hashes_raise_only_our_exception(home):
         try:
             _unpack(forge(changed, **{"class": "TableModel"}))
         except ModelFileError:
-            refused += 1
-    assert refused > 50
+            rejected += 1
+    assert rejected > 50

@@ -22,7 +22,7 @@ BAD_PARAMETERS = {
     "outside_weight": (2, "outside_weight must be a finite number from 0 to 1, got 2"),
     "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
     "eval_metric": ("auc", "eval_metric must be None, one of 'roc_auc', 'partial_auc'"),
-    "max_time": (-1, "max_time must be None or seconds, got -1"),
+    "max_time": (-1, "max_time must be None or a number of seconds, got -1"),
     "n_jobs": (-2, "n_jobs must be a number of threads, 0 for all cores, or None"),
     "random_state": (-1, "random_state must be a whole number from 0"),
 }
@@ -160,7 +160,7 @@ def test_more_than_two_labels_are_sent_to_the_objectives_for_levels(name):
 @pytest.mark.parametrize("name", LEVELS)
 def test_bad_levels_are_named(name):
     X, y, _ = sample(0, name)
-    faults = {-1.0: "negative", 1.5: "no whole number", 2.0**60: "too large"}
+    faults = {-1.0: "negative", 1.5: "not a whole number", 2.0**60: "too large"}
     for value, fault in faults.items():
         levels = y.astype(float)
         levels[17] = value

@@ -183,7 +183,7 @@ def test_too_few_rows_to_hold_out_are_named():
     lonely = np.where(np.arange(400) == 7, "yes", "no")
     with pytest.raises(NotEnoughClassesError, match="class 'yes' has one row"):
         model.fit(X, lonely)
-    with pytest.raises(NotEnoughClassesError, match="all rows are of one query"):
+    with pytest.raises(NotEnoughClassesError, match="all rows belong to one query"):
         model.fit(X, y, qid=np.zeros(400))
     with pytest.raises(ValueError, match="validation_fraction must be above 0 and"):
         model.set_params(validation_fraction=1.0).fit(X, y)

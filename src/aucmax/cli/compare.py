@@ -1,9 +1,7 @@
 """``aucmax compare``: find the model that ranks these rows best."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -64,7 +62,8 @@ class ComparisonTask(NamedTuple):
     figure: Path | None
     force: bool
     test: Data | None = None
-    auto: Mapping[str, Any] = MappingProxyType({})  # parameters of the model auto
+    time_limit: float | None = 60.0  # seconds of auto, over all folds
+    candidates: Any = "default"  # models that auto tries
     report: Path | None = None
     source: str = ""  # what the report calls the data
     command: str = ""  # what it says to type
@@ -72,7 +71,8 @@ class ComparisonTask(NamedTuple):
     def models_for(self, data: Data) -> tuple[str, ...]:
         """Return the models named, or those that suit the data."""
         by_part = self.metric == "partial_auc" or bool(self.ranges)
-        return self.models or compared_models(by_part, data.queries is not None)
+        others = compared_models(by_part, data.queries is not None)
+        return self.models or ("auto", *others)
 
 
 def _parse_models(
@@ -238,7 +238,8 @@ def compare(
         figure,
         force,
         other,
-        limit_parameters(models or (), time_limit),
+        limit_parameters(models or ("auto",), time_limit).get("time_limit", 60.0),
+        "default",
         report,
         data.path.name,
         typed_command(click.get_current_context()),
@@ -267,8 +268,10 @@ def run_comparison(
         test=test,
         n_folds=task.n_folds,
         random_state=task.seed,
-        **task.auto,
+        time_limit=task.time_limit,
     )
+    if "auto" in planned.models:
+        planned.models["auto"].estimator.set_params(models=task.candidates)
     n_folds = planned.n_folds
     where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
     if task.test is not None:
@@ -324,7 +327,11 @@ def _save_results(
     if task.report is not None:
         saved["report"] = console.write(task.report, describe, "Report:     {}")
     if task.model_file is not None:
-        auto = dict(task.auto) if comparison.best == "auto" else None
+        auto = None
+        if comparison.best == "auto":  # the same search as in each fold
+            fold: Any = comparison.last_fold
+            tried = fold.models["auto"].estimator_
+            auto = {"time_limit": tried.time_limit, "models": task.candidates}
         model = fit_model(comparison.best, data, target, comparison.goal, console, auto)
         write = partial(aucmax.save, model, overwrite=task.force)
         saved["dropped_columns"] = model.encoder_.dropped_

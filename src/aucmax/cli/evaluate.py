@@ -110,7 +110,7 @@ def evaluate(
     scores = fitted.decision_function(test.rows)
     goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
     summary = summarise_scores(truth, scores, goal)
-    if summary.n_constant:
+    if summary.problem is not None:
         raise NothingRankedError(
             f"{model} gives all {test.n_rows} rows of {data.path} the same score"
             f"{'' if truth.queries is None else ' within each query'}, so it ranks "

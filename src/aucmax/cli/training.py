@@ -133,7 +133,7 @@ def note_findings(
 def note_others(notices: Iterable[Any], encoder: Any, console: Console) -> None:
     """Note what concerns columns that are not left out."""
     for notice in notices:
-        if not encoder.dropped_.keys() & set(notice.columns):
+        if not notice.columns or {*notice.columns} - encoder.dropped_.keys():
             console.note(str(notice))
 
 

@@ -21,8 +21,7 @@ from aucmax.dask.partitions import naming_partition
 from aucmax.dask.ranking import Classes, PartitionRows, Rankings, check_parts
 from aucmax.dask.tasks import Key, Tasks
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics._queries import check_queries
-from aucmax.metrics._steps import RankingTask
+from aucmax.metrics._steps import RankingTask, check_queries
 from aucmax.metrics.multiclass import LevelRows, first_counted_level
 from aucmax.metrics.retrieval import (
     average_precisions,

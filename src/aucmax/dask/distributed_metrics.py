@@ -14,8 +14,13 @@ from aucmax._core.parameters import check_choice
 from aucmax._core.validation import FloatArray
 from aucmax.dask.by_query import areas_of_queries, values_of_queries
 from aucmax.dask.ranking import PartitionRows, Rankings, RarerClassGrid, StepMasses
-from aucmax.metrics._queries import mean_over_queries
-from aucmax.metrics._steps import WHOLE_SQUARE, Box, box_size, check_box
+from aucmax.metrics._steps import (
+    WHOLE_SQUARE,
+    Box,
+    box_size,
+    check_box,
+    mean_over_queries,
+)
 from aucmax.metrics.multiclass import NEEDED
 from aucmax.metrics.retrieval import (
     GAIN,

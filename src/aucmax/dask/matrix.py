@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from aucmax._core.products import in_memory_order, product
-from aucmax._core.row_matrix import RowMatrix
+from aucmax._core.row_matrix import RowMatrix, in_memory_order, product
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.cluster import HeldParts

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.products import in_memory_order, product
+from aucmax._core.row_matrix import in_memory_order, product
 from aucmax._core.threads import one_blas_thread
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.dask.cluster import HeldParts

@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, reduce
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from aucmax._core.memory import require_memory
+from aucmax.datasets.column_names import list_names
 from aucmax.datasets.opening import (
     MEMORY_OF_TEXT,
     ZIP_ERRORS,
@@ -149,7 +150,9 @@ def read_excel(
         book = fastexcel.read_excel(content)
         names = book.sheet_names
     if sheet is not None and sheet not in names:
-        raise DataFileError(f"{path}: no sheet {sheet!r}; there are {_listed(names)}.")
+        raise DataFileError(
+            f"{path}: no sheet {sheet!r}; there are {list_names(names, 8)}."
+        )
     with rejecting(path, "spreadsheet", fastexcel.FastExcelError):
         frame = pl.read_excel(
             content,
@@ -159,13 +162,8 @@ def read_excel(
             raise_if_empty=False,
         )
     rest = [] if sheet is not None else names[1:]
-    remarks = [f"read the first sheet, not {_listed(rest)}"] if rest else []
+    remarks = [f"read the first sheet, not {list_names(rest, 8)}"] if rest else []
     return frame, remarks
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:8]))
-    return f"{shown}, ..." if len(names) > 8 else shown
 
 
 def _check_bomb(path: PathLike, content: bytes) -> None:

@@ -46,7 +46,7 @@ from aucmax.graphs.graph_training import (
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.linear_objective import LinearObjective
 from aucmax.metrics.top_sets import Bins
-from aucmax.regularizers import L2
+from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
 

@@ -29,10 +29,10 @@ from aucmax.metrics._steps import (
 @reject_foreign(
     max_fpr="partial_auc_score(y_true, y_score, fpr_range=(0, max_fpr), "
     "standardize='mcclish') is what scikit-learn computes.",
-    multi_class="nominal_auc_score takes it, for classes without an order.",
-    labels="nominal_auc_score takes it, for classes without an order.",
-    average="there is nothing to average with two classes; nominal_auc_score takes it "
-    "for more, and qid= averages over queries.",
+    multi_class="nominal_auc_score has it, for classes without an order.",
+    labels="nominal_auc_score has it, for classes without an order.",
+    average="two classes have a single AUC; nominal_auc_score has it for more classes, "
+    "and qid= averages over queries.",
 )
 @dispatch_to_dask
 def roc_auc_score(
@@ -179,13 +179,13 @@ def _as_area(box: Box) -> Rescaling:
 def _as_mcclish(box: Box) -> Rescaling:
     diagonal = Steps(np.ones(1), np.ones(1), np.array([0, 1]))
     chance = float(diagonal.areas(box)[0])
-    room = box_size(box) - chance
-    if room <= 0:
+    above = box_size(box) - chance
+    if above <= 0:
         raise ValueError(
             "standardize='mcclish' needs a box that reaches above the diagonal, but "
             f"fpr_range={box[:2]} and tpr_range={box[2:]} lie below it."
         )
-    return lambda area: 0.5 * (1.0 + (area - chance) / room)
+    return lambda area: 0.5 * (1.0 + (area - chance) / above)
 
 
 STANDARDS: dict[str, Callable[[Box], Rescaling]] = {
@@ -229,7 +229,7 @@ def roc_points(
     pos_label: Any = None,
     max_points: int | None = None,
 ) -> ROCPoints:
-    """Find the corners of the ROC curve.
+    """Return the corners of the ROC curve.
 
     Rows of equal score form one step, drawn as a straight line. Points inside a
     horizontal or vertical line are dropped. Costs O(m log m).
@@ -237,7 +237,7 @@ def roc_points(
     Parameters
     ----------
     max_points : int, optional
-        Keep at most this many points, evenly spread along the curve, with both ends.
+        Maximum number of points, evenly spread along the curve, with both ends.
 
     Returns
     -------
@@ -298,10 +298,10 @@ def _thinned(
 
 @dataclass(frozen=True)
 class AlertCurve:
-    """Positives found by the number, or weight, of rows opened, the top scores first.
+    """Positives among the top rows, by the number or weight of rows, at the corners.
 
-    Known at the corners of the ROC curve. A tied block that is cut enters by its mean
-    over all orders: between corners the count is therefore linear, and exact.
+    A tied block that is cut counts by its mean over all orders, so the count is linear
+    between corners, and exact.
     """
 
     opened: FloatArray

@@ -110,10 +110,10 @@ def auc_interval(
     with :math:`k - 1` degrees of freedom for :math:`k = \min(p, n)`, the fewest that
     Satterthwaite's approximation [5]_ can give for the sum of two variances.
 
-    Few rows, or an area near 0 or 1, show too little of their own variance. Where
+    With few rows, or an area near 0 or 1, this variance is too small. Where
     :math:`k \min(A, 1 - A) < 5`, the interval is therefore extended to Newcombe's score
-    interval [6]_: all areas :math:`\theta` from which A is no more than t standard
-    errors away by the variance that :math:`\theta` itself implies,
+    interval [6]_: all areas :math:`\theta` within t standard errors of A, by the
+    variance that :math:`\theta` itself implies,
 
     .. math:: (\theta - A)^2 \le t^2 \, \frac{\theta (1 - \theta)}{k K}
         \big[1 + (K - 1) \max(q, r) + (k - 1) \min(q, r)\big], \quad
@@ -129,10 +129,10 @@ def auc_interval(
     O(m log m).
 
     With `fpr_range` or `tpr_range` it is the interval of the partial AUC, as a mean
-    over the box (:func:`partial_auc_score`). V and U are then how much each row moves
-    that mean: a row outside of the box counts as the nearest point of the curve inside
-    of it, since a quantile of the scores bounds the box [4]_. In k and K, p and n are
-    multiplied by the lengths of the ranges: the rows within the box.
+    over the box (:func:`partial_auc_score`). V and U are then the effects of each row
+    on that mean: a row outside of the box counts as the nearest point of the curve
+    inside of it, since a quantile of the scores bounds the box [4]_. In k and K, p and
+    n are multiplied by the lengths of the ranges: the rows within the box.
 
     Parameters
     ----------
@@ -208,13 +208,13 @@ def compare_auc(
     is referred to Student's t with :math:`k - 1` degrees of freedom, k = min(p, n), on
     both sides, and the interval holds the differences that this test does not reject.
 
-    Few rows, or areas near 0 or 1, show too little of their own variance: where
+    With few rows, or areas near 0 or 1, this variance is too small: where
     :math:`k \min(A, 1 - A) < 5` for either model, or :math:`\sigma` is zero,
 
     .. math:: z = D \Big/ \sqrt{\sigma^2 + (0.6 / k)^2}
 
-    Without the second term, models that order a handful of rows alike would be certain
-    to be equal. Costs O(m log m).
+    Without the second term, the test would be certain that two models are equal if they
+    order a few rows in the same way. Costs O(m log m).
 
     Parameters
     ----------
@@ -262,8 +262,8 @@ def compare_auc(
 
 
 _MIN_REST = 1e-12  # share of the weight beside the largest row of a class
-# Both were chosen by the coverage of intervals of made-up rows, the first also for its
-# width: `python -m benchmarks quality.interval_coverage` judges them on others.
+# Chosen by the coverage of intervals of simulated rows, the first also by their width:
+# `python -m benchmarks quality.interval_coverage` tests both on other rows.
 _FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
 _UNSEEN = 0.6
 _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
@@ -282,7 +282,7 @@ def area_in_box(
 
 
 def variance_of_mean(values: Sequence[FloatArray], weights: Weights) -> float:
-    """Return the variance of a mean that rows of both classes move by these values."""
+    """Return the variance of a mean, from the effects of rows of both classes."""
     return sum(mean_and_variance(*one)[1] for one in zip(values, weights, strict=True))
 
 
@@ -330,18 +330,18 @@ def rows_in_box(
 
 
 def effective_rows(weights: FloatArray) -> float:
-    """Count rows; with weights, as many of equal weight as have the same variance."""
+    """Return the number of equally weighted rows of the same variance."""
     share = weights / weights.sum()
     return float(1.0 / (share @ share))
 
 
 def warn_of_few_rows(rows: Rows) -> None:
-    """Warn where no interval is known to cover: narrow ranges, uneven weights."""
+    """Warn if the interval may not cover: narrow ranges, uneven weights."""
     if min(rows) < _MIN_ROWS:
         name = "positive" if rows[0] < rows[1] else "negative"
         warnings.warn(
-            f"The interval rests on {min(rows):.2g} {name} rows within the ranges, and "
-            "with fewer than 2 it may miss the area more often than it states; widen "
+            f"The interval rests on {min(rows):.2g} {name} rows within the ranges; "
+            "with fewer than 2 it covers the area less often than it should. Widen "
             "the ranges, use more rows or even out their weights.",
             FewRowsWarning,
             stacklevel=4,  # the caller of a metric that takes Dask's collections

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from aucmax.model_selection.model_report import report_model
 
 # loaded on first use, so that the list of models is there without scikit-learn
-_LAZY = ("cross_validation", "model_report", "auto_ranker")
+_HOME = {
+    "AutoProgress": "auto_search",
+    "AutoRanker": "auto_ranker",
+    "compare_models": "cross_validation",
+    "report_model": "model_report",
+}
 
 __all__ = [
     "MODELS",
@@ -33,8 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    for module in _LAZY if name in __all__ else ():
-        loaded = import_module(f"aucmax.model_selection.{module}")
-        if hasattr(loaded, name):
-            return getattr(loaded, name)
-    raise AttributeError(f"module 'aucmax.model_selection' has no attribute {name!r}")
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(f"aucmax.model_selection.{_HOME.get(name, 'comparison')}")
+    return getattr(module, name)

@@ -47,7 +47,7 @@ class SearchCheckpoint:
     def find(self, candidate: SearchCandidate) -> FittedCandidate | None:
         """Return a candidate that is done, or None."""
         record = self._records.get(candidate.name)
-        return None if record is None else FittedCandidate.of(candidate, **record)
+        return None if record is None else FittedCandidate(candidate, **record)
 
     def keep(self, found: FittedCandidate) -> None:
         """Write a candidate that is done."""

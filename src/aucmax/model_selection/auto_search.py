@@ -16,6 +16,7 @@ from aucmax.model_selection.fitted_candidates import (
     Members,
     SearchRows,
     fit_out_of_fold,
+    keep_folds,
     refit,
 )
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
@@ -186,7 +187,7 @@ class AutoSearch:
                 )
             except Exception as error:
                 self.notices.append(f"not fitted to all rows: {_reason(error)}")
-        return Members.of_folds(kept, rows)
+        return keep_folds(kept, rows)
 
     def _attempt(self, candidate: SearchCandidate, n_candidates: int) -> None:
         """Fit one candidate, or take it from the checkpoint."""

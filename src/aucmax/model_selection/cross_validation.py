@@ -57,7 +57,6 @@ from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.model_selection.comparison import (
     Comparison,
     FittedFold,
-    ModelResult,
     VersusBaseline,
 )
 from aucmax.model_selection.fold_estimates import (
@@ -184,7 +183,7 @@ def compare_models(
     ...     n_folds=3,
     ... )
     >>> comparison
-    Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8568
+    Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8762
     """
     if models is None:
         has_range = fpr_range is not None or tpr_range is not None
@@ -287,7 +286,8 @@ class PlannedComparison:
         fingerprint: str,
     ) -> Comparison:
         results = [
-            _result(folds, name, name in self.baselines) for name in folds[0].scores
+            summarise_folds(folds, name, name in self.baselines)
+            for name in folds[0].scores
         ]
         sound = [result for result in results if result.problem is None]
         ranked = [result.name for result in sound]
@@ -361,23 +361,6 @@ def _warnings_to(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
         if issubclass(warning.category, UserWarning | RuntimeWarning):
             text = f"{name}: {str(warning.message).splitlines()[0]}"
             notices[TableNotice("model", text)] = None
-
-
-def _result(folds: Sequence[FoldScores], name: str, is_baseline: bool) -> ModelResult:
-    summary = summarise_folds(folds, name)
-    problem = None
-    if summary.n_constant:
-        problem = f"constant scores on {summary.n_constant} of {len(folds)} folds"
-    return ModelResult(
-        name,
-        is_baseline,
-        summary.measures,
-        summary.low,
-        summary.high,
-        float(np.median([fold.seconds[name] for fold in folds])),
-        summary.folds,
-        problem,
-    )
 
 
 @dataclass(frozen=True)

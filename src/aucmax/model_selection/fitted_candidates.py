@@ -4,7 +4,8 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,34 +31,23 @@ class FittedCandidate:
 
     candidate: SearchCandidate
     models: list[Any]
-    scales: list[FloatArray]
     parts: list[FloatArray]  # the scores of each fold
-    scores: FloatArray  # of all folds, in the order of the plan
-    spread: Spread
-    logits: FloatArray  # the scores on the scales of their folds
     seconds: float  # of fits and scores; those of the matrices belong to the table
 
-    @classmethod
-    def of(
-        cls,
-        candidate: SearchCandidate,
-        models: list[Any],
-        parts: list[FloatArray],
-        seconds: float,
-    ) -> Self:
-        """Place the scores of all folds on one scale."""
-        scores = np.concatenate(parts)
-        spread = Spread.of(scores)
-        return cls(
-            candidate,
-            models,
-            [learn_scale(part, spread) for part in parts],
-            parts,
-            scores,
-            spread,
-            np.concatenate([scaled(part, spread) for part in parts]),
-            seconds,
-        )
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores of all folds, in the order of the plan."""
+        return np.concatenate(self.parts)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The spread of the scores of all folds."""
+        return Spread.of(self.scores)
+
+    @cached_property
+    def logits(self) -> FloatArray:
+        """The scores on the scales of their folds."""
+        return np.concatenate([scaled(part, self.spread) for part in self.parts])
 
 
 @dataclass
@@ -116,7 +106,7 @@ def fit_out_of_fold(
         models.append(_fit(candidate, rows.folded, fold, setting, check_time))
         parts.append(score_rows(models[-1], new))
         seconds.append(time.perf_counter() - start)
-    return FittedCandidate.of(candidate, models, parts, sum(seconds))
+    return FittedCandidate(candidate, models, parts, sum(seconds))
 
 
 def _can_be_stopped(candidate: SearchCandidate) -> bool:
@@ -142,29 +132,23 @@ def _fit(
         )
 
 
-@dataclass(frozen=True)
-class Members:
+class Members(NamedTuple):
     """The models that score new rows."""
 
     encoders: list[TableEncoder]  # of all rows, or of each fold
     records: list[dict[str, Any]]  # with one of "models" and "scales" for each encoder
 
-    @classmethod
-    def of_folds(
-        cls, weighted: Sequence[tuple[FittedCandidate, float]], rows: SearchRows
-    ) -> Self:
-        """Keep the models of the folds."""
-        scoring = rows.plan.scoring
-        records = [
-            _record(
-                one,
-                weight,
-                [one.models[k] for k in scoring],
-                [one.scales[k] for k in scoring],
-            )
-            for one, weight in weighted
-        ]
-        return cls([rows.folded.encoder(k) for k in scoring], records)
+
+def keep_folds(
+    weighted: Sequence[tuple[FittedCandidate, float]], rows: SearchRows
+) -> Members:
+    """Return the models of the folds."""
+    scoring = rows.plan.scoring
+    records = []
+    for one, weight in weighted:
+        scales = [learn_scale(one.parts[k], one.spread) for k in scoring]
+        records.append(_record(one, weight, [one.models[k] for k in scoring], scales))
+    return Members([rows.folded.encoder(k) for k in scoring], records)
 
 
 def refit(

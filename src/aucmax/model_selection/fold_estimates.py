@@ -21,6 +21,7 @@ from aucmax.metrics.uncertainty import (
     two_sided_test,
     warn_of_few_rows,
 )
+from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.goals import Goal, choose_goal, measure
 from aucmax.tables import Target
 from aucmax.tables.target import has_constant_scores
@@ -176,7 +177,7 @@ class FoldScores:
     seconds: dict[str, float] = field(default_factory=dict)
     measures: dict[str, dict[str, Floats]] = field(default_factory=dict)
 
-    def add(self, name: str, scores: Floats, seconds: float = 0.0) -> None:
+    def add(self, name: str, scores: Floats, seconds: float) -> None:
         """Store and measure the scores of a model."""
         self.scores[name] = scores
         self.seconds[name] = seconds
@@ -196,27 +197,17 @@ class FoldScores:
         return "folds" if self.target.is_graded else "rows"
 
 
-class Summary(NamedTuple):
-    """The measures of a model, the main one first, with its interval and its folds."""
-
-    measures: dict[str, float]  # all NaN if the scores are constant on a fold
-    low: float  # NaN if there is no interval
-    high: float
-    folds: tuple[float, ...]  # NaN where the scores are constant
-
-    @property
-    def n_constant(self) -> int:
-        """Number of folds on which the scores are constant."""
-        return int(np.isnan(self.folds).sum())
-
-
-def summarise_folds(folds: Sequence[FoldScores], name: str) -> Summary:
+def summarise_folds(
+    folds: Sequence[FoldScores], name: str, is_baseline: bool = False
+) -> ModelResult:
     """Measure a model over all folds."""
     of_folds = tuple(fold.main(name) for fold in folds)
     values = {key: _joined(folds, name, key) for key in folds[0].measures[name]}
-    if np.isnan(of_folds).any():
-        return Summary(dict.fromkeys(values, np.nan), np.nan, np.nan, of_folds)
-    if folds[0].unit == "rows":
+    measures, estimate = dict.fromkeys(values, np.nan), Estimate(*[np.nan] * 3)
+    problem = None
+    if n_constant := int(np.isnan(of_folds).sum()):
+        problem = f"constant scores on {n_constant} of {len(folds)} folds"
+    elif folds[0].unit == "rows":
         weights = _weights(folds)
         areas = fold_intervals(
             ((fold.target, fold.scores[name]) for fold in folds), folds[0].goal.ranges
@@ -227,7 +218,9 @@ def summarise_folds(folds: Sequence[FoldScores], name: str) -> Summary:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
         main = values[folds[0].goal.metric]
         estimate = mean_interval(main[~np.isnan(main)])
-    return Summary(measures, estimate.low, estimate.high, of_folds)
+    seconds = float(np.median([fold.seconds[name] for fold in folds]))
+    ends = estimate.low, estimate.high
+    return ModelResult(name, is_baseline, measures, *ends, seconds, of_folds, problem)
 
 
 def compare_folds(
@@ -262,9 +255,9 @@ def _weights(folds: Sequence[FoldScores]) -> Floats:
 
 
 def summarise_scores(
-    target: Target, scores: Floats, goal: Goal | None = None
-) -> Summary:
+    target: Target, scores: Floats, goal: Goal | None = None, name: str = ""
+) -> ModelResult:
     """Measure one ranking of rows, as a comparison measures its folds."""
     fold = FoldScores(np.arange(scores.size), target, goal or choose_goal(target))
-    fold.add("", scores)
-    return summarise_folds([fold], "")
+    fold.add(name, scores, seconds=np.nan)
+    return summarise_folds([fold], name)

@@ -1,11 +1,10 @@
 """The report of one fitted model on test rows."""
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aucmax._core.docstrings import documented
-from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
 from aucmax.model_selection.goals import choose_goal
@@ -83,24 +82,21 @@ def report_model(
     # a model of another package gets the rows unchanged
     rows = table if hasattr(model, "encoder_") else X
     scores = score_rows(model, rows)
-    summary = summarise_scores(target, scores, goal)
-    if summary.n_constant:
+    result = summarise_scores(target, scores, goal, name)
+    if result.problem is not None:
         raise ValueError(
             f"{name} gives all {target.labels.size} rows the same score, so it ranks "
             "nothing. Check that the columns are those of training."
         )
-    result = ModelResult(
-        name, False, summary.measures, summary.low, summary.high, math.nan, ()
-    )
     return report_scores(
-        result,
+        replace(result, folds=()),
         model,
         rows,
         table,
         target,
         scores,
         goal=goal,
-        titles=goal.titles(summary.measures),
+        titles=goal.titles(result.measures),
         title=title,
         notices=notices,
         found=[str(one) for one in find_notices(table, target)],

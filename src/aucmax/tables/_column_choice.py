@@ -1,6 +1,7 @@
 """Decide what a column holds: numbers, dates, categories, or nothing of use."""
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -32,12 +33,22 @@ _COUNTER_NAME = re.compile(
 )
 
 
+# the summary of notes of one kind about several columns
+NOTE_SUMMARIES = {
+    "strays": "{n} columns of numbers or dates have other cells, which count as "
+    "missing: {names}",
+    "month first": "dates are read with the month first in {n} columns: {names}; write "
+    "them year first (2024-01-31) if that is wrong",
+    "rare": "{n} columns have rare categories, which share one indicator: {names}",
+}
+
+
 class ColumnDecision(NamedTuple):
-    """A learned column, or None and the reason, and notes for the user."""
+    """A learned column, or None and the reason, and notes by their kind."""
 
     column: Column | None
     reason: str = ""
-    notes: tuple[str, ...] = ()
+    notes: Mapping[str, str] = {}
 
 
 def has_many_words(column: Column, max_categories: int) -> bool:
@@ -110,7 +121,7 @@ def _learn_number(
     note = _cell_values.settle_strays(series, cells, "numbers")
     is_duration = _cell_values.is_duration(series)
     column = Number.learn(series.name, values, decimal_comma, is_duration)
-    return ColumnDecision(column, notes=(note,) if note else ())
+    return ColumnDecision(column, notes={"strays": note} if note else {})
 
 
 def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
@@ -141,14 +152,15 @@ def _learn_date(
     column = Date.learn(series.name, cells.values, regional)
     if not column.parts:
         return _learn_category(series, 1, 1)
-    notes = [_cell_values.settle_strays(series, cells, "dates")]
+    strays = _cell_values.settle_strays(series, cells, "dates")
+    notes = {"strays": strays} if strays else {}
     if regional is not None and _is_ambiguous(series, regional):
-        notes.append(
+        notes["month first"] = (
             f"column {series.name!r}: dates such as {series.drop_nulls()[0]!r} are "
             "read with the month first; write them year first (2024-01-31) if that is "
             "wrong"
         )
-    return ColumnDecision(column, notes=tuple(note for note in notes if note))
+    return ColumnDecision(column, notes=notes)
 
 
 def _is_ambiguous(series: pl.Series, regional: str) -> bool:
@@ -171,18 +183,21 @@ def _learn_category(
     if len(filled) >= _FEW_ROWS and n_distinct > _KEY_SHARE * len(filled):
         return ColumnDecision(
             None,
-            f"its texts look like names or keys ({n_distinct} different ones in "
+            f"its strings look like names or keys ({n_distinct} different ones in "
             f"{len(filled)} rows)",
         )
     column = Category.learn(series.name, words, max_categories, min_frequency)
     if not column.categories:
         # a handful of rows, all different: nothing repeats, so nothing can be learned
-        return ColumnDecision(None, f"none of its texts occurs in {min_frequency} rows")
+        return ColumnDecision(
+            None, f"none of its strings occurs in {min_frequency} rows"
+        )
     n_other = n_distinct - len(column.categories)
     if n_other <= 1:
         return ColumnDecision(column)
     note = (
-        f"column {series.name!r} has {n_distinct} different texts: the "
-        f"{len(column.categories)} most frequent are kept, the others share one"
+        f"column {series.name!r} has {n_distinct} categories: the "
+        f"{len(column.categories)} most frequent have an indicator each, the others "
+        "share one"
     )
-    return ColumnDecision(column, notes=(note,))
+    return ColumnDecision(column, notes={"rare": note})

@@ -16,9 +16,14 @@ from aucmax._core.fitting import unchanged_on_failure
 from aucmax._core.folds import Folds, divide_rows
 from aucmax._core.mapped import is_on_disk
 from aucmax._core.parameters import check_integer
+from aucmax.datasets.column_names import list_names
 from aucmax.exceptions import ModelFileError
 from aucmax.tables._cell_values import category_words
-from aucmax.tables._column_choice import has_many_words, learn_column
+from aucmax.tables._column_choice import (
+    NOTE_SUMMARIES,
+    has_many_words,
+    learn_column,
+)
 from aucmax.tables._column_types import (
     Category,
     Column,
@@ -99,7 +104,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     dropped_ : dict
         The columns left out, each with the reason.
     notices_ : list of str
-        Notes about the columns.
+        Notes about the columns, one line per kind.
+    column_notes_ : list of str
+        The same, one line per column and kind.
     categorical_features_ : list of int
         The columns of :meth:`transform_for_trees` that hold category codes.
     n_features_in_ : int
@@ -128,7 +135,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         scales_=saved.instance_of(dict, type(None)),
         categorical_features_=saved.column_numbers,
         **saved.optional(
-            dropped_=saved.instance_of(dict), notices_=saved.instance_of(list)
+            dropped_=saved.instance_of(dict),
+            notices_=saved.instance_of(list),
+            column_notes_=saved.instance_of(list),
         ),
     )
 
@@ -169,6 +178,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.columns_: list[dict[str, Any]] = []
         self.dropped_: dict[str, str] = {}
         self.notices_: list[str] = []
+        self.column_notes_: list[str] = []
         self.scales_: dict[str, NDArray[np.float64]] | None = None
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -182,9 +192,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _learn_columns(self, frame: Any, labels: NDArray[np.int64] | None) -> None:
         self.feature_names_in_ = np.array(frame.columns)
         marks = self.decimals or {}
+        notes: dict[str, dict[str, str]] = {kind: {} for kind in NOTE_SUMMARIES}
         for series in frame.iter_columns():
             mark = marks.get(series.name)
-            column, reason, notes = learn_column(
+            column, reason, found = learn_column(
                 series,
                 self.max_categories,
                 self.min_frequency,
@@ -198,7 +209,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     words = category_words(series)
                     mean = TargetMean.learn(series.name, words, labels)
                     self.columns_.append(as_plain(mean))
-            self.notices_.extend(notes)
+            for kind, note in found.items():
+                notes[kind][series.name] = note
+                self.column_notes_.append(note)
+        for kind, by_name in notes.items():
+            names = list_names(by_name)
+            summary = NOTE_SUMMARIES[kind].format(n=len(by_name), names=names)
+            self.notices_ += by_name.values() if len(by_name) < 2 else [summary]
         if not self.columns_:
             reasons = "; ".join(f"{n!r}: {r}" for n, r in self.dropped_.items())
             raise ValueError(f"no column can be used: {reasons[:500]}.")

@@ -13,8 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import dask_version, is_dask, map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.early_stopping import RoundMonitor
-from aucmax._core.fitting import print_progress, replace_state, unchanged_on_failure
+from aucmax._core.fitting import (
+    RoundMonitor,
+    print_progress,
+    replace_state,
+    unchanged_on_failure,
+)
 from aucmax._core.parameters import check_stopping
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker

@@ -13,7 +13,7 @@ from aucmax.metrics import (
     partial_auc_score,
     roc_auc_score,
 )
-from aucmax.metrics._prepared import prepare_metric
+from aucmax.metrics.multiclass import prepare_metric
 from aucmax.risks import PairLogistic
 
 DEFAULT_RANGE = (0.0, 0.1)

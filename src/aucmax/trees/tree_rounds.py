@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._core.early_stopping import RoundMonitor
+from aucmax._core.fitting import RoundMonitor
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
