@@ -52,7 +52,7 @@ class LabelledRows(NamedTuple):
 class _BoundRows:
     """A data set, with its pairs and its metric once they are needed."""
 
-    def __init__(self, plugin: Plugin, rows: LabelledRows) -> None:
+    def __init__(self, plugin: _PairPlugin, rows: LabelledRows) -> None:
         self._plugin = plugin
         self.rows = deepcopy(rows)
         if plugin._objective.labels == "two":
@@ -92,7 +92,15 @@ class Plugin:
         For its scikit-learn estimators: parameters ``objective`` and ``eval_metric``.
     """
 
+    name: str
+    objective: Any
+    metric: Any
+    sklearn_objective: Any
     sklearn_metric: Any
+
+
+class _PairPlugin(Plugin):
+    """The calls of both libraries, for one objective over all pairs."""
 
     def __init__(
         self,
@@ -162,7 +170,7 @@ class Plugin:
         return bound
 
 
-class _LightGBMPlugin(Plugin):
+class _LightGBMPlugin(_PairPlugin):
     """LightGBM's metrics also return whether higher is better."""
 
     def metric(self, scores: NDArray[Any], data: Any) -> tuple[Any, ...]:
@@ -175,7 +183,7 @@ class _LightGBMPlugin(Plugin):
         return self.name, self._measure(rows, y_pred), True
 
 
-class _XGBoostPlugin(Plugin):
+class _XGBoostPlugin(_PairPlugin):
     """XGBoost's metric for scikit-learn returns a number, and has the metric's name."""
 
     @property
@@ -186,7 +194,7 @@ class _XGBoostPlugin(Plugin):
 class _NamedMetric:
     """A metric that XGBoost calls by the name of the function."""
 
-    def __init__(self, plugin: Plugin) -> None:
+    def __init__(self, plugin: _PairPlugin) -> None:
         self.plugin = plugin
         self.__name__ = plugin.name
 
