@@ -114,7 +114,7 @@ def true_area(multi_class, average):
 
 @pytest.mark.sampled(4)
 @every_kind
-def test_the_interval_covers_the_truth_about_at_the_stated_rate(kind):
+def test_the_interval_covers_the_truth_at_about_the_stated_rate(kind):
     rng = np.random.default_rng(3)
     truth, covered, n_draws = true_area(**kind), 0, 300
     for _ in range(n_draws):

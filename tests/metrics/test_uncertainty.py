@@ -208,7 +208,7 @@ def test_an_uneven_weight_counts_for_fewer_rows():
     assert uneven.high - uneven.low > even.high - even.low
 
 
-def test_the_interval_covers_the_truth_about_at_the_stated_rate():
+def test_the_interval_covers_the_truth_at_about_the_stated_rate():
     rng = np.random.default_rng(0)
     truth = norm.cdf(1 / np.sqrt(2))
     y = np.arange(120) < 40
