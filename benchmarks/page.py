@@ -1,4 +1,4 @@
-"""The outcomes of a run as one page of the documentation."""
+"""Write the outcomes of a run as one page of the documentation."""
 
 import os
 import platform
@@ -13,12 +13,24 @@ from benchmarks.gates import Gate
 PACKAGES = "numpy scipy scikit-learn numba lightgbm xgboost-cpu torch distributed"
 HEAD = """# Performance
 
-Each row is a ratio of two times from one run: ours over that of a peer, or over the
-sort or the pass over the data that the result needs at least. Ratios carry over to
-other machines, seconds do not. Passes count products with the data, whatever the
-machine. Each row is measured in a process of its own by `make bench`, which fails if a
-limit is exceeded; `python -m benchmarks linear` measures some of them.
+A figure is a ratio of two times from one run, ours over that of a peer or of the work
+that is needed at least (a sort, a pass over the data): below 1 is faster. "Passes"
+count products with the data, and "first" is a first call with an empty compiler cache.
+`make bench` measures each row in a process of its own and fails if a limit is exceeded.
 """
+# gates of the summary, which fits on one screen
+SUMMARY = {
+    "graphs.against_highs",
+    "linear.against_logistic_regression",
+    "linear.large_C",
+    "margin.pairs_at_scale",
+    "metrics.interval",
+    "metrics.ndcg",
+    "metrics.partial_auc",
+    "tables.auto_ranker",
+    "tables.rows_on_disk",
+    "trees.logistic",
+}
 
 
 @dataclass
@@ -54,7 +66,7 @@ class Outcome:
 
 
 def write_page(path: Path, outcomes: Sequence[Outcome]) -> None:
-    """Write one table, the day, the machine and the versions."""
+    """Write a summary, then all figures with the day, the machine and the versions."""
     found = []
     for name in PACKAGES.split():
         try:
@@ -63,8 +75,19 @@ def write_page(path: Path, outcomes: Sequence[Outcome]) -> None:
             continue
     day = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
     minutes = sum(outcome.seconds for outcome in outcomes) / 60
+    measured = [outcome for outcome in outcomes if outcome.value is not None]
+    met = sum(outcome.is_met is True for outcome in measured)
+    short = [outcome for outcome in outcomes if outcome.gate.name in SUMMARY]
     lines = [
         HEAD,
+        "| measured | figure |",
+        "|---|---|",
+        *(_row(outcome.gate.measures, outcome.figure) for outcome in short),
+        "",
+        f"{met} of {len(measured)} limits are met.",
+        "",
+        "## All measurements",
+        "",
         f"Measured on {day} in {minutes:.0f} minutes: {os.cpu_count()} cores, "
         f"{platform.system()}, Python {platform.python_version()}, {', '.join(found)}.",
         "",
@@ -72,11 +95,12 @@ def write_page(path: Path, outcomes: Sequence[Outcome]) -> None:
         "|---|---|---|---|",
     ]
     for outcome in outcomes:
-        cells = (
-            outcome.gate.measures,
-            outcome.figure,
-            outcome.gate.limit,
-            f"{outcome.verdict} {outcome.remark}".strip(),
-        )
-        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+        remark = f"{outcome.verdict} {outcome.remark}".strip()
+        gate = outcome.gate
+        lines.append(_row(gate.measures, outcome.figure, gate.limit, remark))
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _row(*cells: str) -> str:
+    """Return a row of a Markdown table."""
+    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"

@@ -1,19 +1,19 @@
 """
-Who will publish together: candidates that know each other
-==========================================================
+Link prediction: co-authors as a graph
+======================================
 
-Whom will an author publish with for the first time? Candidates are those at distance
-two in the network of co-authors: they share a co-author, but no paper. Each gets
-columns of numbers, and :class:`aucmax.AUCSVC` ranks the candidates of each author by a
-weighted sum of them. :class:`aucmax.GraphRanker` also sees which candidates have
-published with each other. New co-authors often come as a team. What is that worth?
+Who will an author's next new co-authors be? Candidates are authors at distance two in
+the network: they share a co-author, but no paper. Each has numeric columns, and
+:class:`aucmax.AUCSVC` ranks the candidates of each author by a weighted sum of them.
+:class:`aucmax.GraphRanker` also sees which candidates have published with each other.
+New co-authors often come as a team. How much does that help?
 """
 
 # %%
-# A made-up field of 30 groups with eight people each. A group has a topic; what the
-# titles of an author tell of it is blurred. Every year four people of each group write
-# a paper, and six of them one with six of another group, more likely of one with a
-# topic near theirs.
+# A simulated field of 30 groups with eight people each. A group has a topic, and the
+# titles of an author are a noisy copy of it. Every year four people of each group write
+# a paper, and six of them one with six of another group, preferably one with a similar
+# topic.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import rankdata
@@ -27,7 +27,7 @@ GROUP = np.repeat(np.arange(N_GROUPS), SIZE)
 
 
 def make_field(seed):
-    """Return who publishes with whom, year by year, and what titles tell of authors."""
+    """Return who publishes with whom, year by year, and the titles of authors."""
     rng = np.random.default_rng(seed)
     topic = rng.normal(size=(N_GROUPS, 2))
     titles = topic[GROUP] + 0.8 * rng.normal(size=(GROUP.size, 2))
@@ -50,17 +50,17 @@ years, titles = make_field(seed=0)
 
 # %%
 # The columns of a candidate: four measures of how close two authors are in the network
-# of the years before, and how alike their titles are. Ranks within the list replace the
-# values, so that years compare. Two candidates are joined if they have published with
-# each other.
+# of the years before, and the similarity of their titles. Ranks within the list replace
+# the values, so that years are comparable. An edge connects two candidates who have
+# published together.
 #
-# An edge counts :math:`1 / \sqrt{d_i d_j}`, where d is the number of edges at a
-# candidate. Were it 1, those with many edges would gain by their number alone.
+# The weight of an edge is :math:`1 / \sqrt{d_i d_j}`, where d is the degree of a
+# candidate. With a weight of 1, candidates with many edges would gain by their number.
 COLUMNS = ["Adamic-Adar", "Katz", "Jaccard", "common neighbours", "titles"]
 
 
 def measures(network):
-    """Return what the columns say of each pair of authors."""
+    """Return the columns of each pair of authors."""
     degree = network.sum(axis=1)
     common = network @ network
     adamic_adar = (network / np.log(np.maximum(degree, 2))) @ network
@@ -109,9 +109,8 @@ print(f"{y.size / len(test[0]):.0f} candidates and", end=" ")
 print(f"{y.sum() / len(test[0]):.1f} new co-authors per list")
 
 # %%
-# Three models, with C chosen on the year in between: the columns by
-# themselves; the columns and their means over the candidates joined to one; the columns
-# and the graph.
+# Three models, with C chosen on the year in between: the columns alone; the columns and
+# their means over the neighbours; the columns and the graph.
 
 
 def rows(graphs, with_means=False):
@@ -173,12 +172,11 @@ for name, area in found.items():
     print(f"{name:18} AUC {area.mean():.3f}, gain {gain.mean():+.3f} +- {error:.3f}")
 
 # %%
-# Five columns are no better than the best of them here. The graph adds 0.7 points to
-# them, and the means over neighbours, which any model can have as further columns, add
-# 1.0: try these, too. In this field new co-authors come as a team, because it was
-# made that way. Of some twenty fields tried before, most gained less, and in several
-# the graph lost. (Lists of one year share papers, so the intervals are a little too
-# narrow.) Nor does every list gain:
+# Five columns do not beat the best of them here. The graph adds 0.7 points, and means
+# over neighbours, which any model can use as columns, add 1.0. In this field new
+# co-authors come as a team by construction. Of some twenty simulated fields most gained
+# less, and in several the graph lost. (Lists of one year share papers, so the intervals
+# are slightly too narrow.) Not every list gains:
 BLUE, GREY = "#0072b2", "#767676"
 _, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 for place, (name, area) in enumerate(reversed(found.items())):

@@ -1,17 +1,17 @@
 """
-Documents that say the same: edges between near duplicates
-==========================================================
+Near-duplicate documents: edges between similar rows
+====================================================
 
-A search finds the same story told by several sources. What is known of each document
-is noisy, but documents that say the same are relevant together. Edges between similar
+A search finds the same story in several sources. The columns of each document are
+noisy, but near duplicates are relevant together. Edges between similar
 documents let :class:`aucmax.GraphRanker` rank them together. How does that compare with
 :class:`aucmax.AUCSVC` and :class:`aucmax.LambdaMART`, which see one document at a time?
 """
 
 # %%
-# Made-up queries: a dozen stories each, some told once, some by ten sources. A story is
-# relevant by three qualities, two of which act as a product. Of these each document has
-# noisy copies; six more columns hold what it says, nearly the same for one story.
+# Simulated queries with a dozen stories each, some with one source, some with ten. The
+# relevance of a story depends on three qualities, two of them as a product. Each
+# document has noisy copies of these; six more columns describe its content.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.neighbors import kneighbors_graph
@@ -40,13 +40,13 @@ n_documents = sum(len(query[1]) for query in queries)
 print(f"{len(queries)} queries, {n_documents / len(queries):.0f} documents each")
 
 # %%
-# A graph for each query: each document is joined to the three whose columns of content
-# are nearest, by a weight that falls with the distance. Stories told once are joined to
-# others, too, with weights near 0.
+# One graph per query: edges connect each document to the three with the nearest
+# content, with a weight that decreases with the distance. Stories with one source have
+# edges with weights near 0.
 #
-# The sum of the weights at a document becomes one more of its columns. An edge rewards
-# two documents that stand high together, so that stories with many sources would rise
-# by their number; with that column the model can take off what they gain.
+# The sum of the weights at a document becomes a column. An edge rewards two documents
+# that rank high together, so stories with many sources would gain by their number; with
+# that column the model can correct for it.
 
 
 def to_graph(X):
@@ -58,7 +58,7 @@ def to_graph(X):
 
 
 def with_means(graph):
-    """Return the columns, and the means of the qualities over joined documents."""
+    """Return the columns, and the means of the qualities over neighbours."""
     X, (first, second) = graph.node_features, graph.edges.T
     weight, means = graph.edge_features, np.zeros((graph.n_nodes, 3))
     for one, other in ((first, second), (second, first)):
@@ -70,8 +70,8 @@ graphs, labels = [to_graph(X) for X, _, _ in queries], [y for _, y, _ in queries
 PARTS = {"choose": slice(150, 200), "test": slice(200, None)}  # the first 150 train
 
 # %%
-# Linear models and trees get the same columns, and once more with the means of the
-# qualities over the neighbours. Graphs come with and without the column of sums. The
+# Linear models and trees use the same columns, with and without the means of the
+# qualities over the neighbours; graphs with and without the column of sums. The
 # settings are chosen on fifty queries.
 bare = [
     Graph(one.node_features[:, :-1], one.edges, one.edge_features) for one in graphs
@@ -81,7 +81,7 @@ weights = (100, 10, 1)  # of the risk
 
 
 def trees(penalty):
-    """Return trees that are held back."""
+    """Return regularized trees."""
     return LambdaMART(
         "logistic",
         n_estimators=75,
@@ -127,11 +127,10 @@ scores = {
 }
 
 # %%
-# The graph can also stand on the shoulders of trees: their scores become the column of
-# the documents. For the training queries, trees are fitted without the fold at hand,
-# since they know by heart what they have seen.
+# The graph can also use the scores of trees as the column of the documents. The
+# training queries are scored out of fold, because trees overfit their training rows.
 fold = np.arange(150) % 5
-heights = fit_rows(trees(1), wider)  # for the queries to come
+heights = fit_rows(trees(1), wider)  # for new queries
 for k in range(5):
     apart = fit_rows(trees(1), wider, np.flatnonzero(fold != k))
     for number in np.flatnonzero(fold == k):
@@ -155,13 +154,12 @@ for name, area in found.items():
     print(f"{name:22} AUC {area.mean():.3f}, gain {gain.mean():+.3f} +- {error:.3f}")
 
 # %%
-# Edges are worth more than the product that only trees can follow, but only with the
-# column of sums. Means over neighbours as further columns come far, too, and help every
-# model; a graph on top of the trees adds a little. All of that holds where near
-# duplicates are relevant together, as they are here by construction.
+# With the column of sums, edges gain more than the product that only trees can
+# represent. Means over neighbours as columns help every model; a graph on top of the
+# trees adds a little. Near duplicates are relevant together here by construction.
 #
-# One query, that of the median gain, document by document: those of one story, in a
-# column, are pulled together.
+# The query with the median gain, document by document: the scores of one story, in a
+# column, move together.
 BLUE, ORANGE = "#0072b2", "#d55e00"
 by_gain = np.argsort(found["GraphRanker"] - found["AUCSVC"])
 number = 200 + by_gain[by_gain.size // 2]

@@ -1,15 +1,14 @@
 """
-The best ranking of a table, with an honest number
-==================================================
+The best ranking of a table, with an estimate for new rows
+==========================================================
 
-Which model ranks best is known only after trying. :class:`aucmax.AutoRanker` tries
-several on the same folds, combines those that help, and estimates how well the result
-ranks rows that nobody has seen.
+:class:`aucmax.AutoRanker` tries several models on the same folds, combines those that
+help each other, and estimates the AUC on new rows.
 """
 
 # %%
-# Cells of 569 tumours, of which we look for the malignant ones. Some are kept aside to
-# see whether the estimate tells the truth.
+# Cells of 569 tumours; the positive class is malignant. Some are held out to check the
+# estimate.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -32,14 +31,14 @@ print(model.summary())
 print(model.leaderboard())
 
 # %%
-# The models with their intervals; the combination is measured by weights that have not
-# seen the rows. The line is the truth, as far as 269 other rows tell it.
+# The models with their intervals; the combination is evaluated with weights from other
+# rows. The line is the AUC on 269 held-out rows.
 board = model.leaderboard().reverse()
 truth = roc_auc_score(y_test, model.decision_function(X_test))
 figure, axes = plt.subplots(figsize=(6, 3))
 reach = [board["metric"] - board["low"], board["high"] - board["metric"]]
 axes.errorbar(board["metric"], board["model"], xerr=reach, fmt="o", capsize=3)
-axes.axvline(truth, color="tab:red", label="combination, other rows")
+axes.axvline(truth, color="tab:red", label="combination, held-out rows")
 axes.set_xlabel("AUC on the folds, with 95% interval")
 axes.legend(loc="center left")
 figure.tight_layout()

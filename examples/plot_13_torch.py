@@ -25,8 +25,8 @@ torch.set_num_threads(1)
 # %%
 # Rare positives
 # --------------
-# Half of the images train, the other half judges. Of the 8s that train, most are left
-# out.
+# Half of the images are for training, the other half for the test. Most of the 8s are
+# removed from the training half.
 images, digits = load_digits(return_X_y=True)
 X = torch.tensor(images, dtype=torch.float32).reshape(-1, 1, 8, 8) / 16.0
 y = torch.tensor(digits == 8).float()
@@ -40,7 +40,7 @@ print(f"{len(train)} images, {int(y[train].sum())} of them an 8")
 # %%
 # One loop, three losses
 # ----------------------
-# Every batch has four 8s, so that there are pairs in each.
+# Every batch has four 8s, so each has pairs.
 def trained(loss_of):
     """Return the scores of the test images by a network trained for this loss."""
     torch.manual_seed(1)
@@ -73,10 +73,10 @@ losses = {
 scores = {name: trained(loss_of) for name, loss_of in losses.items()}
 
 # %%
-# The start of the curve
-# ----------------------
-# The partial AUC over the first tenth of the false positive rates, with its interval.
-# These images are few to judge by: look at the intervals before you choose.
+# Low false positive rates
+# ------------------------
+# The partial AUC for false positive rates up to 0.1, with its interval. The test set is
+# small: look at the intervals before you choose.
 for name, found in scores.items():
     metric = PartialAUROC(fpr_range=(0, 0.1))
     metric.update(found, y[test])

@@ -1,16 +1,14 @@
 """
-Pictures for decisions
-======================
+Figures for decisions
+=====================
 
-A ranking is used by people: how many cases can they open, how sure is a case, and what
-does the model look at? Each picture answers one of these questions, with the counts
-that it rests on. All of them are displays in the manner of scikit-learn's, with
+How many cases can we review, how likely is a case, and which columns matter? Each
+figure answers one question. All are displays like those of scikit-learn, with
 ``from_predictions`` and ``from_estimator``.
 """
 
 # %%
-# Rare positives, and two models for them; the second gives probabilities that are too
-# sure of themselves.
+# Rare positives, and two models; the second is overconfident.
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -43,15 +41,15 @@ chances = {
 }
 
 # %%
-# **We can open 100 cases.** The curves tell how many positives are among them; the
-# same as lift, compared with a list in any order.
+# **We can review 100 cases.** The curves show how many positives are among them; the
+# lift compares that with a random order.
 GainsDisplay.from_predictions(y_test, chances, opened=100)
 
 # %%
 GainsDisplay.from_predictions(y_test, chances, opened=100, kind="lift")
 
 # %%
-# **How clean is the list?** Precision falls as one wants to find more.
+# **How precise is the list?** Precision falls as recall rises.
 PrecisionRecallDisplay.from_predictions(y_test, chances)
 
 # %%
@@ -60,17 +58,18 @@ PrecisionRecallDisplay.from_predictions(y_test, chances)
 roc_curve(y_test, chances, fpr_range=(0, 0.05))
 
 # %%
-# **How sure is a case?** On the dashed line probabilities are what they say.
+# **How likely is a case?** On the dashed line, predicted and observed probabilities
+# agree.
 CalibrationDisplay.from_predictions(y_test, chances)
 
 # %%
-# **Where do the classes overlap?** Densities of the scores, and what a threshold does.
+# **Where do the classes overlap?** Densities of the scores, with a threshold.
 ScoreDensityDisplay.from_estimator(linear, X_test, y_test, threshold=-1.5)
 
 # %%
-# **What does the model look at?** The loss of AUC when a column is shuffled.
+# **Which columns matter?** The drop in AUC when a column is shuffled.
 ImportanceDisplay.from_estimator(linear, X_test, y_test)
 
 # %%
-# **Would more rows help?** The same test rows, by models of more and more rows.
+# **Would more rows help?** The same test rows, with more and more training rows.
 LearningCurveDisplay.from_estimator(LogisticRegression(), X, y)

@@ -1,10 +1,10 @@
 """
-ROC curves that say how sure they are
-=====================================
+ROC curves with confidence bands
+================================
 
-Two models, one test set. The picture shows each ROC curve with its band, the AUC with
-its interval, and shades the range of false positive rates that matters; a paired test
-then tells whether the difference is more than luck.
+Two models, one test set. The figure shows each ROC curve with its band, the AUC with
+its interval, and a shaded range of false positive rates; a paired test compares the
+models.
 """
 
 # %%
@@ -35,9 +35,8 @@ scores = {
 }
 
 # %%
-# A mapping from names to scores gives one curve each. Suppose that only one in ten
-# negatives may be flagged: ``fpr_range`` shades that part, and the legend adds the area
-# over it (1 would be perfect, like the AUC itself).
+# A mapping from names to scores draws one curve each. ``fpr_range`` shades a range of
+# false positive rates, and the legend adds the partial AUC over it (1 is perfect).
 display = roc_curve(y_test, scores, fpr_range=(0, 0.1))
 display.ax_.set_title("Same test rows, two models")
 
@@ -51,5 +50,4 @@ for name, values in scores.items():
 # Overlapping intervals do not mean that the models are equal, because both were
 # tested on the same rows. The paired test uses that:
 test = compare_auc(y_test, *scores.values())
-print(f"difference {test.difference:.3f} [{test.low:.3f}, {test.high:.3f}]")
-print(f"p-value    {test.p_value:.1g}")
+print(test)

@@ -3,14 +3,13 @@ A linear model for the AUC, and its certificate
 ===============================================
 
 :class:`aucmax.AUCSVC` minimises the hinge over all pairs of a positive and a negative
-row. Here it learns from a hundred million pairs without listing them, shows how its
-certified gap shrinks, and is compared with balanced logistic regression by a paired
-test.
+row. Here it uses a hundred million pairs without forming them, shows how its certified
+gap shrinks, and is compared with balanced logistic regression by a paired test.
 """
 
 # %%
-# Rare positives, some wrong labels. Columns should be on one scale, because the penalty
-# treats all coefficients alike: hence the scaler.
+# Rare positives, some wrong labels. The penalty depends on the units of the columns,
+# hence the scaler.
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -34,8 +33,8 @@ n_positive = int(y_train.sum())
 print(f"{n_positive * (y_train.size - n_positive):,} training pairs")
 
 # %%
-# The callback is called after each iteration. It sees the best objective so far and the
-# certified gap: how far, at most, that is from the optimum.
+# The callback is called after each iteration. It receives the best objective so far and
+# the certified gap, the largest possible distance from the optimum.
 progress = []
 svc = AUCSVC(C=10, tol=1e-5, callback=progress.append)
 model = make_pipeline(StandardScaler(), svc).fit(X_train, y_train)
@@ -53,8 +52,8 @@ ax.set(xlabel="passes over the data", ylabel="certified gap, relative")
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# Is the model better than what everyone uses? A paired test on the test rows tells, for
-# this made-up data set; run ``aucmax compare`` to see for yours.
+# A paired test against balanced logistic regression, on simulated data; run ``aucmax
+# compare`` for yours.
 balanced = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
 balanced.fit(X_train, y_train)
 ours, theirs = model.decision_function(X_test), balanced.decision_function(X_test)

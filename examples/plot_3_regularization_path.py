@@ -2,13 +2,13 @@
 How much to regularize
 ======================
 
-:meth:`aucmax.AUCSVC.fit_path` fits one model for each weight ``C`` of the risk and
-starts every fit where its neighbour ended. Little data, many columns: the training AUC
-keeps growing with ``C``, the AUC on other rows does not.
+:meth:`aucmax.AUCSVC.fit_path` fits one model per value of ``C``, with warm
+starts. Few rows, many columns: the training AUC keeps growing with ``C``, the test AUC
+does not.
 """
 
 # %%
-# 1000 rows to learn from, 60 columns of which 8 matter, one label in ten wrong.
+# 1000 training rows, 60 columns of which 8 matter, one label in ten wrong.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_classification
@@ -30,7 +30,7 @@ scaler = StandardScaler().fit(X_train)
 X_train, X_test = scaler.transform(X_train), scaler.transform(X_test)
 
 # %%
-# The path costs less than as many separate fits, counted in passes over the data:
+# The path needs fewer passes over the data than separate fits:
 C_values = np.logspace(-1.5, 2, 15)
 path = AUCSVC().fit_path(X_train, y_train, C_values)
 alone = [AUCSVC(C=C).fit(X_train, y_train) for C in C_values]
@@ -43,7 +43,7 @@ test = [auc_interval(y_test, model.decision_function(X_test)) for model in path]
 
 _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 ax.semilogx(C_values, train, "o-", color="#d55e00", label="training rows")
-ax.semilogx(C_values, [t.auc for t in test], "o-", color="#0072b2", label="other rows")
+ax.semilogx(C_values, [t.auc for t in test], "o-", color="#0072b2", label="test rows")
 ax.fill_between(
     C_values,
     [t.low for t in test],

@@ -3,12 +3,12 @@ A scorecard with a certificate
 ==============================
 
 Which tumours are malignant? :class:`aucmax.MarginRanker` answers with a short list of
-rules and points, proves that no other weighting of any such rules has a larger margin,
-and says how many pairs of patients it ranks right by that margin.
+rules and points, proves that no other weighting of such rules has a larger margin, and
+reports how many pairs of patients reach that margin.
 """
 
 # %%
-# 569 tumours, 30 measurements. The positive class is what we look for: malignant.
+# 569 tumours, 30 measurements. The positive class is malignant.
 import polars as pl
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -26,7 +26,7 @@ X_train, X_test, y_train, y_test = train_test_split(
 
 # %%
 # A path over `epsilon`, the share of the pairs that may miss the margin: the larger it
-# is, the fewer rules are needed. Each fit starts from its neighbour's.
+# is, the fewer rules are needed. Each fit is warm-started.
 path = MarginRanker("stumps").fit_path(X_train, y_train, epsilons=[0.02, 0.1, 0.3])
 for model in path:
     interval = auc_interval(y_test, model.decision_function(X_test))
@@ -38,9 +38,9 @@ model = path[-1]
 print(model.scorecard())
 
 # %%
-# What it guarantees on the rows it has seen:
+# The guarantee on the training rows:
 print(model.certificate_)
 
 # %%
-# The same card as a picture.
+# The same card as a figure.
 display = aucmax.plots.scorecard(model.scorecard())

@@ -1,16 +1,16 @@
 """
-Early recognition: the left end of the ROC curve
-================================================
+Partial AUC: low false positive rates
+=====================================
 
-A clinic can call back one healthy person in twenty, so it is the curve up to a false
-positive rate of 0.05 that counts. A model trained for the whole area gives up some of
-that part for gains where nobody looks. ``AUCSVC(fpr_range=(0, 0.05))`` does not.
+A clinic can call back one healthy person in twenty, so only false positive rates up to
+0.05 matter. ``AUCSVC(fpr_range=(0, 0.05))`` is trained for them, a model for the whole
+AUC is not.
 """
 
 # %%
-# Made-up screening. A marker is raised in the sick, but even more in 5 % of the
-# healthy, who have something harmless. A second marker knows those; for all others it
-# is noise, as are two more columns.
+# Simulated screening. A marker is raised in the sick, and even more in 5% of the
+# healthy, who have a harmless condition. A second marker detects that condition; two
+# more columns are noise.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -40,9 +40,9 @@ X_train, y_train = screening(4000, seed=0)
 X_test, y_test = screening(20_000, seed=1)
 
 # %%
-# Two machines that differ in the range alone. Their whole areas are nearly equal. But
-# the second one heeds the second marker more, because the healthy that it knows are
-# just those who stand above the sick at the top of the list.
+# Two models that differ only in the range. Their AUCs are nearly equal, but the second
+# one gives the second marker more weight, because the highest-scored negatives are the
+# people whom that marker detects.
 models = {
     "whole curve": AUCSVC().fit(X_train, y_train),
     "fpr_range=(0, 0.05)": AUCSVC(fpr_range=EARLY).fit(X_train, y_train),
@@ -56,7 +56,7 @@ for name, model in models.items():
     print(f"one unit of the second marker offsets {-second / first:.2f} of the first")
 
 # %%
-# Left, the curves; right, the part that counts, drawn larger.
+# Left, the curves; right, an enlarged view of low false positive rates.
 _, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
 roc_curve(y_test, scores, fpr_range=EARLY, ax=axes[0])
 roc_curve(y_test, scores, ax=axes[1])
@@ -64,12 +64,12 @@ axes[1].set(xlim=EARLY, ylim=(0, 0.9), aspect="auto")
 axes[1].get_legend().remove()
 
 # %%
-# Which range to train with? Not always the one you are judged by. The narrower it is,
-# the fewer rows it learns from; and where in every direction the first of the negatives
-# are ahead of the mean positive, weights of 0 are the convex optimum. A
-# :class:`~aucmax.exceptions.ConstantScoresWarning` says so. Here that happens up to
-# 0.03, and anything from 0.04 to 0.1 is about equally good. Choose the upper end as you
-# choose ``C``: by cross-validation.
+# The best range for training is not always that of the metric. A narrow range has few
+# rows, and if in every direction the highest-scored negatives are above the mean
+# positive, weights of 0 are the convex optimum
+# (:class:`~aucmax.exceptions.ConstantScoresWarning`). Here that happens up to 0.03, and
+# values from 0.04 to 0.1 are about equally good. Choose the upper end by
+# cross-validation, as you choose ``C``.
 ends = np.array([0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.2, 0.3, 0.5, 1.0])
 early = []
 with warnings.catch_warnings():
@@ -84,10 +84,10 @@ ax.semilogx(ends, early, "o-", color=ORANGE)
 ax.axhline(0.025, color=GREY, linestyle="--", linewidth=1)
 ax.annotate("scores that all tie", (1, 0.035), ha="right", va="bottom", color=GREY)
 ax.axvline(EARLY[1], color=GREY, linewidth=1)
-ax.annotate(" judged by", (EARLY[1], 0.3), color=GREY)
+ax.annotate(" evaluated at", (EARLY[1], 0.3), color=GREY)
 ax.set(
-    xlabel="upper end of the range trained with",
-    ylabel="pAUC up to 0.05, other rows",
+    xlabel="upper end of the training range",
+    ylabel="pAUC up to 0.05, test rows",
     ylim=(0, 0.62),
     xticks=[0.01, 0.03, 0.1, 0.3, 1],
     xticklabels=["0.01", "0.03", "0.1", "0.3", "1"],

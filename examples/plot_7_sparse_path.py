@@ -2,15 +2,15 @@
 Few weights: L1, elastic net and groups
 =======================================
 
-Which pixels tell a 9 from the other digits? ``penalty="l1"`` and ``"elasticnet"`` use
-few of them, ``penalty="group"`` few blocks of them. Weights that are not used are
-exactly 0. A path shows what each weight is worth.
+Which pixels separate a 9 from the other digits? ``penalty="l1"`` and ``"elasticnet"``
+use few of them, ``penalty="group"`` few blocks of them. All other weights are exactly
+0. A path shows the partial AUC for each number of weights.
 """
 
 # %%
-# Small pictures of 8 x 8 pixels; one in ten is a 9. Half of them are kept for the test.
-# All pixels have the same unit already, so they are not scaled. The pixels of a group
-# form a block of 2 x 2; a list of names would do as well, if they had names.
+# Images of 8 x 8 pixels; one in ten is a 9. Half of them are for the test. All pixels
+# have the same unit, so they are not scaled. The pixels of a group form a block of
+# 2 x 2.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -34,7 +34,7 @@ blocks = [
 ]
 
 # %%
-# One path for each penalty, from strong to weak. Each fit starts where the last ended.
+# One path per penalty, from strong to weak, with warm starts.
 C_values = np.logspace(0.7, 3, 14)
 paths = {
     penalty: AUCSVC(fpr_range=EARLY, penalty=penalty, groups=blocks).fit_path(
@@ -58,15 +58,15 @@ for penalty, path in paths.items():
     ax.plot(used, areas, "o-", color=COLORS[penalty], label=penalty)
 ax.set(
     xlabel="weights in use, of 64",
-    ylabel="pAUC up to 0.1, other rows",
+    ylabel="pAUC up to 0.1, test rows",
     ylim=(0.85, 0.97),
 )
 ax.legend(frameon=False, loc="lower right")
 ax.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The weights at one ``C`` as pictures: red speaks for a 9, blue against it, and white
-# is 0. (A pixel that is empty in every picture has no weight, whatever its block has.)
+# The weights at one ``C`` as images: red is evidence for a 9, blue against it, white is
+# 0. (A pixel that is empty in every image has no weight.)
 _, axes = plt.subplots(1, 4, figsize=(9, 2.8), layout="constrained")
 for ax, (penalty, path) in zip(axes, paths.items(), strict=True):
     weights = path[8].coef_.reshape(8, 8)

@@ -9,8 +9,8 @@ What is that worth?
 """
 
 # %%
-# Made-up machines, three of a hundred of which fail. Failure depends on a product, a
-# wave and a slope, and much on chance; four more columns are noise.
+# Simulated machines, 3% of which fail. Failure depends on a product, a sine, a slope
+# and noise; four more columns are irrelevant.
 import lightgbm
 import matplotlib.pyplot as plt
 import numpy as np
@@ -23,7 +23,7 @@ EARLY = (0, 0.05)
 
 
 def machines(n_machines, seed):
-    """Make machines; the labels say which of them fail."""
+    """Make machines; the labels are their failures."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_machines, 8))
     strain = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + X[:, 3]
@@ -31,21 +31,21 @@ def machines(n_machines, seed):
 
 
 X_train, y_train = machines(8000, seed=0)
-X_other, y_other = machines(8000, seed=1)  # to choose by
+X_other, y_other = machines(8000, seed=1)  # for validation
 X_test, y_test = machines(40_000, seed=2)
 print(f"{y_train.sum()} of {y_train.size} machines fail")
 
 # %%
-# Equal terms: trees of eight leaves, small steps, and a choice of three penalties. The
-# penalty and the number of rounds are those with the best partial AUC on rows kept
-# aside. That holds for LightGBM's classifier, too, with the metric of a plug-in.
+# Equal conditions: trees of eight leaves, small steps, three penalties. The penalty and
+# the number of rounds are those with the best partial AUC on the validation rows, also
+# for LightGBM's classifier.
 TREES = {
     "learning_rate": 0.05,
     "num_leaves": 8,
     "min_child_samples": 20,
     "colsample_bytree": 1.0,
 }
-MOST_ROUNDS, PATIENCE = 300, 30
+MAX_ROUNDS, PATIENCE = 300, 30
 
 
 def classifier(penalty):
@@ -56,7 +56,7 @@ def classifier(penalty):
     booster = lightgbm.train(
         {**settings, "objective": "binary", "metric": "None"},
         rows,
-        MOST_ROUNDS,
+        MAX_ROUNDS,
         valid_sets=[lightgbm.Dataset(X_other, y_other, reference=rows)],
         feval=metric.metric,
         callbacks=[lightgbm.early_stopping(PATIENCE, verbose=False)],
@@ -71,7 +71,7 @@ def ranker(objective, penalty):
         fpr_range=EARLY,
         **TREES,
         reg_lambda=penalty,
-        n_estimators=MOST_ROUNDS,
+        n_estimators=MAX_ROUNDS,
         eval_metric="partial_auc",
         n_iter_no_change=PATIENCE,
     ).fit(X_train, y_train, eval_set=(X_other, y_other))
@@ -98,11 +98,10 @@ for name, ranking in scores.items():
     print(f"[{part.low:.3f}, {part.high:.3f}]")
 
 # %%
-# By the whole AUC, all three are level. At the left end ``"pauc"`` is a little ahead of
-# plain pairs and a little behind the classifier, all within their intervals. One should
-# expect no more: a classifier that comes close to the odds of failure ranks best at
-# every false positive rate at once, and trees can. Pairs are worth most where they are
-# all one has: within queries, and for levels of relevance.
+# All three have about the same AUC. At low false positive rates ``"pauc"`` is slightly
+# ahead of plain pairs and slightly behind the classifier, all within their intervals. A
+# classifier that approximates the odds of failure ranks best at every false positive
+# rate, and trees can do that. Pairs are needed within queries and for relevance levels.
 _, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
 roc_curve(y_test, scores, fpr_range=EARLY, ax=axes[0])
 roc_curve(y_test, scores, ax=axes[1])
@@ -110,16 +109,16 @@ axes[1].set(xlim=EARLY, ylim=(0, 0.5), aspect="auto")
 axes[1].get_legend().remove()
 
 # %%
-# Whatever the objective, trees that see 236 positives must be held back. With
-# LightGBM's defaults, large steps and 31 leaves without a penalty, they soon know the
-# training rows by heart, and rows kept aside get worse; those of
-# :class:`~aucmax.LambdaMART` are more careful; small trees with a large penalty are
-# hardly better. A dot marks the best round, where ``n_iter_no_change`` ends a fit.
-COLORS = {"LightGBM's": "#d55e00", "defaults": "#009e73", "held back": "#0072b2"}
+# With 236 positives, trees must be regularized, whatever the objective. LightGBM's
+# defaults (large steps, 31 leaves, no penalty) soon overfit; the defaults of
+# :class:`~aucmax.LambdaMART` are more conservative, and small trees with a large
+# penalty are hardly better. A dot marks the best round, where ``n_iter_no_change`` ends
+# a fit.
+COLORS = {"LightGBM's": "#d55e00", "defaults": "#009e73", "regularized": "#0072b2"}
 settings = {
     "LightGBM's": {**TREES, "learning_rate": 0.1, "num_leaves": 31, "reg_lambda": 0},
     "defaults": {},
-    "held back": {**TREES, "reg_lambda": 10},
+    "regularized": {**TREES, "reg_lambda": 10},
 }
 _, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 for name, options in settings.items():
@@ -128,6 +127,6 @@ for name, options in settings.items():
     rounds = np.arange(1, model.n_iter_ + 1)
     ax.plot(rounds, model.history_["validation"], color=COLORS[name], label=name)
     ax.plot(model.best_iteration_, model.best_score_, "o", color=COLORS[name])
-ax.set(xlabel="rounds", ylabel="AUC, rows kept aside")
+ax.set(xlabel="rounds", ylabel="AUC, validation rows")
 ax.legend(frameon=False, loc="lower right", title="settings")
 ax.spines[["top", "right"]].set_visible(False)

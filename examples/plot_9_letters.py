@@ -1,17 +1,15 @@
 """
-Letters in noise: pixels that know their neighbours
-===================================================
+Letters in noise: pixels as nodes of a graph
+============================================
 
-Which pixels of a noisy picture are ink? A pixel by itself says little: one in seven is
-turned from white to black or back. :class:`aucmax.GraphRanker` learns from pictures of
-one letter how far neighbours should pull each other along, and ranks the pixels of
-other words.
+Which pixels of a noisy image are ink? One in seven is flipped, so a pixel alone carries
+little information. :class:`aucmax.GraphRanker` learns from images of one letter how
+much neighbours influence each other, and ranks the pixels of other words.
 """
 
 # %%
-# Ten pictures of the letter A to learn from, and ten of a word of three letters to be
-# judged by. Each pixel is a node with one feature, its own value; edges join pixels
-# side by side.
+# Ten images of the letter A for training, and ten of a word of three letters for the
+# test. Each pixel is a node with one feature, its value; edges connect adjacent pixels.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import rankdata
@@ -27,20 +25,20 @@ new_images, new_masks = make_letter_images("AUC", 10, random_state=1)
 
 
 def to_graphs(images):
-    """Return a graph for each picture."""
+    """Return a graph for each image."""
     edges = grid_edges(*images[0].shape)
     return [Graph(image.reshape(-1, 1), edges) for image in images]
 
 
 ranker = GraphRanker().fit(to_graphs(images), [mask.ravel() for mask in masks])
-print(f"a pixel's own value counts {ranker.coef_[0, 0]:.2f},", end=" ")
-print(f"each pair of neighbours in one set {ranker.edge_coef_[0, 0]:.2f}")
+print(f"weight of a pixel's own value {ranker.coef_[0, 0]:.2f},", end=" ")
+print(f"of each pair of neighbours in one set {ranker.edge_coef_[0, 0]:.2f}")
 print(f"{ranker.n_rounds_} rounds; the last is within", end=" ")
 print(f"{ranker.dual_gap_ / ranker.objective_:.1e} of its optimum")
 
 # %%
-# The usual way to tell a linear model of neighbours: their values as further columns,
-# here those of the square of nine pixels. And both together.
+# The usual alternative: the values of neighbours as columns, here those of a square of
+# nine pixels. And both together.
 
 
 def squares(images):
@@ -79,9 +77,8 @@ for name, ranking in scores.items():
     print(f"{name:20} AUC {area:.3f}, in ten bins {binned:.3f}")
 
 # %%
-# The first picture, and its pixels by rank: the darker, the earlier. By their own value
-# alone pixels have two ranks. With the graph, specks are gone, and the letter holds
-# together.
+# The first image, and its pixels by rank (darker is higher). Pixel values alone have
+# two ranks. With the graph, isolated specks disappear.
 panels = {
     "letters": new_masks[0],
     "with noise": new_images[0],
@@ -104,8 +101,8 @@ for ax, (name, values) in zip(axes.flat, panels.items(), strict=True):
     ax.set(xticks=[], yticks=[])
 
 # %%
-# A graph with one column is far better than the own value, but here not better than
-# nine columns. It has learnt two numbers for that, not nine; on top of the nine columns
-# it adds nothing that could be told from chance.
+# A graph with one column is far better than the pixel value alone, but not better than
+# nine columns; it has two weights instead of nine. On top of the nine columns it adds
+# no clear gain.
 _, ax = plt.subplots(figsize=(4.8, 4.8), layout="constrained")
 _ = roc_curve(y, scores, ax=ax)

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-# tests run side by side: threads of a small product only wait for each other
+# tests run in parallel: threads of a small product only wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # one of scikit-learn's estimator checks is skipped without it
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
-# a first call compiles, so no example can be held to a deadline; the same examples
-# each time, so that a test fails for a change and not by chance
+# a first call compiles, so there is no deadline; the same examples each time, so that a
+# test fails because of a change and not by chance
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=20)
 settings.register_profile("thorough", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
@@ -40,9 +40,9 @@ def _drawn(nodeid):
 
 
 def pytest_runtest_setup(item):
-    """Compile all loops, however few the rows, but not in one test of eight.
+    """Compile all loops, however few the rows, except in one test of eight.
 
-    That one starts as a new process does, where Python runs small arrays.
+    That test starts like a new process, where Python runs small arrays.
     """
     from aucmax._core import compiled
 
@@ -65,7 +65,7 @@ def _known_loops(_n_modules):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """Keep the search for garbage from visiting thousands of tests, time and again."""
+    """Keep the garbage collector from visiting thousands of tests repeatedly."""
     gc.disable()
     try:
         return (yield)
@@ -107,7 +107,7 @@ def _is_due(item):
 
 
 def _one_in(cases):
-    """Return of how many cases of a test one is run."""
+    """Return n if one case in n of a test is run."""
     mark = cases[0].get_closest_marker("sampled")
     if mark is not None:
         return mark.args[0]
@@ -118,7 +118,7 @@ def _one_in(cases):
 
 @pytest.fixture(scope="session", autouse=True)
 def raise_for_failed_candidates():
-    """Let a candidate of AutoRanker that fails be a fault, and not a notice."""
+    """Make a candidate of AutoRanker that fails raise, instead of a notice."""
     from aucmax.model_selection import auto_search
 
     auto_search.RAISES = True
@@ -129,13 +129,13 @@ def real_data():
     """Return the folder of real data sets that AUCMAX_DATA names, or skip."""
     folder = os.environ.get("AUCMAX_DATA")
     if folder is None:
-        pytest.skip("AUCMAX_DATA names no folder of real data sets")
-    assert Path(folder).is_dir(), f"AUCMAX_DATA names no folder, but {folder!r}"
+        pytest.skip("AUCMAX_DATA is not set to a folder of real data sets")
+    assert Path(folder).is_dir(), f"AUCMAX_DATA={folder!r} is not a folder"
     return Path(folder)
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _listening_to_the_keyboard():
-    """Hear Ctrl-C, which a shell's background jobs and their children ignore."""
+def _handle_interrupts():
+    """Handle Ctrl-C, which a shell's background jobs and their children ignore."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,16 +4,10 @@ import cvxpy as cp
 import numpy as np
 
 from aucmax.linear.linear_objective import LinearObjective
-from aucmax.regularizers import (
-    L1,
-    L2,
-    ElasticNet,
-    ElasticNetBall,
-    GroupLasso,
-    GroupLassoBall,
-    L1Ball,
-    L2Ball,
-)
+from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
+from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge, PartialHinge
 from reference_penalised import GROUPS, L1_RATIO, RADII, minimum, pair_risk
 

@@ -15,7 +15,6 @@ import aucmax
 from aucmax.cli import main
 from aucmax.datasets import load_demo
 from aucmax.metrics import roc_auc_score
-from aucmax.model_selection import compared_models
 
 ROWS = 300
 FAST = ["--models", "svm-auc,logistic", "--folds", "3"]
@@ -82,7 +81,7 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
     fewer = load_demo().tail(1400)
     monkeypatch.setattr("aucmax.datasets.load_demo", lambda: fewer)
     first = run("demo", "--quiet")
-    for name in compared_models():
+    for name in ("auto", "logistic", "lightgbm", "lambdamart"):
         assert name in first.stdout
     files = {"machines.csv", "new-machines.csv", "machines.aucmax", "machines-roc.png"}
     assert set(os.listdir("aucmax-demo")) == files | {"machines-report.html"}
@@ -100,7 +99,7 @@ def test_demo_compares_draws_saves_and_can_be_repeated(inside, monkeypatch):
             assert run(*words[1 : words.index("|")]).stdout.startswith("score,")
     two = ["logistic", "lightgbm"]
     code = sys.modules["aucmax.cli.demo"]
-    monkeypatch.setattr(code, "compared_models", lambda is_partial: two)
+    monkeypatch.setattr(code, "_MODELS", two)
     again = json.loads(run("demo", "--quiet", "--json").stdout)
     assert again["best"] in two
     assert Path(again["new_data_file"]).exists()
@@ -110,7 +109,7 @@ def test_compare_prints_a_table_and_saves_the_best_model_and_a_picture(folder, i
     result = run("compare", folder / "visits.csv", "--target", "outcome", *FAST)
     assert "(column 'outcome' is 'ill', not 'well')" in result.stdout
     assert "vs logistic" in result.stdout
-    assert "column 'key' is left out: its texts look like names" in result.stderr
+    assert "column 'key' is left out: its strings look like names" in result.stderr
     assert "fold 3/3 logistic AUC" in result.stderr
     assert sorted(os.listdir()) == ["visits-roc.png", "visits.aucmax"]
     scores = aucmax.load("visits.aucmax").decision_function(visits(1))

@@ -116,7 +116,7 @@ def test_weights_count():
         (["--cost-missed", 2], "--cost-missed and --cost-alarm are given together"),
         (["--cost-missed", 0, "--cost-alarm", 0], "both 0"),
         (["--recall", 90], "recall must be in [0, 1], got 90.0"),
-        (["--alerts", 401], "there are 400 rows only"),
+        (["--alerts", 401], "there are only 400 rows"),
         (["--precision", 1.0], "no threshold has a precision of 1"),
         (["--prevalence", 0.1], "fit it again with --calibrate auto"),
     ],
@@ -173,7 +173,7 @@ def test_scores_come_with_probabilities_and_another_threshold():
         (["sure.aucmax", "new.csv", "--prevalence", 0.1], "add --proba"),
         (
             ["sure.aucmax", "new.csv", "--proba", "--prevalence", 2],
-            "prevalence must be a share of positives",
+            "prevalence must be above 0",
         ),
     ],
 )

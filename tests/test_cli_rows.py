@@ -73,7 +73,7 @@ def test_the_past_is_learned_from_and_what_came_after_is_tested():
     assert (record["scheme"], record["folds"], record["time"]) == ("times", 3, "day")
     assert record["rows"] == ROWS
     assert 0.6 * ROWS < record["test_rows"] < ROWS
-    assert "later than what its models learned" in run(*COMPARE, "--time", "day").stdout
+    assert "later than the training rows" in run(*COMPARE, "--time", "day").stdout
 
 
 def test_weights_count_and_are_no_feature():
@@ -132,7 +132,7 @@ def test_columns_that_make_no_sense(command, options, message):
 
 def test_one_group_and_times_that_cannot_be_read():
     visits(clinic=["a"] * ROWS, when=["soon"] * ROWS).write_csv("visits.csv")
-    assert "column 'clinic' names one group only" in refuse(
+    assert "column 'clinic' has a single group" in refuse(
         *COMPARE, "--groups", "clinic"
     )
     message = refuse(*COMPARE, "--time", "when")
@@ -172,7 +172,7 @@ def test_parameters_are_set_and_checked():
     assert "svm-auc has no parameter 'c'" in message
     assert "Its parameters are " in message
     message = refuse(*FIT, "--model", "lambdamart", "--set", "n_estimators=many")
-    assert "n_estimators is a whole number, got 'many'" in message
+    assert "n_estimators must be an integer, got 'many'" in message
     # what only the model can know, it says
     assert "penalty" in refuse(*FIT, "--model", "svm-auc", "--set", "penalty=l7")
 
@@ -228,7 +228,7 @@ def test_fit_without_a_model_tries_many_and_says_how_well_they_rank():
     assert "Fitting auto to 240 rows, up to 2 s" in result.stderr
     assert "logistic" in result.stderr
     assert "AUC of new rows: 0." in result.stdout
-    assert "Combination (" in result.stdout
+    assert "Combination: " in result.stdout or "Selected: " in result.stdout
     scores = run("score", "new.aucmax", "others.csv").stdout.splitlines()
     assert scores[0] == "score,prediction"
     assert len(scores) == ROWS + 1

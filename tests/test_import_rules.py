@@ -11,9 +11,9 @@ import pytest
 import aucmax
 
 SOURCE = Path(aucmax.__file__).parent
-# what everyone may use
+# any package may import these
 SHARED = {"exceptions", "_core", "_version"}
-# what each folder may import of its siblings, besides itself and SHARED; top comes last
+# packages that each may import, besides itself and SHARED; the top comes last
 MAY_IMPORT = {
     **{name: set() for name in SHARED},
     "metrics": set(),
@@ -113,7 +113,7 @@ def test_rules_leave_no_way_back():
 
 
 def loaded_by(code: str, suspects: set[str]) -> list[str]:
-    """Run the code in a new process; tell which of the suspects it has loaded."""
+    """Run the code in a new process; return which of the suspects it loads."""
     code += f"; import sys; print(*sorted({suspects!r} & set(sys.modules)))"
     ran = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True

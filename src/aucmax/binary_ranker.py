@@ -1,4 +1,4 @@
-"""What all two-class rankers have in common: how they predict and are scored."""
+"""The base class of all two-class rankers: how they predict and are scored."""
 
 from abc import abstractmethod
 from typing import Any
@@ -63,7 +63,7 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         *,
         qid: ArrayLike | None = None,
     ) -> float:
-        """Measure what the model maximises: the AUC, or the part of it in its range.
+        """Return the AUC, or the partial AUC that the model maximises.
 
         Returns
         -------
@@ -82,7 +82,7 @@ class BinaryRanker(ClassifierMixin, BaseEstimator):
         )
 
     def _part_of_the_curve(self) -> dict[str, Any]:
-        """Return the ranges of the ROC curve that count, where not all of it does."""
+        """Return the ranges of the ROC curve that count, if not the whole curve."""
         return {}
 
     def __sklearn_tags__(self) -> Tags:

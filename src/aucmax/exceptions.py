@@ -1,4 +1,4 @@
-"""Errors that say what was wrong, where, and what to do."""
+"""Errors and warnings; each message states the problem, its place and a remedy."""
 
 from dataclasses import dataclass
 
@@ -27,12 +27,12 @@ class NotEnoughClassesError(ValueError):
 
 @dataclass(eq=False)
 class TooManyValuesError(ValueError):
-    """A target has more than two values, and they are not taken for levels.
+    """A target has more than two values that are not treated as levels.
 
     Attributes
     ----------
     problem : str
-        What was found, without advice.
+        The values found, without advice.
     may_be_levels : bool
         Whether the values could be levels of relevance: whole numbers, 0 or above.
     """
@@ -53,11 +53,11 @@ class IncompatibleError(TypeError):
 
 
 class ForkedProcessError(RuntimeError):
-    """A forked process lacks the threads that it would have to wait for."""
+    """A forked process lacks the threads that it needs."""
 
 
 class CheckpointError(ValueError):
-    """A fit was asked to go on from the checkpoint of another fit."""
+    """A checkpoint belongs to another fit, so this one cannot resume from it."""
 
 
 class DataFileError(ValueError):
@@ -66,14 +66,14 @@ class DataFileError(ValueError):
 
 @dataclass(eq=False)
 class ModelFileError(ValueError):
-    """A model file is damaged, altered, or of a kind this version does not know.
+    """A model file is damaged, altered, or of a format this version does not know.
 
     Attributes
     ----------
     reason : str
-        What is wrong with the file.
+        The problem with the file.
     advice : str, optional
-        What to do about it, as sentences; None if only the usual advice applies.
+        A remedy, in sentences; None if only the usual advice applies.
     """
 
     reason: str
@@ -88,19 +88,19 @@ class ConstantScoresWarning(UserWarning):
 
 
 class UnknownCategoriesWarning(UserWarning):
-    """Most cells of a category column hold no category of training."""
+    """Most cells of a category column have categories unknown from training."""
 
 
 class DataFileWarning(UserWarning):
-    """Something was found out of a data file that its name or options do not say."""
+    """A property of a data file was guessed: neither its name nor an option gave it."""
 
 
 class DivergedWarning(UserWarning):
-    """Scores have left the range of numbers; the last good rounds are kept."""
+    """Scores overflowed; the rounds before are kept."""
 
 
 class FewRowsWarning(UserWarning):
-    """An interval rests on too few rows to hold as often as it states."""
+    """There are too few rows for an interval to have its stated coverage."""
 
 
 class MarginWarning(UserWarning):

@@ -395,7 +395,7 @@ BAD_PARAMETERS = {
     "validation_fraction": (1.0, "validation_fraction must be above 0 and below 1"),
     "min_edge": (-0.1, r"min_edge must be in \[0, 1\], got -0.1"),
     "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
-    "max_time": (-1, "max_time must be None or seconds, got -1"),
+    "max_time": (-1, "max_time must be None or a number of seconds, got -1"),
 }
 
 

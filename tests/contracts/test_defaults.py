@@ -1,4 +1,4 @@
-"""Whoever sets nothing ranks about as well as a logistic regression, or better.
+"""Default parameters rank about as well as a logistic regression, or better.
 
 GraphRanker is exempt: it ranks the nodes of a graph, which a table does not have.
 """
@@ -30,7 +30,7 @@ from aucmax import (
     SoftRankBoost,
 )
 
-pytestmark = pytest.mark.sampled(2)
+pytestmark = pytest.mark.sampled(6)
 
 N_SPLITS = 3
 MAY_BE_LESS_BY = 0.02
@@ -50,7 +50,7 @@ TABLES = {
         1000, 20, n_informative=5, flip_y=0.3, random_state=0
     ),
 }
-# a scale of the columns is no default: linear models are told to use a scaler
+# scaling columns is not a default: the documentation recommends a scaler
 MODELS = {
     "AUCSVC": lambda: make_pipeline(StandardScaler(), AUCSVC()),
     "LevelSumRanker": lambda: make_pipeline(StandardScaler(), LevelSumRanker()),

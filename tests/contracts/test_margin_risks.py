@@ -1,4 +1,4 @@
-"""What every margin risk owes."""
+"""The contract of every margin risk."""
 
 import numpy as np
 import pytest

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 
-from contracts.test_doors import ESTIMATORS, every_estimator
+from contracts.test_bad_rows import ESTIMATORS, every_estimator
 
 RNG = np.random.default_rng(1)
 N = 80
@@ -70,7 +70,7 @@ SPARSE = [
 ]
 
 pytestmark = [
-    pytest.mark.sampled(3),
+    pytest.mark.sampled(4),
     pytest.mark.filterwarnings("ignore:stopped by max rounds"),
 ]
 

@@ -33,7 +33,7 @@ def test_a_new_file_appears_whole(tmp_path, overwrite):
     assert (tmp_path / "a").read_bytes() == b"one two"
 
 
-def test_an_existing_file_is_refused_before_anything_is_done(tmp_path):
+def test_an_existing_file_is_rejected_before_anything_is_done(tmp_path):
     (tmp_path / "a").write_text("old")
     with (
         pytest.raises(FileExistsError, match=r"choose another name.*overwrite=True"),
@@ -126,7 +126,7 @@ def test_a_full_disk_is_explained(tmp_path, monkeypatch, number):
     (tmp_path / "a").write_text("old")
     monkeypatch.setattr(os, "fsync", full)
     with (
-        pytest.raises(OSError, match=r"no room left.*Free some space") as caught,
+        pytest.raises(OSError, match=r"the disk is full.*Free some space") as caught,
         atomic_output(tmp_path / "a", overwrite=True) as file,
     ):
         file.write(b"new")
@@ -147,7 +147,7 @@ def test_a_disk_that_fills_up_while_writing_is_explained(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "open", open_full)
     monkeypatch.setattr(_atomic, "_lock", lambda descriptor: None)
     with (
-        pytest.raises(OSError, match=r"no room left.*Free some space"),
+        pytest.raises(OSError, match=r"the disk is full.*Free some space"),
         atomic_output(tmp_path / "a") as file,
     ):
         file.write(b"x" * 1_000_000)
@@ -243,10 +243,10 @@ def test_a_write_protected_file_is_kept(tmp_path):
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
 def test_a_refusal_of_the_system_is_explained(tmp_path, monkeypatch, number):
-    def refuse(*args):
+    def reject(*args):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(os, "open", refuse)
+    monkeypatch.setattr(os, "open", reject)
     with (
         pytest.raises(OSError, match="choose another folder") as caught,
         atomic_output(tmp_path / "a"),
@@ -380,14 +380,14 @@ def test_only_one_of_many_writers_creates_a_file(tmp_path):
                 time.sleep(0.02)
             outcomes.append("written")
         except FileExistsError:
-            outcomes.append("refused")
+            outcomes.append("rejected")
 
     threads = [threading.Thread(target=write) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(outcomes) == ["refused"] * 7 + ["written"]
+    assert sorted(outcomes) == ["rejected"] * 7 + ["written"]
     assert names(tmp_path) == ["a"]
 
 

@@ -92,6 +92,7 @@ DAMAGE = [
 
 
 @needs_compiler
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("damage", "suffix"), DAMAGE)
 def test_a_damaged_cache_is_reported_once_with_its_folder(damage, suffix, cache):
     (path,) = cache.rglob(f"*.{suffix}")
@@ -106,7 +107,7 @@ def test_a_damaged_cache_is_reported_once_with_its_folder(damage, suffix, cache)
 
 
 @needs_compiler
-def test_a_full_disk_is_no_obstacle(cache):
+def test_a_full_disk_stops_no_call(cache):
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
@@ -116,7 +117,7 @@ def test_a_full_disk_is_no_obstacle(cache):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert len(caught) == 1
-    assert kept()(1) == 2  # there is room again
+    assert kept()(1) == 2  # there is space again
     assert kept().dispatcher.stats.cache_path
 
 
@@ -159,6 +160,8 @@ for one in caught:
 
 @needs_compiler
 @pytest.mark.skipif(os.name != "posix", reason="relies on HOME")
+@pytest.mark.rotating(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", [None, "/dev/null/cache"], ids=["none", "no folder"])
 def test_a_disk_that_cannot_be_written_is_reported_once(folder, tmp_path):
     package = tmp_path / "aucmax"
@@ -196,7 +199,7 @@ def test_only_ctrl_c_interrupts_the_program(monkeypatch):
     assert ran.exit_code != 130
 
 
-def test_the_main_thread_hears_an_interrupt_while_another_compiles():
+def test_ctrl_c_interrupts_the_main_thread_while_another_compiles():
     ended = threading.Event()
 
     def compile_slowly(signature):
@@ -252,7 +255,7 @@ def test_what_a_compiler_returns_or_raises_comes_from_the_other_thread():
 
 
 class Stream(StringIO):
-    """What is written to a terminal, or to a file."""
+    """Text written to a terminal, or to a file."""
 
     def __init__(self, is_terminal):
         super().__init__()
@@ -376,20 +379,23 @@ print("numba" in sys.modules)
 """
 
 
-def test_models_of_few_rows_are_the_same_without_the_compiler(tmp_path):
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("names", [list(MODELS)[k::4] for k in range(4)], ids=range(4))
+def test_models_of_few_rows_are_the_same_without_the_compiler(names, tmp_path):
     ran = subprocess.run(
-        [sys.executable, "-c", FITS, str(tmp_path), *MODELS],
+        [sys.executable, "-c", FITS, str(tmp_path), *names],
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
         timeout=300,
     )
     assert ran.returncode == 0, ran.stderr
-    for name in MODELS:
+    for name in names:
         found = np.load(tmp_path / f"{name}.npy")
         np.testing.assert_array_equal(found, scores(name, fitted(name)), name)
 
 
+@pytest.mark.rotating(3)  # make test-cold checks this as well
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["AUCSVC", "MarginRanker", "LambdaMART"])
 def test_a_first_fit_of_few_rows_does_without_numba(name):

@@ -31,7 +31,7 @@ def test_a_dict_names_weights_and_queries():
         ({"X": X, "y": Y, "weight": Y}, "an unknown key 'weight'"),
     ],
 )
-def test_anything_else_is_refused_with_the_ways_there_are(written, fault):
+def test_anything_else_is_rejected_with_the_ways_there_are(written, fault):
     with pytest.raises(ValueError, match=r"eval_set.*'sample_weight' and 'qid'") as why:
         unpack_eval_set(written)
     assert fault in str(why.value)
@@ -69,11 +69,11 @@ def test_queries_are_held_out_whole():
     ("labels", "groups", "fault"),
     [
         ([0, 0, 0, 1], None, "class 1 has one row"),
-        ([0, 0, 1, 1], [7, 7, 7, 7], "all rows are of one query"),
+        ([0, 0, 1, 1], [7, 7, 7, 7], "all rows belong to one query"),
         ([0, 0, 0, 1], [1, 1, 2, 2], "queries with rows of one class only"),
     ],
 )
-def test_too_few_rows_to_hold_some_out_are_refused(labels, groups, fault):
+def test_too_few_rows_to_hold_some_out_are_rejected(labels, groups, fault):
     with pytest.raises(NotEnoughClassesError, match=r"fraction=0\.1.*eval_set=") as why:
         hold_out(4, labels, 0.1, 0, groups)
     assert fault in str(why.value)

@@ -1,4 +1,4 @@
-"""What a fit that fails leaves behind: nothing."""
+"""A fit that fails leaves nothing behind."""
 
 import pytest
 

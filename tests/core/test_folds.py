@@ -31,7 +31,7 @@ def test_folds_need_two_rows_of_each_class():
         count(target, 1)
     tiny = Target(np.array([1, 1, 1, 0]), CLASSES)
     with pytest.raises(
-        ValueError, match=r"1 row is negative, but 2 .*more of them are needed"
+        ValueError, match=r"1 row is negative, but 2 .*add more of them"
     ):
         count(tiny, 2)
 
@@ -43,7 +43,7 @@ def test_folds_need_a_query_with_both_classes():
     with pytest.raises(ValueError, match=r"3 of the 4 queries.*4 folds need 4.*use 3"):
         count(target, 4)
     one = encode_target([0, 1, 1], qid=[1, 1, 2])
-    with pytest.raises(ValueError, match=r"1 of the 2 queries.*more of them are"):
+    with pytest.raises(ValueError, match=r"1 of the 2 queries.*add more of them"):
         count(one)
 
 
@@ -136,7 +136,7 @@ def test_few_positives_make_few_folds_and_a_notice():
     plan = plan_folds(labels, 5, 0)
     check_parts(plan, labels)
     assert len(plan.folds) == 2
-    assert "5 positive rows are few: 2 folds in place of 5" in plan.notices[0]
+    assert "only 5 rows are positive: 2 folds instead of 5" in plan.notices[0]
 
 
 def test_one_row_of_a_class_cannot_be_checked():
@@ -181,7 +181,7 @@ def test_the_future_tests_the_past():
 def test_time_needs_both_classes_before_and_after():
     with pytest.raises(NotEnoughClassesError, match="no time before and after"):
         plan_folds(IS_FOURTH, 3, 0, times=IS_FOURTH.astype(float))
-    with pytest.raises(ValueError, match="folds go by one of them"):
+    with pytest.raises(ValueError, match="cannot be combined with groups or queries"):
         plan_folds(IS_FOURTH, 3, 0, times=np.arange(120.0), groups=np.arange(120))
 
 

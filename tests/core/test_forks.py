@@ -1,4 +1,4 @@
-"""A forked process works, or says what to do; it never waits for ever."""
+"""A forked process works, or raises with advice; it never waits forever."""
 
 import os
 import re
@@ -104,7 +104,7 @@ def test_trees_take_one_thread_where_the_others_were_lost(said):
     assert said["trees"] == ["ended with 0"] * 4
 
 
-def test_a_process_forked_after_polars_was_used_is_told_what_to_do(said):
+def test_a_process_forked_after_polars_was_used_gets_an_error_with_advice(said):
     lines = said["tables"]
     assert lines[1::2] == ["ended with 1"] * 3
     for line in lines[::2]:

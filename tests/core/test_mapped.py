@@ -76,7 +76,7 @@ def test_maps_have_no_names(tmp_path, monkeypatch, X):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
-def test_a_full_disk_is_told_with_its_folder(tmp_path):
+def test_the_error_of_a_full_disk_names_its_folder(tmp_path):
     code = (
         "import resource, numpy as np\n"
         "from aucmax._core.mapped import MapWriter\n"
@@ -94,6 +94,6 @@ def test_a_full_disk_is_told_with_its_folder(tmp_path):
         text=True,
         check=True,
     )
-    assert ran.stdout.startswith(f"{tmp_path} no room left on the disk")
+    assert ran.stdout.startswith(f"{tmp_path} the disk is full")
     assert "TMPDIR" in ran.stdout
     assert not os.listdir(tmp_path)

@@ -16,20 +16,20 @@ def test_sound_matrices_pass(kind, shape):
     check_sparse_structure(dense)
 
 
-def test_damaged_coordinates_are_refused():
+def test_damaged_coordinates_are_rejected():
     matrix = sparse.coo_array(np.eye(3))
     matrix.coords[1][0] = 99
     with pytest.raises(ValueError, match="damaged sparse matrix: an index is out"):
         check_sparse_structure(matrix)
 
 
-def test_every_door_for_sparse_matrices_looks_at_their_indices():
+def test_every_entry_point_checks_the_indices_of_sparse_matrices():
     matrix = sparse.csr_array(np.eye(3))
     matrix.indices[1] = 10**6
-    for refuse in (
+    for call in (
         lambda: TableEncoder().fit(matrix),
         lambda: Graph.from_adjacency(np.eye(3), matrix),
         lambda: unnested_auc_score([0, 1, 1], matrix),
     ):
         with pytest.raises(ValueError, match="is a damaged sparse matrix"):
-            refuse()
+            call()

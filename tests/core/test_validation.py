@@ -126,12 +126,12 @@ def test_labels_are_encoded_as_by_numpy_unique(labels):
         (np.array(["2020-01-01", "2021-01-01"], "M8[D]"), TypeError, "datetime64"),
     ],
 )
-def test_bad_labels_are_refused_with_the_reason(labels, error, message):
+def test_bad_labels_are_rejected_with_the_reason(labels, error, message):
     with pytest.raises(error, match=message):
         check_binary_labels(labels)
 
 
-def test_levels_that_cannot_be_ordered_are_refused():
+def test_levels_that_cannot_be_ordered_are_rejected():
     with pytest.raises(TypeError, match=r"cannot be ordered \(int, str\)"):
         check_levels(np.array(["a", 1], dtype=object))
 
@@ -179,7 +179,7 @@ def test_scores_that_need_no_change_are_not_copied():
         (pl.LazyFrame({"a": [0, 1]}), TypeError, r"collect\(\) first"),
     ],
 )
-def test_bad_scores_are_refused_with_the_row(scores, error, message):
+def test_bad_scores_are_rejected_with_the_row(scores, error, message):
     with pytest.raises(error, match=message):
         check_scores(scores, 2)
 
@@ -198,7 +198,7 @@ def test_large_integers_that_float64_holds_are_accepted():
         ([1e308, 1e-300], r"from 1e-300 in row 1 to 1e\+308, more than float64"),
     ],
 )
-def test_bad_weights_are_refused(weights, message):
+def test_bad_weights_are_rejected(weights, message):
     with pytest.raises(ValueError, match=message):
         check_sample_weight(weights, 2)
 
@@ -248,7 +248,7 @@ def test_query_ids_become_numbers(qid, codes):
         (pl.LazyFrame({"q": [1, 2, 3]}), TypeError, r"collect\(\) first"),
     ],
 )
-def test_bad_query_ids_are_refused(qid, error, message):
+def test_bad_query_ids_are_rejected(qid, error, message):
     with pytest.raises(error, match=message):
         check_qid(qid, 3)
 
@@ -362,5 +362,5 @@ def test_short_floats_that_tie_rows_by_rounding_give_a_warning():
         np.array([3.0], dtype=np.float32),
     ],
 )
-def test_short_floats_that_tell_rows_apart_pass_in_silence(scores):
+def test_short_floats_that_distinguish_rows_give_no_warning(scores):
     check_scores(scores)

@@ -151,7 +151,7 @@ def test_scores_far_beyond_those_of_training_keep_their_order():
 @pytest.mark.parametrize("prevalence", [0, 1, -0.1, "often", float("nan")])
 def test_a_prevalence_is_between_0_and_1(prevalence):
     model = Scores("sigmoid").fit(*sample(100))
-    with pytest.raises(ValueError, match="prevalence must be a share of positives"):
+    with pytest.raises(ValueError, match="prevalence must be above 0"):
         model.predict_proba(np.zeros(2), prevalence=prevalence)
 
 

@@ -110,7 +110,7 @@ def test_a_given_threshold_is_used_as_it_is_even_if_no_row_reaches_it():
     assert math.isnan(point.precision)
     assert point.as_dict()["precision"] is None
     assert point.intervals["precision"] == (0.0, 1.0)
-    assert "Open none of 12 rows" in point.describe()
+    assert "None of 12 rows scores above" in str(point)
     assert operating_point(LABELS, np.arange(12.0), threshold=-1.0).n_alerts == 12
 
 
@@ -128,16 +128,16 @@ def test_a_cost_of_zero_is_allowed_on_one_side():
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ({"recall": 0.5, "fpr": 0.5}, "recall and fpr were given"),
+        ({"recall": 0.5, "fpr": 0.5}, "got recall and fpr; leave out"),
         ({"recall": 90}, r"recall must be in \[0, 1\], got 90"),
         ({"alerts": 0}, "alerts must be a number of at least 1"),
-        ({"alerts": 13}, "there are 12 rows only"),
+        ({"alerts": 13}, "there are only 12 rows"),
         ({"threshold": math.nan}, "threshold must be a finite number"),
         ({"cost_missed": 1}, "cost_alarm is missing"),
         ({"cost_missed": 0, "cost_alarm": 0}, "both 0"),
         ({"cost_missed": -1, "cost_alarm": 1}, "cost_missed must be 0 or a positive"),
         ({"precision": 0.9}, "the highest is 0.25, with 12 alerts"),
-        ({"alerts": 5}, "is shared by 12 rows"),
+        ({"alerts": 5}, "12 rows share the highest score"),
     ],
 )
 def test_what_cannot_be_is_said(rule, words):
@@ -180,9 +180,10 @@ def test_it_says_what_happens_and_can_be_written_as_json():
     y = np.array([0] * 900 + [1] * 100)
     scores = np.concatenate((np.linspace(0, 1, 900), np.linspace(0.5, 1.5, 100)))
     point = operating_point(y, scores, alerts=60)
-    assert point.describe() == (
-        "Open 60 of 1,000 rows, find 51 of 100 positives (41 to 61) and miss 49, with "
-        "9 false alarms (5 to 17): precision 85.0%."
+    assert str(point) == (
+        "Reviewing 60 of 1,000 rows finds 51 of 100 positives (41 to 61) and misses "
+        "49, with 9 false alarms (5 to 17): sensitivity 51.0%, specificity 99.0%, "
+        "precision 85.0%."
     )
     plain = json.loads(json.dumps(point.as_dict(), allow_nan=False))
     assert plain["rule"] == "at most 60 alerts"

@@ -177,7 +177,7 @@ def test_a_graph_is_frozen_and_can_be_copied():
         (pl.LazyFrame({"x": [1.0]}), "node_features is a LazyFrame"),
     ],
 )
-def test_bad_node_features_are_refused(nodes, message):
+def test_bad_node_features_are_rejected(nodes, message):
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
         Graph(nodes)
 
@@ -193,7 +193,7 @@ def test_bad_node_features_are_refused(nodes, message):
         ([[0, 2**70]], "numbered from 0 to 4"),
         ([[0, 1], [0, np.inf]], "edges[1] is (0.0, inf)"),
         ([[0, 1], [3, 3]], "edges[1] joins node 3 to itself"),
-        ([[0, 1], [0.5, 2]], "whole numbers, the numbers of nodes, but edges[1]"),
+        ([[0, 1], [0.5, 2]], "node numbers, which are whole, but edges[1]"),
         ([[0, 1], [np.nan, 2]], "edges[1] is (nan, 2.0)"),
         ([0, 1], "(n_edges, 2), a pair of nodes for each edge, got shape (2,)"),
         ([[0, 1, 2]], "got shape (1, 3)"),
@@ -202,7 +202,7 @@ def test_bad_node_features_are_refused(nodes, message):
         (np.empty((0, 2, 1)), "got shape (0, 2, 1)"),
     ],
 )
-def test_bad_edges_are_refused(edges, message):
+def test_bad_edges_are_rejected(edges, message):
     with raises(message):
         Graph(NODES, edges)
 
@@ -212,7 +212,7 @@ def test_bad_edges_are_refused(edges, message):
     [
         (
             [["a", "b"]],
-            "edges[0] is ('a', 'b')). Graph.from_frames takes nodes by name",
+            "edges[0] is ('a', 'b')). Use Graph.from_frames for nodes with",
         ),
         (np.array([["1", "2"]], dtype=object), "edges[:, 0] must hold real numbers"),
         (np.array([[0, None]], dtype=object), "edges[:, 1] must hold real numbers"),
@@ -221,7 +221,7 @@ def test_bad_edges_are_refused(edges, message):
         (pl.LazyFrame({"i": [0], "j": [1]}), "edges is a LazyFrame"),
     ],
 )
-def test_edges_of_a_wrong_kind_are_refused(edges, message):
+def test_edges_of_a_wrong_kind_are_rejected(edges, message):
     with raises(message, TypeError):
         Graph(NODES, edges)
 
@@ -236,12 +236,12 @@ def test_edges_of_a_wrong_kind_are_refused(edges, message):
         ([], "edge_features must be two-dimensional"),
     ],
 )
-def test_bad_edge_features_are_refused(features, message):
+def test_bad_edge_features_are_rejected(features, message):
     with raises(message):
         Graph(NODES, [[0, 1], [1, 2]], features)
 
 
-def test_edge_features_without_edges_are_refused():
+def test_edge_features_without_edges_are_rejected():
     with raises("edge_features has 1 rows, but there are 0 edges"):
         Graph(NODES, [], [[1.0]])
 
@@ -314,12 +314,12 @@ def changed(i, j, value):
         (WEIGHTS[:3], "got shape (3, 4)"),
     ],
 )
-def test_bad_adjacency_is_refused(adjacency, message, form):
+def test_bad_adjacency_is_rejected(adjacency, message, form):
     with raises(message):
         Graph.from_adjacency(np.ones((4, 1)), form(adjacency))
 
 
-def test_adjacency_of_words_is_refused():
+def test_adjacency_of_words_is_rejected():
     with raises("adjacency must hold numbers", TypeError):
         Graph.from_adjacency(np.ones((1, 1)), [["a"]])
 
@@ -334,9 +334,9 @@ def test_node_features_beside_an_adjacency_are_checked_first():
 
 def test_tuples_and_lists_are_taken_as_graphs():
     graph = Graph(NODES, [[0, 1]])
-    assert as_graph(graph) is graph
-    assert not as_graph((NODES, [[0, 1]])).has_edge_features
-    whole = as_graph([NODES, np.array([[0, 1]]), np.array([[5.0, 6.0]])])
+    assert as_graph(graph, "graph") is graph
+    assert not as_graph((NODES, [[0, 1]]), "graph").has_edge_features
+    whole = as_graph([NODES, np.array([[0, 1]]), np.array([[5.0, 6.0]])], "graph")
     assert whole.edge_features.tolist() == [[5.0, 6.0]]
 
 
@@ -380,7 +380,7 @@ def test_grid_edges_join_pixels_that_touch(shape, neighbours):
     ("arguments", "message"),
     [((0, 3), "got 0 and 3"), ((3, -1), "3 and -1"), ((3, 3, 6), "4 or 8, got 6")],
 )
-def test_impossible_grids_are_refused(arguments, message):
+def test_impossible_grids_are_rejected(arguments, message):
     with raises(message):
         grid_edges(*arguments)
 

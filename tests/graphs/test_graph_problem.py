@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aucmax.graphs import GraphBatch
+from aucmax.graphs.graph_batch import GraphBatch
 from aucmax.graphs.graph_problem import GraphProblem
 from aucmax.metrics.top_sets import TopSets
 from graphs import reference_graph_risk as reference

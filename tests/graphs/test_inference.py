@@ -335,7 +335,7 @@ def test_a_negative_weight_is_named_with_the_program_that_takes_it(task):
 
 @pytest.mark.parametrize("task", ["loss_augmented", "consistent"])
 @pytest.mark.parametrize("labels", [[True] * 3, [0, 0, 0]])
-def test_labels_of_one_class_are_refused(task, labels):
+def test_labels_of_one_class_are_rejected(task, labels):
     with pytest.raises(NotEnoughClassesError):
         solve(task, ([1.0, 2.0, 3.0], [[0, 1]], [1.0]), labels)
 
@@ -375,12 +375,12 @@ def test_bad_input_is_named(task, change, message):
 
 
 @pytest.mark.parametrize("which", ["unary", "pair_weights"])
-def test_scores_whose_sums_overflow_are_refused(which):
+def test_scores_whose_sums_overflow_are_rejected(which):
     problem = {
         "unary": np.ones(3),
         "edges": [[0, 1], [1, 2]],
         "pair_weights": [1.0] * 2,
     }
     problem[which] = 1e308 * np.asarray(problem[which])
-    with pytest.raises(ValueError, match="what a ranking is worth overflows"):
+    with pytest.raises(ValueError, match="the value of a ranking overflows"):
         rank(**problem)

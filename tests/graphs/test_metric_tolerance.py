@@ -9,7 +9,7 @@ from aucmax import GraphRanker
 from aucmax.graphs.graph_problem import GraphProblem
 from graphs.ranker_samples import graphs_of
 
-LISTS = graphs_of(0, sizes=(12,) * 8, n_node_features=6, noise=3.0)
+LISTS = graphs_of(0, sizes=(12,) * 5, n_node_features=4, noise=3.0)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def losses(monkeypatch):
 
 
 @pytest.mark.parametrize("loss", ["consistent", "fixed"])
-def test_training_goes_on_until_the_metric_stands_still(losses, loss):
+def test_training_continues_until_the_metric_stands_still(losses, loss):
     model = GraphRanker(1.0, loss=loss, metric_tol=1e-3, max_rounds=200).fit(*LISTS)
     moves = [np.abs(b - a).mean() for a, b in itertools.pairwise(losses)]
     assert moves[-1] <= 1e-3
@@ -65,6 +65,6 @@ def test_where_the_metric_never_rests_the_limits_end_a_certified_fit(
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "small"])
-def test_an_odd_tolerance_of_the_metric_is_refused(value):
+def test_an_odd_tolerance_of_the_metric_is_rejected(value):
     with pytest.raises((TypeError, ValueError), match="metric_tol"):
         GraphRanker(metric_tol=value).fit(*LISTS)

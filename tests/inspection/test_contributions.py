@@ -123,7 +123,7 @@ def test_every_kind_of_rows_can_be_mixed(kind):
 
 
 def test_bad_input_is_said():
-    with pytest.raises(ValueError, match="give some as background"):
+    with pytest.raises(ValueError, match="pass some as background"):
         contributions(Product(), X)
     with pytest.raises(ValueError, match="must have the same columns"):
         contributions(Product(), X, X[:, :3])
@@ -133,7 +133,7 @@ def test_bad_input_is_said():
             return np.zeros(rows.shape[0])
 
     wide = sparse.csr_array((3, 6000))
-    with pytest.raises(IncompatibleError, match="may have 5000"):
+    with pytest.raises(IncompatibleError, match="limited to 5000"):
         contributions(Wide(), wide, wide)
 
     class Several:

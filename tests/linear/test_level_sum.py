@@ -189,7 +189,7 @@ def test_rankers_are_saved_and_loaded(data, tmp_path):
         (
             lambda y: np.where(np.arange(len(y)) == 7, 1.5, y),
             ValueError,
-            r"but row 7 is 1\.5, which is no whole number\. Number the levels 0, 1",
+            r"but row 7 is 1\.5, which is not a whole number\. Number the levels 0, 1",
         ),
         (
             lambda y: np.where(np.arange(len(y)) == 7, np.nan, y),

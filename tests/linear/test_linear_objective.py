@@ -3,7 +3,7 @@ import pytest
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.linear.linear_objective import LinearObjective
-from aucmax.regularizers import L2
+from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers import SmoothedNewtonSolver, StoppingRule
 

@@ -44,8 +44,8 @@ def data():
         ({"nu_neg": "3"}, "nu_neg must be positive and finite, got '3'"),
         ({"tol": 0.0}, "tol must be positive"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1, got 0"),
-        ({"max_time": -1.0}, "max_time must be None or seconds, got -1.0"),
-        ({"max_time": "1"}, "max_time must be None or seconds, got '1'"),
+        ({"max_time": -1.0}, "max_time must be None or a number of seconds, got -1.0"),
+        ({"max_time": "1"}, "max_time must be None or a number of seconds, got '1'"),
         ({"curve_points": -1}, "curve_points must be an integer of at least 0, got -1"),
         (
             {"curve_points": 2.5},

@@ -67,7 +67,7 @@ def test_the_same_seed_gives_the_same_interval():
     )
     assert first == second
     assert first.low != other.low
-    assert str(first).startswith(f"{first.value:.4f} [")
+    assert str(first).startswith(f"{first.value:.4f} (95% interval ")
 
 
 @pytest.mark.parametrize("stratified", [True, False])
@@ -150,7 +150,7 @@ def test_a_metric_that_is_hardly_ever_defined_is_an_error():
         bootstrap_interval(undefined, Y, SCORES, n_resamples=5, random_state=0)
 
 
-def test_bad_options_are_refused():
+def test_bad_options_are_rejected():
     with pytest.raises(ValueError, match="integer of at least 2, got 1"):
         bootstrap_interval(roc_auc_score, Y, SCORES, n_resamples=1)
     with pytest.raises(ValueError, match="confidence must lie"):
@@ -188,6 +188,7 @@ def test_equal_weights_change_nothing_in_a_band_and_zero_weights_drop_rows():
         assert gaps.mean() < 0.1 * (plain.high - plain.low).mean()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n_rows", [150, 4000])
 def test_a_weighted_band_is_that_of_resampled_rows(n_rows):
     # 4000 rows have more steps than chords
@@ -233,6 +234,6 @@ def test_long_curves_are_merged_with_little_change():
 
 
 @pytest.mark.parametrize("count", [np.nan, np.inf, 2.5, "9", None])
-def test_a_number_of_draws_that_is_none_is_refused(count):
+def test_a_number_of_draws_that_is_none_is_rejected(count):
     with pytest.raises(ValueError, match="n_resamples must be an integer"):
         bootstrap_interval(roc_auc_score, [0, 1], [1.0, 2.0], n_resamples=count)

@@ -13,11 +13,11 @@ Y, SCORES = np.array([0, 1, 0, 1, 0, 1]), np.array([0.1, 0.4, 0.5, 0.8, 0.3, 0.2
     ("metric", "name", "value", "advice"),
     [
         (roc_auc_score, "max_fpr", 0.5, r"standardize='mcclish'"),
-        (roc_auc_score, "multi_class", "ovr", "nominal_auc_score takes it"),
-        (roc_auc_score, "labels", [0, 1], "nominal_auc_score takes it"),
-        (roc_auc_score, "average", "macro", "nominal_auc_score takes it"),
+        (roc_auc_score, "multi_class", "ovr", "nominal_auc_score has it"),
+        (roc_auc_score, "labels", [0, 1], "nominal_auc_score has it"),
+        (roc_auc_score, "average", "macro", "nominal_auc_score has it"),
         (ndcg_score, "ignore_ties", True, "mean over their orders"),
-        (ndcg_score, "log_base", 2, "it cancels"),
+        (ndcg_score, "log_base", 2, "which cancels"),
     ],
 )
 def test_the_error_says_what_to_use(metric, name, value, advice):
@@ -32,8 +32,10 @@ def test_the_advice_is_right():
     assert ours == pytest.approx(sklearn_auc(Y, SCORES, max_fpr=0.5), abs=1e-12)
 
 
-def test_columns_are_refused_with_a_hint():
+def test_columns_are_rejected_with_a_hint():
     with pytest.raises(ValueError, match=r"Use ravel\(\) on a single column"):
         roc_auc_score(Y, SCORES[:, None])
-    with pytest.raises(ValueError, match=r"take the second: \[:, 1\]"):
+    with pytest.raises(
+        ValueError, match=r"Use the second column of predict_proba: \[:, 1\]"
+    ):
         roc_auc_score(Y, np.column_stack([1 - SCORES, SCORES]))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from aucmax import metrics
 from aucmax.exceptions import NotEnoughClassesError
-from aucmax.metrics._prepared import prepare_metric
-from aucmax.metrics._queries import check_queries
+from aucmax.metrics._steps import check_queries
+from aucmax.metrics.multiclass import prepare_metric
 from drawing import fewer_examples
 from metrics.samples import samples, score, tied
 

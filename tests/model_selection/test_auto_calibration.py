@@ -1,4 +1,4 @@
-"""Probabilities of a combination, from the scores of rows kept aside."""
+"""Probabilities of a combination, from the scores of held-out rows."""
 
 import numpy as np
 import pytest
@@ -14,9 +14,10 @@ def made_up(n_rows, seed):
     return X, X[:, 0] + X[:, 1] + rng.logistic(size=n_rows) > 2.0
 
 
-MODELS = ["logistic", "lightgbm-small"]
+MODELS = ["logistic", "additive"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["sigmoid", "isotonic"])
 def test_probabilities_rank_as_scores_do_and_mean_what_they_say(kind):
     X, y = made_up(1500, 0)
@@ -33,7 +34,23 @@ def test_probabilities_rank_as_scores_do_and_mean_what_they_say(kind):
     assert model.predict_proba(new, prevalence=0.01)[:, 1].mean() < 0.02
 
 
-def test_there_are_none_without_calibrate_and_a_wrong_one_is_refused():
-    assert not hasattr(AutoRanker(), "predict_proba")
+def test_two_classes_have_probabilities_by_default():
+    X, y = made_up(200, 0)
+    model = AutoRanker(models=["logistic"], folds=2)
+    assert hasattr(model, "predict_proba")
+    chances = model.fit(X, y).predict_proba(X)
+    assert chances.shape == (200, 2)
+    assert chances[y, 1].mean() > chances[~y, 1].mean()
+
+
+def test_the_error_states_why_there_are_none():
+    X, y = made_up(200, 0)
+    model = AutoRanker(models=["logistic"], folds=2, calibrate=None)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match='calibrate=None; set calibrate="auto"'):
+        model.predict_proba(X)
+    model = AutoRanker(models=["logistic"], folds=2).fit(X, y, qid=np.arange(200) // 20)
+    with pytest.raises(AttributeError, match="ranked within queries"):
+        model.predict_proba(X)
     with pytest.raises(ValueError, match="calibrate must be one of"):
-        AutoRanker(calibrate="yes").fit(*made_up(50, 0))
+        AutoRanker(calibrate="yes").fit(X, y)

@@ -1,10 +1,13 @@
+import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+from aucmax import AutoRanker
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.model_selection import fitted_candidates
 from aucmax.model_selection.auto_search import AutoSearch, SearchClock, TimeUpError
@@ -49,24 +52,41 @@ def names(found):
 
 
 def test_every_candidate_has_its_turn_and_is_reported():
-    news = []
-    found = run(LogisticRegression(), GaussianNB(), report=news.append)
+    progress = []
+    found = run(LogisticRegression(), GaussianNB(), report=progress.append)
     assert names(found) == ["LogisticRegression", "GaussianNB"]
-    assert [one.candidate for one in news] == [*names(found), "combination"]
-    assert [one.n_done for one in news] == [0, 1, 2]
-    assert news[0].best == ""
-    assert np.isnan(news[0].score)
-    assert news[1].best == "LogisticRegression"
-    assert 0.6 < news[1].score <= news[2].score
-    assert "1 of 2 done" in str(news[1])
-    assert "best so far 0." in str(news[1])
+    assert [one.candidate for one in progress] == [*names(found), "combination"]
+    assert [one.n_done for one in progress] == [0, 1, 2]
+    assert progress[0].best == ""
+    assert np.isnan(progress[0].score)
+    assert progress[1].best == "LogisticRegression"
+    assert 0.6 < progress[1].score <= progress[2].score
+    assert "1 of 2 done" in str(progress[1])
+    assert "best so far 0." in str(progress[1])
+
+
+def test_a_notebook_shows_a_bar_and_a_script_does_not(monkeypatch, capsys):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = AutoRanker(models=["logistic"], folds=2)
+    model.fit(X, X[:, 0] > 0)
+    assert capsys.readouterr().out == ""
+    shell = type("ZMQInteractiveShell", (), {})()
+    ipython = SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    model.fit(X, X[:, 0] > 0)
+    first, last = capsys.readouterr().out.split("\r")[1:]
+    assert first.startswith("[....................] 0 of 1 done")
+    assert last.startswith("[####################] 1 of 1 done")
+    assert last.endswith("\n")
+    model.set_params(verbose=0).fit(X, X[:, 0] > 0)
+    assert capsys.readouterr().out == ""
 
 
 def test_the_first_is_fitted_whatever_time_it_takes():
     with pytest.warns(UserWarning, match="enough for one model only, 'Slow'"):
         found = run(Slow(), GaussianNB(), time_limit=0.01)
     assert names(found) == ["Slow"]
-    assert "there was no time for GaussianNB" in found.notices[0]
+    assert "left no time for GaussianNB" in found.notices[0]
 
 
 def test_a_candidate_that_is_not_done_in_time_is_dropped():
@@ -75,7 +95,7 @@ def test_a_candidate_that_is_not_done_in_time_is_dropped():
     found = run(*models, time_limit=1.0)
     assert 1 < len(found.fitted) < 50
     assert time.perf_counter() - start < 2.0
-    assert "there was no time for" in found.notices[0]
+    assert "left no time for" in found.notices[0]
 
 
 def test_time_is_left_to_fit_what_is_done_to_all_rows():
@@ -114,9 +134,9 @@ def test_an_interrupt_keeps_what_is_done():
 
 
 def test_the_callback_may_end_the_search():
-    found = run(GaussianNB(), Slow(), report=lambda news: news.n_done == 1)
+    found = run(GaussianNB(), Slow(), report=lambda progress: progress.n_done == 1)
     assert names(found) == ["GaussianNB"]
-    assert found.notices == ["the search was ended by the callback"]
+    assert found.notices == ["the callback ended the search"]
 
 
 def test_large_tables_are_encoded_view_by_view(monkeypatch):
@@ -127,9 +147,9 @@ def test_large_tables_are_encoded_view_by_view(monkeypatch):
 
 
 def test_candidates_are_compared_by_the_part_that_counts():
-    news = []
-    run(("first", Recorder()), report=news.append)
-    assert news[-1].best == "first"
+    progress = []
+    run(("first", Recorder()), report=progress.append)
+    assert progress[-1].best == "first"
 
 
 def test_a_fit_that_cannot_be_stopped_is_tried_with_some_rows(monkeypatch):

@@ -104,15 +104,15 @@ def test_estimators_may_be_given_with_or_without_a_name():
 @pytest.mark.parametrize(
     ("models", "error", "message"),
     [
-        ("kernel", ValueError, "put one model into a list"),
+        ("kernel", ValueError, "for a single model"),
         ([], ValueError, "at least one model"),
         (["stars"], ValueError, "there is no model 'stars'. Choose from linear"),
         (["forrest"], ValueError, "Did you mean 'forest'"),
         (["auto"], ValueError, "there is no model 'auto'"),
-        ([LogisticRegression], TypeError, "a model is a name, an estimator"),
+        ([LogisticRegression], TypeError, "a model must be a name, an estimator"),
         (["kernel", "kernel"], ValueError, "two models have the name 'kernel'"),
     ],
 )
-def test_what_is_no_model_is_refused(models, error, message):
+def test_what_is_no_model_is_rejected(models, error, message):
     with pytest.raises(error, match=message):
         choose_candidates(models, setting())

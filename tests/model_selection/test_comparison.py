@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from aucmax.metrics import auc_interval, partial_auc_score
-from aucmax.model_selection import Goal, compare_models, summarise_scores
+from aucmax.model_selection import compare_models
+from aucmax.model_selection.cross_validation import PlannedComparison
+from aucmax.model_selection.fold_estimates import summarise_scores
+from aucmax.model_selection.goals import Goal
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)
@@ -30,6 +33,30 @@ def test_a_comparison_prints_as_a_table_and_says_what_its_numbers_are():
         f"Comparison of 2 models over 2 folds: best is {comparison.best!r}, AUC "
         f"{best:.4f}"
     )
+
+
+def test_results_print_as_sentences():
+    comparison = compare_models(X, LABELS, MODELS, n_folds=2)
+    result, test = comparison.results[0], comparison.tests[0]
+    assert (
+        str(result)
+        == repr(result)
+        == (
+            f"svm-auc: AUC {result.auc:.4f} (95% interval {result.low:.4f} to "
+            f"{result.high:.4f})"
+        )
+    )
+    assert str(test).startswith(f"svm-auc against logistic: {test.difference:+.4f}")
+    assert str(test).endswith(f": {test.verdict}")
+
+
+@pytest.mark.parametrize(("limit", "share"), [(60.0, 30.0), (None, None)])
+def test_the_time_limit_of_auto_is_a_total_over_the_folds(limit, share):
+    target = encode_target(LABELS)
+    planned = PlannedComparison.of(
+        X, target, ["auto", "logistic"], Goal("auc"), n_folds=2, time_limit=limit
+    )
+    assert planned.models["auto"].estimator.time_limit == share
 
 
 def test_without_a_baseline_nothing_is_said_of_tests():

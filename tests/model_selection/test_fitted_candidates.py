@@ -42,7 +42,7 @@ class Recorder(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None, qid=None):
         self.given_ = (X, y, sample_weight, qid)
         if self.callback is not None:
-            self.callback("news")
+            self.callback("progress")
         return self
 
     def decision_function(self, X):
@@ -56,7 +56,7 @@ def candidate(estimator=None, name="mine", **options):
 def test_rows_are_scored_by_the_model_that_has_not_seen_them():
     rows = training_table()
     found = fit_out_of_fold(candidate(LogisticRegression()), rows, SETTING, nothing)
-    assert len(found.models) == len(found.scales) == 3
+    assert len(found.models) == len(found.parts) == 3
     assert found.spread == Spread.of(found.scores)
     for fold, (train, test) in enumerate(rows.plan.folds):
         encoder = TableEncoder().fit(rows.given.table[train])
@@ -74,7 +74,7 @@ def test_weights_and_queries_reach_the_model_and_the_callback_is_taken_back():
     rows = training_table(weights=weight, queries=queries)
     calls = []
     found = fit_out_of_fold(
-        candidate(), rows, SETTING, lambda *news, **_: calls.append(news)
+        candidate(), rows, SETTING, lambda *progress, **_: calls.append(progress)
     )
     train, _ = rows.plan.folds[0]
     _, y, given_weight, qid = found.models[0].given_
@@ -82,7 +82,7 @@ def test_weights_and_queries_reach_the_model_and_the_callback_is_taken_back():
     np.testing.assert_array_equal(given_weight, weight[train])
     np.testing.assert_array_equal(qid, queries[train])
     assert found.models[0].callback is None
-    assert calls.count(("news",)) == 3
+    assert calls.count(("progress",)) == 3
 
 
 def test_a_candidate_may_learn_from_some_of_the_rows():
@@ -95,8 +95,8 @@ def test_a_candidate_may_learn_from_some_of_the_rows():
 
 
 def test_time_may_run_out_within_a_fit():
-    def stop(*news, **_):
-        if news:
+    def stop(*progress, **_):
+        if progress:
             raise TimeUpError
 
     with pytest.raises(TimeUpError):
@@ -192,7 +192,9 @@ def test_the_models_of_the_folds_stand_in(options, notice):
 
 
 def test_who_ends_the_search_does_not_wait_for_more_fits():
-    found, chosen = members(training_table(), report=lambda news: news.n_done == 1)
+    found, chosen = members(
+        training_table(), report=lambda progress: progress.n_done == 1
+    )
     assert found.is_stopped
     assert [one["name"] for one in chosen.records] == ["a"]
     assert len(chosen.encoders) == 3

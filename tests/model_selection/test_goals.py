@@ -7,16 +7,10 @@ from sklearn.base import BaseEstimator
 from aucmax._core.folds import split_rows
 from aucmax.metrics import auc_interval, compare_auc, partial_auc_score
 from aucmax.metrics.uncertainty import two_sided_test
-from aucmax.model_selection import (
-    MODELS,
-    Goal,
-    choose_goal,
-    compare_models,
-    compared_models,
-    summarise_scores,
-    table_model,
-    trained_ranges,
-)
+from aucmax.model_selection import MODELS, compare_models, table_model
+from aucmax.model_selection.fold_estimates import summarise_scores
+from aucmax.model_selection.goals import Goal, choose_goal
+from aucmax.model_selection.models import compared_models, trained_ranges
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)
@@ -59,7 +53,7 @@ def test_what_decides_follows_from_ranges_and_target():
     assert choose_goal(levels).metric == "mauc"
     with pytest.raises(ValueError, match="the target has 3 levels"):
         choose_goal(levels, fpr_range=(0, 0.1))
-    with pytest.raises(ValueError, match="'map' is no metric for two classes without"):
+    with pytest.raises(ValueError, match="'map' does not apply to two classes without"):
         choose_goal(classes, "map")
     with pytest.raises(ValueError, match="unknown; with levels of relevance without"):
         choose_goal(levels, "loss")

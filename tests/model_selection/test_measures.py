@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from aucmax import metrics
-from aucmax.model_selection import Goal
-from aucmax.model_selection.goals import measure
+from aucmax.model_selection.goals import Goal, measure
 from aucmax.tables import encode_target
 
 RNG = np.random.default_rng(0)

@@ -108,7 +108,7 @@ def test_queries_come_with_raw_labels_or_with_the_target():
     queries = np.arange(ROWS) // 8
     comparison = compare_models(X, LABELS, [AUCSVC()], qid=queries, n_folds=2)
     assert comparison.unit == "queries"
-    with pytest.raises(ValueError, match="the target is encoded already"):
+    with pytest.raises(ValueError, match="the target is already encoded"):
         compare_models(X, comparison.target, [AUCSVC()], qid=queries)
 
 
@@ -132,11 +132,11 @@ def test_baselines_can_be_chosen():
         ),
         (["logistic"] * 2, ValueError, "two models have the name 'logistic'"),
         ("logistic", ValueError, "give a list of at least one model, got 'logistic'"),
-        ([AUCSVC], TypeError, "a model is a name, an estimator, or a pair"),
+        ([AUCSVC], TypeError, "a model must be a name, an estimator, or a pair"),
         ([None], TypeError, "got None"),
     ],
 )
-def test_what_is_no_list_of_models_is_refused(models, error, message):
+def test_what_is_no_list_of_models_is_rejected(models, error, message):
     with pytest.raises(error, match=message):
         compare_models(X, LABELS, models)
 

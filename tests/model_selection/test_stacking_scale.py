@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 
-from aucmax.model_selection.stacking import Spread, learn_scale, scaled, to_logits
+from aucmax.decisions.calibration import along_knots
+from aucmax.model_selection.stacking import Spread, learn_scale, scaled
 from drawing import picked
 
 RANK_ALONE = Spread(0.0, 0.0)
@@ -36,7 +37,7 @@ def test_both_halves_have_the_same_spread():
 
 @given(picked(30, np.arange(8.0)), SPREADS)
 def test_known_scores_get_their_own_logits(scores, spread):
-    found = to_logits(scores, learn_scale(scores, spread))
+    found = along_knots(scores, learn_scale(scores, spread))
     np.testing.assert_allclose(found, scaled(scores, spread), atol=1e-12)
 
 
@@ -45,10 +46,10 @@ def test_the_order_of_new_scores_is_kept_even_beyond_the_known_ones(seed, spread
     generator = np.random.default_rng(seed)
     scale = learn_scale(generator.normal(size=2000) ** 3, spread)
     new = np.sort(np.concatenate([50 * generator.normal(size=30), [-1e6, 1e6]]))
-    assert (np.diff(to_logits(new, scale)) > 0.0).all()
+    assert (np.diff(along_knots(new, scale)) > 0.0).all()
     assert scale.shape[1] <= 400
 
 
 def test_equal_scores_have_one_logit():
     scale = learn_scale(np.full(5, 3.0), RANK_ALONE)
-    np.testing.assert_array_equal(to_logits(np.array([-1.0, 9.0]), scale), [0.0, 0.0])
+    np.testing.assert_array_equal(along_knots(np.array([-1.0, 9.0]), scale), [0.0, 0.0])

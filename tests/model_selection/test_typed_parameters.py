@@ -1,7 +1,8 @@
 import pytest
 
 from aucmax import AUCSVC, LambdaMART, LinearRankerCV
-from aucmax.model_selection import parse_parameters, table_model
+from aucmax.model_selection import table_model
+from aucmax.model_selection.typed_parameters import parse_parameters
 
 
 @pytest.mark.parametrize(
@@ -35,8 +36,8 @@ def test_values_have_the_type_of_their_default(estimator, setting, expected):
         (["C"], "NAME=VALUE, such as C=.*, got 'C'"),
         (["C="], "NAME=VALUE"),
         (["c=1"], "svm has no parameter 'c'.*Its parameters are .*penalty"),
-        (["C=much"], "C is a number, got 'much'"),
-        (["max_iter=1.5"], "max_iter is a whole number, got '1.5'"),
+        (["C=much"], "C must be a number, got 'much'"),
+        (["max_iter=1.5"], "max_iter must be an integer, got '1.5'"),
         (["C=1", "C=2"], "C is set twice"),
         (["callback=print"], "svm has no parameter 'callback'"),
     ],

@@ -20,9 +20,9 @@ def test_a_state_is_found_again_by_the_same_fit(tmp_path):
     path = tmp_path / "a.part"
     first = Checkpoint(path, FIT)
     assert first.state == {}
-    first.write({"scores": np.arange(3.0), "texts": ["a"]})
+    first.write({"scores": np.arange(3.0), "strings": ["a"]})
     again = Checkpoint(str(path), FIT)
-    assert again.state["texts"] == ["a"]
+    assert again.state["strings"] == ["a"]
     np.testing.assert_array_equal(again.state["scores"], np.arange(3.0))
 
 
@@ -84,7 +84,7 @@ def test_files_of_another_kind_are_left_alone(tmp_path):
         {"fit": FIT, "is_done": False, "state": []},
     ],
 )
-def test_forged_checkpoints_are_refused(value, tmp_path):
+def test_forged_checkpoints_are_rejected(value, tmp_path):
     (tmp_path / "a.part").write_bytes(pack_value(value, "checkpoint"))
     with pytest.raises(ModelFileError, match=r"a\.part"):
         Checkpoint(tmp_path / "a.part", FIT)
@@ -103,7 +103,9 @@ def test_a_disk_that_is_full_for_a_while_gives_one_warning(tmp_path, monkeypatch
     file.write({"n": 1})
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with pytest.warns(RuntimeWarning, match=r"continues.*a\.part.*no room left"):
+        with pytest.warns(
+            RuntimeWarning, match=r"continues.*a\.part.*the disk is full"
+        ):
             file.write({"n": 2})
         file.write({"n": 3})  # a second warning would be an error
     assert Checkpoint(tmp_path / "a.part", FIT).state == {"n": 1}

@@ -1,4 +1,4 @@
-"""Arrays, texts and sparse matrices that are wrong on purpose."""
+"""Arrays, strings and sparse matrices that are wrong on purpose."""
 
 import io
 
@@ -10,7 +10,7 @@ from aucmax.persistence.model_file import _unpack
 from persistence.forgery import forge_state, npy, toy_state
 
 
-def refuse(content, match):
+def reject(content, match):
     with pytest.raises(ModelFileError, match=match):
         _unpack(content)
 
@@ -55,22 +55,22 @@ BAD_ARRAYS = [
 
 
 @pytest.mark.parametrize("content", BAD_ARRAYS, ids=lambda content: content[:90])
-def test_an_array_that_we_would_not_write_is_refused_unread(content, monkeypatch):
+def test_an_array_that_we_would_not_write_is_rejected_unread(content, monkeypatch):
     monkeypatch.setattr(np, "load", None)
     tree = toy_state(state={"a_": {"array": "data/0.npy"}})
-    refuse(forge_state(tree, _0__npy=content), "data/0.npy")
+    reject(forge_state(tree, _0__npy=content), "data/0.npy")
 
 
-def test_a_pickled_array_is_refused():
+def test_a_pickled_array_is_rejected():
     buffer = io.BytesIO()
     np.save(buffer, np.array([{}], dtype=object), allow_pickle=True)
     tree = toy_state(state={"a_": {"array": "data/0.npy"}})
-    refuse(forge_state(tree, _0__npy=buffer.getvalue()), "header that aucmax does not")
+    reject(forge_state(tree, _0__npy=buffer.getvalue()), "header that aucmax does not")
 
 
-def test_a_text_that_is_not_utf8_is_refused():
+def test_a_text_that_is_not_utf8_is_rejected():
     tree = toy_state(state={"a_": {"text": "data/0.txt"}})
-    refuse(forge_state(tree, _0__txt=b"\xff"), "not UTF-8")
+    reject(forge_state(tree, _0__txt=b"\xff"), "not UTF-8")
 
 
 def as_npy(*numbers, dtype="<i4"):
@@ -100,7 +100,7 @@ def as_npy(*numbers, dtype="<i4"):
     ],
 )
 @pytest.mark.parametrize("kind", ["csr_matrix", "csr_array"])
-def test_a_sparse_matrix_with_wrong_indices_is_refused(
+def test_a_sparse_matrix_with_wrong_indices_is_rejected(
     kind, shape, data, indices, indptr
 ):
     parts = {
@@ -110,4 +110,4 @@ def test_a_sparse_matrix_with_wrong_indices_is_refused(
         "indptr": {"array": "data/2.npy"},
     }
     tree = toy_state(state={"a_": {kind: parts}})
-    refuse(forge_state(tree, _0__npy=data, _1__npy=indices, _2__npy=indptr), "Toy.a_")
+    reject(forge_state(tree, _0__npy=data, _1__npy=indices, _2__npy=indptr), "Toy.a_")

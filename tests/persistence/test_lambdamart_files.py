@@ -98,7 +98,7 @@ def test_hostile_trees_do_not_reach_lightgbm(old, new, members, monkeypatch):
         unpack({**members, name: members[name].replace(old, new, 1)})
 
 
-def test_trees_for_other_columns_are_refused(members):
+def test_trees_for_other_columns_are_rejected(members):
     state = members["state.json"].replace(b'"n_features_in_":5', b'"n_features_in_":6')
     with pytest.raises(ModelFileError, match="shape \\(6,\\), but of shape \\(5,\\)"):
         unpack({**members, "state.json": state})
@@ -117,7 +117,7 @@ def test_trees_for_other_columns_are_refused(members):
         (b'"column_exponents_":{"array"', b'"column_exponents_":{"tuple"'),
     ],
 )
-def test_a_state_that_no_fit_leaves_is_refused(old, new, members):
+def test_a_state_that_no_fit_leaves_is_rejected(old, new, members):
     assert old in members["state.json"]
     state = members["state.json"].replace(old, new, 1)
     with pytest.raises(ModelFileError):
@@ -125,7 +125,7 @@ def test_a_state_that_no_fit_leaves_is_refused(old, new, members):
 
 
 def test_odd_values_under_right_hashes_raise_only_our_exception(members):
-    rng, refused = random.Random(0), 0
+    rng, rejected = random.Random(0), 0
     for _ in range(300):
         tree = json.loads(members["state.json"])
         container, key = rng.choice(list(places(tree)))
@@ -133,8 +133,8 @@ def test_odd_values_under_right_hashes_raise_only_our_exception(members):
         try:
             unpack({**members, "state.json": compact(tree)})
         except ModelFileError:
-            refused += 1
-    assert refused > 50
+            rejected += 1
+    assert rejected > 50
 
 
 def test_a_metric_of_ones_own_must_be_removed_before_saving(tmp_path):

@@ -105,16 +105,16 @@ def test_damage_under_right_hashes_raises_only_our_exception(mutate):
     members = take_apart(make_file())
     del members["manifest.json"]
     rng = random.Random(mutate.__name__ + "forged")
-    refused = 0
+    rejected = 0
     for _ in range(200):
         name = rng.choice(list(members))
         changed = {**members, name: mutate(members[name], rng)}
         try:
             _unpack(forge(changed))
         except ModelFileError:
-            refused += 1
-    # a changed number in an array or a letter in a text is still a valid model
-    assert refused >= 20
+            rejected += 1
+    # a changed number in an array or a letter in a string is still a valid model
+    assert rejected >= 20
 
 
 @pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
@@ -131,7 +131,7 @@ def test_a_damaged_archive_under_a_right_seal_raises_only_our_exception(mutate):
             _unpack(seal(mutant))
         except ModelFileError:
             continue
-        # times, attributes and the like may differ; the members may not
+        # times and attributes may differ; the members may not
         assert take_apart(mutant) == take_apart(archive)
 
 

@@ -1,4 +1,4 @@
-"""What is saved comes back, bit for bit, or is refused by name before writing."""
+"""Models come back bit for bit; values that cannot be saved are rejected by name."""
 
 import math
 import struct
@@ -221,8 +221,8 @@ def test_an_array_of_zeros_is_not_taken_for_a_bomb(tmp_path):
 def test_long_texts_are_members_of_their_own(tmp_path):
     path = tmp_path / "m"
     save(with_state(Toy(), model_="a" * 4097, short_="b" * 4096), path)
-    texts = {k: v for k, v in describe(path).members.items() if k.endswith(".txt")}
-    assert texts == {"data/0.txt": 4097}
+    strings = {k: v for k, v in describe(path).members.items() if k.endswith(".txt")}
+    assert strings == {"data/0.txt": 4097}
 
 
 class Dictionary(dict):
@@ -267,19 +267,19 @@ def test_what_cannot_be_saved_is_named_and_nothing_is_written(value, hint, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_callable_parameter_that_is_not_excepted_is_refused(tmp_path):
+def test_a_callable_parameter_that_is_not_excepted_is_rejected(tmp_path):
     with pytest.raises(TypeError, match=r"cannot save Toy\.size: a function"):
         save(Toy(size=len), tmp_path / "m")
 
 
 @pytest.mark.parametrize("stranger", [Stranger(), 3, None, Toy, "text"])
-def test_an_unknown_class_is_refused(stranger, tmp_path):
+def test_an_unknown_class_is_rejected(stranger, tmp_path):
     with pytest.raises(TypeError, match=r"cannot save an object .*LogisticRegression"):
         save(stranger, tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_subclass_is_refused(tmp_path):
+def test_a_subclass_is_rejected(tmp_path):
     class LogisticRegression2(LogisticRegression):
         pass
 
@@ -295,7 +295,7 @@ def test_a_range_keeps_its_ends_and_must_not_be_endless(tmp_path):
         save(Toy(size=range(10**9)), tmp_path / "m")
 
 
-def test_a_value_that_contains_itself_is_refused(tmp_path):
+def test_a_value_that_contains_itself_is_rejected(tmp_path):
     loop = []
     loop.append(loop)
     with pytest.raises(TypeError, match="contains itself"):
@@ -321,7 +321,7 @@ def test_state_may_not_hide_methods_or_have_odd_names(name, tmp_path):
         save(toy, tmp_path / "m")
 
 
-def test_an_inconsistent_state_is_refused_when_saving(tmp_path):
+def test_an_inconsistent_state_is_rejected_when_saving(tmp_path):
     with pytest.raises(ValueError, match="differ in length"):
         save(with_state(Checked(["a"]), weights_=[1, 2]), tmp_path / "m")
     assert list(tmp_path.iterdir()) == []
@@ -339,7 +339,7 @@ def test_an_existing_file_is_kept_unless_told_otherwise(tmp_path):
     assert load(tmp_path / "m").size == 2
 
 
-def test_a_refused_estimator_leaves_the_old_file(tmp_path):
+def test_a_rejected_estimator_leaves_the_old_file(tmp_path):
     save(Toy(size=1), tmp_path / "m")
     with pytest.raises(TypeError):
         save(Toy(size=print), tmp_path / "m", overwrite=True)

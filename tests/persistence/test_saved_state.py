@@ -1,4 +1,4 @@
-"""Files of every estimator, forged with right hashes: refused, or they score."""
+"""Files of every estimator, forged with right hashes: rejected, or they score."""
 
 import json
 import random
@@ -26,8 +26,11 @@ from persistence.forgery import (
     take_apart,
     toy_state,
 )
+from torture.amount import times
 
-pytestmark = pytest.mark.sampled(3)
+pytestmark = pytest.mark.sampled(6)
+
+N_TRIALS = times(25, 60)
 
 
 def file_of(name):
@@ -56,6 +59,7 @@ def unpack_tree(members, tree, class_name):
     return _unpack(forge(changed, **{"class": class_name}))
 
 
+@pytest.mark.rotating(3)  # fits every model
 def test_every_class_that_can_be_saved_declares_its_state_and_has_a_sample():
     names = {*REGISTRY} - {"Toy", "Checked"}
     assert all(saved_fields(find_class(name)) for name in names)
@@ -73,20 +77,20 @@ def test_a_saved_model_scores_alike(name):
 
 @pytest.mark.filterwarnings("ignore::aucmax.exceptions.UnknownCategoriesWarning")
 @pytest.mark.parametrize("name", MODELS)
-def test_a_forged_file_is_refused_or_scores(name):
+def test_a_forged_file_is_rejected_or_scores(name):
     members, class_name = file_of(name)
     rng, expected = random.Random(name), scores(name, fitted(name))
-    refused = 0
-    for _ in range(60):
+    rejected = 0
+    for _ in range(N_TRIALS):
         try:
             model = _unpack(forge_values(name, members, class_name, rng))
         except ModelFileError:
-            refused += 1
+            rejected += 1
             continue
         found = scores(name, model)
         assert found.shape == expected.shape
         assert found.dtype == np.float64
-    assert refused > 10
+    assert rejected > N_TRIALS // 6
 
 
 @pytest.mark.parametrize("word", ["has_missing", "has_other"])
@@ -104,7 +108,7 @@ def test_a_number_in_a_file_takes_no_memory(word):
     assert peak < 2**24
 
 
-def test_infinite_coefficients_are_refused():
+def test_infinite_coefficients_are_rejected():
     members, class_name = file_of("graph_ranker")
     (array,) = [
         name
@@ -117,11 +121,11 @@ def test_infinite_coefficients_are_refused():
         _unpack(forge({**members, array: bytes(content)}, **{"class": class_name}))
 
 
-def test_an_attribute_that_no_fit_leaves_is_refused():
+def test_an_attribute_that_no_fit_leaves_is_rejected():
     members, class_name = file_of("auc_svc")
     tree = json.loads(members["state.json"])
     tree["estimator"]["state"]["surprise_"] = 1
-    with pytest.raises(ModelFileError, match="'surprise_', which is not known"):
+    with pytest.raises(ModelFileError, match="unknown fitted attribute 'surprise_'"):
         _unpack(
             forge({**members, "state.json": compact(tree)}, **{"class": class_name})
         )
@@ -133,7 +137,7 @@ def test_an_attribute_that_no_fit_leaves_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "complaint"),
+    ("name", "old", "new", "problem"),
     [
         ("table_encoder", b'["name","size"]', b'["name","x"]', "names of columns"),
         ("auto_ranker", b'"items":["size",', b'"items":["x",', "other columns"),
@@ -145,17 +149,17 @@ def test_an_attribute_that_no_fit_leaves_is_refused():
         ),
     ],
 )
-def test_parts_that_learnt_from_other_columns_are_refused(name, old, new, complaint):
+def test_parts_that_learnt_from_other_columns_are_rejected(name, old, new, problem):
     members, class_name = file_of(name)
     assert old in members["state.json"]
     state = members["state.json"].replace(old, new, 1)
-    with pytest.raises(ModelFileError, match=complaint):
+    with pytest.raises(ModelFileError, match=problem):
         _unpack(forge({**members, "state.json": state}, **{"class": class_name}))
 
 
 @pytest.mark.parametrize("value", [b"[],", b'"",', b"0,", b'{"tuple":[]},'])
-def test_many_small_values_are_refused_at_once(value):
-    many = b"[" + value * (2**25 // len(value)) + b"0]"
+def test_many_small_values_are_rejected_at_once(value):
+    many = b"[" + value * (2**23 // len(value)) + b"0]"
     state = compact(toy_state(state={"a_": 0})).replace(b'"a_":0', b'"a_":' + many)
     file, begun = forge_state(state), time.process_time()
     with pytest.raises(ModelFileError, match="quotes, commas and brackets"):

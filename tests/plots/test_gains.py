@@ -26,18 +26,18 @@ def test_the_line_is_what_is_found_and_ends_with_all(sample, ax):
     assert (opened[-1], found[-1]) == (400, labels.sum())
 
 
-def test_what_can_be_opened_is_marked_and_told(sample, ax):
+def test_the_opened_cases_are_marked_and_labelled(sample, ax):
     labels, good, poor = sample
     display = GainsDisplay.from_predictions(
         labels, {"good": good, "poor": poor}, opened=50, ax=ax
     )
     n_found = int(labels[np.argsort(-good)[:50]].sum())
-    assert display.line_[0].get_label() == f"good\nopen 50, find {n_found}"
+    assert display.line_[0].get_label() == f"good\nreview 50, find {n_found}"
     assert display.marks_[0].get_xydata().tolist() == [[50.0, n_found]]
     assert f"{labels.sum()} positives among 400 rows" in ax.get_title()
 
 
-def test_lift_is_found_by_what_any_order_finds(sample, ax):
+def test_lift_is_relative_to_a_random_order(sample, ax):
     labels, good, _ = sample
     display = GainsDisplay.from_predictions(labels, good, kind="lift", opened=50, ax=ax)
     expected = labels[np.argsort(-good)[:50]].mean() / labels.mean()

@@ -24,7 +24,7 @@ def test_bars_are_the_drops_from_the_largest_down(fitted, ax):
     assert f"AUC {expected.value:.3f}" in ax.get_title()
 
 
-def test_what_is_left_out_is_told(fitted, ax):
+def test_the_label_counts_what_is_left_out(fitted, ax):
     display = ImportanceDisplay.from_estimator(
         *fitted, n_repeats=1, max_columns=2, ax=ax
     )

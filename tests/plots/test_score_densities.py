@@ -33,8 +33,8 @@ def test_the_threshold_tells_what_is_above_it(sample, ax):
     display = ScoreDensityDisplay.from_predictions(labels, good, threshold=1.0, ax=ax)
     found = (labels & (good >= 1.0)).sum()
     alarms = (~labels & (good >= 1.0)).sum()
-    told = f"at 1: {found} found, {alarms} false alarms"
-    assert display.threshold_.get_label() == told
+    text = f"at 1: {found} found, {alarms} false alarms"
+    assert display.threshold_.get_label() == text
 
 
 def test_equal_scores_and_estimators_are_drawn(sample, scorer, ax):

@@ -61,7 +61,7 @@ def test_one_direction_needs_no_legend(ax):
     assert tick_labels(ax) == ["a", "b"]
 
 
-def test_what_is_left_out_is_told(ax):
+def test_the_label_counts_what_is_left_out(ax):
     display = scorecard(CARD, max_rows=2, ax=ax)
     assert len(display.bars_) == 2
     assert ax.get_xlabel().endswith("(2 more have 20 points together)")

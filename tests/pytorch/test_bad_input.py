@@ -1,4 +1,4 @@
-"""What cannot be ranked is refused by row and by what to do, at every door."""
+"""Errors name the row and what to do, at every entry point."""
 
 import copy
 
@@ -29,12 +29,12 @@ DOORS = {
     "bank": lambda: ScoreBank(PairLogisticLoss(), 10),
     "gathered": lambda: GatheredLoss(PairLogisticLoss()),
 }
-every_door = pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+every_entry_point = pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
 Y = torch.tensor([1, 0, 1, 0])
 S = torch.tensor([1.0, 0.0, 2.0, -1.0])
 
 
-@every_door
+@every_entry_point
 @pytest.mark.parametrize(
     ("error", "logits", "labels", "message"),
     [
@@ -52,12 +52,12 @@ S = torch.tensor([1.0, 0.0, 2.0, -1.0])
         (ValueError, 7e4 * S.half(), Y, "row 0 is inf"),
     ],
 )
-def test_bad_rows_are_refused_by_name(door, error, logits, labels, message):
+def test_bad_rows_are_rejected_by_name(door, error, logits, labels, message):
     with pytest.raises(error, match=message):
         door()(logits, labels)
 
 
-@every_door
+@every_entry_point
 @pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
 def test_logits_of_every_precision_and_of_one_column_are_taken(door, kind):
     logits = S.to(kind)[:, None].requires_grad_()
@@ -69,7 +69,7 @@ def test_logits_of_every_precision_and_of_one_column_are_taken(door, kind):
     torch.testing.assert_close(value, door()(S.to(kind), Y))
 
 
-def test_weights_and_queries_are_refused_by_row():
+def test_weights_and_queries_are_rejected_by_row():
     with pytest.raises(ValueError, match="row 1 is -1"):
         PairLogisticLoss()(S, Y, sample_weight=torch.tensor([1.0, -1.0, 1.0, 1.0]))
     with pytest.raises(ValueError, match=r"shape \(4,\), got \(3,\)"):
@@ -80,7 +80,7 @@ def test_weights_and_queries_are_refused_by_row():
 
 def test_a_range_below_one_row_says_how_large_a_batch_must_be():
     logits, labels = torch.randn(80), torch.arange(80) % 4 == 0
-    message = "0.6 of the 60 negatives .* takes 100 of them, a batch of about 134 rows"
+    message = "0.6 of the 60 negatives .* needs 100 of them, a batch of about 134 rows"
     with pytest.raises(ValueError, match=message):
         PartialAUCLoss((0, 0.01))(logits, labels)
     PartialAUCLoss((0, 1 / 60))(logits, labels)

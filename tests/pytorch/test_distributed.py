@@ -11,7 +11,7 @@ from aucmax.torch import GatheredLoss, LambdaLoss, PairLogisticLoss, PairSigmoid
 
 torch.set_num_threads(1)
 LOSSES = [PairLogisticLoss(), PairSigmoidLoss(), LambdaLoss()]
-CUT = 23  # the first process has so many rows, the second the rest
+CUT = 23  # rows of the first process; the second has the rest
 
 
 def data():
@@ -84,11 +84,11 @@ def test_bad_rows_of_one_process_stop_all(tmp_path):
     multiprocessing.spawn(with_bad_rows, (str(tmp_path),), nprocs=2)
     good, bad = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
     for name in ("empty", "type", "lengths", "qid"):
-        assert good[name].startswith("RuntimeError: process 1 has rows that are no")
+        assert good[name].startswith("RuntimeError: the input of process 1 is invalid")
         assert not bad[name].startswith("RuntimeError")
     for said in (good, bad):
-        assert "as many columns" in said["columns"]
-        assert "qid or none" in said["qid of one"]
+        assert "same number of columns" in said["columns"]
+        assert "none of them qid" in said["qid of one"]
 
 
 def test_one_process_has_the_loss_itself():

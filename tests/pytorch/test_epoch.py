@@ -144,18 +144,18 @@ class Changing:
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ("labels", "gives other labels from batch 0"),
+        ("labels", "yields other labels from batch 0"),
         ("scores", "leads to other scores from batch 0"),
-        ("fewer", "gives other labels from batch 1"),
-        ("more", "gives more batches from batch 2"),
+        ("fewer", "yields other labels from batch 1"),
+        ("more", "yields more batches from batch 2"),
     ],
 )
-def test_a_loader_that_does_not_repeat_itself_is_refused(what, message):
+def test_a_loader_that_does_not_repeat_itself_is_rejected(what, message):
     with pytest.raises(ValueError, match=message):
         epoch_gradient(network(), Changing(what), PairLogisticLoss())
 
 
-def test_a_loader_without_batches_or_pairs_is_refused():
+def test_a_loader_without_batches_or_pairs_is_rejected():
     with pytest.raises(ValueError, match="no batches"):
         epoch_gradient(network(), [], PairLogisticLoss())
     with pytest.raises(TypeError, match="pairs"):

@@ -175,7 +175,7 @@ def test_gradients_pass_the_check_of_torch(name):
     assert torch.autograd.gradcheck(lambda s: LOSSES[name](s, labels), logits)
 
 
-def test_second_derivatives_that_do_not_exist_are_refused():
+def test_second_derivatives_that_do_not_exist_are_rejected():
     logits, labels = data()
     (slope,) = torch.autograd.grad(
         PairHingeLoss()(logits, labels), logits, create_graph=True
@@ -260,7 +260,7 @@ def test_ten_thousand_rows_list_no_pairs():
         (lambda: LambdaLoss("ndcg"), "metric must be one of"),
     ],
 )
-def test_bad_parameters_are_refused(make, message):
+def test_bad_parameters_are_rejected(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 

@@ -117,14 +117,14 @@ def test_half_precision_is_taken_as_it_is():
         (torch.zeros(2, 1), torch.zeros(2), r"squeeze\(1\)"),
     ],
 )
-def test_bad_input_is_refused_and_leaves_no_trace(scores, labels, message):
+def test_bad_input_is_rejected_and_leaves_no_trace(scores, labels, message):
     metric = AUROC()
     with pytest.raises(ValueError, match=message):
         metric.update(scores, labels)
     assert metric._scores == []
 
 
-def test_bad_parameters_are_refused():
+def test_bad_parameters_are_rejected():
     with pytest.raises(ValueError, match="cell_bits must be from 8 to 24"):
         AUROC(cell_bits=40)
     with pytest.raises(ValueError, match="fpr_range must satisfy"):

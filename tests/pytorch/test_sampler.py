@@ -39,8 +39,6 @@ def test_processes_share_the_batches_of_one():
     assert len({len(part) for part in parts}) == 1
     visited = {row for part in parts for batch in part for row in batch}
     assert visited == set(range(103))
-    sampler = ClassBalancedSampler(LABELS, 16, num_replicas=3, rank=0, drop_last=True)
-    assert len(sampler) == len(list(sampler)) == len(epoch()) // 3
 
 
 def test_epochs_differ_and_repeat():
@@ -71,6 +69,6 @@ def test_a_loader_takes_it():
         (NotEnoughClassesError, np.zeros(5), {}, "one class only"),
     ],
 )
-def test_bad_input_is_refused(error, labels, options, message):
+def test_bad_input_is_rejected(error, labels, options, message):
     with pytest.raises(error, match=message):
         ClassBalancedSampler(labels, **{"batch_size": 4, **options})

@@ -81,7 +81,7 @@ def test_values_and_gradients_are_those_of_the_kernels(monkeypatch, name, option
 
 
 @every_loss
-def test_columns_gaps_in_labels_and_queries_are_averaged_alike(monkeypatch, name):
+def test_columns_missing_labels_and_queries_are_averaged_equally(monkeypatch, name):
     logits, labels = data(shape=(3,))
     labels[5:30:3, 1] = torch.nan
     labels[:, 2] = 1.0
@@ -161,16 +161,16 @@ def test_bad_values_are_named_on_any_device(change, message):
 
 
 @pytest.mark.usefixtures("on_tensors")
-def test_a_range_below_one_row_is_refused_on_any_device():
+def test_a_range_below_one_row_is_rejected_on_any_device():
     logits, labels = torch.randn(80), torch.arange(80) % 4 == 0
-    with pytest.raises(ValueError, match="takes 100 of them, a batch of about 134"):
+    with pytest.raises(ValueError, match="needs 100 of them, a batch of about 134"):
         PartialAUCLoss((0, 0.01))(logits, labels)
     PartialAUCLoss((0, 1 / 60))(logits, labels)
 
 
 @pytest.fixture
 def compiler():
-    """Compile anew, as one graph, and let the graph run as it is."""
+    """Compile again, as one graph, and run the graph unchanged."""
     torch.compiler.reset()
     yield lambda call: torch.compile(call, backend="aot_eager", fullgraph=True)
     torch.compiler.reset()

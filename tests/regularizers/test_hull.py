@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from aucmax.regularizers import HullRegularizer, L1Ball, Simplex
+from aucmax.regularizers.l1 import L1Ball, Simplex
+from aucmax.regularizers.regularizer import HullRegularizer
 from aucmax.solvers.inner import level_step as level_steps
 from aucmax.solvers.inner.level_step import level_step
 

@@ -2,7 +2,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from aucmax.regularizers import L2
+from aucmax.regularizers.l2 import L2
 from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.inner.simplex_qp import minimize_on_simplex

@@ -5,12 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from aucmax.regularizers import (
-    ElasticNetBall,
-    GroupLassoBall,
-    L1Ball,
-    L2Ball,
-)
+from aucmax.regularizers.elastic_net import ElasticNetBall
+from aucmax.regularizers.group_lasso import GroupLassoBall
+from aucmax.regularizers.l1 import L1Ball
+from aucmax.regularizers.l2 import L2Ball
 
 RATIOS = [0.0, 1e-6, 0.3, 0.9, 1.0 - 1e-12, 1.0]
 SCALES = [1e-300, 1e-150, 1e-8, 1.0, 1e8, 1e150, 1e300]

@@ -9,28 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from aucmax.regularizers import (
-    L1,
-    L2,
-    BoundedL2,
-    ElasticNet,
-    ElasticNetBall,
-    GroupLasso,
-    GroupLassoBall,
-    L1Ball,
-    L2Ball,
-    ProximalRegularizer,
-)
+from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
+from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l2 import L2, L2Ball
+from aucmax.regularizers.regularizer import ProximalRegularizer
 
 pytestmark = pytest.mark.sampled(5)
 
 N = 8
-FIRST_BOUNDED = 3  # of the weights that BoundedL2 keeps from being negative
 GROUPS = [0, 2, 1, 1, 2, 0, 2, 3]  # not in order; of sizes 2, 2, 3, 1
 PENALTIES = {
     "L1": L1(),
     "L2": L2(),
-    "BoundedL2": BoundedL2(FIRST_BOUNDED),
     "ElasticNet 0": ElasticNet(0.0),
     "ElasticNet 0.3": ElasticNet(0.3),
     "ElasticNet almost 1": ElasticNet(1.0 - 1e-9),
@@ -53,7 +44,7 @@ tied = arrays(float, N, elements=st.integers(-3, 3).map(float))
 
 
 def price(name, w):
-    """What the penalty charges and the ball limits: NumPy or CVXPY, as w is."""
+    """Return the price of w, which a ball limits, by NumPy or CVXPY."""
     kind = name.replace("Ball", "").split()[0]
     is_array = isinstance(w, np.ndarray)
     norm = np.linalg.norm if is_array else cp.norm
@@ -62,9 +53,6 @@ def price(name, w):
         return norm(w, 1)
     if kind == "L2":
         return norm(w, 2) if "Ball" in name else 0.5 * square
-    if kind == "BoundedL2":
-        is_outside = is_array and (w[FIRST_BOUNDED:] < 0.0).any()
-        return np.inf if is_outside else 0.5 * square
     if kind == "GroupLasso":
         members = [np.flatnonzero(np.equal(GROUPS, g)) for g in range(4)]
         return sum(np.sqrt(m.size) * norm(w[m], 2) for m in members)
@@ -78,18 +66,12 @@ def minimum(name, build):
     if name in BALLS:
         problem = cp.Problem(cp.Minimize(build(w)), [price(name, w) <= 1.5])
     else:
-        bounds = [w[FIRST_BOUNDED:] >= 0.0] if name == "BoundedL2" else []
-        problem = cp.Problem(cp.Minimize(price(name, w) + build(w)), bounds)
+        problem = cp.Problem(cp.Minimize(price(name, w) + build(w)))
     return problem.solve(solver=cp.CLARABEL), w.value
 
 
 def inside(name, points):
-    """Shrink points until they are in the ball; a penalty takes them as they are.
-
-    But for the weights that may not be negative, which lose their signs.
-    """
-    if name == "BoundedL2":
-        return np.hstack([points[:, :FIRST_BOUNDED], abs(points[:, FIRST_BOUNDED:])])
+    """Shrink points until they are in the ball; return those of a penalty unchanged."""
     if name not in BALLS:
         return points
     shares = [min(1.0, 1.4 / max(price(name, point), 1e-9)) for point in points]
@@ -118,8 +100,6 @@ def test_value_is_the_definition(name, here):
 @given(here=tied, there=tied)
 def test_gradient_supports_the_price_from_below(name, here, there):
     regularizer = ALL[name]
-    if name == "BoundedL2":
-        here, there = inside(name, np.array([here, there]))
     gradient = regularizer.gradient(here)
     rise = regularizer.value(there) - regularizer.value(here)
     assert rise >= gradient @ (there - here) - 1e-12

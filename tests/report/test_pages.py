@@ -10,12 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 from aucmax import AUCSVC
 from aucmax.decisions import operating_point, reliability
 from aucmax.exceptions import ConstantScoresWarning
-from aucmax.model_selection import (
-    AutoRanker,
-    choose_goal,
-    compare_models,
-    report_model,
-)
+from aucmax.model_selection import AutoRanker, compare_models, report_model
+from aucmax.model_selection.goals import choose_goal
 from aucmax.report.insights import cross_fitted_probabilities, importance_of
 from aucmax.tables import TableModel, encode_target
 

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reference_margins as reference
-from aucmax.risks.instance_margin import InstanceMargin, InstanceMargins
+from aucmax.risks._pairs.margin_rows import Lowest
+from aucmax.risks.instance_margin import InstanceMargin
 from drawing import picked, spread
 
 pytestmark = pytest.mark.kernel
@@ -25,7 +26,7 @@ weights = st.one_of(
 
 
 def rounding(scores):
-    """What sums of scores may lose, also below the smallest number."""
+    """Return the rounding error of sums of scores, also below the smallest number."""
     return 1e-14 * np.abs(scores).max() + SIZE * np.finfo(float).smallest_subnormal
 
 
@@ -51,9 +52,9 @@ def test_value_and_subgradient_are_the_definition(scores, weight, data):
 @given(any_scores, weights, st.data())
 def test_sorting_once_answers_for_every_size(scores, weight, data):
     nu_pos, nu_neg = draw_nus(data, weight)
-    margins = InstanceMargins(scores, LABELS, weight)
-    positive = margins.mean_smallest_positive(np.array([nu_pos, nu_pos]))
-    negative = margins.mean_largest_negative([[nu_neg]])
+    positives, negatives = Lowest.of_classes(scores, LABELS, weight)
+    positive = positives.mean(np.array([nu_pos, nu_pos]))
+    negative = -negatives.mean(np.array([[nu_neg]]))
     assert positive.shape == (2,)
     assert negative.shape == (1, 1)
     value = InstanceMargin(nu_pos, nu_neg).bind(LABELS, weight).value(scores)
@@ -62,9 +63,9 @@ def test_sorting_once_answers_for_every_size(scores, weight, data):
 
     row = np.ones(SIZE) if weight is None else weight
     _, last = reference.lowest(scores[LABELS], row[LABELS], nu_pos)
-    assert margins.smallest_positive_threshold(nu_pos) == last
+    assert positives.threshold(nu_pos) == last
     _, last = reference.lowest(-scores[~LABELS], row[~LABELS], nu_neg)
-    assert margins.largest_negative_threshold(nu_neg) == -last
+    assert negatives.threshold(nu_neg) == last
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -90,24 +91,19 @@ def test_margins_of_many_sizes_bound_each_other():
     generator = np.random.default_rng(1)
     scores, labels = generator.normal(size=500), np.arange(500) % 5 == 0
     sizes = np.linspace(0.5, 100.0, 400)
-    margins = InstanceMargins(scores, labels)
-    means = margins.mean_smallest_positive(sizes)
-    assert (np.diff(means) >= -1e-15).all()
-    assert (means <= margins.smallest_positive_threshold(sizes) + 1e-15).all()
-    assert (np.diff(margins.mean_largest_negative(sizes)) <= 1e-15).all()
-    # one size at a time is the same
-    assert [margins.mean_smallest_positive(size) for size in sizes] == list(means)
+    for own in Lowest.of_classes(scores, labels):
+        means = own.mean(sizes)
+        assert (np.diff(means) >= -1e-15).all()
+        assert (means <= own.threshold(sizes) + 1e-15).all()
+        # one size at a time is the same
+        assert [own.mean(size) for size in sizes] == list(means)
 
 
-def test_a_size_beyond_the_class_is_refused():
+def test_a_size_beyond_the_class_is_rejected():
     scores = np.zeros(SIZE)
     message = r"nu_pos, the weight of the positives .* all positives, 4, got 4.5"
     with pytest.raises(ValueError, match=message):
         InstanceMargin(4.5, 1.0).bind(LABELS).value(scores)
-    with pytest.raises(ValueError, match=message):
-        InstanceMargins(scores, LABELS).mean_smallest_positive([1.0, 4.5])
     for nu in (0.0, -1.0, 5.1, np.nan):
         with pytest.raises(ValueError, match=r"nu_neg, .* all negatives, 5, got"):
             InstanceMargin(1.0, nu).bind(LABELS).value(scores)
-        with pytest.raises(ValueError, match=r"nu_neg, .* all negatives, 5, got"):
-            InstanceMargins(scores, LABELS).largest_negative_threshold([1.0, nu])

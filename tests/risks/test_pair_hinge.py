@@ -142,7 +142,7 @@ def test_curvature_is_the_derivative_of_the_smoothed_gradient():
 
 
 @pytest.mark.parametrize("margin", [0.0, -1.0, np.inf, np.nan, "1"])
-def test_a_margin_that_is_none_is_refused_where_it_is_used(margin):
+def test_a_margin_that_is_none_is_rejected_where_it_is_used(margin):
     risk = clone(PairHinge(margin))
     for queries in (None, [1, 1]):
         with pytest.raises(ValueError, match="margin must be positive and finite, got"):

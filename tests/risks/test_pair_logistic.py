@@ -13,7 +13,8 @@ from aucmax.risks import PairLogistic, Risk
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
 from drawing import distinct, fewer_examples, picked, places, spread
 
-pytestmark = pytest.mark.kernel
+# each test runs in one of the two ways below, or one in four of its cases
+pytestmark = [pytest.mark.kernel, pytest.mark.sampled(4)]
 
 LABELS = np.array([1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0])
 SIZE = LABELS.size
@@ -21,7 +22,7 @@ SIZE = LABELS.size
 QID = np.array([7, 7, 1, 1, 1, 7, 7, 7, 3, 3, 1, 5, 1, 7, 7, 1])
 # ends on rows and within them, from the start and not
 RANGES = [(0.0, 1.0), (0.0, 0.25), (0.0, 0.13), (0.07, 0.61), (0.5, 1.0), (0.31, 0.32)]
-# of the default accuracy, with room for the rounding of sums
+# the default accuracy, with a margin for the rounding of sums
 TOLERANCE = 1.01e-7
 TINY = 1e-300
 
@@ -551,7 +552,9 @@ def test_weights_have_no_unit_but_that_of_ranks(scale, parameters):
     level_parameters,
     st.permutations(range(SIZE)),
 )
-def test_the_order_of_rows_has_no_say_without_ties(scores, levels, parameters, order):
+def test_the_order_of_rows_does_not_matter_without_ties(
+    scores, levels, parameters, order
+):
     risk = PairLogistic(**parameters)
     value, *slopes = risk.bind(levels, queries=QID).value_gradient_hessian(scores)
     other, *other_slopes = risk.bind(
@@ -613,7 +616,7 @@ def test_the_whole_range_is_the_limit_of_ranges(scores, ranked):
 
 @pytest.mark.parametrize("parameters", EVERY_KIND)
 def test_every_number_of_threads_gives_the_same_bits(parameters, monkeypatch):
-    # threads share stretches of so many rows
+    # tasks of threads have 32 rows
     monkeypatch.setattr("aucmax.risks._pairs.level_pairs._BLOCK", 32)
     for home in ("bound_pair_logistic", "_pairs.few_pairs"):
         monkeypatch.setattr(f"aucmax.risks.{home}._MANY_ROWS", 32)
@@ -870,7 +873,7 @@ def test_a_range_needs_two_levels():
         PairLogistic(fpr_range=(0.0, 0.5), pair_weights="mauc").bind(LABELS)
 
 
-def test_thousands_of_levels_are_refused_where_each_costs_a_sweep():
+def test_thousands_of_levels_are_rejected_where_each_costs_a_sweep():
     levels = np.arange(1001)
     with pytest.raises(ValueError, match="at most 1000 levels, but labels have 1001"):
         PairLogistic(pair_weights="mauc").bind(levels)
@@ -891,7 +894,7 @@ def test_scores_that_are_not_finite_are_named_by_row(bad):
             call()
 
 
-def test_lengths_that_differ_are_refused():
+def test_lengths_that_differ_are_rejected():
     for call in (
         lambda: PairLogistic().bind(LABELS).value_gradient_hessian(np.zeros(3)),
         lambda: PairLogistic().bind(LABELS).gradient_hessian(np.zeros(3)),
@@ -905,21 +908,21 @@ def test_lengths_that_differ_are_refused():
         PairLogistic().bind(LABELS).value_gradient_hessian(np.zeros((SIZE, 1)))
 
 
-def test_negative_weights_are_refused():
+def test_negative_weights_are_rejected():
     weight = np.ones(SIZE)
     weight[4] = -1.0
     with pytest.raises(ValueError, match="row 4 weighs -1"):
         PairLogistic().bind(LABELS, weight, QID)
 
 
-def test_one_level_only_is_refused():
+def test_one_level_only_is_rejected():
     with pytest.raises(NotEnoughClassesError, match="one"):
         PairLogistic().bind(np.ones(SIZE))
     with pytest.raises(NotEnoughClassesError):
         PairLogistic().bind(LABELS, LABELS.astype(float))
 
 
-def test_queries_that_all_have_one_level_are_refused_with_their_number():
+def test_queries_that_all_have_one_level_are_rejected_with_their_number():
     with pytest.raises(NotEnoughClassesError, match="16 queries"):
         PairLogistic().bind(LABELS, queries=np.arange(SIZE))
     with pytest.raises(NotEnoughClassesError, match="4 queries"):

@@ -210,11 +210,11 @@ def test_weights_lost_in_rounding_do_no_harm():
 
 
 @pytest.mark.parametrize("nu", [0.0, -1.0, 20.5, np.inf, np.nan])
-def test_nu_beyond_the_pairs_is_refused(nu):
+def test_nu_beyond_the_pairs_is_rejected(nu):
     with pytest.raises(ValueError, match=r"at most that of all pairs, 20, got"):
         PairMargin(nu).bind(LABELS).value(np.zeros(SIZE))
 
 
-def test_differences_beyond_float64_are_refused():
+def test_differences_beyond_float64_are_rejected():
     with pytest.raises(ValueError, match=r"from -1e\+308 to 1e\+308"):
         PairMargin(1.0).bind(LABELS).value(np.where(LABELS, 1e308, -1e308))

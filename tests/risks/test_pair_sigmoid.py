@@ -149,7 +149,7 @@ def test_bad_parameters_are_named_in_use_and_not_before(kind, message):
         risk.bind([0, 1, 1]).value(np.arange(3.0))
 
 
-def test_one_class_is_refused():
+def test_one_class_is_rejected():
     with pytest.raises(NotEnoughClassesError, match="one class only"):
         PairSigmoid().bind([1, 1, 1]).value(np.arange(3.0))
     with pytest.raises(NotEnoughClassesError, match="None of the 3 queries"):

@@ -186,7 +186,7 @@ def test_a_constant_added_to_every_score_changes_nothing(scores, ends, bound, co
 
 
 @given(tied(SIZE), ranges, bounds, weights, st.permutations(range(SIZE)))
-def test_the_order_of_the_rows_has_no_say(scores, ends, bound, weight, order):
+def test_the_order_of_the_rows_does_not_matter(scores, ends, bound, weight, order):
     risk = partial_hinge(ends, bound)
     value, slope = risk.bind(LABELS, weight).value_and_gradient(scores)
     weight = None if weight is None else weight[order]

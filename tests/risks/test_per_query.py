@@ -227,7 +227,7 @@ def test_queries_with_one_class_are_counted_and_contribute_nothing():
     assert value == pytest.approx(PartialHinge().bind(LABELS[rows]).value(scores[rows]))
 
 
-def test_queries_without_any_pair_are_refused():
+def test_queries_without_any_pair_are_rejected():
     with pytest.raises(NotEnoughClassesError, match="None of the 14 queries has rows"):
         PartialHinge().bind(LABELS, queries=np.arange(SIZE))
     weight = LABELS.astype(float)
@@ -235,7 +235,7 @@ def test_queries_without_any_pair_are_refused():
         PartialHinge().bind(LABELS, weight, QID)
 
 
-def test_a_number_of_rows_that_differs_is_refused():
+def test_a_number_of_rows_that_differs_is_rejected():
     with pytest.raises(ValueError, match="queries has 14 rows, but the labels have 3"):
         PartialHinge().bind(LABELS[:3], queries=QID)
 

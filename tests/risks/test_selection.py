@@ -64,7 +64,7 @@ def test_smooth_shares_weigh_the_amount_and_no_more(side, kind, weighted, width)
     assert choice.exact.sum() == pytest.approx(amount, rel=1e-9)
     assert choice.chosen.weights.sum() <= amount * (1.0 + 1e-9)
     assert ((shares >= 0.0) & (shares <= 1.0)).all()
-    if np.abs(values).max() < 1e6:  # float64 tells thresholds apart
+    if np.abs(values).max() < 1e6:  # float64 resolves thresholds
         assert choice.chosen.weights.sum() == pytest.approx(amount, rel=1e-12)
         ramp = (side * values[rows] - choice.threshold) / width + 0.5
         np.testing.assert_allclose(shares, np.clip(ramp, 0.0, 1.0), atol=1e-7)

@@ -102,12 +102,12 @@ def test_many_rows(decimals, weighted):
 
 
 @pytest.mark.parametrize("nu", [0.0, -1.0, 20.5, np.nan])
-def test_nu_beyond_the_pairs_is_refused(nu):
+def test_nu_beyond_the_pairs_is_rejected(nu):
     with pytest.raises(ValueError, match=r"at most that of all pairs, 20, got"):
         TangentMargin(nu, 2.0).bind(LABELS).value(np.zeros(SIZE))
 
 
 @pytest.mark.parametrize("nu_center", [1.9, 4.1, np.nan])
-def test_a_centre_outside_is_refused(nu_center):
+def test_a_centre_outside_is_rejected(nu_center):
     with pytest.raises(ValueError, match=r"at least .* 2, and at most .* 4, got"):
         TangentMargin(10.0, nu_center).bind(LABELS).inner_nu_pos(np.zeros(SIZE))

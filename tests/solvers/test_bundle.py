@@ -4,13 +4,9 @@ from scipy import sparse
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.linear.linear_objective import LinearObjective
-from aucmax.regularizers import (
-    L1,
-    ElasticNet,
-    GroupLasso,
-    GroupLassoBall,
-    Simplex,
-)
+from aucmax.regularizers.elastic_net import ElasticNet
+from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
+from aucmax.regularizers.l1 import L1, Simplex
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers import BundleSolver, LevelBundleSolver, Start, StoppingRule
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem

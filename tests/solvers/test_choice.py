@@ -11,7 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from aucmax import AUCSVC
 from aucmax.exceptions import ConstantScoresWarning
-from aucmax.regularizers import L1, L2, ElasticNet, L1Ball, L2Ball
+from aucmax.regularizers.elastic_net import ElasticNet
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.solvers import Start, SubgradientSolver, choice
 
 GUIDE = Path(__file__).parents[2] / "docs" / "user_guide" / "aucsvc.md"

@@ -8,7 +8,9 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses import ScaledColumns
 from aucmax.linear.linear_objective import LinearObjective
 from aucmax.margin.margin_problem import MarginObjective
-from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
+from aucmax.regularizers.elastic_net import ElasticNet
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin

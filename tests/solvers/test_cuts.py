@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from aucmax.regularizers import L2, L1Ball, Simplex
+from aucmax.regularizers.l1 import L1Ball, Simplex
+from aucmax.regularizers.l2 import L2
 from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 

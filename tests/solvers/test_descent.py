@@ -4,7 +4,9 @@ from scipy.optimize import minimize
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.linear.linear_objective import LinearObjective
-from aucmax.regularizers import L1, L2, ElasticNet, L1Ball
+from aucmax.regularizers.elastic_net import ElasticNet
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid
 from aucmax.solvers import DescentSolver, StoppingRule
 from aucmax.solvers.descent import Descent, descend, pull_back

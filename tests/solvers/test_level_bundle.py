@@ -4,7 +4,8 @@ import pytest
 from aucmax.exceptions import IncompatibleError
 from aucmax.hypotheses import PrecomputedColumns
 from aucmax.margin.margin_problem import MarginObjective
-from aucmax.regularizers import L2, L1Ball, Simplex
+from aucmax.regularizers.l1 import L1Ball, Simplex
+from aucmax.regularizers.l2 import L2
 from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin
 from aucmax.solvers import LevelBundleSolver, Start, StoppingRule

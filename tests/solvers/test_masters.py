@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from aucmax.exceptions import IncompatibleError
-from aucmax.regularizers import L2
+from aucmax.regularizers.l2 import L2
 from aucmax.risks.contract import Support
 from aucmax.solvers.cuts import Cuts
 from aucmax.solvers.masters import CutCertificate, NearModel, master_for, step_to_zero

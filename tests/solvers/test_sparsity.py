@@ -2,7 +2,10 @@ import numpy as np
 import pytest
 
 from aucmax.linear.linear_objective import LinearObjective
-from aucmax.regularizers import L1, L2, ElasticNet, GroupLasso, L1Ball, L2Ball
+from aucmax.regularizers.elastic_net import ElasticNet
+from aucmax.regularizers.group_lasso import GroupLasso
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge
 from aucmax.risks.contract import Support
 from aucmax.solvers import BundleSolver, StoppingRule, SubgradientSolver

@@ -4,7 +4,8 @@ from scipy import sparse
 
 from aucmax.exceptions import IncompatibleError
 from aucmax.linear.linear_objective import LinearObjective
-from aucmax.regularizers import L1, L2, L2Ball
+from aucmax.regularizers.l1 import L1
+from aucmax.regularizers.l2 import L2, L2Ball
 from aucmax.risks import PairHinge, PartialHinge
 from aucmax.solvers import Start, StoppingRule, SubgradientSolver
 from penalised_problems import REGULARIZERS, RISKS, data, optimum, problem

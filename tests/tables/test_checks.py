@@ -71,11 +71,16 @@ def test_a_planted_leak_is_named(name):
     assert json.loads(json.dumps(notice.to_dict()))["columns"] == ["bill"]
 
 
-def test_many_leaks_are_a_few_notices():
-    leaks = {f"leak {k}": LABELS + 0.1 * RNG.random(ROWS) for k in range(30)}
-    notices = check_table(clean(**leaks), LABELS, FOLDS)
-    assert [len(notice.columns) for notice in notices] == [1] * 5 + [25]
-    assert "25 more columns alone rank the target" in notices[-1].text
+def test_there_is_one_notice_per_kind_with_a_count():
+    leaks = {f"leak {k}": LABELS + 0.1 * RNG.random(ROWS) for k in range(9)}
+    keys = {f"key {k}": RNG.permutation(ROWS) for k in range(2)}
+    identifier, leak = check_table(clean(**leaks, **keys), LABELS, FOLDS)
+    assert identifier.columns == ("key 0", "key 1")
+    assert "2 columns are different in every row: 'key 0', 'key 1';" in str(identifier)
+    assert "column 'key 1' is different in every row" in identifier.details[1]
+    assert len(leak.columns) == len(leak.details) == 9
+    assert str(leak).startswith("9 columns alone rank the target almost perfectly")
+    assert "'leak 4' and 4 more" in leak.text
 
 
 def test_a_strong_column_is_no_leak():
@@ -148,6 +153,7 @@ def test_a_column_that_is_constant_in_training_is_named():
     assert kinds(clean(alarm=np.zeros(ROWS), none=[None] * ROWS)) == {}
     many = {f"alarm {k}": alarm for k in range(8)}
     (notice,) = check_table(clean(**many), LABELS, FOLDS)
+    assert notice.text.startswith("8 columns have one value in all training rows")
     assert "'alarm 4' and 3 more" in notice.text
 
 

@@ -97,6 +97,9 @@ def test_rare_and_unseen_categories_share_one_indicator():
     new = encoder.transform(pl.DataFrame({"town": ["b", "c", "never seen"]}))
     assert new.tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
     assert "2 most frequent" in encoder.notices_[0]
+    twice = encoder.fit(table.with_columns(again=table.to_series()))
+    assert "2 columns have rare categories" in twice.notices_[0]
+    assert [len(twice.notices_), len(twice.column_notes_)] == [1, 2]
 
 
 def test_dates_give_days_month_and_weekday():
@@ -278,7 +281,7 @@ def test_a_table_without_any_usable_column_is_an_error_with_reasons():
 
 @pytest.mark.parametrize("table", [pl.DataFrame(), pl.DataFrame({"a": []})])
 def test_an_empty_table_is_an_error(table):
-    with pytest.raises(ValueError, match="there must be at least one of each"):
+    with pytest.raises(ValueError, match="it needs at least one of each"):
         TableEncoder().fit(table)
 
 

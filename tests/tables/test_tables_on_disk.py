@@ -12,7 +12,8 @@ from aucmax import AutoRanker
 from aucmax._core.mapped import is_mapped
 from aucmax.datasets import on_disk, open_table
 from aucmax.exceptions import IncompatibleError
-from aucmax.model_selection import find_notices, table_model
+from aucmax.model_selection import table_model
+from aucmax.model_selection.cross_validation import find_notices
 from aucmax.tables import TableEncoder, TableModel, encode_target
 
 ROWS = 900
@@ -52,6 +53,7 @@ def table(tmp_path, frame):
 
 
 @pytest.mark.filterwarnings("ignore:column 'written' holds numbers")
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["lambdamart", "linear", "svm-auc", "lightgbm"])
 def test_the_model_is_the_same_bit_for_bit(frame, table, name):
     settings = {"n_estimators": 20} if name == "lambdamart" else {}

@@ -30,9 +30,6 @@ CATEGORICAL_PARAMS = {"min_data_per_group": 5, "cat_smooth": 1, "max_cat_to_oneh
 TEXT = train(
     2, num_leaves=5, dataset=CATEGORICAL, **CATEGORICAL_PARAMS
 ).model_to_string()
-MULTI = train(
-    1, y=np.arange(400) % 3, objective="multiclass", num_class=3
-).model_to_string()
 
 
 def fields_of_first_tree(text=TEXT):

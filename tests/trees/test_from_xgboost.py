@@ -80,7 +80,7 @@ def test_trees_without_a_split_and_contributions():
     np.testing.assert_allclose(parts.sum(axis=1), twin.predict(X, raw_score=True))
 
 
-def test_categorical_splits_are_refused():
+def test_categorical_splits_are_rejected():
     X, _ = rows(0)
     X[:, 1] = np.nan_to_num(X[:, 1])
     kinds = ["q", "c", "q", "q", "q", "q"]

@@ -1,4 +1,4 @@
-"""Model texts made to break LightGBM's parser, each refused for its own reason."""
+"""Model text made to break LightGBM's parser is rejected, each for its own reason."""
 
 import re
 
@@ -7,7 +7,6 @@ import pytest
 from aucmax.trees import booster_text
 from aucmax.trees.booster_text import check_booster_text
 from trees.boosters import (
-    MULTI,
     TEXT,
     add_line,
     change,
@@ -53,8 +52,8 @@ HOSTILE = {
     "num_leaves zero": (change(num_leaves=0), "num_leaves=0 is not"),
     "num_leaves negative": (change(num_leaves=-5), "num_leaves=-5 is not"),
     "num_leaves one": (change(num_leaves=1), "num_cat|entries"),
-    "num_leaves one more": (change(num_leaves=6), "5 entries where 6 belong"),
-    "num_leaves one less": (change(num_leaves=4), "5 entries where 4 belong"),
+    "num_leaves one more": (change(num_leaves=6), "5 entries instead of 6"),
+    "num_leaves one less": (change(num_leaves=4), "5 entries instead of 4"),
     "num_leaves text": (change(num_leaves="five"), "num_leaves=five is not"),
     "num_leaves empty": (change(num_leaves=""), "num_leaves= is not"),
     **{
@@ -100,12 +99,12 @@ HOSTILE = {
         entry("threshold", 0, "infinity"),
         "threshold is not a list",
     ),
-    "threshold overflows": (entry("threshold", 0, "1e999"), "threshold holds 1e999"),
+    "threshold overflows": (entry("threshold", 0, "1e999"), "threshold has 1e999"),
     "leaf value nan": (entry("leaf_value", 0, "nan"), "leaf_value is not a list"),
     "leaf value -inf": (entry("leaf_value", 0, "-inf"), "leaf_value is not a list"),
     "leaf value overflows": (
         entry("leaf_value", 0, "-9e308"),
-        "leaf_value holds -9e308",
+        "leaf_value has -9e308",
     ),
     "leaf value text": (entry("leaf_value", 0, "x"), "leaf_value is not a list"),
     "leaf value of many digits": (
@@ -130,9 +129,9 @@ HOSTILE = {
     ),
     "boundaries too short": (change(cat_boundaries="0"), "cat_boundaries has"),
     "boundaries too long": (lengths("cat_boundaries", 1), "cat_boundaries has"),
-    "boundaries not from zero": (entry("cat_boundaries", 0, 1), "do not rise"),
-    "boundaries negative": (entry("cat_boundaries", 0, -5), "do not rise"),
-    "boundaries fall": (entry("cat_boundaries", -1, -1), "do not rise"),
+    "boundaries not from zero": (entry("cat_boundaries", 0, 1), "do not ascend"),
+    "boundaries negative": (entry("cat_boundaries", 0, -5), "do not ascend"),
+    "boundaries fall": (entry("cat_boundaries", -1, -1), "do not ascend"),
     "boundaries huge": (entry("cat_boundaries", -1, 2**31 - 1), "cat_threshold has"),
     "boundaries one more": (
         entry("cat_boundaries", -1, len(FIRST["cat_threshold"].split(" ")) + 1),
@@ -163,23 +162,26 @@ HOSTILE = {
     # sizes and places of the trees
     "sizes off by one": (
         header(r"^tree_sizes=(\d+)", r"tree_sizes=9\1"),
-        "does not lie",
+        "is not where",
     ),
-    "sizes huge": (header(r"^tree_sizes=\d+", "tree_sizes=2147483647"), "does not lie"),
+    "sizes huge": (header(r"^tree_sizes=\d+", "tree_sizes=2147483647"), "an entry out"),
     "sizes wrap": (
         header(r"^tree_sizes=\d+", "tree_sizes=18446744073709551616"),
         "not a",
     ),
-    "sizes negative": (header(r"^tree_sizes=", "tree_sizes=-"), "impossible entry"),
-    "sizes zero": (header(r"^tree_sizes=", "tree_sizes=0 "), "impossible entry"),
-    "sizes of one tree more": (header(r"^tree_sizes=.*", r"\g<0> 700"), "does not lie"),
+    "sizes negative": (
+        header(r"^tree_sizes=", "tree_sizes=-"),
+        "tree_sizes has an entry",
+    ),
+    "sizes zero": (header(r"^tree_sizes=", "tree_sizes=0 "), "tree_sizes has an entry"),
+    "sizes of one tree more": (header(r"^tree_sizes=.*", r"\g<0> 700"), "is not where"),
     "sizes of one tree less": (header(r"^(tree_sizes=\d+) .*", r"\1"), "end of trees"),
     "sizes of no tree": (header(r"^tree_sizes=.*", "tree_sizes="), "end of trees"),
     "sizes missing": (header(r"^tree_sizes=.*\n", ""), "'tree_sizes' is missing"),
-    "trees misnumbered": (TEXT.replace("Tree=1", "Tree=0"), "does not lie"),
+    "trees misnumbered": (TEXT.replace("Tree=1", "Tree=0"), "is not where"),
     "no end of trees": (TEXT.replace("end of trees", "end of treez"), "'end of trees'"),
     # header
-    "other first line": ("forest" + TEXT[4:], "starts with 'forest'"),
+    "other first line": ("forest" + TEXT[4:], "first line is 'forest'"),
     "other version": (TEXT.replace("version=v4", "version=v3"), "version is 'v3'"),
     "no version": (TEXT.replace("version=v4\n", ""), "'version' is missing"),
     "header key twice": (
@@ -196,10 +198,7 @@ HOSTILE = {
         "num_class=-1 is not",
     ),
     "num_class huge": (header("^num_class=1", "num_class=2147483647"), "num_class="),
-    "num_class alone": (
-        header("^num_class=1", "num_class=2"),
-        "num_tree_per_iteration",
-    ),
+    "num_class alone": (header("^num_class=1", "num_class=2"), "num_class=2 is not"),
     "trees per round zero": (
         header("^(num_tree_per_iteration=).", r"\g<1>0"),
         "num_tree",
@@ -208,37 +207,30 @@ HOSTILE = {
         header("^(num_tree_per_iteration=).", r"\g<1>7"),
         "num_tree",
     ),
-    "two classes, one score": (
+    "two classes": (
         TEXT.replace(
             "num_class=1\nnum_tree_per_iteration=1",
             "num_class=2\nnum_tree_per_iteration=2",
         ),
-        "does not go with",
+        "num_class=2 is not",
     ),
-    "objective of more classes": (
-        MULTI.replace(
-            "objective=multiclass num_class:3", "objective=multiclass num_class:99999"
-        ),
-        "does not go with",
+    "objective of classes": (
+        header("^objective=binary", "objective=multiclass num_class:3"),
+        "objective 'multiclass num_class:3.*' is not supported",
     ),
-    "objective of classes unsaid": (
-        MULTI.replace("objective=multiclass num_class:3", "objective=multiclass"),
-        "does not go with",
-    ),
-    "objective said twice": (
-        MULTI.replace("num_class:3", "num_class:3 num_class:3"),
-        "does not go with",
-    ),
-    "trees not a multiple": (
-        re.sub(r"(?m)^(tree_sizes=\d+ \d+) .*", r"\1", MULTI),
-        "no multiple",
+    "objective with classes": (
+        header("^objective=binary", "objective=binary num_class:3"),
+        "is not supported",
     ),
     "objective unknown": (
         header("^objective=binary", "objective=evil"),
-        "or is unknown",
+        "is not supported",
     ),
-    "objective empty": (header("^objective=.*", "objective="), "or is unknown"),
-    "objective odd": (header("^objective=.*", "objective=binary %s%n"), "unreadable"),
+    "objective empty": (header("^objective=.*", "objective="), "is not supported"),
+    "objective odd": (
+        header("^objective=.*", "objective=binary %s%n"),
+        "is not supported",
+    ),
     "feature index huge": (
         header("^max_feature_idx=3", "max_feature_idx=2147483647"),
         "max_f",
@@ -257,20 +249,23 @@ HOSTILE = {
     ),
     "names repeated": (
         header("^(feature_names=)\\S+ \\S+", r"\1a a"),
-        "different names",
+        "a name twice",
     ),
     "names with a gap": (
         header("^(feature_names=\\S+) \\S+", r"\1 "),
-        "different names",
+        "feature_names does not have 4",
     ),
-    "ranges too few": (header("^(feature_infos=)\\S+ ", r"\1"), "are not 4 ranges"),
+    "ranges too few": (
+        header("^(feature_infos=)\\S+ ", r"\1"),
+        "feature_infos does not have 4",
+    ),
     "ranges odd": (
         header("^feature_infos=\\S+", "feature_infos=%s"),
-        "are not 4 ranges",
+        "feature_infos does not have 4",
     ),
     "signs too few": (
         header("^feature_infos=", "monotone_constraints=1 0\nfeature_infos="),
-        "are not 4 signs",
+        "monotone_constraints does not have 4",
     ),
     "average with a value": (
         header("^feature_names=", "average_output=1\nfeature_names="),
@@ -289,19 +284,21 @@ HOSTILE = {
         TEXT.replace("[boosting: gbdt]", '[boosting: "]'),
         "not allowed",
     ),
-    "parameter outside": (TEXT.replace("[boosting: gbdt]", "boosting"), "what follows"),
+    "parameter outside": (
+        TEXT.replace("[boosting: gbdt]", "boosting"),
+        "after the trees",
+    ),
     "linear by parameter": (
         TEXT.replace("[linear_tree: 0]", "[linear_tree: 1]"),
         "not allowed",
     ),
-    "parser section": (TEXT + "\nparser:\n{}\nend of parser\n", "what follows"),
+    "parser section": (TEXT + "\nparser:\n{}\nend of parser\n", "after the trees"),
     "parameters do not end": (
         TEXT.replace("\nend of parameters\n", ""),
-        "what follows",
+        "after the trees",
     ),
-    "deep categories": (TEXT.replace(":null", ":" + "[" * 9999 + "]" * 9999), "pandas"),
-    "object categories": (TEXT.replace(":null", ":[[{}]]"), "pandas"),
-    "broken categories": (TEXT.replace(":null", ":[["), "Expecting value"),
+    "categories of pandas": (TEXT.replace(":null", ':[["a"]]'), "after the trees"),
+    "deep categories": (TEXT.replace(":null", ":" + "[" * 99), "after the trees"),
     # the whole
     "empty": ("", "header does not end"),
     "null byte": (TEXT.replace("num_leaves", "num\0leaves", 1), "control characters"),
@@ -318,12 +315,11 @@ def test_there_are_enough_hostile_variants():
     assert len(HOSTILE) >= 60
     assert len({text for text, _ in HOSTILE.values()}) == len(HOSTILE)
     check_booster_text(fit_sizes(TEXT))
-    check_booster_text(fit_sizes(MULTI))
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_text_is_refused(kind):
+def test_a_hostile_text_is_rejected(kind):
     text, match = HOSTILE[kind]
-    assert text not in (TEXT, MULTI)
+    assert text != TEXT
     with pytest.raises(ValueError, match=f"not a valid LightGBM model text.*{match}"):
         check_booster_text(text)

@@ -17,12 +17,12 @@ BAD_PARAMETERS = {
     "min_child_samples": (-1, "min_child_samples must be a whole number from 0"),
     "subsample": (1.5, r"subsample must be in \(0, 1\], got 1.5"),
     "colsample_bytree": (0, r"colsample_bytree must be in \(0, 1\], got 0"),
-    "reg_alpha": (-1.0, "reg_alpha must be not negative and finite, got -1.0"),
-    "reg_lambda": (np.inf, "reg_lambda must be not negative and finite, got inf"),
+    "reg_alpha": (-1.0, "reg_alpha must be finite and not negative, got -1.0"),
+    "reg_lambda": (np.inf, "reg_lambda must be finite and not negative, got inf"),
     "outside_weight": (2, "outside_weight must be a finite number from 0 to 1, got 2"),
     "n_iter_no_change": (2.5, "n_iter_no_change must be an integer of at least 1"),
     "eval_metric": ("auc", "eval_metric must be None, one of 'roc_auc', 'partial_auc'"),
-    "max_time": (-1, "max_time must be None or seconds, got -1"),
+    "max_time": (-1, "max_time must be None or a number of seconds, got -1"),
     "n_jobs": (-2, "n_jobs must be a number of threads, 0 for all cores, or None"),
     "random_state": (-1, "random_state must be a whole number from 0"),
 }
@@ -74,7 +74,7 @@ def test_params_cannot_hold_what_the_model_settles(name):
         LambdaMART(params={name: 1}).fit(X, y)
 
 
-def test_params_that_lightgbm_does_not_have_are_refused():
+def test_params_that_lightgbm_does_not_have_are_rejected():
     X, y, _ = sample(0)
     with pytest.raises(ValueError, match=r"has 'max_bins_', which .* mean 'max_bins?'"):
         LambdaMART(params={"max_bins_": 3}).fit(X, y)
@@ -83,7 +83,7 @@ def test_params_that_lightgbm_does_not_have_are_refused():
     with pytest.raises(TypeError, match=r"params must be a dict .* got list"):
         LambdaMART(params=["max_bin"]).fit(X, y)
     for boosting in ("dart", "rf"):
-        with pytest.raises(ValueError, match=f"has boosting='{boosting}'; only gbdt"):
+        with pytest.raises(ValueError, match=f"has boosting='{boosting}', which is"):
             LambdaMART(params={"boosting_type": boosting}).fit(X, y)
 
 
@@ -115,11 +115,11 @@ def test_no_value_of_params_brings_another_parameter_along(name, value):
 )
 def test_params_open_no_file_and_no_connection(name):
     X, y, _ = sample(0)
-    with pytest.raises(ValueError, match=f"'{name}', which concerns files or other"):
+    with pytest.raises(ValueError, match=f"'{name}': a fit does not use files"):
         LambdaMART(params={name: 2}).fit(X, y)
 
 
-def test_what_lightgbm_itself_refuses_is_a_value_error():
+def test_what_lightgbm_itself_rejects_is_a_value_error():
     X, y, _ = sample(0)
     with pytest.raises(
         ValueError, match=r"LightGBM rejects these parameters: .*max_bin"
@@ -160,7 +160,7 @@ def test_more_than_two_labels_are_sent_to_the_objectives_for_levels(name):
 @pytest.mark.parametrize("name", LEVELS)
 def test_bad_levels_are_named(name):
     X, y, _ = sample(0, name)
-    faults = {-1.0: "negative", 1.5: "no whole number", 2.0**60: "too large"}
+    faults = {-1.0: "negative", 1.5: "not a whole number", 2.0**60: "too large"}
     for value, fault in faults.items():
         levels = y.astype(float)
         levels[17] = value

@@ -26,6 +26,7 @@ from persistence.equality import same
 from trees.tree_samples import LEVELS, TWO, measure, sample
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OBJECTIVES)
 @pytest.mark.parametrize("with_queries", [False, True])
 def test_validation_rows_choose_the_first_best_round(name, with_queries):
@@ -183,7 +184,7 @@ def test_too_few_rows_to_hold_out_are_named():
     lonely = np.where(np.arange(400) == 7, "yes", "no")
     with pytest.raises(NotEnoughClassesError, match="class 'yes' has one row"):
         model.fit(X, lonely)
-    with pytest.raises(NotEnoughClassesError, match="all rows are of one query"):
+    with pytest.raises(NotEnoughClassesError, match="all rows belong to one query"):
         model.fit(X, y, qid=np.zeros(400))
     with pytest.raises(ValueError, match="validation_fraction must be above 0 and"):
         model.set_params(validation_fraction=1.0).fit(X, y)
@@ -203,12 +204,23 @@ def test_a_callback_sees_every_round_and_can_stop(capfd):
     assert values == model.history_["validation"].tolist()
     printed = capfd.readouterr()
     assert printed.err == ""
-    lines = printed.out.splitlines()
-    assert len(lines) == 4
-    assert lines[0].startswith("LambdaMART: round 1, ")
-    assert lines[0].endswith(f"validation {values[0]:.5f}")
-    model.set_params(callback=None, n_estimators=1).fit(X, y)
-    assert "validation" not in capfd.readouterr().out
+    (line,) = printed.out.splitlines()
+    assert line.startswith("LambdaMART: round 4, ")
+    assert line.endswith(f"validation {values[-1]:.5f}")
+
+
+@pytest.mark.parametrize(
+    ("n_estimators", "printed"), [(20, [10, 20]), (23, [10, 20, 23]), (1, [1])]
+)
+def test_a_verbose_fit_prints_every_tenth_round_and_the_last(
+    n_estimators, printed, capfd
+):
+    X, y, _ = sample(0)
+    LambdaMART(n_estimators=n_estimators, verbose=1).fit(X, y)
+    lines = capfd.readouterr().out.splitlines()
+    starts = [f"LambdaMART: round {n}, " for n in printed]
+    assert all(line.startswith(s) for line, s in zip(lines, starts, strict=True))
+    assert all("validation" not in line for line in lines)
 
 
 @pytest.mark.parametrize("name", ["auc", "ordinal"])
@@ -261,7 +273,7 @@ def test_an_interrupted_fit_leaves_the_model_as_it_was():
 def test_a_diverged_model_keeps_its_last_good_round(name, rate):
     X, y, _ = sample(0, name)
     model = LambdaMART(name, learning_rate=rate, min_child_samples=5, reg_lambda=0.0)
-    with pytest.warns(DivergedWarning, match=r"scores of round \d+ are beyond all bou"):
+    with pytest.warns(DivergedWarning, match=r"scores of round \d+ are too large or"):
         model.fit(X, y, eval_set=(X, y))
     assert model.stop_reason_ == "diverged"
     scores = model.decision_function(X)
@@ -292,7 +304,7 @@ def test_a_leaf_that_is_not_a_number_is_noticed_at_once(n_estimators, monkeypatc
     X, y, _ = sample(0)
     good = LambdaMART(n_estimators=2).fit(X, y).decision_function(X)
     monkeypatch.setattr("lightgbm.Booster", NaNInRoundThree)
-    with pytest.warns(DivergedWarning, match=r"round 3 are beyond .* keeps 2 rounds"):
+    with pytest.warns(DivergedWarning, match=r"round 3 are too large .* keeps 2 ear"):
         model = LambdaMART(n_estimators=n_estimators).fit(X, y)
     monkeypatch.undo()
     np.testing.assert_array_equal(model.decision_function(X), good)

@@ -34,7 +34,7 @@ def test_sparse_rows_and_weights():
     assert LambdaRankBaseline(n_estimators=2).fit(X, LEVELS).model_text_
 
 
-def test_it_is_saved_and_a_damaged_model_is_refused(tmp_path):
+def test_it_is_saved_and_a_damaged_model_is_rejected(tmp_path):
     model = LambdaRankBaseline(n_estimators=3).fit(X, LEVELS, qid=QUERIES)
     aucmax.save(model, tmp_path / "m.aucmax")
     loaded = aucmax.load(tmp_path / "m.aucmax")

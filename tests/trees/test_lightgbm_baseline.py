@@ -18,7 +18,7 @@ def test_scores_are_log_odds_of_the_second_label():
     np.testing.assert_array_equal(model.predict(X) == "yes", scores > 0)
 
 
-def test_lightgbm_refuses_other_widths_and_one_class():
+def test_lightgbm_rejects_other_widths_and_one_class():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
     model = LightGBMBaseline(n_estimators=3).fit(X, y)
@@ -38,7 +38,7 @@ def test_lightgbm_uses_its_new_trees_after_another_fit():
     assert np.corrcoef(first, model.decision_function(X))[0, 1] < 0
 
 
-def test_lightgbm_with_damaged_text_is_refused_before_its_parser_sees_it():
+def test_lightgbm_with_damaged_text_is_rejected_before_its_parser_sees_it():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     model = LightGBMBaseline(n_estimators=3).fit(X, X[:, 0] > 0)

@@ -251,7 +251,9 @@ def test_cross_validation_takes_both():
         ("auc", np.arange(80) // 40, NotEnoughClassesError, "None of the 2 queries"),
     ],
 )
-def test_labels_without_anything_to_rank_are_refused(objective, labels, error, message):
+def test_labels_without_anything_to_rank_are_rejected(
+    objective, labels, error, message
+):
     data = lgb.Dataset(np.zeros((80, 1)), labels, group=[40, 40]).construct()
     plugin = objectives.lightgbm(objective)
     for call in (plugin.objective, plugin.metric):
@@ -260,7 +262,7 @@ def test_labels_without_anything_to_rank_are_refused(objective, labels, error, m
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_scores_that_have_diverged_are_refused(value):
+def test_scores_that_have_diverged_are_rejected(value):
     plugin = objectives.lightgbm()
     scores = np.zeros(SAMPLE.qid.size)
     scores[7:9] = value
@@ -276,7 +278,7 @@ def test_an_error_of_the_objective_reaches_the_caller_of_train():
 
 
 @pytest.mark.parametrize("make", [objectives.lightgbm, objectives.xgboost])
-def test_bad_arguments_are_refused_at_once(make):
+def test_bad_arguments_are_rejected_at_once(make):
     with pytest.raises(ValueError, match=r"'logistic', 'auc', .* got 'ndcg'"):
         make("ndcg")
     with pytest.raises(ValueError, match="fpr_range must satisfy"):

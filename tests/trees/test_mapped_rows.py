@@ -76,7 +76,7 @@ def test_rows_are_chosen_twice():
     np.testing.assert_array_equal(sequence[1], X[2])
 
 
-def test_infinity_is_refused_with_its_place():
+def test_infinity_is_rejected_with_its_place():
     X, y = rows_of(0)
     X[17, 3] = np.inf
     with pytest.raises(ValueError, match="infinity in row 17, column 3"):

@@ -181,7 +181,7 @@ def test_labels_set_anew_are_noticed():
     )
 
 
-def test_bad_rows_are_refused():
+def test_bad_rows_are_rejected():
     plugin = objectives.xgboost()
     with pytest.raises(NotEnoughClassesError, match="one class only"):
         train(plugin, xgb.DMatrix(SAMPLE.X, np.ones(SAMPLE.qid.size)))

@@ -12,12 +12,11 @@ from typing import BinaryIO, NoReturn
 
 try:
     import fcntl
-except ImportError:
-    # Windows: an open file cannot be removed there, see _remove_if_dead
+except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _SUFFIX = ".aucmax-partial"
-#: what the system says where no room is left
+#: error numbers of a full disk
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -28,30 +27,22 @@ def atomic_output(
     """Open a file that appears under its name only when it is complete.
 
     The bytes go to a hidden file in the same folder, are flushed to the disk, and the
-    finished file then takes the name in one step. If the block raises (Ctrl-C included)
-    the hidden file is removed and an older file of that name is untouched. The next
-    writer removes what a killed process left behind for this name, but not a file that
-    another process is still writing.
+    finished file is then renamed in one step. If the block raises (Ctrl-C included) the
+    hidden file is removed and an older file of that name is untouched. The next writer
+    removes hidden files of killed processes for this name, but not those that another
+    process is still writing.
 
     Parameters
     ----------
     path : str or path-like
-        Where the file shall be. A symbolic link is followed.
+        Where to write the file. A symbolic link is followed.
     overwrite : bool, default=False
-        Whether a file that is already there may be replaced.
+        Whether to replace an existing file.
 
     Yields
     ------
     file
         The file, open for bytes.
-
-    Raises
-    ------
-    FileExistsError
-        There is a file of that name and `overwrite` is False.
-    OSError
-        The folder does not exist or may not be written, the disk is full, or the path
-        is a folder, a device or a pipe.
 
     Examples
     --------
@@ -85,8 +76,8 @@ def atomic_output(
         if isinstance(error, OSError) and error.errno in DISK_FULL:
             raise OSError(
                 error.errno,
-                "no room left on the disk; nothing was written. Free some space, or "
-                "choose another folder",
+                "the disk is full; nothing was written. Free some space, or choose "
+                "another folder",
                 str(target),
             ) from error
         raise
@@ -101,30 +92,28 @@ def _check_target(target: Path, overwrite: bool) -> int | None:
         return None
     except OSError as error:
         _raise_unwritable(error, target)
+    number, problem = 0, ""
     if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(
-            errno.EISDIR, "this is a folder; give the name of a file in it", str(target)
-        )
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(
-            errno.EINVAL, "not a regular file, so it cannot be replaced", str(target)
-        )
-    if not overwrite:
+        number, problem = errno.EISDIR, "this is a folder; give the name of a file"
+    elif not stat.S_ISREG(status.st_mode):
+        number, problem = errno.EINVAL, "not a regular file, so it cannot be replaced"
+    elif not overwrite:
         _raise_exists(target)
-    if not os.access(target, os.W_OK):
-        raise PermissionError(
-            errno.EACCES,
+    elif not os.access(target, os.W_OK):
+        number = errno.EACCES
+        problem = (
             "the old file is write-protected; choose another name, or change its "
-            "permissions",
-            str(target),
+            "permissions"
         )
+    if problem:  # OSError picks the fitting subclass from the number
+        raise OSError(number, problem, str(target))
     return status.st_mode & 0o777  # never setuid, setgid or sticky
 
 
 def _raise_exists(target: Path) -> NoReturn:
     raise FileExistsError(
         errno.EEXIST,
-        "there is a file of this name already; choose another name, or allow "
+        "a file of this name exists already; choose another name, or allow "
         "overwriting it (overwrite=True)",
         str(target),
     )
@@ -137,18 +126,17 @@ def _raise_unwritable(error: OSError, target: Path) -> NoReturn:
         errno.ENOENT: f"the folder {folder!r} does not exist; create it first",
         errno.ENOTDIR: f"{folder!r} is not a folder; choose another path",
         errno.EACCES: f"no permission to write in {folder!r}; choose another folder",
-        errno.EPERM: f"no permission to write in {folder!r}; choose another folder",
         errno.EROFS: f"{folder!r} is on a read-only disk; choose another folder",
         errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
     }
+    hints[errno.EPERM] = hints[errno.EACCES]
     if error.errno not in hints:
         raise error
-    # OSError picks the fitting subclass from the number
     raise OSError(error.errno, hints[error.errno], str(target)) from error
 
 
 def _create_partial(target: Path) -> tuple[Path, int]:
-    """Create and lock a hidden file beside `target` under a name nobody else has."""
+    """Create and lock a hidden file beside `target` under a unique name."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         partial = target.with_name(_prefix(target) + secrets.token_hex(8) + _SUFFIX)
@@ -159,7 +147,7 @@ def _create_partial(target: Path) -> tuple[Path, int]:
             _raise_unwritable(error, target)
         if _lock(descriptor) is not False and partial.exists():
             return partial, descriptor
-        # a cleaner saw the file before it was locked and took it for a dead one
+        # another writer removed the file before it was locked
         os.close(descriptor)
 
 
@@ -193,11 +181,9 @@ def _remove_dead_partials(target: Path) -> None:
 
 
 def _remove_if_dead(partial: Path) -> None:
-    """Remove a hidden file unless its writer lives."""
-    # A writer holds a lock, which the system frees when the process dies, however it
-    # dies. On Windows removing a file that is open fails by itself.
+    """Remove a hidden file unless its writer is alive and so holds a lock."""
     with suppress(OSError):
-        if fcntl is None:
+        if fcntl is None:  # Windows cannot remove an open file
             partial.unlink()
             return
         descriptor = os.open(partial, os.O_RDWR | os.O_NOFOLLOW)
@@ -212,7 +198,7 @@ def _publish(partial: Path, target: Path, overwrite: bool) -> None:
     if overwrite:
         os.replace(partial, target)
         return
-    # Both refuse a name that appeared while we wrote; rename does so on Windows only.
+    # Both fail if the name exists by now; rename does so on Windows only.
     take_name = os.rename if os.name == "nt" else os.link
     try:
         take_name(partial, target)
@@ -227,7 +213,7 @@ def _publish(partial: Path, target: Path, overwrite: bool) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a power cut, where the system can promise that."""
+    """Make the new name survive a power cut, if the system supports that."""
     if os.name == "nt":
         return
     with suppress(OSError):

@@ -1,8 +1,8 @@
 """Numba's ``njit``, which compiles for large arrays only, and survives a bad cache.
 
-Importing numba takes half a second, and so does compiling a loop. Python runs one over
-few rows in milliseconds, with equal bits: so it does, until that has taken long. An
-outermost loop decides for all others.
+Importing numba takes half a second, and so does compiling a loop. Python runs a loop
+over few rows in milliseconds, with equal bits, so it does until its time adds up. The
+outermost loop decides for the loops that it calls.
 """
 
 import os
@@ -26,8 +26,8 @@ _reported: set[str] = set()  # each once per process
 
 
 def njit(*, cache: bool = False, nogil: bool = False, inline: str = "never") -> Any:
-    """Return a decorator; no option takes the entry point from Python off a loop."""
-    # no loop divides by 0; not to check for it saves a sixth of the time to compile
+    """Return a decorator that makes a `Loop` of a function."""
+    # no loop divides by 0; omitting the check saves a sixth of the compile time
     return partial(Loop, cache=cache, nogil=nogil, inline=inline, error_model="numpy")
 
 
@@ -105,7 +105,7 @@ def _try_cache(folder: str, use: Any, *args: Any) -> Any:
 
 
 def _run_in_thread(work: Any, *args: Any) -> Any:
-    """Let numba finish while the main thread hears Ctrl-C, which LLVM would lose."""
+    """Compile in a thread: the main thread gets Ctrl-C, which LLVM would lose."""
     if threading.current_thread() is not threading.main_thread():
         return work(*args)
     outcome = ThreadPoolExecutor(1, "aucmax-compiler").submit(work, *args)

@@ -1,7 +1,7 @@
-"""Dask's collections: recognised without loading Dask, and sent to `aucmax.dask`.
+"""Dispatch of Dask's collections, recognised without loading Dask, to `aucmax.dask`.
 
-That package registers its functions in `IMPLEMENTATIONS`; `aucmax/__init__.py`, which
-is above all packages, sets how to import it.
+That package registers its functions in `IMPLEMENTATIONS`; `aucmax/__init__.py` sets the
+function that imports it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: functions for Dask's collections, by the name of what they replace
+#: functions for Dask's collections, by the name of the function that they replace
 IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
 _LOADERS: list[Callable[[], None]] = []
 
@@ -24,12 +24,12 @@ def set_dask_loader(load: Callable[[], None]) -> None:
 
 
 def is_dask(values: Any) -> bool:
-    """Recognise an array, series or frame of Dask by the method that all have."""
+    """Return whether this is a Dask array, series or frame."""
     return hasattr(type(values), "__dask_graph__")
 
 
 def dask_version(name: str) -> Callable[..., Any]:
-    """Return what replaces a function where rows are a collection of Dask."""
+    """Return the implementation of a function for Dask's collections."""
     if not IMPLEMENTATIONS:
         for load in _LOADERS:
             load()
@@ -37,7 +37,7 @@ def dask_version(name: str) -> Callable[..., Any]:
 
 
 def dispatch_to_dask(metric: Callable[P, T]) -> Callable[P, T]:
-    """Let a metric of arrays take Dask's collections, by its version for them."""
+    """Make a metric of arrays accept Dask's collections."""
 
     @wraps(metric)
     def either(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -50,7 +50,7 @@ def dispatch_to_dask(metric: Callable[P, T]) -> Callable[P, T]:
 
 
 def map_over_partitions(method: Callable[..., T]) -> Callable[..., T]:
-    """Let a method with one result per row take a collection, and return a lazy one."""
+    """Make a method with one result per row accept a collection; return a lazy one."""
 
     @wraps(method)
     def either(self: Any, X: Any) -> T:

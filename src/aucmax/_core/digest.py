@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-_LENGTH = 16  # of the characters that are shown: 64 bits
-_BLOCK = 2**24  # bytes that are brought into order at a time
+_LENGTH = 16  # hexadecimal digits: 64 bits
+_BLOCK = 2**24  # bytes that are made contiguous at a time
 
 
 def digest_rows(table: Any, vectors: Iterable[Any]) -> str:
@@ -38,9 +38,9 @@ def _add_column(digest: Any, column: Any) -> None:
         physical = column.to_physical()
         _add_array(digest, physical.fill_null(0).to_numpy())
     else:
-        texts = column.cast(pl.String, strict=False).fill_null("")
-        _add_array(digest, texts.str.len_bytes().to_numpy())
-        digest.update((texts.str.join("").item() or "").encode())
+        strings = column.cast(pl.String, strict=False).fill_null("")
+        _add_array(digest, strings.str.len_bytes().to_numpy())
+        digest.update((strings.str.join("").item() or "").encode())
 
 
 def _add_array(digest: Any, values: Any) -> None:

@@ -61,7 +61,7 @@ model : estimator
 y_scores : array-like of shape (n_rows,), or a mapping from names to such
     Scores of one model, or of several by name, for the same rows.
 name : str, default=None
-    What the picture calls the model.
+    Name of the model in the legend.
 ax : matplotlib.axes.Axes, default=None
     Where to draw; a new figure by default.
 max_time : float, default=None
@@ -69,8 +69,8 @@ max_time : float, default=None
 n_jobs : int, default=1
     Number of folds that run at the same time, each in its own process.
 callback : callable, default=None
-    Called after each iteration with a :class:`~aucmax.solvers.Progress`; a true
-    answer stops the fit. Not stored by :func:`aucmax.save`.
+    Called after each iteration with its progress; the fit stops if it returns true.
+    Not stored by :func:`aucmax.save`.
 verbose : int, default=0
     Whether to write one line per iteration or round to standard output.
 figure_, ax_
@@ -85,12 +85,12 @@ _SELF = "self : object\n    The fitted model."
 
 
 def documented(target: T) -> T:
-    """Add to a docstring the entries of parameters that it leaves out.
+    """Add the entries of parameters that a docstring omits.
 
     A class gets entries for its constructor, from its bases too, and for the fitted
     attributes that it or a base annotates. Its methods take entries from these, from
-    its `fit` and from the methods before them, and the description of what they return
-    from the method that they override, or else from their annotation.
+    its `fit` and from the methods before them, and Returns sections from the method
+    that they override, or else from their annotation.
     """
     if not isinstance(target, type):
         _complete(target, _SHARED)

@@ -32,15 +32,17 @@ def unpack_eval_set(eval_set: Any) -> EvalSet:
         if unknown or missing:
             fault = f"an unknown key {unknown[0]!r}" if unknown else f"no {missing[0]}"
             raise ValueError(
-                f"eval_set has {fault}; its keys are 'X', 'y', and if need be "
+                f"eval_set has {fault}; its keys are 'X', 'y', and optionally "
                 "'sample_weight' and 'qid'."
             )
         return EvalSet(**eval_set)
     if isinstance(eval_set, tuple | list) and len(eval_set) == 2:
         return EvalSet(*eval_set)
+    length = f" of {len(eval_set)}" if isinstance(eval_set, tuple | list) else ""
     raise ValueError(
-        "eval_set must be one pair (X, y), or a dict with the keys 'X', 'y', and if "
-        f"need be 'sample_weight' and 'qid'; got {_shape(eval_set)}."
+        "eval_set must be one pair (X, y), or a dict with the keys 'X', 'y', and "
+        "optionally 'sample_weight' and 'qid'; got a "
+        f"{type(eval_set).__name__}{length}."
     )
 
 
@@ -70,7 +72,7 @@ def hold_out(
         if queries.size < 2:
             raise NotEnoughClassesError(
                 f"validation_fraction={fraction:g} holds out whole queries, but all "
-                f"rows are of one query. {_OR_GIVE_ROWS}"
+                f"rows belong to one query. {_OR_GIVE_ROWS}"
             )
         is_held = np.isin(groups, _share_of(queries, fraction, random))
         for part, own in (("training", ~is_held), ("validation", is_held)):
@@ -85,14 +87,7 @@ def hold_out(
 def _share_of(
     values: NDArray[Any], fraction: float, random: np.random.RandomState
 ) -> NDArray[Any]:
-    """Draw a share of some values: at least one, and never all."""
+    """Draw a share of some values: at least one, but not all."""
     n_drawn = min(max(1, round(fraction * values.size)), values.size - 1)
     drawn: NDArray[Any] = random.permutation(values)[:n_drawn]
     return drawn
-
-
-def _shape(eval_set: Any) -> str:
-    kind = type(eval_set).__name__
-    if isinstance(eval_set, tuple | list):
-        return f"a {kind} of {len(eval_set)}"
-    return f"a {kind}"

@@ -1,4 +1,4 @@
-"""Checks of training data: those of scikit-learn, with messages that say what to do."""
+"""Checks of training data: those of scikit-learn, with messages that give advice."""
 
 from typing import Any
 
@@ -32,11 +32,16 @@ def check_features(
 ) -> Any:
     """Return the features as a float matrix; of Dask's collections, a `RowMatrix`.
 
-    When fitting, whether they are `finite` is left to the first product with the data,
-    which shows a NaN for free.
+    By default a fit does not check for NaN: the first product with the data shows it.
     """
     if is_dask(X):
-        return _check_parted_features(estimator, X)
+        if not getattr(estimator, "_fits_dask", False):
+            raise IncompatibleError(
+                f"{type(estimator).__name__}, with these parameters, does not support "
+                "Dask collections. Use AUCSVC, LinearRankerCV or MarginRanker on "
+                "features, or compute() X first."
+            )
+        return dask_version("check_features")(estimator, X)
     if is_on_disk(X):
         validate_data(estimator, X.head(1), reset=fitting, skip_check_array=True)
         return X.mapped()
@@ -65,20 +70,10 @@ def check_features(
         ) from error
 
 
-def _check_parted_features(estimator: Any, X: Any) -> Any:
-    if not getattr(estimator, "_fits_dask", False):
-        raise IncompatibleError(
-            f"{type(estimator).__name__}, with these parameters, cannot be fitted to "
-            "rows in parts. Use AUCSVC, LinearRankerCV or MarginRanker on features, or "
-            "compute() X first."
-        )
-    return dask_version("check_features")(estimator, X)
-
-
 def check_training_data(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Any, NDArray[Any], BoolArray, FloatArray | None]:
-    """Check what a two-class `fit` receives: X, labels, who is positive, weights."""
+    """Return the checked X, classes, labels and weights of a two-class `fit`."""
     X = check_features(estimator, X, fitting=True)
     return X, *check_two_labels(estimator, y, sample_weight, X.shape[0])
 
@@ -108,7 +103,7 @@ def check_relevance_levels(estimator: Any, y: ArrayLike, name: str = "y") -> Int
     values = check_scores(_required(estimator, y), name=name)
     faults = {
         "negative": values < 0.0,
-        "no whole number": values != np.floor(values),
+        "not a whole number": values != np.floor(values),
         "too large": values >= _TOO_LARGE,
     }
     for fault, rows in faults.items():
@@ -117,7 +112,7 @@ def check_relevance_levels(estimator: Any, y: ArrayLike, name: str = "y") -> Int
             raise ValueError(
                 f"{name} must hold levels of relevance, whole numbers from 0, but row "
                 f"{row} is {values[row]:g}, which is {fault}. Number the levels 0, 1, "
-                "2 and so on."
+                "2, ..."
             )
     return values.astype(np.int64)
 
@@ -135,7 +130,7 @@ def levels_with_weight(levels: IntArray, weight: FloatArray | None) -> IntArray:
 
 
 def explain_non_finite(X: Any, names: Any, *, gaps: bool = False) -> str:
-    """Return where data are not finite, or that they overflow; `gaps` may be NaN."""
+    """Return an error message for data that are not finite; `gaps` allows NaN."""
     rows = as_row_matrix(X)
     chosen, largest = np.ones(rows.shape[0], dtype=bool), 0.0
     found = rows.reduce_rows(_first_fault, chosen, gaps=gaps)
@@ -203,7 +198,7 @@ def _unusable(name: str, error: Exception) -> Exception:
 
 
 def _reject_dates(X: Any) -> None:
-    """Reject dates and spans of time, which numpy would count in an unknown unit."""
+    """Reject dates and durations, which numpy would count in an unknown unit."""
     if not hasattr(X, "columns"):
         columns = {"X": getattr(X, "dtype", None)}
     else:
@@ -221,7 +216,7 @@ def _reject_dates(X: Any) -> None:
 
 
 def _first_text_cell(X: Any) -> str | None:
-    """Find a cell that is text and no number, to name it in a message."""
+    """Return a description of the first cell that is text and not a number."""
     if not hasattr(X, "__array__") or sparse.issparse(X):
         return None
     table = np.asarray(X)
@@ -230,14 +225,9 @@ def _first_text_cell(X: Any) -> str | None:
     names = getattr(X, "columns", range(table.shape[1]))
     for column, name in enumerate(names):
         for row, cell in enumerate(table[:, column]):
-            if isinstance(cell, str | bytes) and not _is_number(cell):
-                return f"column {name!r} is {cell!r} in row {row}"
+            if isinstance(cell, str | bytes):
+                try:
+                    float(cell)
+                except ValueError:
+                    return f"column {name!r} is {cell!r} in row {row}"
     return None
-
-
-def _is_number(text: str | bytes) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -1,13 +1,11 @@
-"""Which rows are held out: folds by class, unit (group or query), or time.
+"""Folds by class, unit (group or query), or time.
 
-Three policies: `split_rows` has the number of folds that is asked for, or raises;
-`divide_rows` has as many as the rows allow; `plan_folds` also plans where the weights
-of an ensemble are learned. No unit is divided; with times each fold is later than the
-rows that its model learns from.
+`split_rows` returns the requested number of folds, or raises; `divide_rows` as many as
+the rows allow; `plan_folds` also plans where the weights of an ensemble are learned. No
+unit is divided; with times each fold is later than the rows that its model learns from.
 """
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -21,11 +19,11 @@ from aucmax.exceptions import NotEnoughClassesError
 RowNumbers: TypeAlias = NDArray[np.intp]
 #: Training and test rows of each fold.
 Folds: TypeAlias = list[tuple[RowNumbers, RowNumbers]]
-#: What folds depend on, an `aucmax.tables.Target`, whose package is above this one.
+#: An `aucmax.tables.Target`, whose package is above this one.
 RowsToDivide: TypeAlias = Any
 
 _DEFAULT_FOLDS = 5
-# Beyond this number of units chance balances the classes, and counting takes seconds.
+# More units are balanced by chance, and counting them takes seconds.
 _MAX_BALANCED_UNITS = 1_000
 # `plan_folds` uses all folds up to the first number of rows, and two up to the second.
 _MAX_ROWS_FOR_ALL_FOLDS = 20_000
@@ -33,18 +31,18 @@ _MAX_ROWS_FOR_TWO_FOLDS = 100_000
 
 
 def unit_of_rows(queries: Any, groups: Any, times: Any) -> Any:
-    """Return what no fold divides: groups, else queries, else None."""
+    """Return the units that no fold divides: groups, else queries, else None."""
     if times is not None and (groups is not None or queries is not None):
         raise ValueError(
-            "times cannot be combined with groups or queries: folds go by one of them."
+            "times cannot be combined with groups or queries; use one of them."
         )
     if groups is None or queries is None:
         return queries if groups is None else groups
     pairs = np.unique(np.column_stack([queries, groups]), axis=0)
     if len(pairs) > np.unique(queries).size:
         raise ValueError(
-            "rows of one query belong to several groups, so one of the two would be "
-            "divided between folds. Choose groups of whole queries, or leave them out."
+            "rows of one query belong to several groups, so folds would divide one of "
+            "the two. Use groups of whole queries, or leave them out."
         )
     return groups
 
@@ -52,7 +50,7 @@ def unit_of_rows(queries: Any, groups: Any, times: Any) -> Any:
 def class_folds(
     labels: NDArray[Any], n_folds: int, random_state: Any, n_repeats: int = 1
 ) -> Folds:
-    """Deal out rows class by class; again with other random numbers in each repeat."""
+    """Return stratified folds, with other random numbers in each repeat."""
     splitter = RepeatedStratifiedKFold(
         n_splits=n_folds, n_repeats=n_repeats, random_state=random_state
     )
@@ -74,7 +72,7 @@ def unit_folds(
     *,
     is_balanced: bool | None = None,
 ) -> Folds:
-    """Deal out whole units; by default up to 1,000 by class and more at random."""
+    """Return folds of whole units: stratified up to 1,000 units, more at random."""
     known, codes = np.unique(unit, return_inverse=True)
     if is_balanced is None:
         is_balanced = known.size <= _MAX_BALANCED_UNITS
@@ -86,9 +84,9 @@ def unit_folds(
 
 
 def time_folds(times: FloatArray, n_folds: int) -> Folds:
-    """Cut rows by time into N + 1 parts, each tested by a model of all before it.
+    """Cut rows by time into N + 1 parts, or fewer, each tested by a model of the past.
 
-    Rows of one time stay together, so that there may be fewer folds.
+    Rows of one time stay together.
     """
     parts = np.array_split(np.sort(times), n_folds + 1)
     starts = np.unique([part[0] for part in parts if part.size])[1:]
@@ -104,7 +102,14 @@ def time_folds(times: FloatArray, n_folds: int) -> Folds:
 
 def has_both_classes(labels: NDArray[Any]) -> bool:
     """Return whether some rows are positive and some are not."""
-    return bool(0 < np.count_nonzero(labels) < labels.size)
+    return _rarer_class(labels)[0] > 0
+
+
+def _rarer_class(labels: NDArray[Any]) -> tuple[int, str]:
+    """Return the number of rows of the rarer class, and its name."""
+    n_positive = int(np.count_nonzero(labels))
+    n_negative = labels.size - n_positive
+    return min((n_positive, "positive"), (n_negative, "negative"), key=lambda c: c[0])
 
 
 def divide_rows(
@@ -113,31 +118,26 @@ def divide_rows(
     *,
     unit: NDArray[np.int64] | None = None,
     times: FloatArray | None = None,
-    random_state: int = 0,
 ) -> Folds:
     """Return at most N folds with both classes to learn from; none if none has."""
-    n_positive = int(np.count_nonzero(labels))
-    rarer = min(n_positive, labels.size - n_positive)
+    n_folds = n_folds if times is not None else min(n_folds, _rarer_class(labels)[0])
+    if times is None and unit is not None:
+        n_folds = min(n_folds, np.unique(unit).size)
     folds: Folds = []
     if times is not None:
         folds = time_folds(times, n_folds)
-    elif unit is not None:
-        if (n_folds := min(n_folds, rarer, np.unique(unit).size)) > 1:
-            folds = unit_folds(labels, unit, n_folds, random_state)
-    elif (n_folds := min(n_folds, rarer)) > 1:
-        folds = class_folds(labels, n_folds, random_state)
+    elif n_folds > 1 and unit is not None:
+        folds = unit_folds(labels, unit, n_folds, random_state=0)
+    elif n_folds > 1:
+        folds = class_folds(labels, n_folds, random_state=0)
     return [fold for fold in folds if has_both_classes(labels[fold[0]] > 0)]
 
 
 def split_rows(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Folds:
     """Return N folds with enough rows to test on, or raise; by default up to 5."""
     unit = unit_of_rows(rows.queries, rows.groups, rows.times)
-    if (times := rows.times) is not None:
-        return _first_sound(rows, n_folds, 1, lambda n: time_folds(times, n))
-    if rows.groups is not None:
-        return _first_sound(
-            rows, n_folds, 2, lambda n: _group_folds(rows, n, random_state)
-        )
+    if rows.times is not None or rows.groups is not None:
+        return _first_usable(rows, n_folds, random_state)
     n_folds = _check_number(rows, n_folds)
     if rows.queries is not None:
         return _query_folds(rows, unit, n_folds, random_state)
@@ -156,49 +156,43 @@ def _is_usable(rows: RowsToDivide) -> BoolArray:
 
 def _check_number(rows: RowsToDivide, n_folds: int | None) -> int:
     """Return a number of folds that the classes, or the queries, allow."""
-    n_positive = int(np.count_nonzero(rows.relevant))
-    smaller = min(n_positive, rows.labels.size - n_positive)
-    n_usable = 0
+    smaller, which = _rarer_class(rows.relevant)
+    most = smaller // 2
     if rows.queries is not None:
-        n_usable = np.unique(rows.queries[_is_usable(rows)]).size
-    most = smaller // 2 if rows.queries is None else n_usable
+        most = np.unique(rows.queries[_is_usable(rows)]).size
     n_folds = max(2, min(_DEFAULT_FOLDS, most)) if n_folds is None else n_folds
     if n_folds < 2:
         raise ValueError(f"at least 2 folds are needed, got {n_folds}.")
     if n_folds <= most:
         return n_folds
-    advice = (
-        f"use {most} folds or fewer"
-        if most >= 2
-        else "more of them are needed to compare models"
-    )
+    advice = f"use {most} folds or fewer" if most >= 2 else "add more of them"
     if rows.queries is not None:
         raise ValueError(
-            f"{n_usable} of the {np.unique(rows.queries).size} queries have rows of "
-            f"two classes, but {n_folds} folds need {n_folds}, one in each; {advice}."
+            f"{most} of the {np.unique(rows.queries).size} queries have rows of two "
+            f"classes, but {n_folds} folds need {n_folds}, one in each; {advice}."
         )
-    which = "positive" if smaller == n_positive else "negative"
     raise ValueError(
         f"{smaller} row{'s are' if smaller > 1 else ' is'} {which}, but {n_folds} "
         f"folds need {2 * n_folds}, two in each; {advice}."
     )
 
 
-def _first_sound(
-    rows: RowsToDivide, n_folds: int | None, fewest: int, split: Callable[[int], Folds]
-) -> Folds:
-    """Return the number of folds asked for, or the largest possible number."""
+def _first_usable(rows: RowsToDivide, n_folds: int | None, random_state: int) -> Folds:
+    """Return N folds by times or groups, or by default the most of up to 5."""
+    by, fewest = ("groups", 2) if rows.times is None else ("times", 1)
     if n_folds is not None and n_folds < fewest:
         raise ValueError(
             f"at least {fewest} fold{'s are' if fewest > 1 else ' is'} needed, got "
             f"{n_folds}."
         )
-    by = "times" if rows.times is not None else "groups"
     most = n_folds or _DEFAULT_FOLDS
     tried = range(most, (fewest if n_folds is None else most) - 1, -1)
     for number in tried:
-        folds = split(number)
-        if len(folds) == number and all(_is_sound(rows, *fold) for fold in folds):
+        if rows.times is not None:
+            folds = time_folds(rows.times, number)
+        else:
+            folds = _group_folds(rows, number, random_state)
+        if len(folds) == number and all(_is_usable_fold(rows, *fold) for fold in folds):
             return folds
     advice = "Use other" if n_folds in (None, fewest) else "Use fewer folds, or other"
     number_of_folds = f"{tried[-1]} fold{'s' if tried[-1] > 1 else ''}"
@@ -209,13 +203,12 @@ def _first_sound(
     )
 
 
-def _is_sound(rows: RowsToDivide, train: RowNumbers, test: RowNumbers) -> bool:
+def _is_usable_fold(rows: RowsToDivide, train: RowNumbers, test: RowNumbers) -> bool:
     if rows.queries is not None:
         is_usable = _is_usable(rows)
         return bool(is_usable[train].any() and is_usable[test].any())
-    n_positive = np.count_nonzero(rows.relevant[test])
-    enough = min(n_positive, test.size - n_positive) >= 2
-    return bool(enough and has_both_classes(rows.relevant[train]))
+    is_enough = _rarer_class(rows.relevant[test])[0] >= 2
+    return is_enough and has_both_classes(rows.relevant[train])
 
 
 def _group_folds(rows: RowsToDivide, n_folds: int, random_state: int) -> Folds:
@@ -229,10 +222,7 @@ def _group_folds(rows: RowsToDivide, n_folds: int, random_state: int) -> Folds:
 def _query_folds(
     rows: RowsToDivide, unit: IntArray, n_folds: int, random_state: int
 ) -> Folds:
-    """Deal out queries, or groups of them, those with a usable query first.
-
-    The numbers of usable ones in two folds then differ by one at most.
-    """
+    """Return folds of queries, or groups, whose numbers of usable ones differ by 1."""
     rng = np.random.default_rng(random_state)
     usable = np.unique(unit[_is_usable(rows)])
     others = np.setdiff1d(unit, usable)
@@ -282,8 +272,8 @@ def plan_folds(
     if times is not None:
         folds = time_folds(times, n_folds)
         problem = (
-            "there is no time before and after which both classes occur, so that a "
-            "model of the past could be checked. Leave out times to divide rows."
+            "there is no time before and after which both classes occur, so a model of "
+            "the past cannot be tested. Leave out times to divide rows at random."
         )
     else:
         n_folds = _fewer_folds(labels, n_folds, notices)
@@ -291,8 +281,8 @@ def plan_folds(
         n_units = labels.size if unit is None else int(np.unique(unit).size)
         if n_units < 2:
             raise ValueError(
-                f"all rows belong to one of the {name}: at least two are needed, so "
-                "that some can be held out. Leave it out to divide rows."
+                f"all rows belong to one of the {name}, but at least two are needed to "
+                f"hold some out. Leave out {name} to divide rows."
             )
         if n_units == labels.size:
             folds = class_folds(labels, n_folds, random_state)
@@ -327,9 +317,7 @@ def plan_folds(
 
 
 def _fewer_folds(labels: BoolArray, n_folds: int, notices: list[str]) -> int:
-    n_positive = int(np.count_nonzero(labels))
-    smaller = min(n_positive, labels.size - n_positive)
-    which = "positive" if smaller == n_positive else "negative"
+    smaller, which = _rarer_class(labels)
     if smaller < 2:
         raise NotEnoughClassesError(
             f"{smaller} row is {which}; at least two of each class are needed, one to "
@@ -338,8 +326,8 @@ def _fewer_folds(labels: BoolArray, n_folds: int, notices: list[str]) -> int:
     possible = max(2, min(n_folds, smaller // 2))
     if possible < n_folds:
         notices.append(
-            f"{smaller} {which} rows are few: {possible} folds in place of {n_folds}, "
-            "and the estimate is vague"
+            f"only {smaller} rows are {which}: {possible} folds instead of {n_folds}, "
+            "and the estimate is imprecise"
         )
     return possible
 
@@ -351,12 +339,11 @@ def _blocks(
     n_blocks: int,
     random_state: int,
 ) -> list[RowNumbers]:
-    """Return the rows of each fold; fewer than three folds are divided."""
+    """Return the rows of each fold; divide fewer than three folds further."""
     n_folds = int(folds.max()) + 1
     if n_folds >= 3:
         return [np.flatnonzero(folds == k) for k in range(n_folds)]
-    n_positive = int(np.count_nonzero(labels))
-    n_blocks = max(2, min(n_blocks, n_positive, labels.size - n_positive))
+    n_blocks = max(2, min(n_blocks, _rarer_class(labels)[0]))
     draw = np.random.default_rng(random_state)
     if unit is not None:
         # whole units, in any order

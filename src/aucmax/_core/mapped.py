@@ -43,13 +43,13 @@ class MapWriter:
         return np.frombuffer(pages, self._dtype).reshape(-1, self._n_columns)
 
     def close(self) -> None:
-        """Give up."""
+        """Delete the file."""
         self._file.close()
 
 
 @contextmanager
 def explain_full_disk() -> Iterator[None]:
-    """Explain what to do if the disk of temporary files is full."""
+    """Add advice to the error of a full disk for temporary files."""
     try:
         yield
     except OSError as error:
@@ -57,8 +57,8 @@ def explain_full_disk() -> Iterator[None]:
             raise
         raise OSError(
             error.errno,
-            "no room left on the disk for the rows of the table. Free some space, or "
-            "name another folder by the environment variable TMPDIR",
+            "the disk is full: the rows of the table do not fit. Free some space, or "
+            "set the environment variable TMPDIR to another folder",
             tempfile.gettempdir(),
         ) from error
 

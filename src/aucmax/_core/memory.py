@@ -1,4 +1,4 @@
-"""How much memory there is, for this process, and how much of it a file may take."""
+"""The memory that this process can use, and the limit for the rows of a file."""
 
 import math
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from aucmax.exceptions import DataFileError
 
-# Rows may take this much memory whatever the size of their file, or this many times
-# its size. Compressed tables of zeros take about a thousand times their size.
+# Limits of the memory for rows, whatever the size of their file, and in times its size.
+# Compressed tables of zeros expand about a thousand times.
 FREE_BYTES = 4 << 30
 MAX_EXPANSION = 200
 
@@ -23,11 +23,11 @@ _PROCESS = Path("/proc/self/statm")
 
 @contextmanager
 def max_memory(n_bytes: float) -> Iterator[None]:
-    """Let files be read that take up to this much memory, and no more.
+    """Limit the memory for the rows of a file.
 
     By default a file is not read if its rows would take more memory than is free, or
-    more than 4 GiB and 200 times the size of the file, as those of a file that was
-    made to exhaust the memory do. The size is estimated before the memory is taken.
+    more than 4 GiB and 200 times the size of the file, as those of a file made to
+    exhaust the memory do. The size is estimated before memory is allocated.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def format_bytes(n_bytes: float) -> str:
 
 
 def free_memory() -> float:
-    """Return how many bytes may still be used; infinity if that is not known."""
+    """Return the number of bytes that can still be used; infinity if unknown."""
     if (chosen := _chosen.get()) is not None:
         return chosen
     return max(0.0, min(_of_machine(), _of_container(), _of_process()))
@@ -91,7 +91,7 @@ def _of_machine() -> float:
 
 
 def _of_container() -> float:
-    """Return what the limit of the container (``memory.max``) leaves."""
+    """Return the bytes left below the container's limit (``memory.max``)."""
     with suppress(OSError, ValueError):
         limit = int((_GROUP / "memory.max").read_text())  # "max" is not a number
         return float(limit - int((_GROUP / "memory.current").read_text()))
@@ -99,7 +99,7 @@ def _of_container() -> float:
 
 
 def _of_process() -> float:
-    """Return what the limits of the process (``ulimit -d``, ``ulimit -v``) leave."""
+    """Return the bytes left below the process limits (``ulimit -d``, ``-v``)."""
     try:
         import resource
     except ImportError:  # Windows

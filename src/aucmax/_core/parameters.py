@@ -14,13 +14,13 @@ _MAX_COUNT = 2**53  # beyond it, doubles do not count
 
 
 def check_positive(name: str, value: Any) -> None:
-    """Reject what is not a positive, finite number."""
+    """Raise unless the value is a positive, finite number."""
     if not isinstance(value, Real) or not 0.0 < float(value) < np.inf:
         raise ValueError(f"{name} must be positive and finite, got {value!r}.")
 
 
 def check_integer(name: str, value: Any, least: int = 1) -> None:
-    """Reject what is not an integer of at least `least`, or is beyond all counts."""
+    """Raise unless the value is an integer from `least` to 2**53."""
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or int(value) < least:
         raise ValueError(
@@ -31,7 +31,7 @@ def check_integer(name: str, value: Any, least: int = 1) -> None:
 
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:
-    """Reject what is not a finite number from low to high."""
+    """Raise unless the value is a finite number from low to high."""
     number = float(value) if isinstance(value, Real) else np.nan
     if not low <= number <= high or np.isinf(number):
         raise ValueError(
@@ -40,41 +40,43 @@ def check_number(name: str, value: Any, low: float, high: float) -> None:
 
 
 def check_names(name: str, values: Any) -> None:
-    """Reject what is not a collection of strings."""
+    """Raise unless the values are a collection of strings."""
     if isinstance(values, str) or not isinstance(values, Collection):
-        raise TypeError(f"{name} must be a list of names, got {values!r}.")
+        raise TypeError(f"{name} must be a list of strings, got {values!r}.")
     for value in values:
         if not isinstance(value, str):
-            raise TypeError(f"{name} must hold names, which are texts, got {value!r}.")
+            raise TypeError(f"{name} must be a list of strings, but has {value!r}.")
 
 
 def random_generator(random_state: Any) -> np.random.Generator:
-    """Return the generator of random numbers that a seed, or nothing, asks for."""
+    """Return the random generator of a seed, or a new one for None."""
     try:
         return np.random.default_rng(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            "random_state must be None, a generator of numpy, or an integer that is "
-            f"not negative, got {random_state!r}."
+            "random_state must be None, a NumPy generator, or an integer of at least "
+            f"0, got {random_state!r}."
         ) from error
 
 
 def check_max_time(value: Any) -> None:
-    """Reject what is neither None nor a number of seconds."""
+    """Raise unless the value is None or a number of seconds."""
     is_number = isinstance(value, Real) and float(value) >= 0.0
     if value is not None and not is_number:
-        raise ValueError(f"max_time must be None or seconds, got {value!r}.")
+        raise ValueError(
+            f"max_time must be None or a number of seconds, got {value!r}."
+        )
 
 
 def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
-    """Reject what is not one of the known names."""
+    """Raise unless the value is one of the known names."""
     if value not in tuple(known):
         listed = ", ".join(map(repr, known))
         raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
 
 
 def check_interval(name: str, value: Any, high: float, *, zero: bool = False) -> None:
-    """Reject a value that is not a number in (0, high], or [0, high] with `zero`."""
+    """Raise unless the value is a number in (0, high], or [0, high] with `zero`."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not 0.0 <= float(value) <= high or (value == 0 and not zero):
         bracket = "[" if zero else "("
@@ -82,7 +84,7 @@ def check_interval(name: str, value: Any, high: float, *, zero: bool = False) ->
 
 
 def check_range(name: str, ends: Any) -> tuple[float, float]:
-    """Return the two ends of a range of rates, or raise."""
+    """Return the two ends of a range of rates as floats, or raise."""
     try:
         low, high = map(float, ends)
     except (TypeError, ValueError):
@@ -98,7 +100,7 @@ def check_range(name: str, ends: Any) -> tuple[float, float]:
 
 
 def check_stopping(estimator: Any, eval_set: Any) -> None:
-    """Reject limits of rounds, of time and of patience that make no sense."""
+    """Raise unless the limits of rounds, time and patience are valid."""
     check_integer("n_estimators", estimator.n_estimators)
     check_max_time(estimator.max_time)
     patience = estimator.n_iter_no_change
@@ -108,8 +110,8 @@ def check_stopping(estimator: Any, eval_set: Any) -> None:
     fraction = getattr(estimator, "validation_fraction", None)
     if eval_set is None and fraction is None:
         raise ValueError(
-            f"n_iter_no_change={patience} needs rows to watch: "
-            "call fit(X, y, eval_set=(X_validation, y_validation)), or set it to None."
+            f"n_iter_no_change={patience} needs validation rows: call "
+            "fit(X, y, eval_set=(X_validation, y_validation)), or set it to None."
         )
     is_share = isinstance(fraction, Real) and 0.0 < float(fraction) < 1.0
     if eval_set is None and not is_share:
@@ -119,7 +121,7 @@ def check_stopping(estimator: Any, eval_set: Any) -> None:
 
 
 def reject_foreign(**advice: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Reject parameters of other libraries by name, with what to use instead."""
+    """Reject parameters of other libraries by name; each error names ours."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def to_plain(value: Any) -> Any:
-    """Turn a record, array or number into what JSON can hold, else None or a string."""
+    """Turn a record, array or number into JSON types, else None or a string."""
     if isinstance(value, np.ndarray | np.generic):
         return to_plain(value.tolist())
     if isinstance(value, dict):
@@ -30,6 +30,6 @@ class PlainRecord:
         Returns
         -------
         dict
-            What JSON lacks, such as a date, is a string.
+            Types that JSON lacks, such as dates, are strings.
         """
         return dict(to_plain(self))

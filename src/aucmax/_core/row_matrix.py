@@ -1,7 +1,8 @@
 """Rows in memory, on disk or on workers, behind one interface.
 
 Solvers and hypotheses read the data by products, or by a function of each block of
-rows. They never ask where the rows are, except to choose a method by `on_workers`.
+rows, wherever the rows are; only the choice of a method depends on `on_workers`.
+Products sum float32 exactly, and have equal bits wherever rows lie.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.mapped import is_mapped, map_blocks, row_blocks
-from aucmax._core.products import product
 from aucmax._core.validation import IntArray
+
+_BLOCK = 2**17  # numbers of float32 that are converted at a time
 
 
 class RowMatrix(ABC):
@@ -27,7 +29,7 @@ class RowMatrix(ABC):
     dtype: Any
     is_sparse: bool
     on_workers = False  # then products are few, and no row comes to this process
-    prefers_cells = False  # whether the rows are so many that scores should not travel
+    prefers_cells = False  # whether there are too many rows to gather their scores
 
     @abstractmethod
     def matvec(self, weights: NDArray[Any]) -> NDArray[Any]:
@@ -47,8 +49,8 @@ class RowMatrix(ABC):
     ) -> list[Any]:
         """Return ``function(block, of_rows=..., **options)`` of each block.
 
-        Rows whose `of_rows` is 0 or False must not count: a block may have rows that
-        are not of this matrix.
+        Rows whose `of_rows` is 0 or False must not count: a block may have rows of
+        other matrices.
         """
 
     @abstractmethod
@@ -64,13 +66,14 @@ class RowMatrix(ABC):
         """Return how a message begins that concerns a block, and its first row."""
 
 
-class MemoryRows(RowMatrix):
-    """An array, or a sparse matrix."""
+class ArrayRows(RowMatrix):
+    """An array, a sparse matrix, or a memory map, read a few megabytes at a time."""
 
     def __init__(self, X: Any) -> None:
         self._X = X
         self.shape, self.dtype = X.shape, X.dtype
         self.is_sparse = sparse.issparse(X)
+        self._is_mapped = is_mapped(X)
 
     def matvec(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Return ``X @ weights`` in float64."""
@@ -81,17 +84,27 @@ class MemoryRows(RowMatrix):
         return product(self._X.T, of_rows)
 
     def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
-        """Call the function with all rows."""
-        return np.asarray(function(self._X, **options))
+        """Call the function with each block."""
+        if not self._is_mapped:
+            return np.asarray(function(self._X, **options))
+        blocks = row_blocks(self._X)
+        return np.concatenate([function(self._X[rows], **options) for rows in blocks])
 
     def reduce_rows(
         self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
     ) -> list[Any]:
-        """Call the function with all rows."""
-        return [function(self._X, of_rows=of_rows, **options)]
+        """Call the function with each block."""
+        if not self._is_mapped:
+            return [function(self._X, of_rows=of_rows, **options)]
+        return [
+            function(self._X[rows], of_rows=of_rows[rows], **options)
+            for rows in row_blocks(self._X)
+        ]
 
     def transform(self, function: Callable[..., Any], **options: Any) -> Any:
-        """Return another matrix in memory."""
+        """Return another matrix in memory, or another memory map."""
+        if self._is_mapped:
+            return map_blocks(self._X, partial(function, **options))
         return function(self._X, **options)
 
     def take(self, rows: IntArray) -> Any:
@@ -99,38 +112,55 @@ class MemoryRows(RowMatrix):
         return self._X[rows]
 
     def locate(self, block: int) -> tuple[str, int]:
-        """Return nothing to begin with: there is one block."""
-        return "", 0
-
-
-class DiskRows(MemoryRows):
-    """A memory map, of which a few megabytes are read at a time."""
-
-    def map_rows(self, function: Callable[..., Any], **options: Any) -> NDArray[Any]:
-        """Call the function with a few megabytes of rows at a time."""
-        blocks = row_blocks(self._X)
-        return np.concatenate([function(self._X[rows], **options) for rows in blocks])
-
-    def reduce_rows(
-        self, function: Callable[..., Any], of_rows: NDArray[Any], **options: Any
-    ) -> list[Any]:
-        """Call the function with a few megabytes of rows at a time."""
-        return [
-            function(self._X[rows], of_rows=of_rows[rows], **options)
-            for rows in row_blocks(self._X)
-        ]
-
-    def transform(self, function: Callable[..., Any], **options: Any) -> Any:
-        """Return another memory map."""
-        return map_blocks(self._X, partial(function, **options))
-
-    def locate(self, block: int) -> tuple[str, int]:
-        """Return the first row of a block."""
-        return "", row_blocks(self._X)[block].start
+        """Return the first row of a block; messages have no special beginning."""
+        return "", row_blocks(self._X)[block].start if self._is_mapped else 0
 
 
 def as_row_matrix(X: Any) -> RowMatrix:
     """Return the rows of a matrix that a fit has checked."""
-    if isinstance(X, RowMatrix):
-        return X
-    return DiskRows(X) if is_mapped(X) else MemoryRows(X)
+    return X if isinstance(X, RowMatrix) else ArrayRows(X)
+
+
+def product(matrix: Any, vector: NDArray[Any]) -> NDArray[Any]:
+    """Return ``matrix @ vector`` in float64, in which products of float32 are exact."""
+    # float32 is converted block by block, so the matrix is never copied as a whole
+    is_sparse: bool = sparse.issparse(matrix)
+    if matrix.dtype != np.float32 or not (is_sparse or isinstance(matrix, np.ndarray)):
+        return np.asarray(matrix @ vector, dtype=np.float64)  # in parts: by each worker
+    if is_sparse:
+        by_rows, size = matrix.format == "csr", matrix.nnz
+    else:
+        by_rows, size = matrix.strides[0] >= matrix.strides[1], matrix.size
+    length = matrix.shape[0 if by_rows else 1]
+    step = max(1, _BLOCK * length // max(size, 1))
+    total = np.zeros((matrix.shape[0], *vector.shape[1:]))
+    for first in range(0, length, step):
+        span = slice(first, min(first + step, length))
+        if is_sparse:
+            block = _sparse_block(matrix, span, by_rows)
+        else:
+            block = (matrix[span] if by_rows else matrix[:, span]).astype(np.float64)
+        if by_rows:
+            total[span] = block @ vector
+        else:
+            total += block @ vector[span]
+    return total
+
+
+def _sparse_block(matrix: Any, span: slice, by_rows: bool) -> Any:
+    """Return some of the rows, or of the columns, in float64; indices are shared."""
+    starts = matrix.indptr[span.start : span.stop + 1]
+    own = slice(starts[0], starts[-1])
+    width, other = starts.size - 1, matrix.shape[1 if by_rows else 0]
+    return type(matrix)(
+        (matrix.data[own].astype(np.float64), matrix.indices[own], starts - starts[0]),
+        shape=(width, other) if by_rows else (other, width),
+    )
+
+
+def in_memory_order(part: Any) -> Any:
+    """Return a part whose products have the same last bits wherever it lies."""
+    if sparse.issparse(part):
+        return part
+    # numpy multiplies an unaligned array, as another worker may send, differently
+    return np.require(part, requirements=["ALIGNED", "C_CONTIGUOUS"])

@@ -1,9 +1,9 @@
-"""Declare what the fitted attributes of a class must be, for model files.
+"""Declarations of the fitted attributes of a class, for model files.
 
 ``_saved_state`` has one field per attribute, besides those of the bases. All are
-checked before any is used, so that no number in a file decides how much memory is
-taken, and no loaded model fails later. ``_check_state``, a method that raises, adds
-what concerns several attributes at once.
+checked before any is used, so no number in a file controls how much memory is
+allocated, and no loaded model fails later. The method ``_check_state`` raises if
+several attributes do not fit together.
 """
 
 import math
@@ -15,9 +15,9 @@ import numpy as np
 
 from aucmax.exceptions import ModelFileError
 
-#: return what a value should be and is not, given all attributes; None if it is right
+#: return a description that a value does not meet, given all attributes, or None
 Check: TypeAlias = Callable[[Any, Mapping[str, Any]], str | None]
-#: a length, the attribute of that length (or value), a function of all, or any length
+#: a length, the name of an attribute of that length, a function of all, or any length
 Length: TypeAlias = int | str | Callable[[Mapping[str, Any]], int] | None
 
 LABEL_KINDS = "biufUO"
@@ -26,7 +26,7 @@ _MAX_COUNT = 2**53  # beyond it float64 skips whole numbers
 
 @dataclass(frozen=True)
 class SavedField:
-    """The check of one attribute, and whether every fit leaves it."""
+    """The check of one attribute, and whether every fit sets it."""
 
     check: Check
     is_needed: bool = True
@@ -38,7 +38,7 @@ def check_saved_state(
     params: Mapping[str, Any],
     state: Mapping[str, Any],
 ) -> None:
-    """Reject fitted attributes of class `name`, or parameters, that no fit leaves."""
+    """Reject fitted attributes of class `name`, or parameters, that no fit can set."""
     values = {**params, **state}
     for attribute, field in fields.items():
         if state and field.is_needed and attribute not in values:
@@ -46,7 +46,7 @@ def check_saved_state(
     for attribute in state:
         if attribute not in fields:
             raise ModelFileError(
-                f"{name} has a fitted attribute {attribute[:40]!r}, which is not known"
+                f"{name} has an unknown fitted attribute {attribute[:40]!r}"
             )
     for attribute, field in fields.items():
         if attribute in values:
@@ -61,7 +61,7 @@ def fields(**declared: SavedField) -> dict[str, SavedField]:
 
 
 def optional(**fields: SavedField) -> dict[str, SavedField]:
-    """Declare attributes that some fits do not leave, or that nothing computes with."""
+    """Declare attributes that some fits do not set."""
     return {name: replace(field, is_needed=False) for name, field in fields.items()}
 
 
@@ -124,7 +124,7 @@ def _is_list_of_columns(value: Any) -> bool:
 
 
 def can_score(model: Any) -> bool:
-    """Whether a model has a method that scores rows."""
+    """Return whether a model has a method that scores rows."""
     return any(hasattr(model, name) for name in ("decision_function", "predict_proba"))
 
 
@@ -137,7 +137,7 @@ def _field(is_right: Callable[[Any], bool], expected: str) -> SavedField:
 
 
 count = _field(_is_count, "a count")
-#: any number, NaN included: it is read by people, nothing computes with it
+#: any number, NaN included: people read it, no method computes with it
 number = _field(_is_number, "a number")
 finite = _field(_is_finite, "a finite number")
 column_numbers = _field(_is_list_of_columns, "a list of different columns")
@@ -153,13 +153,13 @@ def between(low: float, high: float) -> SavedField:
 
 
 def instance_of(*kinds: type[Any]) -> SavedField:
-    """Declare a value of exactly these types; what it holds is not checked further."""
+    """Declare a value of exactly these types; its content is not checked."""
     listed = " or ".join(kind.__name__ for kind in kinds)
     return _field(lambda value: type(value) in kinds, f"of type {listed}")
 
 
 def list_of(kind: type[Any]) -> SavedField:
-    """Declare a list, not empty, of values of exactly this type."""
+    """Declare a nonempty list of values of exactly this type."""
     return _field(
         lambda value: (
             isinstance(value, list)
@@ -171,7 +171,7 @@ def list_of(kind: type[Any]) -> SavedField:
 
 
 def one_of(*values: str | None) -> SavedField:
-    """Declare a string, or None, out of a list."""
+    """Declare one of a list of strings, or None."""
     return _field(
         lambda value: isinstance(value, str | None) and value in values,
         f"one of {', '.join(map(repr, values))}",
@@ -192,5 +192,5 @@ def _check_names(value: Any, state: Mapping[str, Any]) -> str | None:
     return expected
 
 
-#: what scikit-learn's checks of X leave; nearly every estimator has them
+#: set by scikit-learn's checks of X; nearly every estimator has them
 COLUMNS = optional(n_features_in_=count, feature_names_in_=SavedField(_check_names))

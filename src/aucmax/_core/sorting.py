@@ -18,7 +18,7 @@ def sort_with_order(values: FloatArray) -> tuple[RowNumbers, FloatArray]:
     """Return the order that sorts the values, and the values in that order.
 
     Stable and O(m): three to four times as fast as ``np.argsort``, by buckets, or by
-    bytes where values crowd into few buckets. 0.0 and -0.0 are equal.
+    bytes if values crowd into few buckets. 0.0 and -0.0 are equal.
     """
     if values.size < _MANY:
         by_value = np.argsort(values, kind="stable")
@@ -114,13 +114,13 @@ def bucket_sort(values, low, high, order, ordered):  # type: ignore[no-untyped-d
         ordered[place] = values[i]
         order[place] = i
     # A bucket of k values takes k^2 / 4 moves on average, k^2 / 2 at most, but none if
-    # they are equal or in order: where buckets are large, a few moves tell.
+    # they are equal or in order: if buckets are large, a few moves show which.
     return insertion_sort(order, ordered, 48 * m if squares <= 96 * m else 8 * m)
 
 
 @njit(cache=True, nogil=True)
 def insertion_sort(order, ordered, moves_left):  # type: ignore[no-untyped-def]
-    """Sort what is nearly sorted; give up and return False after too many moves."""
+    """Sort nearly sorted values; return False after too many moves."""
     for i in range(1, ordered.size):
         value, origin, place = ordered[i], order[i], i
         if ordered[i - 1] <= value:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 
 def check_sparse_structure(X: Any, name: str = "X") -> None:
-    """Reject a sparse matrix whose indices point outside, at one pass over them."""
+    """Reject a sparse matrix with indices out of range, in one pass over them."""
     fault = _sparse_fault(X) if sparse.issparse(X) else None
     if fault is not None:
         raise ValueError(
@@ -18,7 +18,7 @@ def check_sparse_structure(X: Any, name: str = "X") -> None:
 
 
 def _sparse_fault(X: Any) -> str | None:
-    """Return what is wrong with the indices of a sparse matrix, if anything."""
+    """Return the fault in the indices of a sparse matrix, if there is one."""
     if X.format == "coo":
         places = zip(X.coords, X.shape, strict=True)
         is_inside = all(_are_within(index, size) for index, size in places)

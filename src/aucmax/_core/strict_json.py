@@ -22,7 +22,7 @@ def dump_json(value: Any) -> bytes:
 
 
 def parse_json(content: bytes, name: str) -> Any:
-    """Read what `dump_json` wrote; reject any other spelling, and what no model has."""
+    """Read the output of `dump_json`; reject other spellings and excessive sizes."""
     if len(content) > MAX_JSON_BYTES:
         raise ModelFileError(
             f"{name} has {len(content)} bytes, more than the {MAX_JSON_BYTES} allowed"
@@ -49,7 +49,7 @@ def parse_json(content: bytes, name: str) -> Any:
 
 
 def json_depth(content: bytes) -> int:
-    """Return how deep brackets are nested in a JSON text, without parsing it."""
+    """Return the nesting depth of a JSON text, without parsing it."""
     marks = np.frombuffer(_STRING.sub(b"", content), np.uint8)
     opens = (marks == ord("[")) | (marks == ord("{"))
     closes = (marks == ord("]")) | (marks == ord("}"))

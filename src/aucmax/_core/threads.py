@@ -1,8 +1,8 @@
 """Threads of other libraries, which a fork loses, or which slow each other down.
 
 A fork copies only the thread that forks: the next task of the pools of polars and of
-LightGBM's OpenMP would never end. NumPy and SciPy bring a BLAS each, whose waiting
-threads occupy the cores: small systems in turn are up to three times as fast with one.
+LightGBM's OpenMP would never end. NumPy and SciPy have a BLAS each, whose waiting
+threads occupy the cores: small systems are solved up to three times as fast with one.
 """
 
 import os
@@ -36,7 +36,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def note_threads(n_threads: int) -> None:
-    """Remember that OpenMP has been asked for several threads."""
+    """Record that OpenMP runs several threads."""
     if n_threads > 1:
         _started.add("openmp")
 
@@ -47,7 +47,7 @@ def has_lost_threads() -> bool:
 
 
 def require_polars_threads() -> None:
-    """Raise where polars would wait forever."""
+    """Raise if polars would wait forever."""
     if "polars" in _lost:
         raise ForkedProcessError(
             "this process was forked from one that had used polars, whose threads do "
@@ -59,7 +59,7 @@ def require_polars_threads() -> None:
 
 
 def _has_polars_threads() -> bool:
-    """Return whether a thread is named after polars, or names cannot be read."""
+    """Return whether polars has threads, or True if that is unknown."""
     try:
         names = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
     except OSError:

@@ -1,4 +1,4 @@
-"""Where to cut a ranking into two classes."""
+"""The threshold that cuts a ranking into two classes."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ def balanced_threshold(
 ) -> float:
     """Return the threshold of the largest TPR - FPR: scores above it are positive.
 
-    It lies halfway between two scores; of equally good ones the highest is taken. Where
-    no cut is above the diagonal, it is the highest score, so that no row is positive.
+    It lies halfway between two scores, the highest of equally good ones. If no cut is
+    above the diagonal, it is the highest score, so no row is positive.
     """
     order, rising = sort_with_order(scores)
     order, falling = order[::-1], rising[::-1]
@@ -27,11 +27,11 @@ def balanced_threshold(
         order, falling = order[kept], falling[kept]
         totals = sample_weight[labels].sum(), -sample_weight[~labels].sum()
         gain = sample_weight / np.where(labels, *totals)
-    # what is gained by predicting the first k + 1 rows positive
+    # TPR - FPR with the first k + 1 rows predicted positive
     youden = np.cumsum(gain[order])
     # equal scores cannot be separated
     ends = np.flatnonzero(falling[:-1] > falling[1:])
-    # no row positive gains 0, as do all rows; of equals the highest cut is taken
+    # no row positive gains 0, as do all rows; argmax takes the highest of equal cuts
     gains = np.concatenate(([0.0], youden[ends]))
     best = int(np.argmax(gains >= gains.max() - _MAX_GAIN_ROUNDING))
     if best == 0:

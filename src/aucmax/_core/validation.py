@@ -1,7 +1,7 @@
-"""The only entry point for labels, scores, weights and query ids.
+"""Checks of labels, scores, weights and query ids, done once where they come in.
 
-Everything behind it may assume contiguous one-dimensional arrays of the right length,
-finite and of one type. Rows in messages are counted from 0.
+They return contiguous one-dimensional arrays of the right length, finite and of one
+type. Rows in messages are counted from 0.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class TooManyClassesError(ValueError):
 
 _SHAPE_HINTS = {
     (1,): " Use ravel() on a single column.",
-    (2,): " Of two columns of predict_proba take the second: [:, 1].",
+    (2,): " Use the second column of predict_proba: [:, 1].",
 }
 _LABEL_KINDS = "biufUSOT"
-_USUAL_EXPONENT = 200  # of two: weights in between multiply, and add up, as they are
+_USUAL_EXPONENT = 200  # of two: products and sums of such weights are in range
 _EXACT_INTEGER = 2**53  # beyond it float64 skips integers
 _MIN_SHARE = 2.0**-50  # of the total weight: less is lost when weights add up
 
@@ -39,8 +39,7 @@ def check_binary_labels(
     labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> tuple[NDArray[Any], BoolArray]:
     """Return the two labels, the positive one last, and which rows have that one."""
-    array = _one_dimensional(labels, name)
-    reject_missing_labels(array, name)
+    array = _labels(labels, name)
     first = array[0]
     is_first = np.asarray(array == first, dtype=bool)
     n_first = np.count_nonzero(is_first)
@@ -56,7 +55,10 @@ def check_binary_labels(
     if n_first + np.count_nonzero(is_second) != array.size:
         raise TooManyClassesError(_too_many_classes(array, name))
     if pos_label is None:
-        second_is_positive = _is_larger(second, first, name)
+        try:
+            second_is_positive = bool(second > first)
+        except TypeError:
+            raise _unordered(array, name) from None
     else:
         second_is_positive = _is_same(second, pos_label)
         if not second_is_positive and not _is_same(first, pos_label):
@@ -70,10 +72,15 @@ def check_binary_labels(
     return array[[other, 0]], is_first
 
 
-def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArray:
-    """Return which labels are the second of two known classes; reject any others."""
+def _labels(labels: ArrayLike, name: str) -> NDArray[Any]:
     array = _one_dimensional(labels, name)
     reject_missing_labels(array, name)
+    return array
+
+
+def labels_among(classes: NDArray[Any], labels: ArrayLike, name: str) -> BoolArray:
+    """Return which labels are the second of two known classes; reject any others."""
+    array = _labels(labels, name)
     is_positive = np.asarray(array == classes[1], dtype=bool)
     is_known = is_positive | np.asarray(array == classes[0], dtype=bool)
     if not is_known.all():
@@ -89,8 +96,7 @@ def check_levels(
     labels: ArrayLike, name: str = "y_true", kind: str = "level"
 ) -> tuple[NDArray[Any], IntArray]:
     """Return the sorted distinct labels, two or more, and the place of each row's."""
-    array = _one_dimensional(labels, name)
-    reject_missing_labels(array, name)
+    array = _labels(labels, name)
     try:
         levels, codes = _sorted_codes(array)
     except TypeError:
@@ -126,11 +132,9 @@ def check_relevance(
     labels: ArrayLike, name: str = "y_true", pos_label: Any = None
 ) -> BoolArray:
     """Return which rows are relevant: by `pos_label`, above 0, or the second string."""
-    # whether a number is relevant does not depend on other rows, so that a query is
-    # judged alike by itself and among others
-    array = _one_dimensional(labels, name)
+    # whether a number is relevant must not depend on the rows of other queries
     if pos_label is not None:
-        reject_missing_labels(array, name)
+        array = _labels(labels, name)
         relevant = np.zeros(array.size, dtype=bool)
         if np.ndim(pos_label) == 0:
             relevant |= np.asarray(array == pos_label, dtype=bool)
@@ -139,6 +143,7 @@ def check_relevance(
                 f"No row of {name} has the label pos_label={_shown(pos_label)}."
             )
         return relevant
+    array = _one_dimensional(labels, name)
     if array.dtype.kind in "UST" or isinstance(array[0], str):
         return check_binary_labels(labels, name)[1]
     return check_scores(labels, name=name) > 0
@@ -156,8 +161,7 @@ def check_scores(
 ) -> FloatArray:
     """Return the scores as a contiguous float64 vector of finite numbers.
 
-    The input is returned itself where it is one. Integers that float64 cannot tell
-    apart are rejected, because they would become ties.
+    Integers that float64 rounds are rejected, because they would become ties.
     """
     array = _one_dimensional(scores, name)
     _check_length(array, n_rows, name)
@@ -174,7 +178,7 @@ def check_scores(
 
 
 def _warn_of_rounding(array: NDArray[Any], name: str) -> None:
-    """Warn if a short float type has too few numbers to tell the rows apart."""
+    """Warn if a short float type has too few numbers to distinguish the rows."""
     low, high = array.min(), array.max()
     with np.errstate(all="ignore"):
         n_numbers = float(high - low) / float(np.spacing(max(abs(low), abs(high))))
@@ -182,8 +186,8 @@ def _warn_of_rounding(array: NDArray[Any], name: str) -> None:
         return
     warnings.warn(
         f"{name} is of type {array.dtype}, which has about {max(n_numbers, 1.0):.0f} "
-        f"numbers between {low:g} and {high:g} for {array.size} rows: rows are tied by "
-        "rounding. Use float64, or subtract a constant before rounding.",
+        f"numbers between {low:g} and {high:g} for {array.size} rows: rounding ties "
+        "rows. Use float64, or subtract a constant before rounding.",
         RoundedScoresWarning,
         stacklevel=4,
     )
@@ -254,8 +258,8 @@ def reject_negligible_weights(weights: FloatArray, name: str = "sample_weight") 
     if lost.any():
         raise ValueError(
             f"{name} has {np.count_nonzero(lost)} rows with less than 1e-15 of the "
-            f"total weight, the first of them row {int(np.argmax(lost))}: they count "
-            "nothing in float64. Remove them, or bring weights closer together."
+            f"total weight, the first of them row {int(np.argmax(lost))}: they have no "
+            "effect in float64. Remove them, or bring weights closer together."
         )
 
 
@@ -323,10 +327,10 @@ def reject_rounded_ids(array: NDArray[Any], name: str, first_row: int = 0) -> No
 
 
 def reject_unreadable(values: Any, name: str) -> None:
-    """Reject what numpy would misread: a lazy frame, or masked entries."""
+    """Reject values that numpy would misread: a lazy frame, or masked entries."""
     if any(base.__name__ == "LazyFrame" for base in type(values).__mro__):
         raise TypeError(
-            f"{name} is a LazyFrame, which holds no rows yet: call collect() first."
+            f"{name} is a LazyFrame, which has no rows yet: call collect() first."
         )
     if np.ma.is_masked(values):
         row = int(np.argwhere(np.atleast_1d(np.ma.getmaskarray(values)))[0, 0])
@@ -343,14 +347,13 @@ def _one_dimensional(values: Any, name: str) -> NDArray[Any]:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{name} is not one value per row: {error}") from None
-    if array.dtype.kind == "U" and isinstance(values, list | tuple):
-        # numpy turns a NaN among strings into the string 'nan': keep it recognisable
-        only_strings = all(isinstance(value, str) for value in values)
-        array = array if only_strings else np.array(values, dtype=object)
-    is_list = isinstance(values, list | tuple)
-    if array.dtype.kind == "f" and is_list and all(isinstance(v, int) for v in values):
-        # numpy makes one float of different integers beyond 64 bits
-        array = np.array(values, dtype=object)
+    if isinstance(values, list | tuple):
+        # numpy turns a NaN among strings into the string 'nan', and different integers
+        # beyond 64 bits into one float
+        kind = array.dtype.kind
+        has_others = kind == "U" and not all(isinstance(v, str) for v in values)
+        if has_others or (kind == "f" and all(isinstance(v, int) for v in values)):
+            array = np.array(values, dtype=object)
     if array.ndim != 1:
         hint = _SHAPE_HINTS.get(array.shape[1:], "")
         raise ValueError(
@@ -371,7 +374,7 @@ def _check_length(array: NDArray[Any], n_rows: int | None, name: str) -> None:
 
 
 def reject_missing_labels(array: NDArray[Any], name: str) -> None:
-    """Reject labels without a value, and what is not a label."""
+    """Reject missing labels, and types that cannot be labels."""
     kind = array.dtype.kind
     if kind not in _LABEL_KINDS:
         raise TypeError(
@@ -380,7 +383,9 @@ def reject_missing_labels(array: NDArray[Any], name: str) -> None:
     if kind == "f":
         bad = ~np.isfinite(array)
     elif kind in "OT":
-        bad = np.fromiter((_is_missing(value) for value in array), bool, array.size)
+        # None, or NaN, NaT and pandas.NA, which are not equal to themselves
+        missing = (value is None or not _is_same(value, value) for value in array)
+        bad = np.fromiter(missing, bool, array.size)
     else:
         return
     if bad.any():
@@ -390,41 +395,23 @@ def reject_missing_labels(array: NDArray[Any], name: str) -> None:
         )
 
 
-def _is_missing(value: Any) -> bool:
-    """Return whether this is None, or NaN, NaT or pandas.NA, unequal to themselves."""
-    return value is None or not _is_same(value, value)
-
-
 def _sorted_codes(array: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
     if array.dtype.kind in "bif":
         low, high = float(array.min()), float(array.max())
         if high - low < array.size and max(-low, high) < _EXACT_INTEGER:
             places = (array.astype(np.float64) - low).astype(np.int64)
             if array.dtype.kind != "f" or (places + low == array).all():
-                return _counted_codes(places, low, array.dtype)
+                # counting takes a tenth of the time of sorting
+                is_level = np.bincount(places) > 0
+                levels = (np.flatnonzero(is_level) + low).astype(array.dtype)
+                return levels, (np.cumsum(is_level) - 1)[places]
     levels, codes = np.unique(array, return_inverse=True)
     return levels, codes.astype(np.int64, copy=False)
-
-
-def _counted_codes(
-    places: IntArray, low: float, dtype: np.dtype[Any]
-) -> tuple[NDArray[Any], IntArray]:
-    """Count whole numbers close together: a tenth of the time of sorting them."""
-    is_level = np.bincount(places) > 0
-    numbers = np.cumsum(is_level) - 1
-    return (np.flatnonzero(is_level) + low).astype(dtype), numbers[places]
 
 
 def _is_same(label: Any, other: Any) -> bool:
     same = label == other
     return isinstance(same, bool | np.bool_) and bool(same)
-
-
-def _is_larger(second: Any, first: Any, name: str) -> bool:
-    try:
-        return bool(second > first)
-    except TypeError:
-        raise _unordered(np.array([first, second], dtype=object), name) from None
 
 
 def _unordered(array: NDArray[Any], name: str) -> TypeError:
@@ -458,15 +445,11 @@ def _as_float64(array: NDArray[Any], name: str) -> FloatArray:
         if np.abs(numbers).max() >= _EXACT_INTEGER:
             _reject_rounded(array.tolist(), numbers, name)
         return numbers
-    if kind == "O":
-        return _objects_as_float64(array, name)
-    raise TypeError(
-        f"{name} must hold real numbers, got dtype {array.dtype} "
-        f"(row 0 is {_shown(array[0])})."
-    )
-
-
-def _objects_as_float64(array: NDArray[Any], name: str) -> FloatArray:
+    if kind != "O":
+        raise TypeError(
+            f"{name} must hold real numbers, got dtype {array.dtype} "
+            f"(row 0 is {_shown(array[0])})."
+        )
     numbers = np.empty(array.size)
     for row, value in enumerate(array):
         try:

@@ -1,9 +1,7 @@
 """``aucmax compare``: find the model that ranks these rows best."""
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import click
@@ -47,7 +45,8 @@ from aucmax.cli.training import (
     note_others,
     target_record,
 )
-from aucmax.model_selection import MODELS, compared_models, find_model
+from aucmax.model_selection import MODELS
+from aucmax.model_selection.models import compared_models, find_model
 
 
 class ComparisonTask(NamedTuple):
@@ -63,7 +62,8 @@ class ComparisonTask(NamedTuple):
     figure: Path | None
     force: bool
     test: Data | None = None
-    auto: Mapping[str, Any] = MappingProxyType({})  # parameters of the model auto
+    time_limit: float | None = 60.0  # seconds of auto, over all folds
+    candidates: Any = "default"  # models that auto tries
     report: Path | None = None
     source: str = ""  # what the report calls the data
     command: str = ""  # what it says to type
@@ -71,7 +71,8 @@ class ComparisonTask(NamedTuple):
     def models_for(self, data: Data) -> tuple[str, ...]:
         """Return the models named, or those that suit the data."""
         by_part = self.metric == "partial_auc" or bool(self.ranges)
-        return self.models or compared_models(by_part, data.queries is not None)
+        others = compared_models(by_part, data.queries is not None)
+        return self.models or ("auto", *others)
 
 
 def _parse_models(
@@ -237,7 +238,8 @@ def compare(
         figure,
         force,
         other,
-        limit_parameters(models or (), time_limit),
+        limit_parameters(models or ("auto",), time_limit).get("time_limit", 60.0),
+        "default",
         report,
         data.path.name,
         typed_command(click.get_current_context()),
@@ -250,7 +252,8 @@ def run_comparison(
 ) -> dict[str, Any]:
     """Compare, print, save; return the record for JSON."""
     from aucmax._core.compiled import Loop
-    from aucmax.model_selection import PlannedComparison, choose_goal
+    from aucmax.model_selection.cross_validation import PlannedComparison
+    from aucmax.model_selection.goals import choose_goal
 
     models = task.models_for(data)
     target = data.encode(models, task.positive)
@@ -265,8 +268,10 @@ def run_comparison(
         test=test,
         n_folds=task.n_folds,
         random_state=task.seed,
-        parameters={"auto": task.auto},
+        time_limit=task.time_limit,
     )
+    if "auto" in planned.models:
+        planned.models["auto"].estimator.set_params(models=task.candidates)
     n_folds = planned.n_folds
     where, title = f"{n_folds} fold{'s' if n_folds > 1 else ''}", "Cross-validating"
     if task.test is not None:
@@ -322,7 +327,11 @@ def _save_results(
     if task.report is not None:
         saved["report"] = console.write(task.report, describe, "Report:     {}")
     if task.model_file is not None:
-        auto = dict(task.auto) if comparison.best == "auto" else None
+        auto = None
+        if comparison.best == "auto":  # the same search as in each fold
+            fold: Any = comparison.last_fold
+            tried = fold.models["auto"].estimator_
+            auto = {"time_limit": tried.time_limit, "models": task.candidates}
         model = fit_model(comparison.best, data, target, comparison.goal, console, auto)
         write = partial(aucmax.save, model, overwrite=task.force)
         saved["dropped_columns"] = model.encoder_.dropped_

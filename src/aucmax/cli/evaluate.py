@@ -92,7 +92,9 @@ def evaluate(
     that was fitted to more than two levels is measured by MAUC and ordinal AUC.
     """
     from aucmax.decisions import reliability
-    from aucmax.model_selection import choose_goal, summarise_scores, trained_ranges
+    from aucmax.model_selection.fold_estimates import summarise_scores
+    from aucmax.model_selection.goals import choose_goal
+    from aucmax.model_selection.models import trained_ranges
 
     check_ending(figure, PICTURES)
     check_outputs([figure], force, [model, *data.files])
@@ -108,7 +110,7 @@ def evaluate(
     scores = fitted.decision_function(test.rows)
     goal = choose_goal(truth, metric, **(ranges or trained_ranges(fitted)))
     summary = summarise_scores(truth, scores, goal)
-    if summary.n_constant:
+    if summary.problem is not None:
         raise NothingRankedError(
             f"{model} gives all {test.n_rows} rows of {data.path} the same score"
             f"{'' if truth.queries is None else ' within each query'}, so it ranks "
@@ -232,7 +234,7 @@ def _print_chances(found: Any, console: Console) -> None:
 
 
 def _print_measures(summary: Any, truth: Any, goal: Any, console: Console) -> None:
-    from aucmax.model_selection import MEASURES
+    from aucmax.model_selection.goals import MEASURES
 
     relevant = "rows above the lowest level" if truth.is_graded else None
     meanings = {

@@ -100,7 +100,7 @@ def explain(
         permutation_importance,
         rank_dependence,
     )
-    from aucmax.model_selection import trained_ranges
+    from aucmax.model_selection.models import trained_ranges
 
     files = _files(output_dir, bool(row_numbers))
     check_outputs(files.values(), force, [model, *data.files])
@@ -189,7 +189,7 @@ def _scorecard(model: Any) -> Any:
 
 
 def _print_importances(found: Any, top: int, console: Console) -> None:
-    from aucmax.model_selection import MEASURES
+    from aucmax.model_selection.goals import MEASURES
 
     n_columns = len(found.column)
     console.say(

@@ -134,7 +134,9 @@ def fit(
     from sklearn.utils.validation import has_fit_parameter
 
     import aucmax
-    from aucmax.model_selection import choose_goal, parse_parameters, table_model
+    from aucmax.model_selection import table_model
+    from aucmax.model_selection.goals import choose_goal
+    from aucmax.model_selection.typed_parameters import parse_parameters
 
     check_outputs([output], force, data.files)
     check_outputs([checkpoint], True, [*data.files, output])

@@ -92,7 +92,7 @@ class Data:
 
     def encode(self, models: Sequence[str], positive: str | None) -> Any:
         """Return the target for these models: two classes, or levels."""
-        from aucmax.model_selection import LEVEL_MODELS
+        from aucmax.model_selection.models import LEVEL_MODELS
         from aucmax.tables import encode_target
 
         try:

@@ -123,7 +123,7 @@ def note_findings(
     training: Data, labels: Any, encoder: Any, console: Console
 ) -> list[dict[str, Any]]:
     """Look for leaks and the like on the usual folds; tell and return what is found."""
-    from aucmax.model_selection import find_notices
+    from aucmax.model_selection.cross_validation import find_notices
 
     notices = find_notices(training.rows, labels)
     note_others(notices, encoder, console)
@@ -133,7 +133,7 @@ def note_findings(
 def note_others(notices: Iterable[Any], encoder: Any, console: Console) -> None:
     """Note what concerns columns that are not left out."""
     for notice in notices:
-        if not encoder.dropped_.keys() & set(notice.columns):
+        if not notice.columns or {*notice.columns} - encoder.dropped_.keys():
             console.note(str(notice))
 
 

@@ -13,6 +13,12 @@ _MAX_LISTED = 12
 _MADE_UP = re.compile(r"__UNNAMED__\d+|Unnamed: \d+")
 
 
+def list_names(names: Collection[str], most: int = 5) -> str:
+    """Write names in quotes: the first few, and the number of the others."""
+    shown = ", ".join(map(repr, list(names)[:most]))
+    return shown + f" and {len(names) - most} more" * (len(names) > most)
+
+
 def near_names(name: str, names: Sequence[str], *, or_list: bool = True) -> str:
     """Return " Did you mean ...?" for an unknown name, or list the nearest columns."""
     folded = {other.casefold().strip(): other for other in names}

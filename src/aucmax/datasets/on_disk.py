@@ -1,4 +1,4 @@
-"""A table that stays on disk: its columns and rows are read when they are needed."""
+"""Tables that stay on disk; columns and rows are read when needed."""
 
 import io
 import shutil
@@ -34,7 +34,7 @@ _MIN_ROWS = 1000
 
 
 class Piece(NamedTuple):
-    """Some neighbouring rows of one file; it can be sent to another process."""
+    """Consecutive rows of one file; can be sent to another process."""
 
     file: "PartFile"
     start: int  # the first row in the file
@@ -64,8 +64,8 @@ class Piece(NamedTuple):
             )
         if frame.height != self.n_rows:
             raise DataFileError(
-                f"{self.file.path}: {frame.height} rows where there were {self.n_rows};"
-                " has the file changed meanwhile?"
+                f"{self.file.path}: {frame.height} rows instead of {self.n_rows}; has "
+                "the file changed meanwhile?"
             )
         return frame if self.kept is None else frame.filter(pl.Series(self.kept))
 
@@ -73,35 +73,35 @@ class Piece(NamedTuple):
 class PartFile(NamedTuple):
     """A file of a table."""
 
-    path: Path  # that the user has named
-    parquet: Path  # that is read: the same, or what has been made of it
+    path: Path  # that the user named
+    parquet: Path  # that is read: the same, or its conversion
     n_rows: int
 
 
 @documented
 @dataclass(frozen=True)
 class TableOnDisk:
-    """A table in one or many Parquet files, of which little is in memory at a time.
+    """A table in one or more Parquet files that stay on disk.
 
-    Made by :func:`open_table`. Its methods are those of a polars frame by the same
-    names; models and the command line take it in place of a frame.
+    Made by :func:`open_table`. Methods are named as those of a polars frame; models and
+    the command line accept it in place of a frame.
 
     Attributes
     ----------
     files : tuple of PartFile
-        Where the rows are.
+        The files.
     schema : dict of str to polars.DataType
         The columns and their types.
     kept : ndarray of bool, or None
         Which rows of the files count; None for all.
     on_workers : bool
-        Whether models read the rows by Dask's workers, who must see the files.
+        Whether Dask's workers read the rows; they must have access to the files.
     """
 
     files: tuple[PartFile, ...]
     schema: dict[str, Any]
     kept: Mask | None = None
-    scratch: "Scratch | None" = None  # the folder of what was made of other files
+    scratch: "Scratch | None" = None  # the folder of converted files
     on_workers: bool = False
 
     @property
@@ -135,26 +135,26 @@ class TableOnDisk:
         return self.height
 
     def __getitem__(self, key: Any) -> Any:
-        """Read one column by its name; or choose rows by ascending numbers."""
+        """Read one column by its name, or select rows by ascending numbers."""
         if isinstance(key, str):
             return self.select([key]).collect()[key]
         rows = np.asarray(key)
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or (np.diff(rows) <= 0).any():
             raise TypeError(
-                "rows on disk are chosen by ascending numbers, each once; got "
-                f"{key!r}. Use collect() for others."
+                "rows on disk are selected by ascending numbers without repeats, got "
+                f"{key!r}; use collect() for other selections."
             )
         mask = np.zeros(self.height, dtype=np.bool_)
         mask[rows] = True
         return self.filter(mask)
 
     def select(self, names: Sequence[str]) -> "TableOnDisk":
-        """Return the table with some columns alone.
+        """Return the table with only some columns.
 
         Parameters
         ----------
         names : sequence of str
-            Their names, in the order wanted.
+            Names of columns.
         """
         for name in names:
             if name not in self.schema:
@@ -163,22 +163,16 @@ class TableOnDisk:
         return replace(self, schema={name: self.schema[name] for name in names})
 
     def drop(self, names: Collection[str]) -> "TableOnDisk":
-        """Return the table without some columns.
-
-        Parameters
-        ----------
-        names : collection of str
-            Their names.
-        """
+        """Return the table without some columns."""
         return self.select([name for name in self.columns if name not in names])
 
     def filter(self, mask: Any) -> "TableOnDisk":
-        """Return the table with those rows alone for which a mask is true.
+        """Return the table with only those rows where a mask is true.
 
         Parameters
         ----------
         mask : array-like of bool of shape (rows,)
-            Which rows count.
+            Which rows to keep.
         """
         chosen = np.asarray(mask, dtype=np.bool_)
         if self.kept is not None:
@@ -188,39 +182,23 @@ class TableOnDisk:
         return replace(self, kept=chosen)
 
     def iter_columns(self) -> Iterator["pl.Series"]:
-        """Read one column after the other."""
+        """Yield one column at a time."""
         for name in self.columns:
             yield self[name]
 
     def iter_slices(self, n_rows: int | None = None) -> Iterator["pl.DataFrame"]:
-        """Read the rows, some at a time.
+        """Yield the rows as frames, each from one file.
 
         Parameters
         ----------
         n_rows : int, optional
-            At most this many; by default some megabytes.
-
-        Yields
-        ------
-        polars.DataFrame
-            Rows of one file.
+            Maximum number of rows per frame; by default some megabytes.
         """
         for piece in self.pieces(n_rows):
             yield piece.read()
 
     def pieces(self, n_rows: int | None = None) -> list[Piece]:
-        """Return what :meth:`iter_slices` reads, without reading it.
-
-        Parameters
-        ----------
-        n_rows : int, optional
-            How many at most; by default some megabytes.
-
-        Returns
-        -------
-        list of Piece
-            Each has the method ``read``.
-        """
+        """Return the pieces that :meth:`iter_slices` reads, unread."""
         step = n_rows or max(_MIN_ROWS, _MAX_CELLS // max(1, self.width))
         found = []
         for part in self.parts():
@@ -234,7 +212,7 @@ class TableOnDisk:
         return found
 
     def parts(self) -> Iterator["TableOnDisk"]:
-        """Return the rows of each file as a table of their own."""
+        """Yield one table per file."""
         before = 0
         for file in self.files:
             after = before + file.n_rows
@@ -243,7 +221,7 @@ class TableOnDisk:
             before = after
 
     def estimated_size(self) -> int:
-        """Estimate how many bytes the rows would take in memory, as a frame."""
+        """Estimate the bytes that the rows take in memory, as a frame."""
         return self.height * sum(map(memory_of_a_cell, self.dtypes))
 
     def collect(self) -> "pl.DataFrame":
@@ -270,10 +248,10 @@ class TableOnDisk:
         return found.head(n)
 
     def mapped(self) -> NDArray[Any]:
-        """Write all columns as one matrix to a temporary file, and map it to memory.
+        """Write all columns to a temporary file, and return it as a memory map.
 
-        The file has no name, and is gone when the matrix is. It is in the folder that
-        the environment variable ``TMPDIR`` names.
+        The file is removed with the matrix. The environment variable ``TMPDIR`` sets
+        its folder.
 
         Returns
         -------
@@ -292,8 +270,8 @@ class TableOnDisk:
         for name, dtype in self.schema.items():
             if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)):
                 raise TypeError(
-                    f"column {name!r} is of type {dtype}; a matrix needs numbers. "
-                    "Leave it out by drop(), or fit a TableModel, which encodes it."
+                    f"column {name!r} is of type {dtype}, but a matrix needs numbers. "
+                    "Remove it with drop(), or fit a TableModel, which encodes it."
                 )
         is_narrow = all(dtype == pl.Float32 for dtype in self.dtypes)
         number = pl.Float32 if is_narrow else pl.Float64
@@ -324,28 +302,26 @@ def open_table(
 ) -> TableOnDisk:
     """Open a table that may be larger than memory.
 
-    Parquet is read where it lies, some megabytes at a time. Files of other formats are
-    read one after the other, each whole, and kept as Parquet in a temporary folder
-    until the table is no longer needed.
+    Parquet files are read in place, some megabytes at a time. Files of other formats
+    are read one by one, each whole, and converted to Parquet in a temporary folder that
+    is removed with the table.
 
     Parameters
     ----------
     path : str or Path
-        A file, a folder, or a pattern such as ``"part-*.parquet"``: see
-        :func:`find_files`. All files must be of one format and have the same columns,
-        in any order. Numbers may be of different widths.
-    text_columns : collection of str
+        A file, a folder, or a pattern such as ``"part-*.parquet"``. In a folder, names
+        that begin with a dot or an underscore are skipped. All files must have one
+        format and the same columns, in any order. Numbers may be of different widths.
+    text_columns, format : optional
         As in :func:`load_table`.
-    format : str, default="auto"
-        Likewise.
     **reading
         Further parameters of :func:`load_table`, for files other than Parquet.
 
     Raises
     ------
     DataFileError
-        No file is there, one cannot be read or has other columns than the first, or
-        none has any rows. The message names the file and the column.
+        There is no file, one cannot be read or has other columns than the first, or
+        all are empty. The message names the file and the column.
 
     Examples
     --------
@@ -367,7 +343,7 @@ def open_table(
     if kind in ("svmlight", "letor"):
         raise DataFileError(
             f"{path}: {kind} files are read one at a time, into memory; only tables "
-            "with named columns can stay on disk or be in parts."
+            "with named columns can stay on disk or consist of several files."
         )
     if kind == "parquet":
         table = _of_parquet([(one, one) for one in paths])
@@ -403,9 +379,9 @@ def _of_others(
     text_columns: Collection[str],
     reading: dict[str, Any],
 ) -> TableOnDisk:
-    """Keep a Parquet file of each; columns are read alike in all of them.
+    """Convert each file to Parquet.
 
-    One that is text in one file is so in all, and has one decimal mark.
+    A column that is text in one file is text in all, and has one decimal mark.
     """
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""Tables in many files: which they are, and that their columns are the same."""
+"""Tables in several files: find the files and check that their columns match."""
 
 from collections.abc import Mapping, Sequence
 from glob import escape, glob, has_magic
@@ -24,13 +24,13 @@ def find_files(path: str | Path) -> list[Path]:
     if whole.is_dir():
         return _files_in(whole)
     if whole.exists() or not has_magic(str(path)):
-        return [whole]  # whether it is there is said where it is opened
+        return [whole]  # opening it fails if there is no such file
     found = sorted(Path(name) for name in glob(str(path), recursive=True))
     files = [one for one in found if one.is_file()]
     if not files:
-        folders = " (folders alone do)" if found else ""
+        folders = " (only folders do)" if found else ""
         hint = _near_files(whole)
-        raise DataFileError(f"no file fits {str(path)!r}{folders}.{hint}")
+        raise DataFileError(f"no file matches {str(path)!r}{folders}.{hint}")
     return files
 
 
@@ -44,10 +44,10 @@ def _files_in(folder: Path) -> list[Path]:
     if any(one.is_dir() for one in entries):
         pattern = str(Path(escape(str(folder))) / "**" / "*.parquet")
         raise DataFileError(
-            f"{folder}: the folder has folders in it, and no files; name the files by "
-            f"a pattern: {pattern!r}."
+            f"{folder}: the folder contains folders but no files; name the files by a "
+            f"pattern: {pattern!r}."
         )
-    raise DataFileError(f"{folder}: the folder has no files in it.")
+    raise DataFileError(f"{folder}: the folder has no files.")
 
 
 def _near_files(pattern: Path) -> str:
@@ -59,15 +59,15 @@ def _near_files(pattern: Path) -> str:
 
 
 def common_format(files: Sequence[Path], format: str = "auto") -> str:
-    """Return the format of all files, or raise an error for the first of another."""
+    """Return the format of all files; raise an error if they differ."""
     if format != "auto":
         return format
     kinds = [file_format(file) for file in files]
     for file, kind in zip(files, kinds, strict=True):
         if kind != kinds[0]:
             raise DataFileError(
-                f"{file} is {kind}, but {files[0]} is {kinds[0]}; the parts of a table "
-                f"must be of one format. Name those of one: '*.{kinds[0]}'."
+                f"{file} is {kind}, but {files[0]} is {kinds[0]}; all files of a table "
+                f"must have one format. Use a pattern such as '*.{kinds[0]}'."
             )
     return kinds[0]
 
@@ -75,10 +75,10 @@ def common_format(files: Sequence[Path], format: str = "auto") -> str:
 def common_schema(
     files: Sequence[Path], schemas: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the type of each column that serves all files, or raise an error.
+    """Return a type per column that fits all files, or raise an error.
 
-    All have the same columns, in any order. Numbers may be of different widths, and a
-    column without any cell of any type; text and numbers do not mix.
+    Numbers may be of different widths, and an empty column of any type; text and
+    numbers do not mix.
     """
     first = schemas[0]
     common = dict(first)
@@ -90,7 +90,7 @@ def common_schema(
             if joint is None:
                 raise DataFileError(
                     f"{file}: column {name!r} holds {_in_words(dtype)}, but "
-                    f"{_in_words(common[name])} in {typed_by[name]}; write both alike."
+                    f"{_in_words(common[name])} in {typed_by[name]}; use one type."
                 )
             if joint != common[name]:
                 common[name], typed_by[name] = joint, file
@@ -104,19 +104,19 @@ def _check_names(
         if name not in schema:
             hint = near_names(name, list(schema), or_list=False)
             raise DataFileError(
-                f"{file} has no column {name!r}, which {first} has.{hint} All parts of "
+                f"{file} has no column {name!r}, which {first} has.{hint} All files of "
                 "a table must have the same columns."
             )
     for name in schema:
         if name not in known:
             raise DataFileError(
-                f"{file} has a column {name!r}, which {first} has not. All parts of a "
-                "table must have the same columns."
+                f"{file} has a column {name!r}, which {first} does not have. All files "
+                "of a table must have the same columns."
             )
 
 
 def _joint(one: Any, other: Any) -> Any:
-    """Return a type for both columns, None if there is none."""
+    """Return a type that fits both columns, or None."""
     import polars as pl
 
     one, other = _kept(one), _kept(other)
@@ -141,5 +141,5 @@ def _in_words(dtype: Any) -> str:
     import polars as pl
 
     if dtype == pl.String:
-        return "texts"
+        return "strings"
     return f"numbers ({dtype})" if dtype.is_numeric() else f"values of type {dtype}"

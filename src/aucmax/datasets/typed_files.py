@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, reduce
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from aucmax._core.memory import require_memory
+from aucmax.datasets.column_names import list_names
 from aucmax.datasets.opening import (
     MEMORY_OF_TEXT,
     ZIP_ERRORS,
@@ -43,7 +44,7 @@ _MEMORY_OF_A_NUMBER, _MEMORY_OF_A_STRING = 8, 32
 def _read_columns(
     scan: str, kind: str, path: PathLike, compression: str, select: Selection
 ) -> "pl.DataFrame":
-    """Read a file by one of polars' scans, which read the wanted columns alone."""
+    """Read a file by one of polars' scans, which read only the wanted columns."""
     import polars as pl
 
     source = _whole_or_path(path, compression)
@@ -63,7 +64,7 @@ def memory_of_a_cell(dtype: Any) -> int:
 
 
 def _whole_or_path(path: PathLike, compression: str) -> Any:
-    """Return what polars reads from: the file itself, or its bytes if packed."""
+    """Return the source for polars: the path, or the bytes if compressed."""
     if compression_of(path, compression) or isinstance(path, Piped):
         content = read_content(path, compression)
         if content:
@@ -101,7 +102,7 @@ def _read_jsonl(path: PathLike, compression: str, select: Selection) -> Any:
         if dtype.is_nested():
             raise DataFileError(
                 f"{path}: {name!r} holds lists or objects; a table needs one number or "
-                "text per cell, so write their parts as columns of their own."
+                "string per cell, so write their parts as separate columns."
             )
     return frame
 
@@ -136,7 +137,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_excel(
     path: PathLike, compression: str, sheet: str | None
 ) -> tuple["pl.DataFrame", list[str]]:
-    """Return a sheet of a spreadsheet, the first by default, and what is to be said."""
+    """Return a sheet of a spreadsheet, the first by default, and remarks."""
     import polars as pl
 
     fastexcel = _fastexcel(path)
@@ -149,7 +150,9 @@ def read_excel(
         book = fastexcel.read_excel(content)
         names = book.sheet_names
     if sheet is not None and sheet not in names:
-        raise DataFileError(f"{path}: no sheet {sheet!r}; there are {_listed(names)}.")
+        raise DataFileError(
+            f"{path}: no sheet {sheet!r}; there are {list_names(names, 8)}."
+        )
     with rejecting(path, "spreadsheet", fastexcel.FastExcelError):
         frame = pl.read_excel(
             content,
@@ -159,13 +162,8 @@ def read_excel(
             raise_if_empty=False,
         )
     rest = [] if sheet is not None else names[1:]
-    remarks = [f"read the first sheet, not {_listed(rest)}"] if rest else []
+    remarks = [f"read the first sheet, not {list_names(rest, 8)}"] if rest else []
     return frame, remarks
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:8]))
-    return f"{shown}, ..." if len(names) > 8 else shown
 
 
 def _check_bomb(path: PathLike, content: bytes) -> None:
@@ -208,13 +206,13 @@ def _fastexcel(path: PathLike) -> Any:
         return importlib.import_module("fastexcel")
     except ModuleNotFoundError as error:
         raise DataFileError(
-            f"{path}: reading spreadsheets needs a package: pip install "
-            "'aucmax[excel]'; or save the sheet as CSV."
+            f"{path}: reading spreadsheets needs another package: pip install "
+            "'aucmax[excel]', or save the sheet as CSV."
         ) from error
 
 
 def usual_integers(cells: "pl.Series") -> "pl.Series":
-    """Return integers of 128 bits as ones of 64 bits, or as text if one is larger."""
+    """Return integers of 128 bits with 64 bits, or as strings if one is larger."""
     import polars as pl
 
     if str(cells.dtype) not in ("Int128", "UInt128"):
@@ -226,7 +224,7 @@ def usual_integers(cells: "pl.Series") -> "pl.Series":
 
 @contextmanager
 def rejecting(path: PathLike, kind: str, *more: type[Exception]) -> Iterator[None]:
-    """Raise DataFileError for what a reader of another library raises."""
+    """Raise DataFileError for errors of other libraries."""
     import polars as pl
 
     # a panic of polars is not an Exception

@@ -1,4 +1,4 @@
-"""From scores to decisions: where to cut, what comes of it, and how likely a row is."""
+"""From scores to decisions: thresholds, their outcome, and probabilities."""
 
 from aucmax.decisions.intervals import wilson_interval
 from aucmax.decisions.operating_point import OperatingPoint, operating_point

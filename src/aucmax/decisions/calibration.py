@@ -1,4 +1,4 @@
-r"""From scores to probabilities, by a rising line that changes no ranking.
+r"""From scores to probabilities, by an increasing function that keeps the ranking.
 
 A calibration is a line through knots from scores to log-odds: two knots for the
 sigmoid, one per block of rows for isotonic regression. It rises strictly, so that rows
@@ -10,6 +10,8 @@ look as before):
           + \mathrm{logit}\, \pi' - \mathrm{logit}\, \pi
 """
 
+from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,6 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from aucmax._core import saved_state as saved
@@ -31,15 +32,37 @@ CALIBRATIONS = ("auto", "sigmoid", "isotonic")
 # Of the rarer class, for isotonic regression, which overfits fewer rows.
 _MIN_ROWS_FOR_ISOTONIC = 1000
 
-# Beyond these log-odds the logistic function has no float64 left to tell rows apart.
+# Beyond these log-odds the logistic function gives different rows the same float64.
 _LOGISTIC_BETWEEN = -30.0, 10.0
 
-# Least rise of the log-odds over the scores of training, if these say nothing.
-_SMALLEST_RISE = 1e-3
+# Smallest rise of the log-odds over the training scores, if these carry no signal.
+_MIN_RISE = 1e-3
+
+
+class _OfCalibrated:
+    """A method of calibrated models; of others the AttributeError states the reason."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self._method
+        reason = ""
+        if model.calibrate is None:
+            reason = 'calibrate=None; set calibrate="auto" and fit again'
+        elif hasattr(model, "classes_") and not hasattr(model, "calibration_"):
+            # scores of different queries are not on one scale
+            reason = "rows are ranked within queries or folds; use decision_function"
+        if reason:
+            raise AttributeError(
+                f"{type(model).__name__} has no {self._method.__name__}: {reason}."
+            )
+        return MethodType(self._method, model)
 
 
 class CalibratedMixin:
-    """What models with a parameter `calibrate` share."""
+    """Probabilities of models with a parameter `calibrate`."""
 
     _saved_state = saved.optional(
         calibration_=saved.SavedField(
@@ -50,19 +73,19 @@ class CalibratedMixin:
 
     calibrate: str | None
 
-    @available_if(lambda self: self.calibrate is not None)  # type: ignore[untyped-decorator]
+    @_OfCalibrated
     def predict_proba(self, X: Any, *, prevalence: float | None = None) -> FloatArray:
         """Return the probability of both classes; only with `calibrate`.
 
-        Rows rank as by `decision_function`. `predict` cuts where the balanced accuracy
-        is best, not at a probability of 1/2.
+        The ranking is that of `decision_function`. `predict` uses the threshold of the
+        best balanced accuracy, not a probability of 1/2.
 
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
         prevalence : float, default=None
-            Share of positives where the model is used, if it is not that of training.
+            Share of positives where the model is used, if it differs from training.
 
         Returns
         -------
@@ -94,7 +117,7 @@ def are_rising(knots: Any) -> bool:
 
 
 def check_calibrate(calibrate: Any) -> None:
-    """Reject a name that is not that of a calibration."""
+    """Reject an unknown calibration."""
     if calibrate is not None:
         check_choice("calibrate", calibrate, CALIBRATIONS)
 
@@ -105,7 +128,7 @@ def learn_calibration(
     labels: NDArray[Any],
     weight: FloatArray | None = None,
 ) -> dict[str, Any]:
-    """Learn the line from held-out scores, with their share of positives as mean."""
+    """Fit knots to held-out scores; the mean probability is the share of positives."""
     labels = labels.astype(bool)
     weight = np.ones(labels.size) if weight is None else weight
     if calibrate == "auto":
@@ -154,7 +177,7 @@ def _sigmoid(scores: FloatArray, labels: BoolArray, weight: FloatArray) -> Float
         np.concatenate([labels, ~labels]),
         np.concatenate([weight * (1.0 - doubt), weight * doubt]),
     )
-    rise, start = max(float(model.coef_[0, 0]), _SMALLEST_RISE), model.intercept_[0]
+    rise, start = max(float(model.coef_[0, 0]), _MIN_RISE), model.intercept_[0]
     return np.array([[low, low + width], [start, start + rise]])
 
 
@@ -188,7 +211,4 @@ def _check_prevalence(prevalence: Any) -> None:
     except (TypeError, ValueError):
         is_share = False
     if not is_share:
-        raise ValueError(
-            "prevalence must be a share of positives above 0 and below 1, got "
-            f"{prevalence!r}."
-        )
+        raise ValueError(f"prevalence must be above 0 and below 1, got {prevalence!r}.")

@@ -1,4 +1,4 @@
-"""The interval of a share, which all counts and rates of a decision have."""
+"""Confidence intervals of shares, for all counts and rates of a decision."""
 
 from math import inf, sqrt
 
@@ -15,21 +15,21 @@ _ROUNDING_OF_A_SHARE = 1e-9
 def wilson_interval(
     share: float, n: float, *, confidence: float = 0.95, extra_below: float = 0.0
 ) -> tuple[float, float]:
-    r"""Wilson's interval of a share that was seen in n rows.
+    r"""Return Wilson's interval of a share observed in n rows.
 
     .. math:: \frac{\hat p + z^2 / 2n}{1 + z^2 / n} \pm \frac{z}{1 + z^2 / n}
               \sqrt{\frac{\hat p (1 - \hat p)}{n} + \frac{z^2}{4 n^2}}
 
-    with z = 1.96 for a confidence of 95 %. It stays within [0, 1], and has a length
-    even if the share is 0 or 1.
+    with z = 1.96 for a confidence of 95 %. It stays within [0, 1], and is not empty if
+    the share is 0 or 1.
 
     Parameters
     ----------
     share : float
-        The share seen, from 0 to 1.
+        The observed share, from 0 to 1.
     n : float
-        Number of rows; with weights, :math:`(\sum w)^2 / \sum w^2`. Without any row the
-        interval is [0, 1].
+        Number of rows; with weights, :math:`(\sum w)^2 / \sum w^2`. If 0, the interval
+        is [0, 1].
     extra_below : float, default=0.0
         Added to z at the lower end, for a share that was chosen as the best of many.
 

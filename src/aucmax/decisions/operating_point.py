@@ -1,4 +1,4 @@
-"""Where to cut a ranking, and what is found, missed and a false alarm there."""
+"""Thresholds of a ranking: true positives, misses and false alarms there."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -17,39 +17,39 @@ from aucmax.decisions.intervals import wilson_interval
 from aucmax.metrics._steps import RankingTask, check_task
 from aucmax.metrics.uncertainty import check_confidence
 
-# The best of many thresholds looks better on the rows that chose it than on others. By
-# so much more z at the lower ends, 92 to 98 % of intervals hold what others show.
+# The best of many thresholds looks better on the rows that chose it than on others.
+# With this much more z at the lower ends, 92 to 98 % of intervals cover new rows.
 _EXTRA_FOR_THE_BEST = 0.5
 
 # Sums in another order must not choose another threshold.
-_LARGEST_ROUNDING = 1e-12
+_MAX_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class OperatingPoint(PlainRecord):
     """A threshold and its outcome: rows with scores above it are alerts.
 
-    Counts are of the rows given; with weights, they are sums of weights. The intervals
-    state what this threshold gives on other rows like these: of as many positive rows,
-    as many negative rows, or as many rows, on average.
+    Prints as a sentence. Counts are of the given rows; with weights, they are sums of
+    weights. Intervals are those of the expected outcome on an equally large new sample.
 
     Attributes
     ----------
     threshold : float
         Scores above it are alerts.
     rule : str
-        What chose it, in words.
+        The rule that chose the threshold, in words.
     n_alerts : int or float
         Rows above the threshold.
     found, missed : int or float
-        Positive rows above the threshold, and the others.
+        True positives and false negatives: positive rows above the threshold, and not.
     false_alarms, passed : int or float
-        Negative rows above the threshold, and the others.
+        False positives and true negatives: negative rows above the threshold, and not.
     recall, fpr, precision : float
-        Share of the positives that is found, of the negatives that are false alarms,
-        and of the alerts that is positive; the last is NaN without alerts.
+        The recall (sensitivity, true positive rate), the false positive rate (1 -
+        specificity) and the precision (positive predictive value), which is NaN without
+        alerts.
     cost : float or None
-        Of all errors, where costs chose the threshold.
+        Cost of all errors, if costs chose the threshold.
     confidence : float
         Probability that each interval is meant to cover.
     intervals : dict of str to pair of float
@@ -70,31 +70,25 @@ class OperatingPoint(PlainRecord):
     confidence: float
     intervals: dict[str, tuple[float, float]]
 
-    def describe(self) -> str:
-        """Describe the outcome of the threshold in a sentence.
-
-        Returns
-        -------
-        str
-        """
+    def __str__(self) -> str:
         n_positive = self.found + self.missed
         n_rows = n_positive + self.false_alarms + self.passed
         if self.n_alerts == 0:
             return (
-                f"Open none of {_count(n_rows)} rows, since none scores above "
-                f"{self.threshold:.6g}: all {_count(n_positive)} positives are missed."
+                f"None of {_count(n_rows)} rows scores above {self.threshold:.6g}: all "
+                f"{_count(n_positive)} positives are missed."
             )
-        return (
-            f"Open {_count(self.n_alerts)} of {_count(n_rows)} rows, find "
-            f"{_count(self.found)} of {_count(n_positive)} positives "
-            f"({self._ends('found')}) and miss {_count(self.missed)}, with "
-            f"{_count(self.false_alarms)} false alarms ({self._ends('false_alarms')}): "
-            f"precision {self.precision:.1%}."
+        found, alarms = (
+            "{:.0f} to {:.0f}".format(*self.intervals[name])
+            for name in ("found", "false_alarms")
         )
-
-    def _ends(self, name: str) -> str:
-        low, high = self.intervals[name]
-        return f"{low:.0f} to {high:.0f}"
+        return (
+            f"Reviewing {_count(self.n_alerts)} of {_count(n_rows)} rows finds "
+            f"{_count(self.found)} of {_count(n_positive)} positives ({found}) and "
+            f"misses {_count(self.missed)}, with {_count(self.false_alarms)} false "
+            f"alarms ({alarms}): sensitivity {self.recall:.1%}, specificity "
+            f"{1 - self.fpr:.1%}, precision {self.precision:.1%}."
+        )
 
 
 @documented
@@ -115,21 +109,23 @@ def operating_point(
 ) -> OperatingPoint:
     r"""Choose a threshold by one rule, and count its outcome.
 
-    Take rows that the model was not fitted to. The rules:
+    Use rows that the model was not fitted to. The rules:
 
-    - `recall`: the fewest alerts that find at least this share of the positives;
-    - `fpr`: the most alerts with at most this share of the negatives;
-    - `precision`: the most alerts of which at least this share is positive;
-    - `alerts`: as many alerts as possible, but no more than these;
-    - `cost_missed` and `cost_alarm`: the least cost of all errors, by the price of a
-      missed positive and of a false alarm; of equal costs the fewest alerts;
-    - `threshold`: this one, perhaps chosen on other rows;
-    - none of them: the best balanced accuracy, by which `predict` cuts, too; no alert
-      where the scores are worse than chance at every cut.
+    - `recall`: the fewest alerts with at least this recall (sensitivity, true positive
+      rate);
+    - `fpr`: the most alerts with at most this false positive rate (1 - specificity);
+    - `precision`: the most alerts with at least this precision (positive predictive
+      value);
+    - `alerts`: the most alerts, but at most this number;
+    - `cost_missed` and `cost_alarm`: the lowest cost of all errors; of equal costs the
+      fewest alerts;
+    - `threshold`: this threshold, perhaps chosen on other rows;
+    - none of them: the best balanced accuracy (largest Youden index), as `predict`
+      does; no alerts if the scores are worse than chance at every threshold.
 
-    Rows of equal score are above the threshold together, or not at all. Thresholds lie
-    halfway between two scores; the one that makes all rows alerts is just below the
-    lowest, and that without alerts is the highest score.
+    Rows of equal score are all above the threshold or none is. Thresholds lie halfway
+    between two scores; the one with all rows as alerts is just below the lowest score,
+    and the one without alerts is the highest score.
 
     Intervals are Wilson's (:func:`wilson_interval`): of the recall, over the positives;
     of the false positive rate, over the negatives; of the precision, over the alerts;
@@ -164,8 +160,8 @@ def operating_point(
     >>> from aucmax.decisions import operating_point
     >>> y = [0, 0, 0, 0, 0, 0, 1, 0, 1, 1]
     >>> point = operating_point(y, range(10), alerts=2)
-    >>> print(point.describe())
-    Open 2 of 10 rows, find 2 of 3 positives (1 to 3) and miss 1, with 0 false alarms (0 to 2): precision 100.0%.
+    >>> print(point)
+    Reviewing 2 of 10 rows finds 2 of 3 positives (1 to 3) and misses 1, with 0 false alarms (0 to 2): sensitivity 66.7%, specificity 100.0%, precision 100.0%.
     >>> operating_point(y, range(10), recall=1.0).threshold
     5.5
     """  # noqa: E501
@@ -189,8 +185,8 @@ def _one_rule(**rules: Any) -> tuple[str, Any]:
     given = {name: value for name, value in rules.items() if value is not None}
     if len(given) > 1:
         raise ValueError(
-            f"one rule chooses a threshold, but {' and '.join(given)} were given; "
-            "leave out all but one."
+            f"only one rule can choose a threshold, got {' and '.join(given)}; leave "
+            "out all but one."
         )
     if not given:
         return "balanced", None
@@ -217,8 +213,8 @@ def _check_costs(missed: Any, alarm: Any) -> None:
             raise ValueError(f"{name} must be 0 or a positive number, got {cost!r}.")
     if missed == alarm == 0:
         raise ValueError(
-            "cost_missed and cost_alarm are both 0, so that all thresholds are equally "
-            "good; give at least one error a cost."
+            "cost_missed and cost_alarm are both 0, so all thresholds are equally "
+            "good; give at least one of them a positive cost."
         )
 
 
@@ -320,41 +316,42 @@ def _scaled(ends: tuple[float, float], n_rows: float) -> tuple[float, float]:
 
 
 def _by_recall(curve: _Curve, recall: float) -> float:
-    wanted = recall * curve.found[-1] * (1.0 - _LARGEST_ROUNDING)
+    wanted = recall * curve.found[-1] * (1.0 - _MAX_ROUNDING)
     return curve.cut(int(np.searchsorted(curve.found, wanted)))
 
 
 def _by_fpr(curve: _Curve, fpr: float) -> float:
-    allowed = fpr * curve.alarms[-1] * (1.0 + _LARGEST_ROUNDING)
+    allowed = fpr * curve.alarms[-1] * (1.0 + _MAX_ROUNDING)
     return curve.cut(int(np.searchsorted(curve.alarms, allowed, side="right")) - 1)
 
 
 def _by_precision(curve: _Curve, precision: float) -> float:
     found, alerts = curve.found[1:], curve.found[1:] + curve.alarms[1:]
     shares = found / alerts
-    (enough,) = np.nonzero(shares >= precision - _LARGEST_ROUNDING)
+    (enough,) = np.nonzero(shares >= precision - _MAX_ROUNDING)
     if enough.size == 0:
         best = int(np.argmax(shares))
         raise ValueError(
             f"no threshold has a precision of {precision:g}: the highest is "
-            f"{shares[best]:.4g}, with {_count(alerts[best])} alerts. Ask for less."
+            f"{shares[best]:.4g}, with {_count(alerts[best])} alerts; lower the "
+            "precision."
         )
     return curve.cut(int(enough[-1]) + 1)
 
 
 def _by_alerts(curve: _Curve, alerts: float) -> float:
     above = curve.found + curve.alarms
-    if alerts > above[-1] * (1.0 + _LARGEST_ROUNDING):
+    if alerts > above[-1] * (1.0 + _MAX_ROUNDING):
         raise ValueError(
-            f"alerts={alerts:g}, but there are {_count(above[-1])} rows only."
+            f"alerts={alerts:g}, but there are only {_count(above[-1])} rows."
         )
-    allowed = alerts * (1.0 + _LARGEST_ROUNDING)
+    allowed = alerts * (1.0 + _MAX_ROUNDING)
     n_steps = int(np.searchsorted(above, allowed, side="right")) - 1
     if n_steps == 0:
         raise ValueError(
-            f"no threshold gives up to {alerts:g} alerts: the highest score, "
-            f"{curve.scores[0]:.6g}, is shared by {_count(above[1])} rows, which are "
-            "alerts together or not at all. Allow as many, or break the ties."
+            f"no threshold gives at most {alerts:g} alerts: {_count(above[1])} rows "
+            f"share the highest score, {curve.scores[0]:.6g}. Allow as many alerts, or "
+            "break the ties."
         )
     return curve.cut(n_steps)
 
@@ -362,7 +359,7 @@ def _by_alerts(curve: _Curve, alerts: float) -> float:
 def _by_costs(curve: _Curve, costs: tuple[float, float]) -> float:
     missed = curve.found[-1] - curve.found
     total = costs[0] * missed + costs[1] * curve.alarms
-    near = total <= total.min() + _LARGEST_ROUNDING * total.max()
+    near = total <= total.min() + _MAX_ROUNDING * total.max()
     return curve.cut(int(np.argmax(near)))
 
 
@@ -379,7 +376,7 @@ _RULES: dict[str, tuple[Any, str]] = {
     "alerts": (_by_alerts, "at most {:g} alerts"),
     "costs": (
         _by_costs,
-        "least cost, {:g} for a missed positive and {:g} for a false alarm",
+        "lowest cost, {:g} for a missed positive and {:g} for a false alarm",
     ),
     "threshold": (lambda curve, threshold: float(threshold), "threshold {:g}"),
     "balanced": (_by_balanced_accuracy, "best balanced accuracy"),

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: errors, and a diagram of groups of rows."""
+"""Calibration of probabilities: errors, and a diagram of groups of rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,12 +18,12 @@ from aucmax.metrics.uncertainty import check_confidence
 
 @dataclass(frozen=True)
 class Reliability(PlainRecord):
-    """Probabilities compared with what happened.
+    """Predicted probabilities compared with observed outcomes.
 
     Attributes
     ----------
     log_loss, brier_score : float
-        Mean of minus the logarithm of the probability of what happened, and of its
+        Mean negative logarithm of the probability of the observed outcome, and mean
         squared error; 0 is perfect.
     mean_probability, base_rate : float
         Mean probability of the positive class, and its share.
@@ -61,15 +61,15 @@ def reliability(
     pos_label: Any = None,
     confidence: float = 0.95,
 ) -> Reliability:
-    """Compare probabilities with what happened.
+    """Compare predicted probabilities with observed outcomes.
 
-    Rows are sorted by probability and divided into groups of about as many rows each,
-    or as much weight; rows of equal probability are in one group.
+    Rows are sorted by probability and divided into groups of about equal size or
+    weight; rows of equal probability are in one group.
 
     Parameters
     ----------
     probabilities : array-like of shape (n_rows,)
-        Of the positive class.
+        Probabilities of the positive class.
     n_groups : int, default=10
         Maximum number of groups.
 
@@ -95,7 +95,7 @@ def reliability(
         row = int(np.argmax((chances < 0.0) | (chances > 1.0)))
         raise ValueError(
             f"probabilities must lie between 0 and 1, but row {row} is "
-            f"{chances[row]:g}; scores are turned into probabilities by calibration."
+            f"{chances[row]:g}; calibrate scores to get probabilities."
         )
     weight = np.ones(chances.size)
     if task.sample_weight is not None:

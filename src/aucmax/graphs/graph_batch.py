@@ -16,22 +16,10 @@ from aucmax.graphs.graph_sources import is_networkx
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphBatch:
-    """Graphs with equal features, one after the other in one large graph.
+    """Graphs with the same features, one after the other in one large graph.
 
-    Graph m has the nodes from ``node_offsets[m]`` up to ``node_offsets[m + 1]`` and
-    the edges from ``edge_offsets[m]`` up to ``edge_offsets[m + 1]``. The arrays are new
-    ones, so they may be written to.
-
-    Attributes
-    ----------
-    node_features : ndarray of float64 of shape (n_nodes, n_node_features)
-        Of all nodes.
-    edges : ndarray of int64 of shape (n_edges, 2)
-        Nodes are numbered through: those of graph m start at ``node_offsets[m]``.
-    edge_features : ndarray of float64 of shape (n_edges, n_edge_features)
-        Of all edges.
-    node_offsets, edge_offsets : ndarray of int64 of shape (n_graphs + 1,)
-        Where the nodes and edges of each graph start, and the number of all.
+    Graph m has the nodes from ``node_offsets[m]`` up to ``node_offsets[m + 1]``, and
+    its edges accordingly. The arrays are copies, so callers may write to them.
     """
 
     node_features: FloatArray
@@ -39,12 +27,6 @@ class GraphBatch:
     edge_features: FloatArray
     node_offsets: IntArray
     edge_offsets: IntArray
-
-    def __repr__(self) -> str:
-        return (
-            f"GraphBatch(n_graphs={self.n_graphs}, n_nodes={self.n_nodes}, "
-            f"n_edges={self.n_edges})"
-        )
 
     @property
     def n_graphs(self) -> int:
@@ -55,11 +37,6 @@ class GraphBatch:
     def n_nodes(self) -> int:
         """Number of nodes of all graphs."""
         return len(self.node_features)
-
-    @property
-    def n_edges(self) -> int:
-        """Number of edges of all graphs."""
-        return len(self.edges)
 
     @property
     def graph_of_node(self) -> IntArray:
@@ -73,20 +50,9 @@ class GraphBatch:
         n_node_features: int | None = None,
         n_edge_features: int | None = None,
     ) -> GraphBatch:
-        """Check that the graphs belong together and join them.
+        """Join graphs of the same features: those a model has learned, if given.
 
-        Parameters
-        ----------
-        X : sequence of Graph, tuple or networkx.Graph
-            At least one; see :func:`~aucmax.graphs.as_graph`. A graph without edges
-            fits edge features of any number.
-        n_node_features, n_edge_features : int, optional
-            The number of features that a model has learned. By default that of the
-            first graph.
-
-        Returns
-        -------
-        GraphBatch
+        A graph without edges fits any number of edge features.
         """
         graphs = _as_graphs(X)
         _check_widths(list(enumerate(graphs)), "node", n_node_features)
@@ -105,13 +71,7 @@ class GraphBatch:
         )
 
     def take(self, chosen: IntArray) -> GraphBatch:
-        """Choose graphs by number.
-
-        Returns
-        -------
-        GraphBatch
-            Those graphs, in the given order.
-        """
+        """Return the graphs of these numbers, in the given order."""
         nodes = _ranges(self.node_offsets, chosen)
         edges = _ranges(self.edge_offsets, chosen)
         new_number = np.full(self.n_nodes, -1, dtype=np.int64)
@@ -125,13 +85,7 @@ class GraphBatch:
         )
 
     def split(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """Split values of all nodes by graph.
-
-        Returns
-        -------
-        list of ndarray
-            Views, one per graph.
-        """
+        """Return views of the values of all nodes, one per graph."""
         return np.split(values, self.node_offsets[1:-1])
 
 
@@ -150,7 +104,7 @@ def _as_graphs(X: Any) -> list[Graph]:
 
 
 def _ranges(offsets: IntArray, chosen: IntArray) -> IntArray:
-    """Return the places from offsets[m] up to offsets[m + 1] for each m, in turn."""
+    """Return the positions from offsets[m] up to offsets[m + 1] for each m, in turn."""
     return np.concatenate([np.arange(offsets[m], offsets[m + 1]) for m in chosen])
 
 
@@ -161,7 +115,7 @@ def _offsets(sizes: Any) -> IntArray:
 def _check_widths(
     graphs: Sequence[tuple[int, Graph]], kind: str, expected: int | None
 ) -> int:
-    """Return the number of features of a kind, which is the same in all graphs."""
+    """Return the number of node or edge features, the same in all graphs."""
     widths = [getattr(graph, f"{kind}_features").shape[1] for _, graph in graphs]
     whose = "the model has learned"
     if expected is None:
@@ -185,8 +139,8 @@ def _edge_width(graphs: list[Graph], expected: int | None) -> int:
     without = [p for p, graph in linked if not graph.has_edge_features]
     if with_features and without:
         raise ValueError(
-            f"X[{without[0]}] has edges without edge features, but "
-            f"X[{with_features[0]}] has them. Give them for every graph that has "
-            "edges, or for none."
+            f"X[{without[0]}] has edges without features, but the edges of "
+            f"X[{with_features[0]}] have features. Pass edge features for every graph "
+            "with edges, or for none."
         )
     return _check_widths(linked, "edge", expected)

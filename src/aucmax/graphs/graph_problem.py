@@ -1,13 +1,13 @@
-r"""Labelled graphs: which sets count, and the best chains of sets for given weights.
+r"""Labelled graphs: the sets that count, and the best chains of sets for weights.
 
 For one graph with the spread Z of its top sets (|P| |N| for the AUC), the risk is
 
 .. math:: h(w) = \frac1Z \Big( \max_z \sum_l v_l [s(z_l) - y^\top z_l]
           - \max_{z \sim y} \sum_l v_l s(z_l) \Big) + \frac{\mathrm{best}}{Z},
 
-where s is the score of a set and best the most positives that chains can hold. So a
-margin is 1 in units of node scores, whatever the size of the graph, and without edges h
-is the mean hinge of the pairs. Both maxima are taken for all graphs at once.
+where s is the score of a set and best the number of positives in the best chain. So a
+margin is 1 in units of node scores for graphs of any size, and without edges h is the
+mean hinge of the pairs. Both maxima are computed for all graphs at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,8 +25,8 @@ from aucmax.graphs.ranking_program import solve_repelling
 from aucmax.metrics import auc_at_k_score, binned_auc_score, roc_auc_score
 from aucmax.metrics.top_sets import Bins, TopSets, check_bins, check_k
 
-_MAX_SHIFT = 1e-6  # of the scores' size, to separate nodes of a block
-_MIN_DISTANCE = 1e-10  # of the scores' size: nearer blocks differ by rounding
+_MAX_SHIFT = 1e-6  # of the scores' size, between nodes of one block
+_MIN_DISTANCE = 1e-10  # of the scores' size: closer blocks differ by rounding
 
 
 class GraphScores(NamedTuple):
@@ -45,14 +45,14 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GraphMeasure:
-    """The AUC, or one of its generalisations: which top sets of a ranking count."""
+    """The AUC or one of its generalizations, by the top sets that count."""
 
     metric: str
     bins: Bins  # for "binned": see `TopSets.binned`
-    k: int  # for "at_k": how many of the first nodes count
+    k: int  # for "at_k": the number of top nodes that count
 
     def check(self) -> None:
-        """Reject a wrong parameter, before any data are read."""
+        """Reject a wrong parameter."""
         check_choice("metric", self.metric, _METRICS)
         if self.metric == "binned":
             check_bins(self.bins)
@@ -61,7 +61,7 @@ class GraphMeasure:
 
     @property
     def is_nested(self) -> bool:
-        """Whether the sets of a ranking must hold each other."""
+        """Whether the sets of a ranking must be nested."""
         return self.metric != "unnested"
 
     @property
@@ -84,7 +84,7 @@ class GraphMeasure:
 
 
 class _Metric(NamedTuple):
-    """The sets that count, the score of a ranking, and what both depend on."""
+    """The sets that count, the score of a ranking, and the options of both."""
 
     top_sets: Callable[..., TopSets]
     score: Callable[..., float]
@@ -100,11 +100,11 @@ _METRICS = {
 
 
 class GraphProblem:
-    """Labelled graphs, and the chains that weights make best.
+    """Labelled graphs, and their best chains for given weights.
 
-    Each graph has both classes and `top_sets` of its own, whose spread is above 0. If
-    `nested`, sets must be nested where a pair weight is negative. `n_passes` counts how
-    often best chains of all graphs were found.
+    Each graph has both classes and its own `top_sets`, whose spread is above 0. If
+    `nested`, sets must be nested where a pair weight is negative. `n_passes` counts the
+    searches for the best chains of all graphs.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class GraphProblem:
         return self.losses(self.chains(self.scores(weights), "predicted"))
 
     def worth(self, counts: Counts, scores: GraphScores) -> FloatArray:
-        """Return what the chains of each graph are worth, divided by Z."""
+        """Return the score of the chain of each graph, divided by Z."""
         nodes = _rows(counts.nodes, self.batch.node_offsets) @ scores.nodes
         pairs = _rows(counts.edges, self.batch.edge_offsets) @ scores.pairs
         return np.asarray(nodes + pairs)
@@ -222,7 +222,7 @@ def predict_scores(
 
 
 def _assign_in_order(own: FloatArray, order: IntArray) -> FloatArray:
-    """Give the scores to the nodes in their order, and separate equal ones."""
+    """Assign the scores to the nodes in their order, and separate equal ones."""
     falling = np.sort(own)[::-1]
     starts = np.flatnonzero(np.diff(falling, prepend=np.inf))
     blocks, ends = np.append(starts, own.size), np.array([0, own.size])
@@ -235,12 +235,12 @@ def _assign_in_order(own: FloatArray, order: IntArray) -> FloatArray:
 def _separate(
     values: FloatArray, own: FloatArray, blocks: IntArray, node_offsets: IntArray
 ) -> FloatArray:
-    """Let the nodes of a block differ by less than blocks do, as their own scores do.
+    """Separate the nodes of a block, in the order of their own scores.
 
-    All in the order of the ranking. Blocks that only rounding may have separated are
-    one, in which the lower block comes later.
+    Arrays are in the order of the ranking. Blocks that only rounding may have separated
+    count as one, in which the lower block comes later.
     """
-    # how far each block is below the one before, and the scale of its graph
+    # distance of each block from the one above, and the scale of its graph
     first = np.searchsorted(blocks, node_offsets[:-1])  # block of each graph
     above: FloatArray = np.full(values.size, np.inf)
     above[1:] = values[:-1] - values[1:]
@@ -248,10 +248,10 @@ def _separate(
     scale = np.maximum.reduceat(np.abs(values), first)
     scale[scale == 0.0] = 1.0
     scale = np.repeat(scale, np.diff(np.append(first, values.size)))
-    is_apart = above > _MIN_DISTANCE * scale
-    starts, above, scale = blocks[:-1][is_apart], above[is_apart], scale[is_apart]
+    is_new = above > _MIN_DISTANCE * scale
+    starts, above, scale = blocks[:-1][is_new], above[is_new], scale[is_new]
     size = np.diff(np.append(starts, own.size))
-    # how many different scores come before each node's in its block, from the top
+    # number of different scores above each node's in its block
     steps = np.zeros(own.size)
     steps[1:] = np.diff(own) != 0.0
     steps[blocks[:-1]] = 1.0
@@ -261,7 +261,7 @@ def _separate(
     shift = 1.0 - 2.0 * place / np.repeat(np.maximum(last, 1.0), size)
     shift[np.repeat(last == 0.0, size)] = 0.0
     below = np.append(above[1:], np.inf)
-    room = np.minimum(np.minimum(above, below) / 3.0, _MAX_SHIFT * scale)
-    scores: FloatArray = np.repeat(values[is_apart], size)
-    scores += np.repeat(room, size) * shift
+    width = np.minimum(np.minimum(above, below) / 3.0, _MAX_SHIFT * scale)
+    scores: FloatArray = np.repeat(values[is_new], size)
+    scores += np.repeat(width, size) * shift
     return scores

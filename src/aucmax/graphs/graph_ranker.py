@@ -37,7 +37,7 @@ from aucmax.graphs.graph_problem import (
 )
 from aucmax.graphs.graph_training import (
     LOSSES,
-    SOLVERS,
+    FrankWolfe,
     RoundsSolution,
     Tangent,
     best_start,
@@ -46,21 +46,21 @@ from aucmax.graphs.graph_training import (
 from aucmax.linear.column_scales import column_scales, largest_entries
 from aucmax.linear.linear_objective import LinearObjective
 from aucmax.metrics.top_sets import Bins
-from aucmax.regularizers import L2
+from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairHinge
 from aucmax.solvers import BundleSolver, Progress, StoppingRule
 
 _PAIR_WEIGHTS = ("nonnegative", "free")
-_MIN_RISK = 1e-3  # a gap is never relative to less: the optimum may be near 0
+_MIN_RISK = 1e-3  # least denominator of a relative gap: the optimum may be near 0
 
 
 @documented
 class GraphRanker(BaseEstimator):
-    r"""Rank the nodes of graphs, with neighbours that pull each other along.
+    r"""Rank the nodes of graphs, where neighbours support each other.
 
     Node i of a graph scores :math:`\theta_i = w^\top x_i`, and two neighbours in one
-    set add :math:`J_{ij} = v^\top f_{ij}`, with features of nodes x and of edges f. A
-    ranking is worth the sum over its top sets,
+    set add :math:`J_{ij} = v^\top f_{ij}`, with features of nodes x and of edges f. The
+    score of a ranking is the sum over its top sets,
 
     .. math:: \sum_l s(z_l), \qquad
               s(z) = \sum_i \theta_i z_i + \sum_{(i,j)} J_{ij} z_i z_j ,
@@ -71,23 +71,23 @@ class GraphRanker(BaseEstimator):
     .. math:: \frac12 \|(w, v)\|^2 + C \, \frac1M \sum_m
               \max_z [s_m(z) + \Delta_m(z)] - \max_{z \sim y_m} s_m(z) ,
 
-    a price of the weights plus C times a bound of the mean loss :math:`\Delta` =
-    1 - AUC over M graphs. The second maximum is over the rankings with all positives
-    first, and scores are divided by the graph's number of pairs, so that the margin is
-    1 in units of node scores. The bound is a difference of convex functions: each round
-    replaces what is taken away by its tangent and solves the convex problem with a
-    certified gap. Rounds start from the weights of nodes alone. Without edges the model
+    an L2 penalty plus C times a bound of the mean loss :math:`\Delta` = 1 - AUC over M
+    graphs. The second maximum is over the rankings with all positives first, and scores
+    are divided by the graph's number of pairs, so that the margin is 1 in units of node
+    scores. The bound is a difference of convex functions: each round replaces the
+    subtracted one by its tangent and solves the convex problem with a certified gap.
+    Rounds start from the weights of nodes alone. Without edges the model
     is :class:`aucmax.AUCSVC` with one query per graph.
 
     Parameters
     ----------
     C : float, default=10.0
         The weight of the mean risk; larger values fit the training graphs more closely.
-        Scale the features first: the price of the weights treats all alike.
+        Scale the features first: the penalty treats all weights alike.
     metric : {"auc", "binned", "at_k", "unnested"}, default="auc"
-        What counts of a ranking: all pairs; pairs of different `bins`, where those
-        within one count half; the order among the first `k`; or sets of every size that
-        need not hold each other, which differs from "auc" only where pair weights are
+        The metric to maximise: over all pairs; over pairs of different `bins`, where
+        those within one count half; over the top `k`; or over sets of every size that
+        need not be nested, which differs from "auc" only where pair weights are
         negative.
     bins : int or sequence, default=10
         For "binned": the number of equal bins; or the rows that the first bin, the
@@ -95,27 +95,24 @@ class GraphRanker(BaseEstimator):
     k : int, default=10
         For "at_k".
     pair_weights : {"nonnegative", "free"}, default="nonnegative"
-        Whether neighbours may only attract each other. "nonnegative" needs edge
-        features that are not negative, and is exact and fast. "free" solves one
-        linear program per graph with a negative pair weight, in training and
-        prediction: for small graphs.
+        Whether neighbours only attract each other. "nonnegative" needs edge features
+        that are not negative, and is exact and fast. "free" solves one linear program
+        per graph with a negative pair weight, in training and prediction: for small
+        graphs.
     loss : {"consistent", "fixed", "ramp"}, default="consistent"
-        What the best ranking with its loss is compared with: the best one with all
-        positives first; the same, chosen once at the start, which leaves one convex
-        problem; or the best of all, a tighter bound with more local optima.
-    solver : {"frank-wolfe", "bundle"}, default="frank-wolfe"
-        "frank-wolfe" keeps planes of each graph; "bundle" keeps one per step for all
-        graphs together, which needs less memory and more passes.
+        The ranking that the best one with its loss is compared with: the best one with
+        all positives first; the same, chosen once at the start, which makes the problem
+        convex; or the best of all, a tighter bound with more local optima.
     max_rounds : int, default=20
         Maximum number of convex problems.
     tol : float, default=1e-3
         The certified gap at which a convex problem is solved, relative to its
         value, and the decrease that ends the rounds.
     metric_tol : float or None, default=5e-3
-        Once `tol` is reached, training continues with a fourfold tighter one, and
-        again, until that changes the metric of a training graph by no more than this on
-        average, or until `max_rounds`, `max_iter` or `max_time` end it. None stops as
-        soon as `tol` is reached.
+        Once `tol` is reached, training repeats with a fourfold tighter one until the
+        metric of the training graphs changes by at most this on average, or until
+        `max_rounds`, `max_iter` or `max_time` is reached. None stops as soon as `tol`
+        is reached.
     max_iter : int, default=1000
         Maximum number of iterations of all rounds together.
 
@@ -138,10 +135,10 @@ class GraphRanker(BaseEstimator):
     n_rounds_, n_iter_ : int
         Convex problems solved, and iterations of all of them.
     n_passes_ : float
-        How often best rankings of all training graphs were found.
+        Number of searches for the best rankings of all training graphs.
     n_graphs_, n_skipped_ : int
-        Graphs that were used, and those skipped because their nodes are of one class or
-        no set that counts separates them.
+        Numbers of graphs used, and of those skipped because their nodes are of one
+        class or no set that counts separates them.
     n_node_features_in_, n_edge_features_in_ : int
         Numbers of features.
 
@@ -159,7 +156,7 @@ class GraphRanker(BaseEstimator):
 
     Examples
     --------
-    Pixels of noisy letters; those of the letter are to come first.
+    Pixels of noisy letters; those of the letter should come first.
 
     >>> from aucmax import GraphRanker
     >>> from aucmax.datasets import make_letter_images
@@ -204,7 +201,6 @@ class GraphRanker(BaseEstimator):
         k: int = 10,
         pair_weights: str = "nonnegative",
         loss: str = "consistent",
-        solver: str = "frank-wolfe",
         max_rounds: int = 20,
         tol: float = 1e-3,
         metric_tol: float | None = 5e-3,
@@ -219,7 +215,6 @@ class GraphRanker(BaseEstimator):
         self.k = k
         self.pair_weights = pair_weights
         self.loss = loss
-        self.solver = solver
         self.max_rounds = max_rounds
         self.tol = tol
         self.metric_tol = metric_tol
@@ -234,13 +229,12 @@ class GraphRanker(BaseEstimator):
         Parameters
         ----------
         X : sequence of Graph, tuple or networkx.Graph
-            Graphs of any sizes with equal features; a tuple is (node features, edges)
-            or (node features, edges, edge features), and the nodes, perhaps also the
-            edges, of a NetworkX graph have an attribute "features".
+            Graphs of any sizes with the same features; a tuple is (node features,
+            edges) or (node features, edges, edge features), and the nodes of a NetworkX
+            graph have an attribute "features"; its edges may have one.
         y : sequence of array-like of shape (n_nodes,)
-            The labels of each graph's nodes, of two kinds in all. The second of the two
-            labels in sorted order is the positive class. Graphs whose nodes are all
-            alike are passed over.
+            The labels of each graph's nodes, two distinct ones in all. The second in
+            sorted order is the positive class. Graphs of one class are skipped.
         """
         with unchanged_on_failure(self):
             self._check_parameters()
@@ -281,9 +275,9 @@ class GraphRanker(BaseEstimator):
         Returns
         -------
         list of ndarray of shape (n_nodes,)
-            Smoothed scores of each graph's nodes, positive where `predict` gives the
-            positive class. Nodes that the model ranks alike differ by a millionth, in
-            the order of their own scores.
+            Smoothed scores of each graph's nodes, positive where `predict` returns the
+            positive class. Tied nodes differ by a millionth, in the order of their own
+            scores.
         """
         batch, scores = self._scored(X)
         return batch.split(scores)
@@ -311,7 +305,7 @@ class GraphRanker(BaseEstimator):
         return [self.classes_[(scores > 0.0).astype(np.intp)] for scores in scored]
 
     def score(self, X: Sequence[Any], y: Sequence[ArrayLike]) -> float:
-        """Measure what the model maximises: the mean metric of graphs of both classes.
+        """Return the mean metric over the graphs that have both classes.
 
         Returns
         -------
@@ -336,7 +330,6 @@ class GraphRanker(BaseEstimator):
         check_max_time(self.max_time)
         check_choice("pair_weights", self.pair_weights, _PAIR_WEIGHTS)
         check_choice("loss", self.loss, LOSSES)
-        check_choice("solver", self.solver, SOLVERS)
         self._measure.check()
 
     def _problem(self, batch: GraphBatch, is_positive: BoolArray) -> GraphProblem:
@@ -350,8 +343,7 @@ class GraphRanker(BaseEstimator):
         if not kept.size:
             raise NotEnoughClassesError(
                 f"none of the {batch.n_graphs} graphs has nodes of both classes that "
-                f"metric={self.metric!r} tells apart; without one there is nothing to "
-                "learn."
+                f"metric={self.metric!r} can separate; at least one is needed."
             )
         return GraphProblem(
             batch.take(kept),
@@ -360,22 +352,22 @@ class GraphRanker(BaseEstimator):
             measure.is_nested,
         )
 
-    def _start(self, problem: GraphProblem) -> tuple[Any, Tangent]:
+    def _start(self, problem: GraphProblem) -> tuple[FrankWolfe, Tangent]:
         """Return the solver of the rounds, and where the first one starts."""
         n_bounded = problem.n_parameters
         if self.pair_weights == "nonnegative":
             n_bounded = problem.n_node_features
-        C = float(self.C)  # compiled loops know no integer of any size
+        C = float(self.C)  # compiled loops take no large integers
         batch = problem.batch
         risk = PairHinge().bind(problem.labels, queries=batch.graph_of_node)
         nodes = LinearObjective(batch.node_features, risk, C)
         rule = StoppingRule(self.tol, self.max_iter, self.max_time)
         of_nodes = BundleSolver(rule).minimize(nodes, L2()).point.parameters
-        solver = SOLVERS[self.solver](problem, C, n_bounded)
+        solver = FrankWolfe(problem, C, n_bounded)
         return solver, best_start(problem, of_nodes, self.loss, C)
 
     def _stopping_rule(self, seconds: float) -> StoppingRule:
-        """Return when the rounds stop, after some seconds for their start."""
+        """Return the stopping rule of the rounds, given the seconds of their start."""
         left = None if self.max_time is None else max(self.max_time - seconds, 0.0)
         floor = float(self.C) * _MIN_RISK
         return StoppingRule(self.tol, self.max_iter, left, reporter(self), floor)
@@ -428,9 +420,9 @@ class GraphRanker(BaseEstimator):
             reason = f"ended with a gap of {last.gap / last.value:.2g} of its value"
         warnings.warn(
             f"stopped after {len(last.history)} iterations and "
-            f"{last.history[-1].seconds:.1f} s, where round {rounds.n_rounds} "
-            f"{reason}; tol={self.tol:g} was not reached. Allow more max_rounds, "
-            "max_iter or max_time, scale the features, or raise tol.",
+            f"{last.history[-1].seconds:.1f} s: round {rounds.n_rounds} {reason}; "
+            f"tol={self.tol:g} was not reached. Increase max_rounds, max_iter or "
+            "max_time, scale the features, or increase tol.",
             ConvergenceWarning,
             stacklevel=3,
         )

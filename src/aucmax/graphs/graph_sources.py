@@ -19,7 +19,7 @@ from aucmax._core.validation import (
 
 Names: TypeAlias = str | Sequence[str]
 
-_MAX_ASYMMETRY = 1e-10  # of the largest entry, between two that should be equal
+_MAX_ASYMMETRY = 1e-10  # difference of mirrored entries, relative to the largest
 
 
 def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
@@ -38,7 +38,7 @@ def read_adjacency(adjacency: Any, n_nodes: int) -> tuple[IntArray, FloatArray]:
         i = int(loops[0])
         raise ValueError(
             f"adjacency[{i}, {i}] is {matrix[i, i]:g}, which joins node {i} to itself. "
-            "Set the diagonal to 0; what it adds belongs into a feature of the node."
+            "Set the diagonal to 0, and make its entries a node feature if they matter."
         )
     difference = (matrix - matrix.T).tocsr()
     tolerance = _MAX_ASYMMETRY * np.abs(weights).max(initial=0.0)
@@ -92,7 +92,7 @@ def read_networkx(
     if not is_networkx(graph):
         raise TypeError(f"a NetworkX graph is needed, got a {type(graph).__name__}.")
     if graph.is_directed():
-        raise ValueError("the graph is directed; call to_undirected() on it first.")
+        raise ValueError("the graph is directed; call its to_undirected() first.")
     number = {name: i for i, name in enumerate(graph.nodes)}
     if not number:
         raise ValueError("the graph has no nodes; at least one is needed.")
@@ -100,7 +100,7 @@ def read_networkx(
     loop = next((first for first, second, _ in links if first == second), None)
     if loop is not None:
         raise ValueError(
-            f"the graph joins node {loop!r} to itself. Drop such edges: "
+            f"the graph joins node {loop!r} to itself. Remove such edges: "
             "graph.remove_edges_from(list(networkx.selfloop_edges(graph)))."
         )
     edges = np.array([(number[i], number[j]) for i, j, _ in links], dtype=np.int64)
@@ -143,7 +143,7 @@ def _attribute(
             raise ValueError(
                 f"{what} {label!r} has no attribute {name!r}; it has "
                 f"{', '.join(map(repr, data)) or 'none'}. "
-                f"Graph.from_networkx(graph, ...) reads attributes of other names."
+                "Pass other names of attributes to Graph.from_networkx."
             )
     return [data[name] for _, data in items]
 
@@ -157,16 +157,19 @@ def read_frames(
     edge_features: Names | None,
 ) -> tuple[FloatArray, IntArray, FloatArray | None]:
     """Return node features, edges as row numbers of `nodes`, and edge features."""
-    rows = _NodeRows(_column(nodes, node, "nodes"), f"nodes[{node!r}]")
+    known = f"nodes[{node!r}]"
+    rows = _rows_of_ids(_column(nodes, node, "nodes"), known)
     columns = _feature_names(nodes, [node], node_features)
     if not columns:
-        raise ValueError(f"nodes has no columns of features: {node!r} is all there is.")
+        raise ValueError(f"nodes has no columns of features, only {node!r}.")
     features = _features(nodes, columns, "nodes")
     if edges is None:
         return features, np.empty((0, 2), dtype=np.int64), None
-    pairs = np.stack(
-        [rows.find(_column(edges, end, "edges"), f"edges[{end!r}]") for end in ends],
-        axis=1,
+    pairs = np.column_stack(
+        [
+            _find_rows(rows, _column(edges, end, "edges"), f"edges[{end!r}]", known)
+            for end in ends
+        ]
     )
     columns = _feature_names(edges, [*ends], edge_features)
     if not columns or not len(pairs):
@@ -174,55 +177,41 @@ def read_frames(
     return features, pairs, _features(edges, columns, "edges")
 
 
-class _NodeRows:
-    """The rows of ids, none of which may be missing or repeated.
+def _rows_of_ids(ids: NDArray[Any], name: str) -> dict[Any, int]:
+    """Return the row of each id, none of which may be missing or repeated.
 
-    Ids of one numeric type are searched in the sorted ids, others in a dictionary,
-    where 3 and 3.0 are the same id, but 3 and "3" are not.
+    3 and 3.0 are the same id, but 3 and "3" are not.
     """
-
-    def __init__(self, ids: NDArray[Any], name: str) -> None:
-        known = check_qid(ids, len(ids), name)
-        self.name = name
-        self.ids = known.ids
-        self.rows = np.empty(known.n_queries, dtype=np.int64)
-        self.rows[known.codes] = np.arange(len(ids))
-        repeated = np.flatnonzero(self.rows[known.codes] != np.arange(len(ids)))
-        if repeated.size:
-            first = int(repeated[0])
-            second = int(np.flatnonzero(known.codes == known.codes[first])[1])
+    check_qid(ids, len(ids), name)
+    rows: dict[Any, int] = {}
+    for row, one in enumerate(ids.tolist()):
+        if rows.setdefault(one, row) != row:
             raise ValueError(
-                f"{name} must be all different, but {ids.tolist()[first]!r} is in row "
-                f"{first} and in row {second}."
+                f"{name} must be all different, but {one!r} is in row {rows[one]} and "
+                f"in row {row}."
             )
+    return rows
 
-    def find(self, wanted: NDArray[Any], name: str) -> IntArray:
-        """Return the row of each wanted id, or reject the first unknown."""
-        plain = self.ids if isinstance(self.ids, list) else self.ids.tolist()
-        if (
-            isinstance(self.ids, np.ndarray)
-            and self.ids.dtype.kind == wanted.dtype.kind
-            and wanted.dtype.kind in "iuf"
-        ):
-            place = np.searchsorted(self.ids, wanted).clip(max=len(self.ids) - 1)
-            rows = np.where(self.ids[place] == wanted, self.rows[place], -1)
-        else:
-            row_of = dict(zip(plain, self.rows.tolist(), strict=True))
-            found = map(row_of.get, wanted.tolist(), repeat(-1))
-            rows = np.fromiter(found, np.int64, len(wanted))
-        if (rows < 0).any():
-            row = int(np.argmin(rows))
-            unknown, hint = wanted.tolist()[row], ""
-            if type(plain[0]) is not type(unknown):
-                hint = (
-                    f" The ids there are of type {type(plain[0]).__name__}, this one "
-                    f"is of type {type(unknown).__name__}."
-                )
-            raise ValueError(
-                f"{name} is {unknown!r} in row {row}, which is not in {self.name}."
-                f"{hint}"
+
+def _find_rows(
+    rows: dict[Any, int], wanted: NDArray[Any], name: str, known: str
+) -> IntArray:
+    """Return the row of each wanted id, or reject the first unknown."""
+    found = np.fromiter(
+        map(rows.get, wanted.tolist(), repeat(-1)), np.int64, len(wanted)
+    )
+    if (found < 0).any():
+        row = int(np.argmin(found))
+        unknown, first, hint = wanted.tolist()[row], next(iter(rows)), ""
+        if type(first) is not type(unknown):
+            hint = (
+                f" The ids there are of type {type(first).__name__}, this one is of "
+                f"type {type(unknown).__name__}."
             )
-        return rows
+        raise ValueError(
+            f"{name} is {unknown!r} in row {row}, which is not in {known}.{hint}"
+        )
+    return found
 
 
 def _feature_names(frame: Any, ids: list[str], names: Names | None) -> list[str]:

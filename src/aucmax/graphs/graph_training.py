@@ -1,19 +1,19 @@
 r"""Training: convex problems round by round, each with a certified gap.
 
-The objective is a difference of convex functions. A round replaces what is taken away
-by its tangent, and solves the convex problem that is left,
+The objective is a difference of convex functions. A round replaces the subtracted one
+by its tangent, and solves the remaining convex problem,
 
 .. math:: \min_w \; \tfrac12 \|w\|^2 + \frac CM \sum_m
           \max_z \big( b_m(z) + \langle a_m(z), w \rangle \big)
           - \langle \hat a_m, w \rangle ,
 
-by block-coordinate Frank-Wolfe steps or by cutting planes.
+by block-coordinate Frank-Wolfe steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,9 +21,7 @@ import numpy as np
 from aucmax._core.validation import FloatArray, IntArray
 from aucmax.graphs._plane_kernels import ascend
 from aucmax.graphs.graph_problem import Counts, GraphProblem, GraphScores
-from aucmax.regularizers import L2, BoundedL2
-from aucmax.risks.contract import Support
-from aucmax.solvers import BundleSolver, Point, Progress, Start, StoppingRule
+from aucmax.solvers import Progress, StoppingRule
 
 LOSSES = ("consistent", "fixed", "ramp")
 _TIGHTENING = 4.0  # of the tolerance, while the metric still moves
@@ -31,8 +29,8 @@ _EDGE_STRENGTHS = (0.0, 0.03, 0.1, 0.3, 1.0, 3.0)  # tried at the start
 _MAX_PLANES = 50  # per graph
 _MAX_NUMBERS = 2**26  # in the planes of all graphs: half a gigabyte
 _MAX_SWEEPS = 2000
-_MAX_SHARE_LEFT = 0.1  # of the gap, still to be gained on known planes
-_STEP_TO_OPTIMUM = 0.5  # as a share of the way: there, known planes say too little
+_MAX_SHARE_LEFT = 0.1  # of the gap, that steps over known planes may leave
+_STEP_TO_OPTIMUM = 0.5  # from the best weights to the optimum over known planes
 
 
 class ConvexSolution(NamedTuple):
@@ -52,14 +50,14 @@ class RoundsSolution(NamedTuple):
     objective: float  # the objective itself there, not the convex bound of it
     last: ConvexSolution  # the last convex problem
     n_rounds: int  # convex problems solved
-    settled: bool  # whether a further round had nothing to gain
+    settled: bool  # whether the last round no longer lowered the objective
 
 
 class Tangent(NamedTuple):
     """A tangent of the concave part."""
 
     weights: FloatArray  # where it touches
-    counts: Counts  # its slope: the chains that the concave part takes away there
+    counts: Counts  # its slope: the chains that are subtracted there
     objective: float  # the objective there
 
 
@@ -79,40 +77,39 @@ def tangent_at(
 def best_start(
     problem: GraphProblem, of_nodes: FloatArray, loss: str, C: float
 ) -> Tangent:
-    """Start at weights of nodes, with edges of the strength that suits them best.
+    """Start at weights of nodes, with the edge strength of the lowest objective.
 
-    Rounds find a local optimum only, and without any pull of the edges there may be
-    one. The strengths tried give a node's edges together some multiple of what the
-    scores of nodes differ by.
+    Rounds find a local optimum only, and edge weights of 0 may be one. The strengths
+    tried make the score of a node's edges a multiple of the spread of node scores.
     """
     batch = problem.batch
-    pull = 2.0 * float(batch.edge_features.sum()) / batch.n_nodes
+    per_node = 2.0 * float(batch.edge_features.sum()) / batch.n_nodes
     spread = float(np.std(batch.node_features @ of_nodes))
-    strengths = _EDGE_STRENGTHS if pull > 0.0 and spread > 0.0 else (0.0,)
+    strengths = _EDGE_STRENGTHS if per_node > 0.0 and spread > 0.0 else (0.0,)
     tried = []
     for strength in strengths:
-        weights = np.full(problem.n_parameters, strength * spread / (pull or 1.0))
+        weights = np.full(problem.n_parameters, strength * spread / (per_node or 1.0))
         weights[: of_nodes.size] = of_nodes
         tried.append(tangent_at(problem, weights, loss, C))
     return min(tried, key=lambda tangent: tangent.objective)
 
 
 def minimize_in_rounds(
-    solver: FrankWolfe | BundleRounds,
+    solver: FrankWolfe,
     start: Tangent,
     loss: str,
     stopping: StoppingRule,
     max_rounds: int,
     metric_tol: float | None = None,
 ) -> RoundsSolution:
-    """Replace the concave part by its tangent, minimise, and begin again.
+    """Replace the concave part by its tangent, minimise, and repeat.
 
-    The tangent lies above, so the objective never rises. With `metric_tol`, what has
-    settled continues with a tighter tolerance until the metric of the training graphs
-    moves by no more, on average over them. If that takes too long, the last that had
-    settled is the solution.
+    The tangent lies above, so the objective never rises. With `metric_tol`, settled
+    rounds continue with a tighter tolerance until the mean change of the metric over
+    the training graphs is at most that. At a limit, the last settled weights are the
+    solution.
     """
-    stopping, is_asked = _remember_answer(stopping)
+    stopping, was_stopped = _remember_answer(stopping)
     problem = solver.problem
     weights, tangent, objective = start
     history: list[Progress] = []
@@ -125,12 +122,12 @@ def minimize_in_rounds(
         history = convex.history
         if loss != "fixed" or reached is None:
             n_rounds += 1
-        if loss == "fixed":  # a tighter tolerance is no other problem
+        if loss == "fixed":  # the problem stays the same with a tighter tolerance
             found, settled = convex.value, True
         else:
             scores = problem.scores(convex.weights)
             tangent = _concave(problem, scores, loss)
-            # how far the old tangent lies above the concave part, which the new touches
+            # how far the old tangent lies above the concave part here
             excess = problem.worth(tangent, scores).mean() - linear @ convex.weights
             found = convex.value - solver.C * max(float(excess), 0.0)
             settled = found >= objective - stopping.tol * max(found, stopping.floor)
@@ -145,7 +142,7 @@ def minimize_in_rounds(
                 return reached
             stopping = replace(stopping, tol=stopping.tol / _TIGHTENING)
         is_last = n_rounds >= max_rounds and loss != "fixed"
-        is_over = is_last or _is_over(stopping, history) or is_asked()
+        is_over = is_last or _is_over(stopping, history) or was_stopped()
         if is_over or (settled and not convex.converged):
             if reached is None:
                 return RoundsSolution(weights, objective, convex, n_rounds, settled)
@@ -156,7 +153,7 @@ def minimize_in_rounds(
 def _remember_answer(
     stopping: StoppingRule,
 ) -> tuple[StoppingRule, Callable[[], bool]]:
-    """Remember whether the callback has asked to stop: not one round, but all."""
+    """Remember whether the callback returned true: that stops all rounds."""
     callback = stopping.callback
     if callback is None:
         return stopping, lambda: False
@@ -184,11 +181,11 @@ class FrankWolfe:
 
     Finding the best chain of a graph costs far more than a step, so each is kept as a
     plane below the risk of its graph. An iteration finds new planes of all graphs at
-    the present weights, which gives the value there, and then takes
-    block-coordinate steps over all known planes: graph by graph, from the lowest plane
-    in use to the highest, with exact line search. The shares of the planes bound the
-    optimum from below. The next planes are found halfway between the best weights
-    and those that the known planes make best.
+    the current weights, which gives the value there, and then takes block-coordinate
+    steps over all known planes: graph by graph, from the lowest plane in use to the
+    highest, with exact line search. The shares of the planes bound the optimum from
+    below. The next weights are halfway from the best ones to the optimum over the
+    known planes.
 
     C is the weight of the mean risk. Weights from `first_bounded` on are not below 0.
     """
@@ -246,7 +243,7 @@ class FrankWolfe:
 
 
 def weights_at(slope: FloatArray, C: float, first_bounded: int) -> FloatArray:
-    """Return the weights that minimise the price plus C times a plane."""
+    """Return the weights that minimise the penalty plus C times a plane."""
     weights = -C * slope
     np.maximum(weights[first_bounded:], 0.0, out=weights[first_bounded:])
     return weights
@@ -260,7 +257,7 @@ def insert_planes(
     new_slopes: FloatArray,
     new_offsets: FloatArray,
 ) -> None:
-    """Add a plane to each graph; a full one gives up, or mixes, what it needs least."""
+    """Add a plane to each graph; a full one drops, or mixes, those of least share."""
     graphs, capacity = np.arange(len(shares)), shares.shape[1]
     at = np.where(counts < capacity, counts, shares.argmin(axis=1))
     m = np.flatnonzero(shares[graphs, at] > 0.0)
@@ -274,79 +271,3 @@ def insert_planes(
     slopes[graphs, at], offsets[graphs, at] = new_slopes, new_offsets
     shares[graphs, at] = counts == 0  # the first plane has the whole share
     np.minimum(counts + 1, capacity, out=counts)
-
-
-@dataclass(frozen=True, eq=False)
-class BundleRounds:
-    """The same by cutting planes: one per iteration, and a line search."""
-
-    problem: GraphProblem
-    C: float
-    first_bounded: int
-
-    def minimize(
-        self,
-        linear: FloatArray,
-        start: FloatArray,
-        stopping: StoppingRule,
-        history: list[Progress],
-    ) -> ConvexSolution:
-        """Minimise with ``-linear`` for the concave part; continue the history."""
-        objective = _GraphObjective(self.problem, linear, self.C)
-        regularizer: L2 | BoundedL2 = L2()
-        if self.first_bounded < self.problem.n_parameters:
-            regularizer = BoundedL2(self.first_bounded)
-        begin = Start(objective.at(start), history=history)
-        found = BundleSolver(stopping).minimize(objective, regularizer, begin)
-        return ConvexSolution(
-            found.point.parameters,
-            found.value,
-            found.gap,
-            found.converged,
-            found.history,
-        )
-
-
-class _GraphObjective:
-    """The mean risk of graphs less ``linear @ weights``; its scores are the weights."""
-
-    least_risk = 0.0
-    is_smoothable = False
-
-    def __init__(self, problem: GraphProblem, linear: FloatArray, C: float) -> None:
-        self.problem = problem
-        self.linear = linear
-        self.C = C
-        self.n_parameters = problem.n_parameters
-
-    @property
-    def n_passes(self) -> float:
-        """How often best chains of all graphs were found."""
-        return self.problem.n_passes
-
-    def at(self, parameters: FloatArray) -> Point:
-        """Return the weights as a point."""
-        return Point(parameters, parameters)
-
-    def risk_value(self, point: Point) -> float:
-        """Evaluate the risk."""
-        scores = self.problem.scores(point.scores)
-        return self._line(self.problem.chains(scores, "augmented"), point).value
-
-    def support(self, point: Point, width: float = 0.0) -> Support:
-        """Evaluate the risk, and its slope."""
-        scores = self.problem.scores(point.scores)
-        return self._line(self.problem.chains(scores, "augmented"), point)
-
-    def _line(self, counts: Counts, point: Point) -> Support:
-        """Return the line that touches the risk, given the best chains there."""
-        slope = self.problem.features(counts).mean(axis=0) - self.linear
-        offset = float(self.problem.losses(counts).mean())
-        return Support(offset + float(slope @ point.scores), slope, offset)
-
-    def pull_back(self, support: Support) -> FloatArray:
-        """Return the slope, which is over the weights already."""
-        return support.subgradient
-
-
-SOLVERS = {"frank-wolfe": FrankWolfe, "bundle": BundleRounds}

@@ -42,7 +42,7 @@ class GraphRanking:
     blocks : ndarray of int64 of shape (n_blocks + 1,)
         Block b is ``order[blocks[b]:blocks[b + 1]]``.
     value : float
-        The optimum: what all sets are worth together.
+        The optimum: the total score of all sets.
     node_counts : ndarray of shape (n_nodes,)
         The membership of each node, summed over the sets with their weights. The sum
         of node features X over all sets is ``node_counts @ X``.
@@ -74,23 +74,23 @@ def rank(
     task: Literal["rank", "loss_augmented", "consistent"] = "rank",
     labels: ArrayLike | None = None,
 ) -> GraphRanking:
-    r"""Return the ranking whose top sets are worth most.
+    r"""Return the ranking whose top sets have the highest total score.
 
     .. math:: \max_{z_1 \subset z_2 \subset \dots} \sum_l v_l \Big(
               \sum_i \theta_i z_{li} + \sum_{(i, j)} J_{ij} z_{li} z_{lj} \Big),
               \qquad \sum_i z_{li} = l
 
-    over 0 <= z <= 1, where a product stands for the smaller of the two. That the sets
-    are nested costs nothing. The linear program over all of them has a solution in
-    closed form over blocks of nodes, which one total-variation problem finds. For
-    weights of any sign see :func:`solve_program`.
+    over 0 <= z <= 1, where a product stands for the smaller of the two. Nested sets
+    reach the same optimum as sets chosen one by one. The linear program over all of
+    them has a solution in closed form over blocks of nodes, which one total-variation
+    problem finds. For weights of any sign see :func:`solve_program`.
 
     Parameters
     ----------
     unary : array-like of shape (n_nodes,)
         The score :math:`\theta` of each node.
     edges : array-like of int of shape (n_edges, 2)
-        Pairs of nodes; one given repeatedly counts repeatedly.
+        Pairs of nodes; a repeated pair counts repeatedly.
     pair_weights : array-like of shape (n_edges,)
         The score J >= 0 of both ends together.
     top_sets : TopSets, optional
@@ -139,13 +139,13 @@ def rank(
 
 @dataclass(frozen=True, eq=False)
 class PairwiseModel:
-    """Scores of nodes and pairs: they give the worth of a chain of sets."""
+    """Scores of nodes and pairs, which give the score of a chain of sets."""
 
     unary: FloatArray  # score of each node
     edges: IntArray  # distinct pairs of nodes, the smaller number first
     pair_weights: FloatArray  # score of both ends together
     top_sets: TopSets
-    constant: float = 0.0  # what every chain is worth besides
+    constant: float = 0.0  # added to the score of every chain
     positives_first: BoolArray | None = None  # nodes that must come before all others
 
     @classmethod
@@ -163,7 +163,7 @@ class PairwiseModel:
         weights = check_edge_weights(pair_weights, len(rows), "pair_weights")
         top_sets = TopSets.every(n) if top_sets is None else top_sets
         if top_sets.n != n:
-            raise ValueError(f"top_sets are of {top_sets.n} nodes, but unary has {n}.")
+            raise ValueError(f"top_sets are for {top_sets.n} nodes, but unary has {n}.")
         codes, edge_of_row = np.unique(
             rows.min(axis=1) * n + rows.max(axis=1), return_inverse=True
         )
@@ -174,9 +174,9 @@ class PairwiseModel:
             most = n * (np.abs(theta).sum() + np.abs(merged).sum())
         if not np.isfinite(most):
             raise ValueError(
-                "unary and pair_weights are so large that what a ranking is worth "
-                "overflows. Divide all of them by one number: it does not change the "
-                "ranking."
+                "unary and pair_weights are so large that the value of a ranking "
+                "overflows. Divide all of them by one number: the ranking stays the "
+                "same."
             )
         return cls(theta, distinct, merged, top_sets), edge_of_row
 
@@ -186,12 +186,12 @@ class PairwiseModel:
         if task == "rank":
             return self
         if labels is None:
-            raise ValueError(f"task={task!r} needs labels, one for each node.")
+            raise ValueError(f"task={task!r} needs labels, one per node.")
         _, is_positive = check_binary_labels(labels, "labels")
         if is_positive.size != self.unary.size:
             raise ValueError(
-                f"labels are {is_positive.size}, but unary has {self.unary.size} "
-                "nodes; both need one value per node."
+                f"labels has {is_positive.size} values, but unary has "
+                f"{self.unary.size}; both need one value per node."
             )
         if task == "consistent":
             return replace(self, positives_first=is_positive)
@@ -206,6 +206,6 @@ class PairwiseModel:
         )
 
     def value(self, node_counts: FloatArray, edge_counts: FloatArray) -> float:
-        """Return what sets are worth of which nodes and edges have these counts."""
+        """Return the total score of sets in which nodes and edges have these counts."""
         pairs = self.pair_weights @ edge_counts
         return float(self.unary @ node_counts + pairs + self.constant)

@@ -9,7 +9,6 @@ from scipy.optimize import linprog
 
 from aucmax._core.validation import FloatArray
 
-METHODS = {"interior-point": "highs-ipm", "simplex": "highs-ds"}
 _MAX_ERROR = 1e-6  # of a bound, and of the gap relative to the value
 _OPTIMAL, _LIMIT = 0, 1  # SciPy's status
 
@@ -32,13 +31,13 @@ class BoxProgram:
 
     def lower_bound(self, multipliers: FloatArray, of_equations: FloatArray) -> float:
         """Return what weak duality proves of the optimum, for any row multipliers."""
-        y = np.minimum(multipliers, 0.0)  # a positive one would lean on no bound
+        y = np.minimum(multipliers, 0.0)  # a positive one proves nothing
         reduced = self.cost - self.matrix.T @ y - self.equations.T @ of_equations
         least = np.where(reduced > 0.0, self.low, self.high)
         return float(y @ self.limits + of_equations @ self.totals + reduced @ least)
 
     def residual(self, x: FloatArray) -> float:
-        """Return by how much the worst bound is broken."""
+        """Return the largest violation of a bound."""
         broken = (
             self.matrix @ x - self.limits,
             np.abs(self.equations @ x - self.totals),
@@ -48,17 +47,12 @@ class BoxProgram:
         return max(float(side.max(initial=0.0)) for side in broken)
 
 
-def solve_box_program(
-    program: BoxProgram, *, method: str, time_limit: float | None
-) -> FloatArray:
+def solve_box_program(program: BoxProgram, time_limit: float | None) -> FloatArray:
     """Return a vertex of least cost; costs should be near 1, for HiGHS's tolerances.
 
     Raises TimeoutError at the time limit (in seconds), and RuntimeError if HiGHS finds
     no optimum or one that fails our check.
     """
-    if method not in METHODS:
-        known = " or ".join(repr(name) for name in METHODS)
-        raise ValueError(f"method must be {known}, got {method!r}.")
     if time_limit is not None and not time_limit > 0.0:
         raise ValueError(f"time_limit must be positive or None, got {time_limit!r}.")
     found = _run(
@@ -68,7 +62,7 @@ def solve_box_program(
         A_eq=program.equations,
         b_eq=program.totals,
         bounds=np.column_stack([program.low, program.high]),
-        method=METHODS[method],
+        method="highs-ds",  # the dual simplex method ends at a vertex
         options={} if time_limit is None else {"time_limit": time_limit},
     )
     if found.status == _LIMIT:
@@ -81,21 +75,20 @@ def solve_box_program(
     x = np.asarray(found.x, dtype=np.float64)
     multipliers = found.ineqlin.marginals, found.eqlin.marginals
     if not all(np.isfinite(part).all() for part in (x, *multipliers)):
-        raise RuntimeError("HiGHS called a solution optimal that is not finite.")
+        raise RuntimeError("HiGHS reported an optimum that is not finite.")
     value = float(program.cost @ x)
     gap = value - program.lower_bound(*multipliers)
     residual = program.residual(x)
     if residual > _MAX_ERROR or abs(gap) > _MAX_ERROR * max(1.0, abs(value)):
         raise RuntimeError(
-            "HiGHS called a solution optimal that breaks a bound by "
-            f"{residual:.2g} and whose gap is {gap:.2g} at a value of {value:.6g}. "
-            "Try the other method, or scale the data."
+            f"HiGHS reported an optimum that violates a bound by {residual:.2g} and "
+            f"has a gap of {gap:.2g} at a value of {value:.6g}. Scale the data."
         )
     return x
 
 
 def _run(**arguments: Any) -> Any:
-    """Run HiGHS in a thread of its own, so that Ctrl-C is heard at once.
+    """Run HiGHS in a separate thread, so that Ctrl-C works at once.
 
     SciPy cannot stop HiGHS: after Ctrl-C the thread runs on until its time limit, or
     until the process ends.
@@ -111,7 +104,7 @@ def _run(**arguments: Any) -> Any:
     thread = threading.Thread(target=work, name="aucmax-highs", daemon=True)
     thread.start()
     while thread.is_alive():
-        thread.join(0.1)  # without an end, waiting cannot be interrupted on Windows
+        thread.join(0.1)  # Windows cannot interrupt a join without a timeout
     if isinstance(outcome[0], Exception):
         raise outcome[0]
     return outcome[0]

@@ -37,10 +37,10 @@ from aucmax.metrics.top_sets import TopSets
 _MAX_VARIABLES = 2_000_000
 _ADVICE = (
     "Use fewer top sets (TopSets.binned, TopSets.up_to) or, if no pair weight is "
-    "negative, aucmax.graphs.inference, which needs no program."
+    "negative, aucmax.graphs.rank, which needs no program."
 )
-_MAX_FRACTION = 1e-6  # away from 0 or 1, of a membership that counts as integral
-_MAX_COST = 1e4  # of a variable, where the median is 1, for the sake of HiGHS
+_MAX_FRACTION = 1e-6  # distance from 0 or 1 of a membership that counts as integral
+_MAX_COST = 1e4  # of a variable, where the median is 1; larger ones harm HiGHS
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,6 @@ def solve_program(
     nested: bool = True,
     task: Literal["rank", "loss_augmented", "consistent"] = "rank",
     labels: ArrayLike | None = None,
-    method: Literal["simplex", "interior-point"] = "simplex",
     time_limit: float | None = None,
 ) -> ProgramSolution:
     r"""Rank the nodes of a graph by the linear program over all sets, with HiGHS.
@@ -98,10 +97,8 @@ def solve_program(
     nested : bool
         Whether each set must hold the one before. If no weight is negative, this
         makes no difference to the optimum.
-    method : {"simplex", "interior-point"}
-        What HiGHS runs; an interior point is moved to a vertex, which takes longer.
     time_limit : float, optional
-        The most seconds.
+        Maximum number of seconds.
 
     Returns
     -------
@@ -135,11 +132,10 @@ def solve_program(
     if n_variables > _MAX_VARIABLES:
         raise ValueError(
             f"{n_sets} top sets of {n} nodes and {n_edges} edges make a linear program "
-            f"of {n_variables:,} variables; at most {_MAX_VARIABLES:,} are tried. "
-            f"{_ADVICE}"
+            f"of {n_variables:,} variables; the limit is {_MAX_VARIABLES:,}. {_ADVICE}"
         )
     model = model.for_task(task, labels)
-    memberships = _optimum(model, nested, method, time_limit)
+    memberships = _optimum(model, nested, time_limit)
     distances = np.abs(memberships - np.rint(memberships))
     is_integral = bool((distances <= _MAX_FRACTION).all())
     if is_integral:
@@ -159,7 +155,7 @@ def solve_program(
 
 
 def _optimum(
-    model: PairwiseModel, nested: bool, method: str, time_limit: float | None
+    model: PairwiseModel, nested: bool, time_limit: float | None
 ) -> FloatArray:
     """Return optimal memberships of the relaxation, of shape (n_sets, n_nodes)."""
     shape = (model.top_sets.sizes.size, model.unary.size)
@@ -167,7 +163,7 @@ def _optimum(
         return np.empty(shape)
     program = _written(model, nested)
     try:
-        x = solve_box_program(program, method=method, time_limit=time_limit)
+        x = solve_box_program(program, time_limit)
     except TimeoutError as error:
         raise TimeoutError(f"{error} {_ADVICE}") from None
     memberships = x[: shape[0] * shape[1]].reshape(shape)
@@ -175,7 +171,7 @@ def _optimum(
 
 
 def _written(model: PairwiseModel, nested: bool) -> BoxProgram:
-    """Write the program down; its columns are z, then m of J > 0, then m of J < 0."""
+    """Return the program; its columns are z, then m of J > 0, then m of J < 0."""
     n_sets, n = model.top_sets.sizes.size, model.unary.size
     attracts, repels = model.pair_weights > 0.0, model.pair_weights < 0.0
     first, second = _ends(model, attracts)

@@ -1,4 +1,4 @@
-"""Why a model ranks as it does: which columns carry it, how, and row by row."""
+"""Explanations of a model: importance, dependence and contributions of columns."""
 
 from aucmax.inspection.contributions import Contributions, contributions
 from aucmax.inspection.dependence import RankDependence, rank_dependence

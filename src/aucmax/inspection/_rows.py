@@ -1,6 +1,7 @@
-"""Tables whose columns take their values from other rows, in the form they came in."""
+"""Tables in which columns take their values from other rows; the type is kept."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,12 @@ from aucmax.exceptions import IncompatibleError
 from aucmax.tables.cross_fit import score_rows
 from aucmax.tables.frames import as_rows, as_table
 
-# Columns of an array that are read together: numbers on one line of a cache.
-_COLUMNS_AT_A_TIME = 8
-
 # Largest number of columns of a sparse matrix that is made dense row by row.
 _MAX_DENSE_COLUMNS = 5000
 
 
 class MixedRows:
-    """Rows of a table that a model takes, with columns drawn from other rows."""
+    """Rows of an array, with columns drawn from other rows; subclasses for tables."""
 
     def __init__(self, table: Any, names: Sequence[str]) -> None:
         self.table = table
@@ -28,16 +26,18 @@ class MixedRows:
         self.n_rows = int(table.shape[0])
 
     def with_column(self, place: int, rows: IntArray) -> Any:
-        """Return the table with one column from these rows, until the next call."""
-        raise NotImplementedError
+        """Return the table with one column from these rows."""
+        changed = self.table.copy()
+        changed[:, place] = self.table[rows, place]
+        return changed
 
     def composed(self, rows: IntArray) -> Any:
         """Return a table whose cell (i, j) is that of row ``rows[i, j]``."""
-        raise NotImplementedError
+        return self.table[rows, np.arange(len(self.names))]
 
     def column(self, place: int) -> Any:
         """Return the values of a column, as a polars series."""
-        raise NotImplementedError
+        return as_table(self.table[:, [place]]).to_series(0)
 
     def take(self, rows: IntArray) -> "MixedRows":
         """Return some rows."""
@@ -45,10 +45,7 @@ class MixedRows:
 
     def above(self, others: "MixedRows") -> "MixedRows":
         """Return these rows, and others below them."""
-        raise NotImplementedError
-
-    def check_composable(self) -> None:
-        """Reject a table that is too wide to be composed."""
+        return type(self)(np.concatenate([self.table, others.table]), self.names)
 
 
 class _PolarsRows(MixedRows):
@@ -56,11 +53,8 @@ class _PolarsRows(MixedRows):
         return self.table.with_columns(self.column(place).gather(rows))
 
     def composed(self, rows: IntArray) -> Any:
-        import polars as pl
-
-        return pl.DataFrame(
-            [self.column(j).gather(rows[:, j]) for j in range(len(self.names))]
-        )
+        columns = enumerate(self.table.get_columns())
+        return type(self.table)([cells.gather(rows[:, j]) for j, cells in columns])
 
     def column(self, place: int) -> Any:
         return self.table.to_series(place)
@@ -80,16 +74,14 @@ class _PandasRows(MixedRows):
         return changed
 
     def composed(self, rows: IntArray) -> Any:
-        changed = self.table.iloc[np.zeros(rows.shape[0], dtype=np.intp)]
-        changed = changed.reset_index(drop=True)
-        for place in range(len(self.names)):
+        changed = self.table.iloc[rows[:, 0]].reset_index(drop=True)
+        for place in range(1, len(self.names)):
             values = self.table.iloc[:, place].take(rows[:, place])
             changed.isetitem(place, values.reset_index(drop=True))
         return changed
 
     def column(self, place: int) -> Any:
-        frame: Any = as_table(self.table.iloc[:, [place]])
-        return frame.to_series(0)
+        return as_table(self.table.iloc[:, [place]]).to_series(0)
 
     def take(self, rows: IntArray) -> MixedRows:
         return _PandasRows(self.table.iloc[rows], self.names)
@@ -101,56 +93,25 @@ class _PandasRows(MixedRows):
         return _PandasRows(both, self.names)
 
 
-class _ArrayRows(MixedRows):
-    _changed: Any = None
-    _place = 0
-    _first = 0
-    _columns: Any = None
-
-    def with_column(self, place: int, rows: IntArray) -> Any:
-        if self._changed is None:
-            self._changed = self.table.copy()
-        self._changed[:, self._place] = self._cells(self._place)
-        self._changed[:, place] = self._cells(place).take(rows)
-        self._place = place
-        return self._changed
-
-    def _cells(self, place: int) -> Any:
-        """Return the cells of a column, side by side in memory."""
-        # neighbouring columns cost as much to read as one
-        first = place - place % _COLUMNS_AT_A_TIME
-        if self._columns is None or first != self._first:
-            block = self.table[:, first : first + _COLUMNS_AT_A_TIME]
-            self._first, self._columns = first, np.ascontiguousarray(block.T)
-        return self._columns[place - first]
-
-    def composed(self, rows: IntArray) -> Any:
-        return self.table[rows, np.arange(len(self.names))]
-
-    def column(self, place: int) -> Any:
-        import polars as pl
-
-        values = self.table[:, place]
-        if values.dtype == object:
-            return pl.Series(self.names[place], values.tolist(), strict=False)
-        return pl.Series(self.names[place], values)
-
-    def above(self, others: MixedRows) -> MixedRows:
-        return _ArrayRows(np.concatenate([self.table, others.table]), self.names)
-
-
 class _SparseRows(MixedRows):
-    _by_column: Any = None
-
     def with_column(self, place: int, rows: IntArray) -> Any:
-        if self._by_column is None:
-            self._by_column = sparse.csc_array(self.table)
         columns = self._by_column
         before, after = columns[:, :place], columns[:, place + 1 :]
         drawn = sparse.csc_array(columns[:, [place]].toarray()[rows])
         return sparse.csr_array(sparse.hstack([before, drawn, after]))
 
+    @cached_property
+    def _by_column(self) -> Any:
+        return sparse.csc_array(self.table)
+
     def composed(self, rows: IntArray) -> Any:
+        if len(self.names) > _MAX_DENSE_COLUMNS:
+            raise IncompatibleError(
+                "contributions to this model's scores are found by switching columns "
+                f"one by one, which is limited to {_MAX_DENSE_COLUMNS} columns of a "
+                f"sparse matrix, got {len(self.names)}. Linear models and trees have "
+                "no limit."
+            )
         used, places = np.unique(rows, return_inverse=True)
         dense = self.table[used].toarray()
         return sparse.csr_array(
@@ -158,21 +119,11 @@ class _SparseRows(MixedRows):
         )
 
     def column(self, place: int) -> Any:
-        import polars as pl
-
-        return pl.Series(self.names[place], self.table[:, [place]].toarray().ravel())
+        return as_table(self.table[:, [place]].toarray()).to_series(0)
 
     def above(self, others: MixedRows) -> MixedRows:
         both = sparse.vstack([self.table, others.table])
         return _SparseRows(sparse.csr_array(both), self.names)
-
-    def check_composable(self) -> None:
-        if len(self.names) > _MAX_DENSE_COLUMNS:
-            raise IncompatibleError(
-                f"contributions to this model's scores are found by trying columns one "
-                f"by one, of which a sparse matrix may have {_MAX_DENSE_COLUMNS}, but "
-                f"there are {len(self.names)}. Linear models and trees have no limit."
-            )
 
 
 def mixed_rows(X: Any) -> MixedRows:
@@ -192,13 +143,13 @@ def mixed_rows(X: Any) -> MixedRows:
     names = [f"x{place}" for place in range(shape[1])]
     if sparse.issparse(X):
         return _SparseRows(as_rows(X), names)
-    return _ArrayRows(np.asarray(X), names)
+    return MixedRows(np.asarray(X), names)
 
 
 def used_columns(
     model: Any, names: Sequence[str], wanted: Sequence[str] | None = None
 ) -> list[int]:
-    """Return the places of the columns that a model looks at, or of those wanted."""
+    """Return the places of the columns that a model uses, or of those wanted."""
     if wanted is not None:
         check_names("columns", wanted)
         for name in wanted:
@@ -220,7 +171,7 @@ def read_scores(model: Any, table: Any) -> FloatArray:
     if not hasattr(model, "decision_function") and not hasattr(model, "predict_proba"):
         raise TypeError(
             f"{type(model).__name__} has neither decision_function nor predict_proba, "
-            "so that it ranks no rows."
+            "so it cannot rank rows."
         )
     scores = score_rows(model, table)
     if scores.ndim != 1:

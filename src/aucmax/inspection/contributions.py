@@ -1,4 +1,4 @@
-"""Why a row scores as it does: what each column adds to the score of single rows."""
+"""Contributions of the columns to the scores of single rows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ _CELLS_AT_A_TIME = 2_000_000
 
 @dataclass(frozen=True)
 class Contributions:
-    """What each column adds to the score of each row.
+    """Contributions of the columns to the score of each row.
 
     Attributes
     ----------
@@ -26,11 +26,11 @@ class Contributions:
     values : ndarray of shape (n_rows, n_columns)
         A row sums to its score less `expected`.
     expected : float
-        The score without knowing any column.
+        The mean score, before any column is known.
     scores : ndarray of shape (n_rows,)
         The scores.
     method : {"trees", "linear", "sampled"}
-        How they were found.
+        How they were computed.
     """
 
     column: list[str]
@@ -54,7 +54,7 @@ class Contributions:
         return pl.DataFrame({**table, **ends, "score": self.scores})
 
     def top(self, row: int, n_columns: int = 10) -> list[tuple[str, float]]:
-        """Return the columns that move a row most, with what they add.
+        """Return the columns with the largest contributions to the score of a row.
 
         Parameters
         ----------
@@ -66,7 +66,7 @@ class Contributions:
         Returns
         -------
         list of (str, float)
-            The largest contributions first, whatever their sign.
+            Names and contributions, the largest in absolute value first.
         """
         order = np.argsort(-np.abs(self.values[row]), kind="stable")[:n_columns]
         return [(self.column[k], float(self.values[row, k])) for k in order]
@@ -81,9 +81,9 @@ def contributions(
     n_orders: int = 50,
     random_state: int = 0,
 ) -> Contributions:
-    r"""Split the scores of rows into what each column adds.
+    r"""Split the scores of rows into contributions of the columns.
 
-    By what the model offers:
+    The method depends on the model:
 
     - **trees** of LightGBM: its SHAP values, relative to the training rows;
     - **linear** models: weight times value, column by column; relative to the mean of
@@ -140,8 +140,8 @@ def contributions(
         return Contributions(names, terms, expected, scores, method)
     if background is None:
         raise ValueError(
-            f"contributions to the scores of {type(model).__name__} are found by "
-            "comparison with other rows; give some as background."
+            f"contributions to the scores of {type(model).__name__} are relative to "
+            "other rows; pass some as background."
         )
     return _sampled(model, rows, scores, mixed_rows(background), n_orders, random_state)
 
@@ -149,7 +149,7 @@ def contributions(
 def _additive_terms(
     model: Any, rows: MixedRows, background: Any
 ) -> tuple[list[str], FloatArray, float, str] | None:
-    """Return columns, terms, what is expected, and the method; None without terms."""
+    """Return columns, terms, the expected score and the method; None without terms."""
     encoder: Any = getattr(model, "encoder_", None)
     estimator = model if encoder is None else model.estimator_
 
@@ -185,7 +185,7 @@ def _weighed(matrix: Any, coef: Any) -> FloatArray:
 
 
 def _by_source(sources: list[str], terms: FloatArray) -> tuple[list[str], FloatArray]:
-    """Add up the terms of the features that were made of one column."""
+    """Sum the terms of all features that were made from one column."""
     names = list(dict.fromkeys(sources))
     places = {name: place for place, name in enumerate(names)}
     sums = np.zeros((len(names), terms.shape[0]))
@@ -203,7 +203,6 @@ def _sampled(
 ) -> Contributions:
     if background.names != rows.names:
         raise ValueError("X and background must have the same columns, in one order.")
-    rows.check_composable()
     generator = random_generator(random_state)
     places = np.array(used_columns(model, rows.names))
     drawn = generator.integers(background.n_rows, size=(n_orders + 1) // 2)

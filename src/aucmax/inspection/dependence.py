@@ -1,4 +1,4 @@
-"""How a column moves rows up and down the list: partial dependence of the rank."""
+"""Partial dependence of the rank on a column."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from aucmax.inspection._rows import mixed_rows, read_scores, used_columns
 
 @dataclass(frozen=True)
 class RankDependence(PlainRecord):
-    """Where rows rank on average if a column has a certain value.
+    """Mean rank of the rows as a function of one column.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class RankDependence(PlainRecord):
         Mean rank of all rows with this value in place of their own, from 0, below all
         rows, to 1, above all.
     low, high : ndarray of shape (n_values,)
-        The middle half of the rows has ranks between them.
+        Lower and upper quartile of the ranks.
     is_ordered : bool
         Whether the values are numbers or times, and not strings.
     """
@@ -63,7 +63,7 @@ def rank_dependence(
     max_rows: int = 1000,
     random_state: int = 0,
 ) -> RankDependence:
-    """Find where rows would rank if a column had another value.
+    """Compute the mean rank of the rows as a function of one column.
 
     For each of some values of the column, all rows get it in place of their own, are
     scored, and placed among the unchanged rows: 0.8 is above 80 % of them (ties by one

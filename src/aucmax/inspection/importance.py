@@ -1,4 +1,4 @@
-"""Which columns carry a ranking: what is lost when the cells of one are shuffled."""
+"""Importance of columns: the drop in AUC when the cells of one are shuffled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,22 +39,22 @@ _MAX_REPEATS = 10
 
 @dataclass(frozen=True)
 class Importances(PlainRecord):
-    """How much of the area each column carries, the most important first.
+    """Drop in AUC when a column is shuffled, the most important column first.
 
     Attributes
     ----------
     column : list of str
         Names of the columns.
     drop : ndarray of shape (n_columns,)
-        By how much the area falls when the cells of the column are shuffled.
+        Drop in AUC when the cells of the column are shuffled.
     low, high : ndarray of shape (n_columns,)
         Ends of its interval.
     metric : str
         "auc" or "partial_auc".
     value : float
-        The area of the model itself.
+        The AUC of the model itself.
     n_repeats : int
-        How often each column was shuffled.
+        Number of shuffles per column.
     confidence : float
         Probability that each interval is meant to cover.
     """
@@ -97,16 +97,15 @@ def permutation_importance(
     random_state: int = 0,
     confidence: float = 0.95,
 ) -> Importances:
-    """Measure how much of the AUC, or of a part of it, each column carries.
+    """Measure the drop in AUC, or in partial AUC, when each column is shuffled.
 
-    The cells of one column are shuffled among the rows, which keeps its values and
-    takes away what they say; the area then falls by what the model owes to it. Columns
-    that say the same stand in for each other: each alone may look unimportant. Take
-    rows that the model was not fitted to.
+    Shuffling the cells of one column among the rows keeps its distribution and removes
+    its information. Correlated columns can replace each other, so each alone may look
+    unimportant. Use rows that the model was not fitted to.
 
     The interval is that of DeLong's paired test between the scores before and after,
     averaged over the repeats; with queries, Student's t over the differences of each
-    query. It states how sure the drop is on other rows like these, for this model.
+    query. It covers the drop on new rows, for this model.
     Costs one scoring of all rows and one sort per column and repeat.
 
     Parameters

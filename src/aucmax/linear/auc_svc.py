@@ -26,7 +26,7 @@ from aucmax._core.parameters import (
     check_max_time,
     check_positive,
 )
-from aucmax._core.products import product
+from aucmax._core.row_matrix import product
 from aucmax._core.validation import BoolArray, FloatArray, check_qid
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.exceptions import ConstantScoresWarning, IncompatibleError
@@ -40,8 +40,8 @@ from aucmax.linear.risk_choice import (
     convex_risks,
 )
 from aucmax.metrics import partial_auc_score
-from aucmax.metrics._prepared import prepare_metric
-from aucmax.regularizers import ProximalRegularizer
+from aucmax.metrics.multiclass import prepare_metric
+from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk, PartialHinge
 from aucmax.solvers import Progress, Solution, Solver, Start, StoppingRule
 from aucmax.solvers.bounded_loss import BoundedLossSolver

@@ -22,7 +22,7 @@ from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.linear.linear_objective import LinearObjective
 from aucmax.linear.risk_choice import LOSSES
 from aucmax.metrics import partial_auc_score
-from aucmax.regularizers import L2
+from aucmax.regularizers.l2 import L2
 from aucmax.risks import PairSigmoid, PartialHinge
 from aucmax.solvers import Point, Start, StoppingRule
 from aucmax.solvers.choice import SOLVERS

@@ -9,17 +9,11 @@ import numpy as np
 
 from aucmax._core.parameters import check_choice
 from aucmax._core.validation import IntArray
-from aucmax.regularizers import (
-    L1,
-    L2,
-    ElasticNet,
-    ElasticNetBall,
-    GroupLasso,
-    GroupLassoBall,
-    L1Ball,
-    L2Ball,
-    ProximalRegularizer,
-)
+from aucmax.regularizers.elastic_net import ElasticNet, ElasticNetBall
+from aucmax.regularizers.group_lasso import GroupLasso, GroupLassoBall
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.l2 import L2, L2Ball
+from aucmax.regularizers.regularizer import ProximalRegularizer
 
 _MAX_COLUMNS_SHOWN = 10  # in a message
 

@@ -7,7 +7,7 @@ import numpy as np
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
 from aucmax.hypotheses import FeatureEnsemble, ScaledColumns
 from aucmax.margin.margin_problem import MarginProblem, MarginResult, max_cuts
-from aucmax.regularizers import L1Ball, Simplex
+from aucmax.regularizers.l1 import L1Ball, Simplex
 from aucmax.risks.contract import Risk, Support
 from aucmax.solvers import (
     ColumnNewtonSolver,

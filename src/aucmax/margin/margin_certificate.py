@@ -7,7 +7,8 @@ from typing import Any
 from aucmax._core import saved_state as saved
 from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.margin.margin_request import ROUNDING_OF_SUMS, ClassSizes
-from aucmax.risks.instance_margin import InstanceMargin, InstanceMargins
+from aucmax.risks._pairs.margin_rows import Lowest
+from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.pair_margin import PairMargin, pairs_with_margin
 
 
@@ -163,13 +164,10 @@ def certify(
         guaranteed = sizes.n_pairs - risk.nu
     else:
         nu_pos, nu_neg = risk.nu_pos, risk.nu_neg
-        margins = InstanceMargins(scores, labels, sample_weight)
-        lowest = float(margins.smallest_positive_threshold(nu_pos))
-        highest = float(margins.largest_negative_threshold(nu_neg))
-        mean_lowest = float(margins.mean_smallest_positive(nu_pos))
-        mean_highest = float(margins.mean_largest_negative(nu_neg))
-        gamma_hat = (mean_lowest - mean_highest) / 2.0
-        rho = (lowest - highest) / 2.0
+        # the scores of the negatives are negated
+        positive, negative = Lowest.of_classes(scores, labels, sample_weight)
+        gamma_hat = float(positive.mean(nu_pos) + negative.mean(nu_neg)) / 2.0
+        rho = float(positive.threshold(nu_pos) + negative.threshold(nu_neg)) / 2.0
         guaranteed = (sizes.positive - nu_pos) * (sizes.negative - nu_neg)
     return Certificate(
         gamma_star=gamma_star,

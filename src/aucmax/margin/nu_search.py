@@ -24,7 +24,8 @@ from aucmax._core.validation import FloatArray
 from aucmax.margin.margin_certificate import MarginCurve
 from aucmax.margin.margin_problem import MarginProblem, MarginResult
 from aucmax.margin.margin_request import ClassSizes, MarginRequest
-from aucmax.risks.instance_margin import InstanceMargin, InstanceMargins
+from aucmax.risks._pairs.margin_rows import Lowest
+from aucmax.risks.instance_margin import InstanceMargin
 from aucmax.risks.tangent_margin import TangentMargin
 
 _CLOSENESS = 0.25  # of the tolerance, to which a point of the curve is solved
@@ -256,17 +257,16 @@ class _CurveSearch:
             nu_pos, gamma_hat, grid, self.bound(grid, grid), place, self.nu
         )
 
-    def _margins_of(self, point: MarginResult) -> InstanceMargins:
+    def _margins_of(self, point: MarginResult) -> tuple[Lowest, Lowest]:
         """Return the margins of a point's scores at any nu+."""
         problem = self.problem
-        return InstanceMargins(point.scores, problem.labels, problem.sample_weight)
+        return Lowest.of_classes(point.scores, problem.labels, problem.sample_weight)
 
     def _bound_of(
-        self, margins: InstanceMargins, low: FloatArray, high: FloatArray
+        self, margins: tuple[Lowest, Lowest], low: FloatArray, high: FloatArray
     ) -> FloatArray:
         """Bound the curve on intervals [low, high] by one set of weights."""
-        lowest = margins.mean_smallest_positive(low)
-        highest = margins.mean_largest_negative(self.nu / high)
+        lowest, highest = margins[0].mean(low), -margins[1].mean(self.nu / high)
         bound: FloatArray = (lowest - highest) / 2.0
         return bound
 

@@ -17,7 +17,7 @@ from aucmax.margin.margin_problem import (
     max_cuts,
 )
 from aucmax.margin.masses import Masses, masses_of
-from aucmax.regularizers import L1Ball
+from aucmax.regularizers.l1 import L1Ball
 from aucmax.risks.contract import Risk
 from aucmax.solvers import LevelBundleSolver, Point, Progress, Start, StoppingRule
 from aucmax.solvers.cuts import Cuts

@@ -1,8 +1,8 @@
-r"""How much each row moves the area under a part of the ROC curve.
+r"""The influence of each row on the area under a part of the ROC curve.
 
 For the whole curve these are DeLong's shares: of a positive, the negatives below it; of
 a negative, the positives above it. For a box of false positive rates [a, b] and true
-positive rates [c, d], a row counts where the curve passes it, moved to the nearest
+positive rates [c, d], a row counts at its point of the curve, moved to the nearest
 point of the curve inside of the box:
 
 .. math:: V_i = \frac{b - \mathrm{clip}(F(\mathrm{clip}(v_i, c, d)), a, b)}

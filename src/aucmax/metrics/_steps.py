@@ -2,7 +2,7 @@
 
 A step is either one score value (where both masses may be positive: a tie, drawn as a
 diagonal) or a run of rows of one class with none of the other between them, whose order
-among themselves changes nothing. From the highest score down, every step moves the
+among themselves does not matter. From the highest score down, every step moves the
 curve right by its share of the negative mass and up by its share of the positive mass.
 """
 
@@ -16,28 +16,75 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aucmax._core.parameters import check_range
+from aucmax._core.sorting import (
+    RowNumbers,
+    row_number_type,
+    sort_in_groups,
+    sort_with_order,
+)
 from aucmax._core.validation import (
     BoolArray,
     FloatArray,
     IntArray,
     check_binary_labels,
     check_class_weights,
+    check_qid,
     check_sample_weight,
     check_scores,
 )
+from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
-from aucmax.metrics._queries import (
-    QueryOrder,
-    check_queries,
-    mean_over_queries,
-    tie_starts,
-)
 
 Box = tuple[float, float, float, float]  # low FPR, high FPR, low TPR, high TPR
 WHOLE_SQUARE: Box = (0.0, 1.0, 0.0, 1.0)
-# rows: with fewer, numpy takes a few milliseconds, and no loop has to be compiled first
+# with fewer rows, numpy takes a few milliseconds and nothing has to be compiled
 _MANY = 2**15
 _ALL_BUT_SIGN = np.int64(2**63 - 1)
+
+
+@dataclass(frozen=True)
+class QueryOrder:
+    """The rows of each query, counted once for any number of rankings."""
+
+    codes: RowNumbers | None  # the number of each row's query; None where all are one
+    offsets: IntArray  # sorted, query q owns the rows offsets[q] .. offsets[q + 1] - 1
+
+    def sort(self, values: FloatArray) -> RowNumbers:
+        """Return the order by query, then by value; equal values stay put; O(m)."""
+        if self.codes is None:
+            return sort_with_order(values)[0]
+        return sort_in_groups(values, self.codes, self.offsets)
+
+
+def check_queries(qid: ArrayLike | None, n_rows: int) -> QueryOrder:
+    """Check the query ids, or make one query of all rows."""
+    queries = None if qid is None else check_qid(qid, n_rows)
+    if queries is None or queries.n_queries == 1:
+        return QueryOrder(None, np.array([0, n_rows]))
+    sizes = np.bincount(queries.codes, minlength=queries.n_queries)
+    offsets = np.concatenate(([0], np.cumsum(sizes)))
+    return QueryOrder(queries.codes.astype(row_number_type(n_rows)), offsets)
+
+
+def tie_starts(ranked: FloatArray | IntArray, offsets: IntArray) -> IntArray:
+    """Return where each run of equal scores within a query starts."""
+    is_start = np.empty(ranked.size, dtype=bool)
+    np.not_equal(ranked[1:], ranked[:-1], out=is_start[1:])
+    is_start[offsets[:-1]] = True
+    return np.flatnonzero(is_start)
+
+
+def mean_over_queries(
+    values: FloatArray, needed: str = "rows of both classes"
+) -> float:
+    """Average over the queries that have a value; NaN marks those that have none."""
+    has_value = ~np.isnan(values)
+    if not has_value.any():
+        raise NotEnoughClassesError(
+            f"None of the {values.size} queries has {needed}, so there is nothing to "
+            "average. Check that qid numbers queries, not rows."
+        )
+    return float(values[has_value].mean())
 
 
 def check_box(fpr_range: Sequence[float], tpr_range: Sequence[float]) -> Box:
@@ -111,8 +158,8 @@ class RankingTask:
     def mean_area(self, box: Sequence[float] = WHOLE_SQUARE) -> float:
         """Return the area under the ROC curve in a box, as a mean over the queries."""
         if self.queries is None or self.queries.codes is None:
-            counts_alike = self.sample_weight is None and tuple(box) == WHOLE_SQUARE
-            if counts_alike and self.scores.size >= _MANY:
+            is_plain = self.sample_weight is None and tuple(box) == WHOLE_SQUARE
+            if is_plain and self.scores.size >= _MANY:
                 return self._share_of_pairs()
             return float(self.steps().areas(box)[0])
         return mean_over_queries(self.areas_by_query(box))
@@ -133,7 +180,7 @@ class RankingTask:
         )
 
     def steps(self) -> Steps:
-        """Return the steps of all rows as one query, as cheaply as they can be had."""
+        """Return the steps of all rows as one query, by the cheapest method."""
         if self.sample_weight is None:
             positive, negative = self._counts()
         else:
@@ -215,7 +262,7 @@ def check_two_classes(
     qid: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> BinaryRows:
-    """Check what all metrics of two classes need besides the scores."""
+    """Check the labels, weights and queries of a metric of two classes."""
     classes, is_positive = check_binary_labels(y_true, pos_label=pos_label)
     weights = check_sample_weight(sample_weight, is_positive.size)
     check_class_weights(classes, is_positive, weights)

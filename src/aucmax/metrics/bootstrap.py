@@ -23,13 +23,13 @@ from aucmax._core.validation import (
 )
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics._steps import check_task
-from aucmax.metrics.uncertainty import check_confidence
+from aucmax.metrics.uncertainty import check_confidence, with_interval
 
-_MAX_CHORDS = 1000  # of a curve that is drawn again for each sample
-_LOG_OF_WIDEST_RATIO = log(1.1)  # of weights that are drawn as their mean
+_MAX_CHORDS = 1000  # of the curve of each sample
+_LOG_OF_MAX_RATIO = log(1.1)  # of weights that are replaced by their mean
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BootstrapInterval:
     """A metric with its bootstrap standard error and percentile interval."""
 
@@ -40,11 +40,11 @@ class BootstrapInterval:
     confidence: float
     n_resamples: int
 
-    def __str__(self) -> str:
-        return f"{self.value:.4f} [{self.low:.4f}, {self.high:.4f}]"
+    def __repr__(self) -> str:
+        return with_interval(self.value, self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ROCBand:
     """A ROC curve on a grid of false positive rates, with a pointwise band."""
 
@@ -53,6 +53,10 @@ class ROCBand:
     low: FloatArray
     high: FloatArray
     confidence: float
+
+    def __repr__(self) -> str:
+        percent = f"{100.0 * self.confidence:g}%"
+        return f"ROC curve with {percent} band at {self.fpr.size} false positive rates"
 
 
 @documented
@@ -73,9 +77,9 @@ def bootstrap_interval(
 
     Rows are drawn with replacement, within each label if stratified. If ``qid`` is
     given, whole queries are drawn instead, since rows of one query are not independent;
-    a query drawn twice counts as two. A draw on which the metric is not defined (for
-    want of a class) is replaced by another. Costs n_resamples calls of the metric. For
-    the AUC and parts of it use :func:`auc_interval`, which allows for few rows.
+    a query drawn twice counts as two. A draw without a class, on which the metric is
+    undefined, is replaced by another. Costs n_resamples calls of the metric. For the
+    AUC and the partial AUC use :func:`auc_interval`, which allows for few rows.
 
     Parameters
     ----------
@@ -84,15 +88,15 @@ def bootstrap_interval(
     y_true : array-like of shape (n_rows,)
         Labels.
     y_score : array-like of shape (n_rows,) or (n_rows, n_classes)
-        Scores, in the shape that the metric takes.
+        Scores, in the shape that the metric needs.
     n_resamples : int
         Number of draws; at least 2.
     stratified : bool
-        Whether each label keeps its number of rows. Without effect if ``qid`` is given.
+        Whether each label keeps its number of rows; ignored if ``qid`` is given.
     random_state : int, numpy.random.Generator or None
         Seed of the draws; the same seed gives the same interval.
     sample_weight, qid : array-like of shape (n_rows,), optional
-        Resampled along with the rows, and passed on to the metric if given.
+        Resampled along with the rows, and passed to the metric if given.
     **metric_options
         Further options of the metric, such as ``fpr_range=(0, 0.1)``, ``k=10`` or
         ``pos_label="yes"``.
@@ -168,14 +172,15 @@ def roc_band(
     classes are separated). Curves of more than 1000 steps are drawn by 1000 chords.
     Costs one sort, then about n_resamples times a thousand operations.
 
-    With weights, rows are drawn with equal chances and keep their weights, as in
-    :func:`bootstrap_interval`; rows that share a chord, and whose weights differ by
-    less than a tenth, are drawn as rows of their mean weight.
+    With weights, rows are drawn with equal probability and keep their weights, as in
+    :func:`bootstrap_interval`; rows of one chord whose weights differ by less than a
+    tenth get their mean weight.
 
     Parameters
     ----------
     fpr : array-like, optional
-        False positive rates to look at, ascending in [0, 1]; 101 even ones by default.
+        False positive rates of the band, ascending in [0, 1]; by default 101 equally
+        spaced ones.
     n_resamples : int
         Number of bootstrap samples; at least 2.
     random_state : int, numpy.random.Generator or None
@@ -218,7 +223,7 @@ Draw = tuple[IntArray, IntArray | None]
 
 
 def _draw_rows(labels: IntArray, rng: np.random.Generator) -> Iterator[Draw]:
-    """Draw rows without end, as many of each label as there are."""
+    """Yield draws of rows, with the original number of rows of each label."""
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -228,7 +233,7 @@ def _draw_rows(labels: IntArray, rng: np.random.Generator) -> Iterator[Draw]:
 
 
 def _draw_queries(codes: IntArray, rng: np.random.Generator) -> Iterator[Draw]:
-    """Draw whole queries without end, as many as there are, each with a new number."""
+    """Yield draws of whole queries, of the original number, each with a new number."""
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
     starts = np.cumsum(sizes) - sizes
@@ -289,7 +294,7 @@ class _Cells:
         numbers, n_ratios = chords, 1
         if weights is not None:
             chords, weights = chords[weights > 0.0], weights[weights > 0.0]
-            ratios = np.log(weights.max() / weights) // _LOG_OF_WIDEST_RATIO
+            ratios = np.log(weights.max() / weights) // _LOG_OF_MAX_RATIO
             n_ratios = int(ratios.max()) + 1
             numbers = chords * n_ratios + ratios.astype(np.int64)
         counts = np.bincount(numbers)
@@ -332,13 +337,13 @@ def _tpr_on(grid: FloatArray, negative: FloatArray, positive: FloatArray) -> Flo
 
 
 def _percentiles(samples: Any, confidence: float) -> Any:
-    """Return the ends of the middle part of the samples, along their first axis."""
+    """Return the percentile interval of the samples, along their first axis."""
     tail = 50.0 * (1.0 - confidence)
     return np.percentile(samples, [tail, 100.0 - tail], axis=0)
 
 
 def _is_nested(y_score: Any) -> bool:
-    """Return whether these are lists of equally long lists, a matrix."""
+    """Return whether these are lists of equally long lists."""
     try:
         return isinstance(y_score, list | tuple) and np.ndim(y_score) == 2
     except ValueError:

@@ -22,7 +22,8 @@ from aucmax._core.validation import (
 )
 from aucmax.exceptions import NotEnoughClassesError
 from aucmax.metrics import _ranking_kernels
-from aucmax.metrics._queries import QueryOrder, check_queries, mean_over_queries
+from aucmax.metrics._steps import QueryOrder, check_queries, mean_over_queries
+from aucmax.metrics.roc import partial_auc_score, prepare_partial_auc, roc_auc_score
 
 NEEDED = "rows of two levels"
 
@@ -42,21 +43,19 @@ def multiclass_auc_score(
     .. math:: \mathrm{MAUC} = \frac{\sum_c p(c) \mathrm{AUC}(c)}{\sum_c p(c)}
 
     where :math:`\mathrm{AUC}(c)` is the AUC of the single score with the rows of
-    level c as positives and all others, higher levels too, as negatives, and p(c) is
-    the share (of the weight) of level c. A perfect ranking therefore does not reach
-    1 when there are more than two levels: see :func:`ordinal_auc_score` for a
-    measure that does, and :func:`nominal_auc_score` for classes without an order, with
-    a score for each. Tied pairs count one half. Costs O(m log m) for any number of
-    levels.
+    level c as positives and all others, including higher levels, as negatives, and p(c)
+    is the share (of the weight) of level c. A perfect ranking therefore stays below 1
+    with more than two levels: :func:`ordinal_auc_score` reaches 1, and
+    :func:`nominal_auc_score` is for classes without an order, with one score per class.
+    Tied pairs count one half. Costs O(m log m) for any number of levels.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
         Levels of relevance, ordered as numbers or strings are; at least two.
     classes : {"positive", "all"}
-        Levels that enter the mean: those above 0 (of strings, all but the lowest),
-        or every level. For labels 0 and 1, ``"positive"`` gives
-        :func:`roc_auc_score`.
+        Levels in the mean: those above 0 (of strings, all but the lowest), or every
+        level. For labels 0 and 1, ``"positive"`` gives :func:`roc_auc_score`.
 
     Returns
     -------
@@ -95,9 +94,9 @@ def ordinal_auc_score(
         \frac{\sum_{y_i > y_j} [s_i > s_j] + \tfrac12 [s_i = s_j]}
         {\sum_{y_i > y_j} 1}
 
-    With weights, a pair counts as much as the product of its weights. Any number of
-    levels, up to one per row, costs O(m log m). With two levels this is
-    :func:`roc_auc_score`; it is also known as the concordance index.
+    Also known as the concordance index (C-index). With weights, a pair counts as the
+    product of its weights. With two levels this is :func:`roc_auc_score`. Costs
+    O(m log m) for any number of levels.
 
     Parameters
     ----------
@@ -214,3 +213,24 @@ def _check_level_weights(names: NDArray[Any], weighted: IntArray) -> None:
             f"sample_weight is zero outside of level {names[weighted[0]]}, so there "
             "is nothing to compare it with. Give rows of two levels a positive weight."
         )
+
+
+def prepare_metric(
+    metric: Callable[..., float],
+    y_true: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    qid: ArrayLike | None = None,
+    **options: Any,
+) -> Callable[[ArrayLike], float]:
+    """Check labels, weights and queries once; return the metric of any scores."""
+    prepare = _PREPARED[metric]
+    return prepare(y_true, sample_weight=sample_weight, qid=qid, **options)
+
+
+_PREPARED: dict[Callable[..., float], Callable[..., Callable[[ArrayLike], float]]] = {
+    roc_auc_score: prepare_partial_auc,
+    partial_auc_score: prepare_partial_auc,
+    multiclass_auc_score: prepare_multiclass_auc,
+    ordinal_auc_score: prepare_ordinal_auc,
+}

@@ -1,10 +1,9 @@
-"""AUC of classes without an order, each with a score of its own."""
+"""AUC of classes without an order, with one score per class."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,12 +48,12 @@ def nominal_auc_score(
         \text{ovr} = \frac{1}{K} \sum_a A(a, \text{all but } a), \qquad
         \text{ovo} = \frac{1}{K (K - 1)} \sum_a \sum_{b \ne a} A(a, \{b\})
 
-    The first compares each class with the rest; the second, due to Hand and Till, each
-    pair of classes, so that it does not depend on how frequent they are.
+    The first compares each class with the rest; the second, due to Hand and Till,
+    compares pairs of classes and does not depend on their frequencies.
     ``average="weighted"`` weighs :math:`A(a, B)` by the share of rows in class a, or,
     for pairs, in the classes a and b. All equal scikit-learn's ``roc_auc_score`` with
-    these options, but rows of scores need not add up to 1, and weights may be used with
-    pairs, too. Tied pairs count one half. Costs O(K m log m).
+    these options, but the scores of a row need not add up to 1, and pairs allow
+    weights. Tied pairs count one half. Costs O(K m log m).
 
     Parameters
     ----------
@@ -62,11 +61,11 @@ def nominal_auc_score(
         Labels of at least two classes: booleans, numbers or strings.
     y_score : array-like of shape (n_rows, n_classes)
         Finite scores, one column per class, higher for rows more likely to be of that
-        class. Each column is compared within itself alone.
+        class. Scores are compared within a column only.
     multi_class : {"ovr", "ovo"}
-        Whether each class is compared with the rest, or with each other class.
+        Whether to compare each class with the rest, or with each other class.
     average : {"macro", "weighted"}
-        Whether classes, or pairs of classes, count alike or by their share of rows.
+        Whether classes, or pairs of classes, count equally or by their share of rows.
     labels : array-like of shape (n_classes,), optional
         The class of each column; by default, the distinct labels in sorted order.
 
@@ -115,20 +114,20 @@ def nominal_auc_interval(
     r"""Mean AUC of classes that have no order, with an interval on the logit scale.
 
     The same rows take part in many of the areas that :func:`nominal_auc_score`
-    averages, so their errors are not independent. The standard error is therefore that
-    of the influence :math:`\psi_i` of each row on the mean: by how much it changes, per
-    share of weight that the row gains. As in :func:`auc_interval`, in each area that is
-    the share of the other side that the row is on the right side of, less the area;
-    with ``average="weighted"`` a row also moves the weights. With classes c of
-    :math:`m_c` of the m rows, and :math:`\bar\psi_c` the mean over a class,
+    averages, so their errors are not independent. The standard error therefore uses the
+    influence :math:`\psi_i` of each row on the mean, its derivative by the share of
+    weight of the row. As in :func:`auc_interval`, in each area that is the share of the
+    other side that the row is ordered correctly with, less the area; with
+    ``average="weighted"`` a row also changes the weights. With :math:`m_c` of the m
+    rows in class c, and :math:`\bar\psi_c` the mean over a class,
 
     .. math:: \sigma^2 = \frac{1}{m^2} \sum_c \Big( \frac{m_c}{m_c - 1}
         \sum_{i \in c} (\psi_i - \bar\psi_c)^2 + m_c \bar\psi_c^2 \Big)
 
-    which for two classes with opposite scores is DeLong's variance. The rows are taken
-    to be a sample of all classes, whose shares vary as well. The interval is made as in
-    :func:`auc_interval`, where K - 1 times the smallest class and all other rows take
-    the place of p and n. Costs O(K m log m).
+    which for two classes with opposite scores is DeLong's variance. The rows are a
+    sample of all classes, whose shares vary as well. The interval is that of
+    :func:`auc_interval`, with K - 1 times the smallest class and all other rows for p
+    and n. Costs O(K m log m).
 
     Parameters
     ----------
@@ -141,7 +140,7 @@ def nominal_auc_interval(
     -------
     AUCInterval
         ``auc`` with its interval; ``rows`` are K - 1 times the smallest class (at most
-        half), and all others.
+        half), and all other rows.
 
     Examples
     --------
@@ -149,7 +148,7 @@ def nominal_auc_interval(
     >>> y = ["cat", "cat", "cat", "dog", "dog", "dog"]
     >>> scores = [[1, -1], [2, -2], [4, -4], [3, -3], [0, 0], [-1, 1]]
     >>> print(nominal_auc_interval(y, scores))
-    0.7778 [0.0072, 0.9994]
+    AUC 0.7778 (95% interval 0.0072 to 0.9994)
     """
     check_confidence(confidence)
     rows = _check_rows(y_true, y_score, multi_class, average, labels, sample_weight)
@@ -172,21 +171,14 @@ def nominal_auc_interval(
     return AUCInterval(auc, *ends, error, confidence, sizes)
 
 
-class _Contest(NamedTuple):
-    """One class against others, by the scores of its column."""
-
-    column: int
-    opponent: int | None  # None for all other classes
-
-    @property
-    def classes(self) -> list[int]:
-        """Those whose share of rows weighs the contest."""
-        return [self.column] + ([] if self.opponent is None else [self.opponent])
+# One class against all others, or against the second, by the scores of its column. The
+# share of rows of these classes weighs the contest.
+_Contest = list[int]
 
 
 @dataclass(frozen=True)
 class _NominalRows:
-    """Checked rows, and what is averaged over them."""
+    """Checked rows, and the contests that are averaged over them."""
 
     codes: IntArray  # the column of each row's class
     of_class: list[IntArray]  # the rows of each class
@@ -199,16 +191,16 @@ class _NominalRows:
 
     def members(self, contest: _Contest) -> IntArray:
         """Return the rows that take part."""
-        if contest.opponent is None:
+        if len(contest) == 1:
             return np.arange(self.codes.size)
-        return np.concatenate([self.of_class[code] for code in contest.classes])
+        return np.concatenate([self.of_class[code] for code in contest])
 
     def task(self, contest: _Contest) -> RankingTask:
         """Return the contest as a ranking of two classes."""
         rows = self.members(contest)
         return RankingTask(
-            self.scores[rows, contest.column],
-            self.codes[rows] == contest.column,
+            self.scores[rows, contest[0]],
+            self.codes[rows] == contest[0],
             None if self.sample_weight is None else self.sample_weight[rows],
         )
 
@@ -221,13 +213,13 @@ class _NominalRows:
         """Return the derivative of the mean by the prevalence of each class."""
         pulls = np.zeros_like(self.prevalence)
         for contest, area in zip(self.contests, areas, strict=True):
-            pulls[contest.classes] += area
+            pulls[contest] += area
         total: float = _prevalences(self.contests, self.prevalence).sum()
         return pulls / total
 
 
 def _prevalences(contests: list[_Contest], prevalence: FloatArray) -> FloatArray:
-    return np.array([prevalence[contest.classes].sum() for contest in contests])
+    return np.array([prevalence[contest].sum() for contest in contests])
 
 
 def _check_rows(
@@ -255,12 +247,12 @@ def _check_rows(
         missing = classes[int(np.argmin(prevalence))]
         raise NotEnoughClassesError(
             f"No row with a positive weight is of class {missing!r}, so its column "
-            "cannot be judged. Leave out the class and its column."
+            "cannot be measured. Leave out the class and its column."
         )
     columns = range(len(classes))
-    contests = [_Contest(column, None) for column in columns]
+    contests = [[column] for column in columns]
     if multi_class == "ovo":
-        contests = [_Contest(a, b) for a in columns for b in columns if a != b]
+        contests = [[a, b] for a in columns for b in columns if a != b]
     factors = np.ones(len(contests))
     if average == "weighted":
         factors = _prevalences(contests, prevalence)

@@ -1,7 +1,7 @@
 """Quality of the top rows of each query: precision at k, MAP, NDCG.
 
-All are the exact mean over every order of rows that tie. Places in a ranking count
-rows, whatever they weigh; rows of weight 0 take no place.
+All are the exact mean over every order of tied rows. Ranks count rows, whatever their
+weights; rows of weight 0 are left out.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aucmax._core.validation import (
     check_scores,
 )
 from aucmax.metrics import _ranking_kernels
-from aucmax.metrics._queries import (
+from aucmax.metrics._steps import (
     QueryOrder,
     check_queries,
     mean_over_queries,
@@ -31,7 +31,7 @@ from aucmax.metrics._queries import (
 )
 from aucmax.metrics.top_sets import check_k
 
-# What a query needs to have a value.
+# The rows that a query needs to have a value.
 RELEVANT, GAIN = "a relevant row", "a row with a gain"
 
 
@@ -56,27 +56,26 @@ def precision_at_k(
         \text{macro} = \frac{1}{Q} \sum_q \frac{h_q}{k_q}, \qquad
         \text{micro} = \frac{\sum_q h_q}{\sum_q k_q}
 
-    which differ only if some query has fewer than k rows, or with weights: macro lets
-    every query count alike, micro every retrieved row. With weights, :math:`h_q` and
-    :math:`k_q` are the weights of these rows. Rows that tie at the cut count in equal
-    parts, which without weights is the mean over all orders. Costs O(m log m).
+    which differ only if some query has fewer than k rows, or with weights: macro weighs
+    queries equally, micro retrieved rows. With weights, :math:`h_q` and :math:`k_q` are
+    the weights of these rows. Rows that tie at rank k count in equal parts, which
+    without weights is the mean over all orders. Costs O(m log m).
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
-        Relevance: numbers, of which those above 0 are relevant, or two strings, of
-        which the second in sorted order is.
+        Relevance: numbers, relevant if above 0, or two strings, of which the second in
+        sorted order is relevant.
     k : int
-        Number of rows looked at, at least 1, whatever they weigh.
+        Number of top rows, at least 1.
     sample_weight : array-like of shape (n_rows,), optional
-        How much each row counts. Rows of weight 0 are left out, and take no place.
+        Row weights. Rows of weight 0 are left out.
     qid : array-like of shape (n_rows,), optional
-        Query of each row; without it all rows form one query.
+        Query of each row; by default all rows form one query.
     pos_label : label, optional
-        The label of the relevant rows, all others being irrelevant, in place of the
-        rule above.
+        The label of the relevant rows; all others are irrelevant.
     average : {"macro", "micro"}
-        How queries are averaged.
+        How to average over queries.
 
     Returns
     -------
@@ -155,21 +154,21 @@ def mean_average_precision(
         \frac{\text{weight of relevant rows down to } i}
         {\text{weight of all rows down to } i}
 
-    with the weight R of all relevant rows. Ties count by their mean over all orders. On
-    place i of t tied rows (u of them relevant) that follow a rows (v of them relevant),
-    a relevant row stands with probability u / t, and the mean precision there is then
-    (v + 1 + (i - 1)(u - 1) / (t - 1)) / (a + i). With weights, tied rows are taken to
-    weigh alike, the t-th part of what they weigh together, of which as large a share is
-    relevant as of their weight: a, v and u are then weights in units of that part.
-    Without ties this is scikit-learn's ``average_precision_score``, which lets a tied
-    block enter as a whole. Costs O(m log m).
+    with the weight R of all relevant rows. Ties count by their mean over all orders: of
+    t tied rows (u relevant) that follow a rows (v relevant), the i-th is relevant with
+    probability u / t, and its mean precision is then
+    (v + 1 + (i - 1)(u - 1) / (t - 1)) / (a + i). With weights, each tied row has the
+    t-th part of their total weight, and the same share of it is relevant; a, v and u
+    are weights in units of that part. Without ties this is scikit-learn's
+    ``average_precision_score``, which treats a tied block as a whole. Costs
+    O(m log m).
 
     Parameters
     ----------
     y_true, y_score, sample_weight, qid, pos_label
         As in :func:`precision_at_k`.
     empty : {"skip", "zero"}
-        Whether queries without a relevant row are left out, or count as 0.
+        Whether to leave out queries without a relevant row, or count them as 0.
 
     Returns
     -------
@@ -208,8 +207,8 @@ def average_precisions(
 @documented
 @reject_foreign(
     ignore_ties="ties always count by the mean over their orders; to break them, add "
-    "something tiny to the scores.",
-    log_base="a factor for all discounts, it cancels.",
+    "tiny numbers to the scores.",
+    log_base="it scales all discounts by one factor, which cancels.",
 )
 @dispatch_to_dask
 def ndcg_score(
@@ -230,24 +229,24 @@ def ndcg_score(
         \mathrm{NDCG@}k = \frac{\mathrm{DCG@}k}{\text{its largest possible value}}
 
     with the gain :math:`g(y) = 2^y - 1` or :math:`g(y) = y`. Tied rows share the
-    discounts of their places equally, which is the mean over all their orders. With
-    weights, the best order is that of weight times gain. Costs O(m log m).
+    discounts of their ranks equally, which is the mean over all their orders. With
+    weights, the best order is by weight times gain. Costs O(m log m).
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
         Relevance as nonnegative numbers.
     k : int, optional
-        Number of rows looked at in each query; all by default.
+        Number of top rows in each query; all by default.
     gains : {"exponential", "linear"}
-        :math:`2^y - 1`, the habit of web search, or y itself, as scikit-learn's
-        ``ndcg_score`` has it.
+        :math:`2^y - 1`, common in web search, or y itself, as in scikit-learn's
+        ``ndcg_score``.
     sample_weight : array-like of shape (n_rows,), optional
-        Factors w of the gains. Rows of weight 0 are left out, and take no place.
+        Factors w of the gains. Rows of weight 0 are left out.
     qid : array-like of shape (n_rows,), optional
-        Query of each row; without it all rows form one query.
+        Query of each row; by default all rows form one query.
     empty : {"skip", "zero"}
-        Whether queries without any gain are left out, or count as 0.
+        Whether to leave out queries without any gain, or count them as 0.
 
     Returns
     -------
@@ -292,7 +291,7 @@ def normalized_gains(
 
 
 def check_empty(empty: str) -> None:
-    """Check what becomes of queries without relevant rows."""
+    """Check the treatment of queries without relevant rows."""
     check_choice("empty", empty, ("skip", "zero"))
 
 

@@ -29,10 +29,10 @@ from aucmax.metrics._steps import (
 @reject_foreign(
     max_fpr="partial_auc_score(y_true, y_score, fpr_range=(0, max_fpr), "
     "standardize='mcclish') is what scikit-learn computes.",
-    multi_class="nominal_auc_score takes it, for classes without an order.",
-    labels="nominal_auc_score takes it, for classes without an order.",
-    average="there is nothing to average with two classes; nominal_auc_score takes it "
-    "for more, and qid= averages over queries.",
+    multi_class="nominal_auc_score has it, for classes without an order.",
+    labels="nominal_auc_score has it, for classes without an order.",
+    average="two classes have a single AUC; nominal_auc_score has it for more classes, "
+    "and qid= averages over queries.",
 )
 @dispatch_to_dask
 def roc_auc_score(
@@ -49,8 +49,8 @@ def roc_auc_score(
         \mathrm{AUC} = \frac{1}{pn} \sum_{i \in P} \sum_{j \in N}
         [s_i > s_j] + \tfrac12 [s_i = s_j]
 
-    With weights, a pair counts as much as the product of its weights. Both
-    classes are sorted, and merged; with weights the smaller one.
+    Also called c-statistic or concordance; the Gini coefficient is 2 AUC - 1. With
+    weights, a pair counts as the product of its weights. Costs O(m log m).
 
     Returns
     -------
@@ -97,13 +97,13 @@ def partial_auc_score(
 
     .. math:: A = \int_a^b \min(\max(T(x), c), d) - c \;\mathrm{d}x
 
-    is the part of the box :math:`[a, b] \times [c, d]` that lies under the curve. In
-    pairs: negatives are ranked from the highest score down, and of the one on rank
-    :math:`j` that part counts by which :math:`((j - 1) / n, j / n]` overlaps
-    :math:`[a, b]`; positives also, with :math:`[c, d]`. So the ends need not fall
-    on a row. Rows of equal score form one straight line of the curve (the trapezoid
-    rule), which gives a tied pair one half where the range covers the whole tie. Costs
-    as much as the full AUC.
+    is the part of the box :math:`[a, b] \times [c, d]` that lies under the curve: T(x)
+    is the sensitivity (recall) at specificity :math:`1 - x`. In pairs: the negative on
+    rank :math:`j` from the top counts by the part of :math:`((j - 1) / n, j / n]` that
+    lies in :math:`[a, b]`, and a positive by :math:`[c, d]` in the same way, so the
+    ends need not fall on a row. Rows of equal score form one straight line of the curve
+    (the trapezoid rule), which gives a tied pair one half where the range covers the
+    whole tie. Costs as much as the full AUC.
 
     Parameters
     ----------
@@ -179,13 +179,13 @@ def _as_area(box: Box) -> Rescaling:
 def _as_mcclish(box: Box) -> Rescaling:
     diagonal = Steps(np.ones(1), np.ones(1), np.array([0, 1]))
     chance = float(diagonal.areas(box)[0])
-    room = box_size(box) - chance
-    if room <= 0:
+    above = box_size(box) - chance
+    if above <= 0:
         raise ValueError(
             "standardize='mcclish' needs a box that reaches above the diagonal, but "
             f"fpr_range={box[:2]} and tpr_range={box[2:]} lie below it."
         )
-    return lambda area: 0.5 * (1.0 + (area - chance) / room)
+    return lambda area: 0.5 * (1.0 + (area - chance) / above)
 
 
 STANDARDS: dict[str, Callable[[Box], Rescaling]] = {
@@ -195,22 +195,29 @@ STANDARDS: dict[str, Callable[[Box], Rescaling]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ROCPoints:
     """Corner points of a ROC curve, from (0, 0) to (1, 1).
+
+    The true positive rate is also called sensitivity or recall, and one minus the false
+    positive rate specificity. The largest difference of both rates is the
+    Kolmogorov-Smirnov statistic (KS), ``(tpr - fpr).max()``.
 
     Attributes
     ----------
     fpr, tpr : ndarray of shape (n_points,)
         False and true positive rates, both ascending.
     thresholds : ndarray of shape (n_points,)
-        Point k arises by calling rows with a score of at least ``thresholds[k]``
-        positive; the first is infinity.
+        Point k calls rows with a score of at least ``thresholds[k]`` positive; the
+        first is infinity.
     """
 
     fpr: FloatArray
     tpr: FloatArray
     thresholds: FloatArray
+
+    def __repr__(self) -> str:
+        return f"ROC curve of {self.fpr.size} points"
 
 
 @documented
@@ -222,7 +229,7 @@ def roc_points(
     pos_label: Any = None,
     max_points: int | None = None,
 ) -> ROCPoints:
-    """Find the corners of the ROC curve.
+    """Return the corners of the ROC curve.
 
     Rows of equal score form one step, drawn as a straight line. Points inside a
     horizontal or vertical line are dropped. Costs O(m log m).
@@ -230,7 +237,7 @@ def roc_points(
     Parameters
     ----------
     max_points : int, optional
-        Keep at most this many points, evenly spread along the curve, with both ends.
+        Maximum number of points, evenly spread along the curve, with both ends.
 
     Returns
     -------
@@ -291,10 +298,10 @@ def _thinned(
 
 @dataclass(frozen=True)
 class AlertCurve:
-    """Positives found by the number, or weight, of rows opened, the top scores first.
+    """Positives among the top rows, by the number or weight of rows, at the corners.
 
-    Known at the corners of the ROC curve. A tied block that is cut enters by its mean
-    over all orders: between corners the count is therefore linear, and exact.
+    A tied block that is cut counts by its mean over all orders, so the count is linear
+    between corners, and exact.
     """
 
     opened: FloatArray

@@ -24,8 +24,8 @@ _SCORES_OR_PREDICTIONS = (*_SCORES, "predict")
 class MissingQueriesError(BaseException):
     """A scorer per query was called without query ids.
 
-    Not an ``Exception``, on purpose: cross-validation turns every ``Exception`` of a
-    scorer into NaN and a warning, and a grid search would then choose blindly.
+    Not an ``Exception``, because cross-validation turns every ``Exception`` of a scorer
+    into NaN and a warning, and a grid search would then choose at random.
     """
 
 
@@ -139,8 +139,8 @@ def make_query_scorer(
 
 
 def _requesting(scorer: Any, qid: bool, takes_weights: bool = True) -> Any:
-    """Settle whether qid is wanted, so that both kinds work side by side."""
-    # weights stay open, as in scikit-learn: routing them demands a choice by the user
+    """Set whether the scorer requests qid, so that both kinds work side by side."""
+    # weights stay unset, as in scikit-learn: routing them needs a choice by the user
     requests = {"qid": qid, **({"sample_weight": None} if takes_weights else {})}
     with config_context(enable_metadata_routing=True):
         return scorer.set_score_request(**requests)
@@ -148,7 +148,7 @@ def _requesting(scorer: Any, qid: bool, takes_weights: bool = True) -> Any:
 
 @dataclass(frozen=True)
 class _PerQuery:
-    """A metric that insists on query ids."""
+    """A metric that requires query ids."""
 
     metric: Callable[..., float]
 
@@ -170,7 +170,7 @@ class _PerQuery:
                 f"{self.__name__} got no query ids. Turn metadata routing on with "
                 "sklearn.set_config(enable_metadata_routing=True) and pass one id per "
                 "row: qid=... to fit of the search, or params={'qid': ...} to "
-                "cross_validate. For one ranking of all rows use a scorer that is not "
-                "per query."
+                "cross_validate. For one ranking of all rows, use a scorer without "
+                "per_query."
             )
         return self.metric(y_true, y_score, qid=qid, **options)

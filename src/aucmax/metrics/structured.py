@@ -21,8 +21,7 @@ from aucmax._core.validation import (
     check_binary_labels,
     reject_unreadable,
 )
-from aucmax.metrics._queries import mean_over_queries
-from aucmax.metrics._steps import Steps, check_two_classes
+from aucmax.metrics._steps import Steps, check_two_classes, mean_over_queries
 from aucmax.metrics.top_sets import (
     Bins,
     TopSets,
@@ -32,7 +31,7 @@ from aucmax.metrics.top_sets import (
     membership_counts,
 )
 
-_LARGEST_MISS = 1e-6  # of 0, 1 and the sum, by members of a relaxed program
+_TOLERANCE = 1e-6  # of memberships of a relaxed program: of 0, 1 and their sum
 
 
 @documented
@@ -45,7 +44,7 @@ def binned_auc_score(
     qid: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> float:
-    r"""AUC of rows that are dealt, in the order of their scores, into ranked bins.
+    r"""AUC of rows in ranked bins, filled in the order of the scores.
 
     With :math:`b_i` the bin of row i, counted from the highest scores down,
 
@@ -53,10 +52,10 @@ def binned_auc_score(
         \mathrm{AUC} = \frac{1}{PN} \sum_{i \in \mathrm{pos}}
         \sum_{j \in \mathrm{neg}} [b_i < b_j] + c \, [b_i = b_j]
 
-    where c is one half, or 1 with ``within="correct"``: then only pairs that are
-    swapped between bins are errors, a perfect ranking has 1, and fewer bins give
-    higher values. With c one half, a perfect ranking stays below 1 where a bin holds
-    both classes. One bin per row gives :func:`roc_auc_score`, either way.
+    where c is one half, or 1 with ``within="correct"``: then only pairs in the wrong
+    order between bins are errors, a perfect ranking has 1, and fewer bins give higher
+    values. With c one half, a perfect ranking stays below 1 where a bin holds both
+    classes. Either way, one bin per row gives :func:`roc_auc_score`.
 
     Rows of equal score may fall on both sides of a boundary: the value is the mean over
     all their orders. Costs O(m log m).
@@ -64,13 +63,13 @@ def binned_auc_score(
     Parameters
     ----------
     bins : int or sequence of int or float
-        An integer of at least 2: the number of bins, as equal as they can be.
-        Increasing integers: how many rows the first bin, the first two, ... hold, as
-        ``range(20, 1000, 20)`` for bins of 20; those not below the number of rows
-        are dropped. Increasing numbers between 0 and 1: the same, as shares of the
-        rows, rounded, a half to the even number; equal boundaries are merged.
+        An integer of at least 2: the number of bins, of nearly equal size. Increasing
+        integers: the cumulative sizes of the bins, as ``range(20, 1000, 20)`` for bins
+        of 20; those not below the number of rows are dropped. Increasing numbers
+        between 0 and 1: the same, as shares of the rows, rounded, a half to the even
+        number; equal boundaries are merged.
     within : {"half", "correct"}
-        What a pair of rows in one bin counts.
+        Whether a pair of rows in one bin counts one half or one.
 
     Returns
     -------
@@ -125,16 +124,16 @@ def auc_at_k_score(
         \mathrm{AUC@}k = \frac{\sum_{l \le k} \mathrm{pos}(l) - \max(0, l - N)}
         {\sum_{l \le k} \min(l, P) - \max(0, l - N)}
 
-    which is 1 if the first k rows hold as many positives as they can, before any
-    negative, and 0 if they hold as few as they can, after the negatives. What follows
-    the first k rows does not matter. For :math:`k \ge m` it is :func:`roc_auc_score`.
-    Rows of equal score count by their mean over all orders. Costs O(m log m). From the
-    same paper as :func:`binned_auc_score`.
+    which is 1 if the first k rows hold as many positives as possible, before any
+    negative, and 0 if they hold as few as possible, after the negatives. Rows after the
+    first k do not matter. For :math:`k \ge m` it is :func:`roc_auc_score`. Rows of
+    equal score count by their mean over all orders. Costs O(m log m). From the same
+    paper as :func:`binned_auc_score`.
 
     Parameters
     ----------
     k : int
-        Number of rows looked at, at least 1; all rows of a query that has fewer.
+        Number of top rows, at least 1; all rows of a query that has fewer.
 
     Returns
     -------
@@ -160,7 +159,7 @@ def auc_at_k_score(
 def unnested_auc_score(
     y_true: ArrayLike, subsets: Any, *, pos_label: Any = None
 ) -> float:
-    r"""AUC of one set per size, none of which need hold another.
+    r"""AUC of one set per size; the sets need not be nested.
 
     With :math:`z_{li}` the membership of row i in the set of l rows,
 
@@ -174,8 +173,8 @@ def unnested_auc_score(
     Parameters
     ----------
     subsets : array-like or sparse matrix of shape (n_rows, n_rows)
-        Row l - 1 holds the members of the set of l rows: 1 for a member, 0 for the
-        others, and in between for the relaxed solutions of a linear program. It sums
+        Row l - 1 holds the memberships of the set of l rows: 1 for members, 0 for the
+        others, and values in between for relaxed solutions of a linear program. It sums
         to l, up to ``1e-6 * n_rows``.
 
     Returns
@@ -245,7 +244,8 @@ class _Pieces:
         excess = self.positive * self.negative * rarely
         pairs = bins.positive * bins.negative
         pairs -= np.add.reduceat(excess, self.first_of_bin)
-        return _query_sums(pairs, bins.offsets)
+        sums: FloatArray = np.add.reduceat(pairs, bins.offsets[:-1])
+        return sums
 
 
 def _bin_starts(
@@ -268,14 +268,9 @@ def _run_sizes(tied: Steps) -> IntArray:
 
 def _class_sizes(steps: Steps) -> tuple[FloatArray, FloatArray]:
     """Return the numbers of positives and of negatives of each query."""
-    positive = _query_sums(steps.positive, steps.offsets)
-    return positive, _query_sums(steps.negative, steps.offsets)
-
-
-def _query_sums(values: FloatArray, offsets: IntArray) -> FloatArray:
-    """Sum values of runs or bins over each query."""
-    sums: FloatArray = np.add.reduceat(values, offsets[:-1])
-    return sums
+    first = steps.offsets[:-1]
+    positive, negative = steps.positive, steps.negative
+    return np.add.reduceat(positive, first), np.add.reduceat(negative, first)
 
 
 def _areas_at_k(tied: Steps, k: int) -> FloatArray:
@@ -289,7 +284,7 @@ def _areas_at_k(tied: Steps, k: int) -> FloatArray:
     before_query = np.repeat(np.cumsum(n_rows) - n_rows, n_runs)
     starts = np.cumsum(sizes) - sizes - before_query
     counts = membership_counts(sets, starts, sizes)
-    found = _query_sums(tied.positive * counts, tied.offsets)
+    found = np.add.reduceat(tied.positive * counts, tied.offsets[:-1])
     # positives as one block, before all negatives or behind them
     block = np.maximum(p, 1).astype(np.int64)
     best = p * membership_counts(sets, np.zeros_like(block), block)
@@ -320,7 +315,7 @@ def _check_subsets(subsets: Any, n_rows: int) -> Any:
         raise TypeError(f"subsets must hold numbers, got dtype {found.dtype}.")
     members: Any = sparse.coo_array(found.astype(np.float64))
     values = members.data
-    is_bad = ~((values >= -_LARGEST_MISS) & (values <= 1.0 + _LARGEST_MISS))
+    is_bad = ~((values >= -_TOLERANCE) & (values <= 1.0 + _TOLERANCE))
     if is_bad.any():
         place = int(np.argmax(is_bad))
         raise ValueError(
@@ -328,7 +323,7 @@ def _check_subsets(subsets: Any, n_rows: int) -> Any:
             f"{members.row[place]}, column {members.col[place]} is {values[place]:g}."
         )
     sums = members.sum(axis=1)
-    is_bad = np.abs(sums - np.arange(1, n_rows + 1)) > _LARGEST_MISS * n_rows
+    is_bad = np.abs(sums - np.arange(1, n_rows + 1)) > _TOLERANCE * n_rows
     if is_bad.any():
         row = int(np.argmax(is_bad))
         raise ValueError(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from aucmax._core.validation import FloatArray, IntArray
 
-_MAX_ROWS = 2**53  # of any data; more is all of them
+_MAX_ROWS = 2**53  # more than any data has
 
 Bins = int | Sequence[int] | Sequence[float] | NDArray[Any]
 
@@ -91,9 +91,9 @@ class TopSets:
         r"""Return the boundaries between bins: binned AUC.
 
         The boundary between bins of :math:`s_b` and :math:`s_{b+1}` rows weighs
-        :math:`(s_b + s_{b+1}) / 2`. So weighted, the sum over the sets is, but for a
-        constant, the number of correctly ordered pairs, where two rows of one bin
-        count one half. All n rows together are no boundary, so that there may be none.
+        :math:`(s_b + s_{b+1}) / 2`. Up to a constant, the weighted sum over the sets is
+        the number of correctly ordered pairs, where two rows of one bin count one half.
+        The set of all n rows is left out, so there may be no boundary.
         `bins` are those of :func:`~aucmax.metrics.binned_auc_score`.
         """
         boundaries = bin_boundaries(_check_count(n, "n"), check_bins(bins))
@@ -110,8 +110,8 @@ class TopSets:
 
         .. math:: Z = \sum_l v_l [\min(l, P) - \max(0, l - N)]
 
-        For sets of every size this is PN, the number of pairs. It is 0 where no ranking
-        is better than another, as with one class, or without sets.
+        For sets of every size this is PN, the number of pairs. It is 0 if all rankings
+        are equally good, as with one class, or without sets.
         """
         n_positive = self._check_positive(n_positive)
         worst = np.maximum(self.sizes - (self.n - n_positive), 0)
@@ -138,27 +138,7 @@ def membership_counts(
 
     .. math:: c = \sum_l v_l \, \min(\max((l - s) / b, 0), 1)
 
-    for every row of a block of b rows that stands after s others. In closed form, by
-    sums over all sets that end in the block or below it: O(n + number of blocks).
-
-    Parameters
-    ----------
-    top_sets : TopSets
-        Sizes and weights.
-    starts, sizes : array-like of int
-        s and b of each block, of any equal or broadcasting shapes; b is at least 1,
-        and s + b at most ``top_sets.n``.
-
-    Returns
-    -------
-    ndarray of float64
-        c of each block, in the shape of the input.
-
-    Examples
-    --------
-    >>> from aucmax.metrics.top_sets import TopSets, membership_counts
-    >>> membership_counts(TopSets.every(4), [0, 1, 3], [1, 2, 1]).tolist()
-    [4.0, 2.5, 1.0]
+    for each row of a block of b rows that follows s others; O(n + number of blocks).
     """
     start, size = np.asarray(starts), np.asarray(sizes)
     return counts_by_sums(*top_sets.prefix_sums(), start, size, 0)
@@ -181,7 +161,7 @@ def counts_by_sums(
 
 
 def check_k(k: int) -> int:
-    """Return the number of first rows that a measure looks at, if it is one."""
+    """Return k, if it is a number of rows."""
     return min(_check_count(k, "k"), _MAX_ROWS)
 
 
@@ -203,7 +183,7 @@ def check_bins(bins: Bins) -> int | NDArray[Any]:
 
 
 def bin_boundaries(n: int, bins: int | NDArray[Any]) -> IntArray:
-    """Return how many of n rows the first bin, the first two, ... hold, below n."""
+    """Return the cumulative sizes of the bins of n rows, below n."""
     if isinstance(bins, int):
         if bins >= n:
             return np.arange(1, n)

@@ -1,4 +1,4 @@
-"""How sure is an AUC? An interval from DeLong's variance, and a test for two models."""
+"""Confidence intervals and tests of AUCs, from DeLong's variance."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from aucmax.metrics._steps import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AUCInterval:
-    """An AUC with its standard error and confidence interval.
+    """An AUC with its standard error and confidence interval; it prints as a sentence.
 
-    `rows` are the positive and negative rows that it rests on: those within the ranges,
-    and with weights as many of equal weight as have the same variance.
+    `rows` are the numbers of positive and negative rows behind it: those within the
+    ranges, and with weights the number of equally weighted rows of the same variance.
+    `is_partial` is whether a range was given.
     """
 
     auc: float
@@ -42,16 +43,18 @@ class AUCInterval:
     standard_error: float
     confidence: float
     rows: tuple[float, float]
+    is_partial: bool = False
 
-    def __str__(self) -> str:
-        return f"{self.auc:.4f} [{self.low:.4f}, {self.high:.4f}]"
+    def __repr__(self) -> str:
+        title = "partial AUC" if self.is_partial else "AUC"
+        return f"{title} {with_interval(self.auc, self)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AUCComparison:
-    """The difference of two AUCs on the same rows, and whether it may be chance.
+    """The difference of two AUCs on the same rows, with its test.
 
-    `rows` are as in :class:`AUCInterval`.
+    `rows` and `is_partial` are as in :class:`AUCInterval`.
     """
 
     auc_a: float
@@ -64,6 +67,21 @@ class AUCComparison:
     standard_error: float
     confidence: float
     rows: tuple[float, float]
+    is_partial: bool = False
+
+    def __repr__(self) -> str:
+        p = "p < 0.001" if self.p_value < 0.001 else f"p = {self.p_value:.3f}"
+        title = "partial AUC" if self.is_partial else "AUC"
+        return (
+            f"{title} {self.auc_a:.4f} against {self.auc_b:.4f}: difference "
+            f"{with_interval(self.difference, self)}, {p}"
+        )
+
+
+def with_interval(value: float, interval: Any) -> str:
+    """Return a value with its confidence interval, for a sentence."""
+    percent = f"{100.0 * interval.confidence:g}%"
+    return f"{value:.4f} ({percent} interval {interval.low:.4f} to {interval.high:.4f})"
 
 
 @documented
@@ -92,10 +110,10 @@ def auc_interval(
     with :math:`k - 1` degrees of freedom for :math:`k = \min(p, n)`, the fewest that
     Satterthwaite's approximation [5]_ can give for the sum of two variances.
 
-    Few rows, or an area near 0 or 1, show too little of their own variance. Where
+    With few rows, or an area near 0 or 1, this variance is too small. Where
     :math:`k \min(A, 1 - A) < 5`, the interval is therefore extended to Newcombe's score
-    interval [6]_: all areas :math:`\theta` from which A is no more than t standard
-    errors away by the variance that :math:`\theta` itself implies,
+    interval [6]_: all areas :math:`\theta` within t standard errors of A, by the
+    variance that :math:`\theta` itself implies,
 
     .. math:: (\theta - A)^2 \le t^2 \, \frac{\theta (1 - \theta)}{k K}
         \big[1 + (K - 1) \max(q, r) + (k - 1) \min(q, r)\big], \quad
@@ -111,10 +129,10 @@ def auc_interval(
     O(m log m).
 
     With `fpr_range` or `tpr_range` it is the interval of the partial AUC, as a mean
-    over the box (:func:`partial_auc_score`). V and U are then how much each row moves
-    that mean: a row outside of the box counts as the nearest point of the curve inside
-    of it, since a quantile of the scores bounds the box [4]_. In k and K, p and n are
-    multiplied by the lengths of the ranges: the rows within the box.
+    over the box (:func:`partial_auc_score`). V and U are then the effects of each row
+    on that mean: a row outside of the box counts as the nearest point of the curve
+    inside of it, since a quantile of the scores bounds the box [4]_. In k and K, p and
+    n are multiplied by the lengths of the ranges: the rows within the box.
 
     Parameters
     ----------
@@ -155,7 +173,7 @@ def auc_interval(
     --------
     >>> from aucmax.metrics import auc_interval
     >>> print(auc_interval([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]))
-    0.8889 [0.0084, 0.9999]
+    AUC 0.8889 (95% interval 0.0084 to 0.9999)
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -166,7 +184,7 @@ def auc_interval(
     error = sqrt(variance_of_mean(values, weights))
     warn_of_few_rows(rows)
     ends = area_interval(auc, error, confidence, rows)
-    return AUCInterval(auc, *ends, error, confidence, rows)
+    return AUCInterval(auc, *ends, error, confidence, rows, box != WHOLE_SQUARE)
 
 
 @documented
@@ -190,13 +208,13 @@ def compare_auc(
     is referred to Student's t with :math:`k - 1` degrees of freedom, k = min(p, n), on
     both sides, and the interval holds the differences that this test does not reject.
 
-    Few rows, or areas near 0 or 1, show too little of their own variance: where
+    With few rows, or areas near 0 or 1, this variance is too small: where
     :math:`k \min(A, 1 - A) < 5` for either model, or :math:`\sigma` is zero,
 
     .. math:: z = D \Big/ \sqrt{\sigma^2 + (0.6 / k)^2}
 
-    Without the second term, models that order a handful of rows alike would be certain
-    to be equal. Costs O(m log m).
+    Without the second term, the test would be certain that two models are equal if they
+    order a few rows in the same way. Costs O(m log m).
 
     Parameters
     ----------
@@ -219,8 +237,9 @@ def compare_auc(
     --------
     >>> from aucmax.metrics import compare_auc
     >>> result = compare_auc([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6], [1, 4, 5, 2, 6, 3])
-    >>> round(result.difference, 4), round(result.p_value, 4)
-    (0.3333, 0.4277)
+    >>> print(result)  # doctest: +NORMALIZE_WHITESPACE
+    AUC 0.8889 against 0.5556: difference 0.3333 (95% interval -1.0000 to 1.0000),
+    p = 0.428
     """
     check_confidence(confidence)
     box = check_box(fpr_range, tpr_range)
@@ -238,12 +257,13 @@ def compare_auc(
     warn_of_few_rows(rows)
     areas = auc_a, auc_b
     test = two_sided_test(auc_a - auc_b, error, confidence, rows, areas)
-    return AUCComparison(auc_a, auc_b, *test, error, confidence, rows)
+    is_partial = box != WHOLE_SQUARE
+    return AUCComparison(auc_a, auc_b, *test, error, confidence, rows, is_partial)
 
 
-_SMALLEST_REST = 1e-12  # of the weight of a class, for more than one row of it
-# Both were chosen by the coverage of intervals of made-up rows, the first also for its
-# width: `python -m benchmarks quality.interval_coverage` judges them on others.
+_MIN_REST = 1e-12  # share of the weight beside the largest row of a class
+# Chosen by the coverage of intervals of simulated rows, the first also by their width:
+# `python -m benchmarks quality.interval_coverage` tests both on other rows.
 _FEW_ERRORS = 5.0 - 1e-9  # less by rounding, so that equal weights change nothing
 _UNSEEN = 0.6
 _MIN_ROWS = 2.0 - 1e-9  # in the ranges; below, coverage fell under 92 % of 95 %
@@ -262,7 +282,7 @@ def area_in_box(
 
 
 def variance_of_mean(values: Sequence[FloatArray], weights: Weights) -> float:
-    """Return the variance of a mean that rows of both classes move by these values."""
+    """Return the variance of a mean, from the effects of rows of both classes."""
     return sum(mean_and_variance(*one)[1] for one in zip(values, weights, strict=True))
 
 
@@ -300,7 +320,7 @@ def rows_in_box(
     n_positive: float, n_negative: float, box: Box, *, is_weighted: bool
 ) -> Rows:
     """Return how many rows of each class the box holds; reject a single row."""
-    if min(n_positive, n_negative) <= 1.0 + _SMALLEST_REST:
+    if min(n_positive, n_negative) <= 1.0 + _MIN_REST:
         name = "positive" if n_positive <= n_negative else "negative"
         raise ValueError(
             f"DeLong's variance needs at least two rows of each class, but there is "
@@ -310,18 +330,18 @@ def rows_in_box(
 
 
 def effective_rows(weights: FloatArray) -> float:
-    """Count rows; with weights, as many of equal weight as have the same variance."""
+    """Return the number of equally weighted rows of the same variance."""
     share = weights / weights.sum()
     return float(1.0 / (share @ share))
 
 
 def warn_of_few_rows(rows: Rows) -> None:
-    """Warn where no interval is known to cover: narrow ranges, uneven weights."""
+    """Warn if the interval may not cover: narrow ranges, uneven weights."""
     if min(rows) < _MIN_ROWS:
         name = "positive" if rows[0] < rows[1] else "negative"
         warnings.warn(
-            f"The interval rests on {min(rows):.2g} {name} rows within the ranges, and "
-            "with fewer than 2 it may miss the area more often than it states; widen "
+            f"The interval rests on {min(rows):.2g} {name} rows within the ranges; "
+            "with fewer than 2 it covers the area less often than it should. Widen "
             "the ranges, use more rows or even out their weights.",
             FewRowsWarning,
             stacklevel=4,  # the caller of a metric that takes Dask's collections

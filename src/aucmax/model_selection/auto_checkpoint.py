@@ -1,4 +1,4 @@
-"""Resume a search of AutoRanker that was killed."""
+"""A file from which a killed search of AutoRanker resumes."""
 
 import os
 import re
@@ -15,11 +15,11 @@ from aucmax.model_selection.models import SearchCandidate, SearchSetting
 from aucmax.persistence.checkpoint import Checkpoint
 from aucmax.persistence.model_file import pack_value
 
-_KEYS = {"models", "parts", "seconds"}
+_KEYS = ("models", "parts", "seconds")
 
 
 class SearchCheckpoint:
-    """Candidates that are done, in a file."""
+    """A file of the candidates that are done."""
 
     def __init__(
         self,
@@ -35,27 +35,23 @@ class SearchCheckpoint:
         for name, record in self._records.items():
             if name not in names or not _is_sound(record, sizes):
                 raise ModelFileError(
-                    f"the checkpoint is damaged: it has no whole record of {name!r}",
+                    f"the checkpoint is damaged: its record of {name!r} is incomplete",
                     "Delete the file to fit from the beginning.",
                 )
 
     @property
     def seconds(self) -> float:
-        """Time that was spent on what is done."""
+        """Seconds that the candidates took."""
         return float(sum(record["seconds"] for record in self._records.values()))
 
     def find(self, candidate: SearchCandidate) -> FittedCandidate | None:
         """Return a candidate that is done, or None."""
         record = self._records.get(candidate.name)
-        return None if record is None else FittedCandidate.of(candidate, **record)
+        return None if record is None else FittedCandidate(candidate, **record)
 
     def keep(self, found: FittedCandidate) -> None:
-        """Write down a candidate that is done."""
-        record = {
-            "models": found.models,
-            "parts": found.parts,
-            "seconds": found.seconds,
-        }
+        """Write a candidate that is done."""
+        record = {key: getattr(found, key) for key in _KEYS}
         try:
             pack_value(record, found.candidate.name)
         except (TypeError, MemoryError):  # no file can hold it: it is fitted again
@@ -64,7 +60,7 @@ class SearchCheckpoint:
         self._file.write(self._records)
 
     def finish(self) -> None:
-        """Let another fit have the file."""
+        """Release the file for another fit."""
         self._file.write(self._records, is_done=True)
 
 
@@ -102,9 +98,9 @@ def _settings(candidate: SearchCandidate) -> str:
 
 
 def _is_sound(record: Any, sizes: Sequence[int]) -> bool:
-    if not isinstance(record, Mapping) or set(record) != _KEYS:
+    if not isinstance(record, Mapping) or set(record) != set(_KEYS):
         return False
-    models, parts, seconds = record["models"], record["parts"], record["seconds"]
+    models, parts, seconds = (record[key] for key in _KEYS)
     return (
         isinstance(models, list)
         and len(models) == len(sizes)

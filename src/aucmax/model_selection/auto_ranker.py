@@ -1,4 +1,4 @@
-"""The best ranking that a table allows: many models, one combination, one number."""
+"""AutoRanker: try many models, combine them, and estimate the result."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -20,19 +20,26 @@ from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
 from aucmax.decisions.calibration import (
     CalibratedMixin,
+    along_knots,
     are_rising,
     check_calibrate,
     learn_calibration,
 )
 from aucmax.exceptions import ModelFileError
 from aucmax.model_selection.auto_checkpoint import SearchCheckpoint
-from aucmax.model_selection.auto_search import AutoProgress, AutoSearch, SearchClock
+from aucmax.model_selection.auto_search import (
+    AutoProgress,
+    AutoSearch,
+    SearchClock,
+    is_notebook,
+    with_bar,
+)
 from aucmax.model_selection.fitted_candidates import SearchRows
 from aucmax.model_selection.fold_estimates import ignore_few_rows
 from aucmax.model_selection.input_table import read_rows, read_table
 from aucmax.model_selection.leaderboard import WHOLE_CURVE, board, estimate, summarise
 from aucmax.model_selection.models import SearchSetting, choose_candidates
-from aucmax.model_selection.stacking import LogitRows, StackedModels, combine, to_logits
+from aucmax.model_selection.stacking import LogitRows, StackedModels, combine
 from aucmax.tables import TableEncoder, check_table
 from aucmax.tables.cross_fit import score_rows, view_rows
 from aucmax.tables.table_model import check_categories, warn_of_constant_scores
@@ -46,14 +53,14 @@ _FIRST_TENTH: dict[str, Any] = {"fpr_range": (0.0, 0.1), "tpr_range": (0.0, 1.0)
 class AutoRanker(CalibratedMixin, BinaryRanker):
     """Try many models, combine the good ones, and estimate how well the result ranks.
 
-    Takes raw tables (text, missing values, dates) as well as arrays and sparse
-    matrices. Every candidate is fitted to the same folds, with columns learned in each.
-    The held-out rows get a logit, half by their rank within the fold and half by how
-    far their score is from the mean, and logistic regression on these logits learns a
-    combination with few, non-negative weights. A second level of cross-validation
-    replaces it by the best single model where that is clearly better. The models of the
-    combination are then fitted to all rows, and new rows placed on the scale of the
-    held-out rows. If there is no time for it, after Ctrl-C, and past 20,000 rows, the
+    Takes raw tables (text, missing values, dates), arrays and sparse matrices. All
+    candidates are fitted to the same folds, with columns learned in each fold. A
+    held-out row gets a logit per candidate: the mean of one by its rank within the fold
+    and one by its distance from the mean score. Logistic regression on these logits
+    learns few, non-negative weights. A second level of cross-validation replaces the
+    combination by the best single model where that is clearly better. The chosen models
+    are then fitted to all rows, and new rows are placed on the scale of the held-out
+    rows. Without time for this refit, after Ctrl-C, and with more than 20,000 rows, the
     models of the folds score new rows.
 
     The estimate is not the out-of-fold value of the winner, which is too high: each
@@ -65,67 +72,67 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     Parameters
     ----------
     metric : {None, "auc", "partial_auc"}, default=None
-        By default, by the ranges. "partial_auc" without a range is over the first tenth
-        of the false positive rates.
+        The metric to maximise. By default the partial AUC of the ranges if there are
+        any, else the AUC (c-statistic; Gini is 2 AUC - 1). "partial_auc" without a
+        range covers false positive rates up to 0.1, that is specificities from 0.9.
     time_limit : float or None, default=60.0
-        Seconds for a fit. Candidates that cannot be done in time are left out, but for
-        the first; None tries all of them.
+        Seconds for a fit. The first candidate always runs; others are left out if they
+        do not finish in time. None tries all of them.
     models : "default" or sequence, default="default"
-        Names from :data:`aucmax.model_selection.MODELS` (those of
-        :data:`aucmax.model_selection.CANDIDATES` are tried by default), estimators,
-        pairs ``(name, estimator)``. An estimator learns from the scaled, one-hot
-        encoded table, or from missing values and category codes if it has a parameter
+        Names from :data:`aucmax.model_selection.MODELS`, estimators, or pairs
+        ``(name, estimator)``. An estimator learns from the scaled, one-hot encoded
+        table, or from missing values and category codes if it has a parameter
         ``categorical_features``.
     folds : int, default=5
-        Number of folds; fewer are used if a class is small, and past 20,000 rows.
+        Number of folds; fewer if a class is small, or with more than 20,000 rows.
     random_state : int, default=0
-        How rows are dealt to folds, and the seed of the models.
+        Seed of the folds and of the models.
     n_jobs : int, default=1
-        Threads; 0 or -1 takes all cores.
-    calibrate : {None, "auto", "sigmoid", "isotonic"}, default=None
-        How scores become probabilities, learned from the scores of held-out rows;
-        without it there is no `predict_proba`. "auto" is "isotonic" with 1,000 rows of
-        each class, and "sigmoid" with fewer.
+        Threads; 0 or -1 uses all cores.
+    calibrate : {None, "auto", "sigmoid", "isotonic"}, default="auto"
+        How `predict_proba` turns scores into probabilities, learned from the scores of
+        held-out rows: "auto" is "isotonic" with 1,000 rows of each class, and "sigmoid"
+        with fewer. With None, or with queries, there is no `predict_proba`.
     callback : callable, default=None
         Called with an :class:`~aucmax.model_selection.AutoProgress` before each
         candidate and at the end; a true answer ends the search. Not stored by
         :func:`aucmax.save`.
-    verbose : int, default=0
-        Whether to write these to standard output.
+    verbose : int or None, default=None
+        Whether to write one line per candidate to standard output. None writes nothing
+        in scripts, and a progress bar in notebooks.
 
     Attributes
     ----------
     weights_ : dict of str to float
         The models of the combination with their shares, the largest first.
-    combiner_ : str
-        Which combination was chosen.
+    combiner_ : {"stack", "best single model"}
+        The combination that was chosen.
     estimate_ : dict of str to float
         "auc" and "partial_auc" of new rows, each with "_low" and "_high", the ends of a
         95% interval; NaN where there is none.
     notices_ : list of str
-        What a user should know about the data and the search.
+        Notes on the data and the search.
     members_ : list of dict
         The models of the combination: "name", "weight", "view", and in "models" and
-        "scales" one model, fitted to all rows, with the scale of its scores; or one for
-        each fold. With `times`, that is the last fold.
+        "scales" one model, fitted to all rows, with the scale of its scores; or one per
+        fold. With `times`, that is the last fold.
     encoders_ : list of TableEncoder
-        The columns, as learned from all rows, or in each fold.
+        The columns, learned from all rows, or in each fold.
     board_ : dict of lists
-        What :meth:`leaderboard` shows.
+        The columns of :meth:`leaderboard`.
     threshold_ : float
         Combined score of the best balanced accuracy, which `decision_function`
         subtracts.
     calibration_ : ndarray of shape (2, n_knots)
-        Rising scores and their log-odds, between which probabilities are found; only
-        with `calibrate`.
+        Rising scores and their log-odds, between which probabilities are interpolated.
     base_rate_ : float
-        Share of positives among the rows that it was learned from.
+        Share of positives among the training rows.
     n_rows_, n_positive_, n_folds_ : int
-        Training rows, those that were positive, and folds.
+        Numbers of training rows, positive rows and folds.
 
     See Also
     --------
-    LinearRankerCV : The linear model that chooses itself.
+    LinearRankerCV : The linear model that chooses its penalty.
     LambdaMART : Trees for the AUC.
 
     Examples
@@ -168,9 +175,9 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         folds: int = 5,
         random_state: int = 0,
         n_jobs: int = 1,
-        calibrate: str | None = None,
+        calibrate: str | None = "auto",
         callback: Callable[[AutoProgress], object] | None = None,
-        verbose: int = 0,
+        verbose: int | None = None,
     ) -> None:
         self.fpr_range = fpr_range
         self.tpr_range = tpr_range
@@ -197,23 +204,23 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
     ) -> Self:
         """Try the candidates, and combine them.
 
-        Ctrl-C keeps what is done by then, if anything is.
+        Ctrl-C ends the search and combines the candidates that are done, if any.
 
         Parameters
         ----------
         X : DataFrame (polars or pandas), array or sparse matrix, (n_rows, n_features)
             Raw rows.
         qid : array-like of shape (n_rows,), default=None
-            The query of each row. The metric is then the mean over queries, and a query
-            is in one fold.
+            The query of each row. The metric is then the mean over queries, and no
+            query is split between folds.
         times : array-like of shape (n_rows,), default=None
-            Numbers or dates. Models are then checked on rows later than those that they
-            have learned from.
+            Numbers or dates. Models are then tested on later rows than their training
+            rows.
         checkpoint : path, default=None
-            A file that keeps the candidates that are done. A search whose process was
-            killed, that was interrupted, or whose time was up resumes from there when
-            it is called with the same rows and parameters, to the same model; time that
-            was spent counts. The file is for one search until that is finished.
+            A file for the candidates that are done. A search that was killed or
+            interrupted, or that ran out of time, resumes from it if called with the
+            same rows and parameters, and ends with the same model; earlier time counts.
+            The file belongs to one search until that is finished.
         """
         clock = SearchClock(self.time_limit)
         with unchanged_on_failure(self):
@@ -236,7 +243,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             done = None
             if checkpoint is not None:
                 done = SearchCheckpoint(checkpoint, rows, setting, candidates)
-            search = AutoSearch(rows, setting, clock, reporter(self), done)
+            report = reporter(self)
+            if self.verbose is None and is_notebook():
+                report = with_bar(report)
+            search = AutoSearch(rows, setting, clock, report, done)
             search.run(candidates)
             ranked = rows.ranked(
                 np.column_stack([one.logits for one in search.fitted]), setting.part
@@ -269,7 +279,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                     "n_folds_": len(plan.folds),
                 },
             )
-            # some rows tell; if all of them are equal, all rows do
+            # the first rows are enough unless all of their scores are equal
             for n_rows in (min(given.n_rows, 1000), given.n_rows):
                 scores = self._combined([given.table[:n_rows]] * len(self.encoders_))
                 some = given.target.take(np.arange(n_rows))
@@ -279,22 +289,22 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         return self
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Score rows: the higher, the more likely positive."""
+        """Return the scores of rows: the higher, the more likely positive."""
         check_is_fitted(self, "members_")
         table = read_table(self, X, fitting=False)
         scores = self._combined([table] * len(self.encoders_))
         return scores - float(self.threshold_)
 
     def leaderboard(self) -> Any:
-        """Return how every candidate did on the folds, the best first.
+        """Return the metric of every candidate on the folds, the best first.
 
         Returns
         -------
         polars.DataFrame
             Columns "model", "metric" with its 95% interval "low" and "high", "p_value"
             of the paired test against the best single model, "weight" in the
-            combination, and "seconds". The combination itself is the first row, by its
-            honest estimate.
+            combination, and "seconds". The first row is the combination, with the
+            estimate for new rows.
         """
         import polars as pl
 
@@ -302,7 +312,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         return pl.DataFrame(self.board_)
 
     def summary(self) -> str:
-        """Describe what was tried, the combination, and how well it ranks."""
+        """Return sentences on the candidates, the combination and its estimate."""
         check_is_fitted(self, "members_")
         return summarise(self)
 
@@ -327,7 +337,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         part = ranked.part if ranked.part != WHOLE_CURVE else _FIRST_TENTH
         record: dict[str, float] = {}
         for name, ranges in (("auc", WHOLE_CURVE), ("partial_auc", part)):
-            # the part that was not asked for is a side figure
+            # the other metric is a side figure
             is_goal = ranges == ranked.part
             with nullcontext() if is_goal else ignore_few_rows():
                 found = estimate(ranked, scores, ranges)
@@ -339,10 +349,10 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
         return record
 
     def _learn_cut(self, ranked: LogitRows, ensemble: StackedModels) -> dict[str, Any]:
-        """Learn the threshold, and the calibration if there is to be one."""
+        """Learn the threshold and, of one ranking of all rows, the calibration."""
         labels, weight = ranked.labels, ranked.target.weights
         threshold = balanced_threshold(ensemble.scores, labels, weight)
-        if self.calibrate is None:
+        if self.calibrate is None or ranked.target.queries is not None:
             return {"threshold_": threshold}
         scores = ensemble.honest_scores - threshold
         return {
@@ -357,20 +367,20 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             check_choice("metric", self.metric, METRICS)
         if self.metric == "auc" and part != WHOLE_CURVE:
             raise ValueError(
-                f"metric='auc' contradicts fpr_range={self.fpr_range!r} and tpr_range="
-                f"{self.tpr_range!r}: it is the whole curve. Leave out metric, or the "
-                "ranges."
+                f"metric='auc' covers the whole curve, which contradicts fpr_range="
+                f"{self.fpr_range!r} and tpr_range={self.tpr_range!r}. Leave out "
+                "metric, or the ranges."
             )
         limit = self.time_limit
         is_number = isinstance(limit, int | float) and not isinstance(limit, bool)
         if limit is not None and not (is_number and limit >= 0.0):
-            raise ValueError(f"time_limit must be None or seconds, got {limit!r}.")
-        check_integer("folds", self.folds)
-        if self.folds < 2:
-            raise ValueError(f"folds must be at least 2, got {self.folds!r}.")
+            raise ValueError(
+                f"time_limit must be None or a number of seconds, got {limit!r}."
+            )
+        check_integer("folds", self.folds, 2)
 
     def _combined(self, tables: Sequence[Any]) -> FloatArray:
-        """Score rows by the members of each encoder, which have a table each."""
+        """Return the mean score over the encoders, each with its own table."""
         scores: FloatArray = np.zeros(tables[0].shape[0])
         for k, (encoder, table) in enumerate(zip(self.encoders_, tables, strict=True)):
             for view in sorted({member["view"] for member in self.members_}):
@@ -378,7 +388,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
                 for member in self.members_:
                     if member["view"] == view:
                         found = score_rows(member["models"][k], matrix)
-                        logits = to_logits(found, member["scales"][k])
+                        logits = along_knots(found, member["scales"][k])
                         scores += member["weight"] * logits
         return scores / len(tables)
 
@@ -394,7 +404,7 @@ class AutoRanker(CalibratedMixin, BinaryRanker):
             names = [*getattr(self, "feature_names_in_", ())]
             for encoder in self.encoders_ if names else ():
                 if [*getattr(encoder, "feature_names_in_", names)] != names:
-                    raise ValueError("its parts have learnt from other columns")
+                    raise ValueError("its parts were fitted to other columns")
             empty = [encoder.sample_row() for encoder in self.encoders_]
             if not np.isfinite(self._combined(empty)).all():
                 raise ValueError("a score is not finite")

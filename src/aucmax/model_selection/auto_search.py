@@ -1,5 +1,6 @@
 """The search of AutoRanker: one candidate after the other while there is time."""
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -15,18 +16,20 @@ from aucmax.model_selection.fitted_candidates import (
     Members,
     SearchRows,
     fit_out_of_fold,
+    keep_folds,
     refit,
 )
 from aucmax.model_selection.models import SearchCandidate, SearchSetting
 
-# Combining the models has a share of the time, or more if there are many rows: 20,000
-# rows of 12 models took 2.7 s, and other machines are slower.
+# Share of the time limit reserved for combining the models, or more if there are many
+# rows: 20,000 rows of 12 models took 2.7 s, and other machines are slower.
 _TIME_TO_COMBINE = 0.05
 _SECONDS_PER_LOGIT = 2e-5
-#: Whether a candidate that fails ends the search, unless by one of these errors, which
-#: say why it cannot serve: the tests set it, so that no fault of ours is a mere notice.
+#: Whether a candidate that fails ends the search, unless by an error that explains why
+#: it does not apply: tests set this, so that none of our faults becomes a mere notice.
 RAISES = False
-_CANNOT_SERVE = (NotEnoughClassesError, IncompatibleError)
+_NOT_APPLICABLE = (NotEnoughClassesError, IncompatibleError)
+_BAR_WIDTH, _LINE_WIDTH = 20, 100  # characters
 
 
 class TimeUpError(Exception):
@@ -34,7 +37,7 @@ class TimeUpError(Exception):
 
 
 class SearchClock:
-    """Seconds since the start, and whether they are more than a limit."""
+    """A clock with a time limit."""
 
     def __init__(self, time_limit: float | None) -> None:
         self.time_limit = time_limit
@@ -42,11 +45,11 @@ class SearchClock:
 
     @property
     def seconds(self) -> float:
-        """Time since the start."""
+        """Seconds since the start."""
         return time.perf_counter() - self._start
 
     def spend(self, seconds: float) -> None:
-        """Count time that an earlier process has spent."""
+        """Add the seconds of an earlier process."""
         self._start -= seconds
 
     def check(self, reserved: float = 0.0) -> None:
@@ -56,18 +59,18 @@ class SearchClock:
 
 
 class AutoProgress(NamedTuple):
-    """Where a search stands; what a callback receives before each candidate.
+    """The progress of a search, which a callback receives before each candidate.
 
     Attributes
     ----------
     candidate : str
-        What is tried next; "combination" at the end.
+        The next candidate; "combination" at the end.
     n_done, n_candidates : int
-        Candidates that are done, and all.
+        Numbers of candidates that are done, and of all.
     best, score : str and float
         The best so far and its metric over the folds; empty and NaN at the start.
     seconds, time_limit : float
-        Seconds since the start, and their limit, which may be None.
+        Seconds since the start, and their limit, or None.
     """
 
     candidate: str
@@ -86,6 +89,32 @@ class AutoProgress(NamedTuple):
         )
 
 
+Reporter = Callable[[AutoProgress], object]  # a true answer ends the search
+_LAST = "combination"  # the name of the last step
+
+
+def is_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+def with_bar(report: Reporter | None) -> Reporter:
+    """Return a reporter that also draws a bar, over the one before."""
+
+    def draw(progress: AutoProgress) -> object:
+        is_last = progress.candidate == _LAST
+        share = 1.0 if is_last else progress.n_done / progress.n_candidates
+        bar = "#" * int(share * _BAR_WIDTH)
+        line = f"\r[{bar:.<{_BAR_WIDTH}}] {progress}".ljust(_LINE_WIDTH)
+        sys.stdout.write(line + "\n" * is_last)
+        sys.stdout.flush()
+        return report is not None and report(progress)
+
+    return draw
+
+
 class AutoSearch:
     """Candidates that are `fitted`, `notices` about the others, and the clock."""
 
@@ -94,7 +123,7 @@ class AutoSearch:
         rows: SearchRows,
         setting: SearchSetting,
         clock: SearchClock,
-        report: Callable[[AutoProgress], object] | None = None,
+        report: Reporter | None = None,
         checkpoint: SearchCheckpoint | None = None,
     ) -> None:
         self.fitted: list[FittedCandidate] = []
@@ -109,8 +138,8 @@ class AutoSearch:
     def run(self, candidates: Sequence[SearchCandidate]) -> None:
         """Fit candidates until none is left, the time is up, or the callback stops it.
 
-        The first is fitted whatever time it takes, so that there is a model at the end.
-        Ctrl-C drops the current one and ends the search, unless nothing is done yet.
+        The first has no time limit, so that there is always a model. Ctrl-C drops the
+        current one and ends the search, unless nothing is done yet.
         """
         if self._rows.folded.is_large:
             # every change of view costs time
@@ -128,20 +157,20 @@ class AutoSearch:
                     raise
                 self.is_stopped = True
                 self.notices.append(
-                    f"interrupted at {candidate.name!r}; what was done before is kept"
+                    f"interrupted at {candidate.name!r}; earlier candidates are kept"
                 )
             except Exception as error:
                 if candidate is candidates[-1] and not self.fitted:
                     raise
                 self.notices.append(f"{candidate.name} is left out: {_reason(error)}")
-        self._tell("combination", len(candidates))
+        self._send_progress(_LAST, len(candidates))
         if late:
             self._note_late(late)
 
     def choose_members(self, weights: FloatArray) -> Members:
-        """Fit the candidates that have a weight to all rows; keep the folds otherwise.
+        """Refit the candidates that have a weight to all rows, or keep their folds.
 
-        One model of all rows ranks better than the mean of those that lack a fold each.
+        A model of all rows ranks better than the mean of models that lack a fold each.
         """
         order = np.argsort(-weights, kind="stable")
         kept = [(self.fitted[k], float(weights[k])) for k in order if weights[k] > 0.0]
@@ -158,7 +187,7 @@ class AutoSearch:
                 )
             except Exception as error:
                 self.notices.append(f"not fitted to all rows: {_reason(error)}")
-        return Members.of_folds(kept, rows)
+        return keep_folds(kept, rows)
 
     def _attempt(self, candidate: SearchCandidate, n_candidates: int) -> None:
         """Fit one candidate, or take it from the checkpoint."""
@@ -167,8 +196,8 @@ class AutoSearch:
             self._keep(done)
             return
         self._check_time()
-        if self._tell(candidate.name, n_candidates):
-            self.notices.append("the search was ended by the callback")
+        if self._send_progress(candidate.name, n_candidates):
+            self.notices.append("the callback ended the search")
             self.is_stopped = bool(self.fitted)
         if not self.is_stopped:
             found = fit_out_of_fold(
@@ -179,25 +208,25 @@ class AutoSearch:
                 self._checkpoint.keep(found)
 
     def _note_late(self, names: Sequence[str]) -> None:
-        time_limit = self._clock.time_limit
+        # "time limit" without the syntax of an option: Python and the shell print it
+        limit = f"the time limit of {self._clock.time_limit:g} s"
         self.notices.append(
-            f"there was no time for {', '.join(names)}; allow more than time_limit="
-            f"{time_limit:g} seconds to try them"
+            f"{limit} left no time for {', '.join(names)}; raise it to try them"
         )
         if len(self.fitted) == 1:
             warnings.warn(
-                f"time_limit={time_limit:g} seconds were enough for one model only, "
-                f"{self._best!r}; allow more to get a better one.",
+                f"{limit} was enough for one model only, {self._best!r}; raise it to "
+                "get a better one.",
                 UserWarning,
                 stacklevel=4,
             )
 
-    def _tell(self, what: str, n_candidates: int) -> bool:
-        """Report where the search stands; return whether it should stop."""
+    def _send_progress(self, candidate: str, n_candidates: int) -> bool:
+        """Report the progress; return whether the search should stop."""
         if self._report is None:
             return False
-        news = AutoProgress(
-            what,
+        progress = AutoProgress(
+            candidate,
             len(self.fitted),
             n_candidates,
             self._best,
@@ -205,7 +234,7 @@ class AutoSearch:
             self._clock.seconds,
             self._clock.time_limit,
         )
-        return bool(self._report(news))
+        return bool(self._report(progress))
 
     def _check_time(self, *_: Any, needed: float = 0.0) -> None:
         """Raise unless there is time for a step, for combining and for refitting."""
@@ -225,6 +254,6 @@ class AutoSearch:
 
 def _reason(error: Exception) -> str:
     """Return why a candidate failed, for a notice."""
-    if RAISES and not isinstance(error, _CANNOT_SERVE):
+    if RAISES and not isinstance(error, _NOT_APPLICABLE):
         raise error
     return f"{type(error).__name__}: {error}".partition("\n")[0]

@@ -1,4 +1,4 @@
-"""What a comparison of models says."""
+"""The results of a comparison: measures, intervals and tests of each model."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aucmax._core.docstrings import documented
-from aucmax.model_selection.goals import Goal, measure_titles
+from aucmax.model_selection.goals import MEASURES, Goal
 from aucmax.tables import TableModel, TableNotice, Target
 
 if TYPE_CHECKING:
     from aucmax.report import Report
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelResult:
-    """How well one model ranks.
+    """The cross-validated measures of one model.
 
     Attributes
     ----------
@@ -26,17 +26,17 @@ class ModelResult:
     is_baseline : bool
         Whether others are tested against it.
     measures : dict of str to float
-        Cross-validated, the main measure first: ``auc`` and ``partial_auc``; with more
-        than two levels ``mauc``, ``ordinal_auc``, and ``auc`` of all rows above the
-        lowest level; with queries also ``ndcg`` and ``map``. NaN if there is a problem.
+        The main measure first: ``auc`` and ``partial_auc``; with more than two levels
+        ``mauc``, ``ordinal_auc``, and ``auc`` of all rows above the lowest level; with
+        queries also ``ndcg`` and ``map``. NaN if there is a problem.
     low, high : float
         95% interval of the main measure; NaN if there is none.
     seconds : float
-        Median seconds of a fit, the preparation of the table not counted.
+        Median seconds per fit, without the preparation of the table.
     folds : tuple of float
         The main measure on each test fold; NaN where the scores were constant.
     problem : str or None
-        Why it has no measures: constant scores, which rank nothing.
+        Why there are no measures: constant scores, which rank nothing.
     """
 
     name: str
@@ -58,6 +58,14 @@ class ModelResult:
         """Cross-validated AUC."""
         return self.measures["auc"]
 
+    def __repr__(self) -> str:
+        if self.problem is not None:
+            return f"{self.name}: {self.problem}"
+        title = MEASURES[next(iter(self.measures))]
+        interval = f" (95% interval {self.low:.4f} to {self.high:.4f})"
+        shown = "" if np.isnan(self.low) else interval
+        return f"{self.name}: {title} {self.main:.4f}{shown}"
+
     def _record(self) -> dict[str, Any]:
         """Return the fields as simple values, each measure under its name."""
         record = asdict(self)
@@ -68,7 +76,7 @@ class ModelResult:
         return {**record, f"fold_{next(iter(measures))}s": folds}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VersusBaseline:
     """The test of a model against a baseline: DeLong's, or Student's over queries.
 
@@ -91,41 +99,42 @@ class VersusBaseline:
 
     @property
     def verdict(self) -> str:
-        """What the test says: "beats" or "loses" if p < 0.05, else "no difference"."""
+        """The outcome: "beats" or "loses" if p < 0.05, else "no difference"."""
         if self.p_value >= 0.05:
             return "no difference"
         return "beats" if self.difference > 0 else "loses"
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        low, high = f"{self.low:+.4f}", f"{self.high:+.4f}"
+        return (
+            f"{self.model} against {self.baseline}: {self.difference:+.4f} (95% "
+            f"interval {low} to {high}), {self._p}: {self.verdict}"
+        )
+
+    @property
+    def _p(self) -> str:
+        return "p<0.001" if self.p_value < 0.001 else f"p={self.p_value:.3f}"
+
+    def _cell(self) -> str:
+        """Return the outcome for a cell of a table."""
         word = "even" if self.verdict == "no difference" else self.verdict
-        p = "p<0.001" if self.p_value < 0.001 else f"p={self.p_value:.3f}"
-        return f"{word} {p}"
+        return f"{word} {self._p}"
 
 
 @dataclass(frozen=True, repr=False)
 class FittedFold:
-    """The models of one fold, and the rows that they were tested on.
-
-    Attributes
-    ----------
-    models : dict of str to aucmax.tables.TableModel
-        Fitted to the training rows of the fold, by their names.
-    table : polars.DataFrame or csr_array
-        The test rows.
-    target : Target
-        What was ranked there.
-    """
+    """The models of one fold by their names, and the rows that they were tested on."""
 
     models: dict[str, TableModel]
-    table: Any
+    table: Any  # polars.DataFrame or csr_array
     target: Target
 
 
-# how a sentence goes on after "over"
+# the end of a sentence, after "over"
 _SCHEMES = {
     "folds": "{folds}",
     "groups": "{folds} of whole groups",
-    "times": "{folds}, each later than what its models learned from",
+    "times": "{folds}, each later than the training rows of its models",
     "test": "the test rows",
 }
 
@@ -133,7 +142,7 @@ _SCHEMES = {
 @documented
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Models side by side on the same folds; printed, it is a table.
+    """The results of all models on the same folds; it prints as a table.
 
     Attributes
     ----------
@@ -145,32 +154,32 @@ class Comparison:
         The model with the highest main measure, the first of several; None if all have
         constant scores.
     target : Target
-        What was ranked: the rows that were tested.
+        Labels of the test rows, with their queries and weights.
     unit : {"rows", "queries", "folds"}
-        What intervals and tests take for independent.
+        The independent units of intervals and tests.
     positions : dict of str to ndarray of shape (rows,)
         For each model the share of negatives of its fold, or query, that a row
         outranks: unlike the scores, comparable between folds. Models with constant
         scores have none.
     scores : dict of str to ndarray of shape (rows,)
-        For each model the score of a row by the model of its fold, which compares rows
-        of one fold alone.
+        For each model the score of a row by the model of its fold; comparable within
+        one fold only.
     fold_numbers : ndarray of int of shape (rows,)
         The test fold of each row.
     n_folds : int
         Number of folds.
     scheme : {"folds", "groups", "times", "test"}
-        How rows were divided: at random, by groups, by time, or into a table to learn
-        from and one to test on.
+        How rows were split: at random, by groups, by time, or into a training and a
+        test table.
     goal : Goal
-        What decides, and the part of the ROC curve.
+        The ``metric`` that decides, with its ``fpr_range`` and ``tpr_range``.
     notices : tuple of TableNotice
-        What to look at before the numbers are believed: probable leaks and the like
-        (:func:`aucmax.tables.check_table`), and warnings of the models.
+        Probable leaks and identifiers (:func:`aucmax.tables.check_table`), and
+        warnings of the models.
     last_fold : FittedFold or None
-        The models of the last fold, for what a report says about them.
+        The ``models`` of the last fold, with its ``table`` and ``target``.
     random_state : int
-        What decided how rows were dealt to the folds.
+        Seed of the folds.
     fingerprint : str
         First 16 hexadecimal digits of the SHA-256 of names, types and cells.
     """
@@ -214,8 +223,8 @@ class Comparison:
 
     @property
     def measure_titles(self) -> list[str]:
-        """What the measures are called in a table, the main one first."""
-        return measure_titles(self.goal, self.results[0].measures)
+        """The titles of the measures in a table, the main one first."""
+        return self.goal.titles(self.results[0].measures)
 
     def _repr_html_(self) -> str:
         from aucmax.report.pages import comparison_table
@@ -225,16 +234,16 @@ class Comparison:
     def report(
         self, *, title: str | None = None, reproduction: Mapping[str, str] | None = None
     ) -> "Report":
-        """Make a page of it to share, as HTML or Markdown.
+        """Return a page to share, as HTML or Markdown.
 
-        What the best model looks at is measured here, on test rows of the last fold.
+        The importance of columns is measured here, on test rows of the last fold.
 
         Parameters
         ----------
         title : str, optional
             The heading.
         reproduction : mapping from str to str, optional
-            What else someone needs to repeat it, such as "command" or "data".
+            How to repeat the comparison, such as "command" or "data".
 
         Returns
         -------
@@ -258,7 +267,7 @@ class Comparison:
         return report_comparison(self, title=title, reproduction=reproduction)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the rows, in simple values for JSON."""
+        """Return everything but the rows, as plain values for JSON."""
         return {
             **self.target.to_dict(),
             "folds": self.n_folds,
@@ -278,9 +287,9 @@ class Comparison:
         return f"{self.n_folds} fold{'s' if self.n_folds > 1 else ''}"
 
     def _table(self) -> list[str]:
-        """Lines of a table, columns after the first aligned to the right."""
+        """Return lines of a table, columns after the first aligned to the right."""
         baselines = [result.name for result in self.results if result.is_baseline]
-        against = {(test.model, test.baseline): str(test) for test in self.tests}
+        against = {(test.model, test.baseline): test._cell() for test in self.tests}
         main, *others = self.measure_titles
         header = ["model", main, "95% interval", *others, "seconds"]
         rows = [[*header, *(f"vs {name}" for name in baselines)]]
@@ -295,7 +304,7 @@ class Comparison:
         return _aligned(rows)
 
     def explain(self) -> list[str]:
-        """Explain what the numbers of the table are."""
+        """Return sentences that explain the numbers of the table."""
         over = _SCHEMES[self.scheme].format(folds=self._folds)
         if self.unit == "queries":
             over = f"{self.target.n_usable_queries} queries in {over}"
@@ -333,7 +342,7 @@ def _shown(value: float) -> str:
 
 
 def _aligned(rows: list[list[str]]) -> list[str]:
-    """Lines of a table under a rule, the first column to the left, others right."""
+    """Return lines of a table, the first column to the left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *others in rows:

@@ -1,4 +1,4 @@
-r"""Which model ranks best? Cross-validation on equal folds, with honest intervals.
+r"""Cross-validation of models on equal folds, with intervals and paired tests.
 
 Scores of models fitted to different folds are not on one scale, so rows are only
 compared within their fold. With :math:`A_k` the AUC on the :math:`k`-th test fold and
@@ -14,11 +14,11 @@ of :func:`aucmax.metrics.auc_interval` and :func:`aucmax.metrics.compare_auc`.
 
 With queries, which no fold divides, the estimate is the mean over the queries that have
 rows of both classes, with Student's t for its interval and for paired differences. The
-same for more than two levels: each fold takes the place of a query if there are none.
+same holds for more than two levels, where each fold counts as a query without queries.
 
-These variances describe the test rows, given the fitted models. So that intervals of
-models that vary with their rows, such as trees, are not too narrow, the variance V of
-two classes in one ranking is replaced by
+These variances describe the test rows, given the fitted models. They are too small for
+models that vary with their training rows, such as trees, so the variance V of two
+classes in one ranking is replaced by
 
 .. math:: \max\Big\{ \Big(1 + \frac{1}{K - 1}\Big) V, \;
           \Big(\frac{1}{K} + \frac{1}{K - 1}\Big) S^2 \Big\}
@@ -42,6 +42,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -56,7 +57,6 @@ from aucmax.exceptions import OneClassQueryWarning, UnknownCategoriesWarning
 from aucmax.model_selection.comparison import (
     Comparison,
     FittedFold,
-    ModelResult,
     VersusBaseline,
 )
 from aucmax.model_selection.fold_estimates import (
@@ -86,8 +86,8 @@ from aucmax.tables.frames import as_table, digest_table
 from aucmax.tables.table_model import assemble_model, check_rows
 from aucmax.tables.target_encoding import match_target
 
-# rows of each class that are checked where not all are in memory
-_MAX_ROWS_OF_A_CLASS = 20_000
+# rows of each class that are checked if the table is on disk
+_MAX_ROWS_PER_CLASS = 20_000
 
 Models = Mapping[str, TableModel]
 
@@ -109,60 +109,64 @@ def compare_models(
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
     random_state: int = 0,
+    time_limit: float | None = 60.0,
     progress: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Cross-validate models on the same folds.
 
     The columns are learned from the training rows of every fold. With queries, models
-    that can learn within queries do; the others learn all rows together. With more than
-    two levels, models that do not learn levels learn which rows are above the lowest.
+    that can learn within queries do; the others learn from all rows together. With more
+    than two levels, models that do not learn levels learn which rows are above the
+    lowest.
 
-    A range is what models with a name are trained for, if they can, and what all are
-    chosen and tested by. A model whose scores are constant on a test fold ranks nothing
-    there: it gets no numbers, and its result says so.
+    With a range, models of the list are trained for it if they can, and its partial AUC
+    ranks and tests all models. A model whose scores are constant on a test fold has no
+    measures; its result states this problem.
 
     Parameters
     ----------
     X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
         Raw rows, without the target and the column of the queries.
     y : array-like of shape (rows,), or Target
-        What is ranked: a target by :func:`aucmax.tables.encode_target`, which states
-        the positive one of two values, or values. More than two are levels of relevance
-        if one of the models learns levels.
+        Labels, or a target of :func:`aucmax.tables.encode_target`, which states the
+        positive value. More than two values are levels of relevance if one of the
+        models learns levels.
     models : sequence, optional
         Names from :data:`aucmax.model_selection.MODELS`, estimators, and pairs
         ``(name, estimator)`` of a classifier with ``decision_function`` or
         ``predict_proba``; none is changed. An estimator learns from the scaled, one-hot
         encoded table, or from missing values and category codes if it has a parameter
         ``categorical_features``; a :class:`~aucmax.tables.TableModel` has its own view.
-        Without a name it goes by that of its class. By default
-        :func:`aucmax.model_selection.compared_models`.
+        The default name is that of the class. By default linear, logistic, lightgbm and
+        lambdamart are compared; with a range also lambdamart-pauc, with queries also
+        lambdarank. "auto" is :class:`~aucmax.AutoRanker`.
     qid : array-like of shape (rows,), optional
         The query of each row, unless `y` is a target, which has its own.
     sample_weight : array-like of shape (rows,), optional
-        What each row counts, in training and in all measures.
+        Row weights, in training and in all measures.
     times : array-like of shape (rows,), optional
-        Numbers or dates: each fold is later than the rows that its models learn from.
+        Numbers or dates: each fold is later than the training rows of its models.
     test : pair (table, target), optional
-        Other rows: then models are fitted to all of `X` and tested on these, and there
-        are no folds. The target is a :class:`~aucmax.tables.Target`, or values that
-        `y` has, too.
+        Test rows: models are fitted to all of `X` and tested on these, without folds.
+        The target is a :class:`~aucmax.tables.Target`, or values that also occur in
+        `y`.
     baselines : sequence of str, optional
-        Names of the models that the others are tested against; by default those among
-        :data:`aucmax.model_selection.BASELINES`.
+        Names of the models that the others are tested against; by default those of
+        logistic, lightgbm and lambdarank that take part.
     n_folds : int, optional
         Number of folds; each needs two rows of either class, or a query with both. By
         default 5, or fewer if a class is small, queries or groups are few, or times
         allow no more.
-    metric : str, optional
-        What decides: a key of :data:`aucmax.model_selection.MEASURES`. By default the
-        partial AUC if a range is given, else the AUC, or the MAUC of more than two
-        levels.
+    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg", "map"}
+        The metric that decides. By default the partial AUC if a range is given, else
+        the AUC (c-statistic), or the MAUC of more than two levels.
     fpr_range, tpr_range : pair of float, optional
-        The part of the ROC curve that counts. If none is given, the partial AUC of
+        The part of the ROC curve that counts. Without one, the partial AUC of
         false-positive rates up to 0.1 is shown beside the AUC.
     random_state : int, default=0
-        Decides how rows, or queries, are dealt to the folds.
+        Seed of the folds.
+    time_limit : float or None, default=60.0
+        Total seconds for "auto" over all folds; None sets no limit.
     progress : callable, optional
         Called with a line of text after each fit.
 
@@ -179,7 +183,7 @@ def compare_models(
     ...     n_folds=3,
     ... )
     >>> comparison
-    Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8568
+    Comparison of 3 models over 3 folds: best is 'logistic', AUC 0.8762
     """
     if models is None:
         has_range = fpr_range is not None or tpr_range is not None
@@ -199,17 +203,17 @@ def compare_models(
         baselines=baselines,
         n_folds=n_folds,
         random_state=random_state,
+        time_limit=time_limit,
     )
     return planned.run(progress)
 
 
-@documented
 @dataclass(frozen=True)
 class PlannedComparison:
-    """Models, rows and folds of a comparison that is yet to run; `of` makes one."""
+    """Models, rows and folds of a comparison before it runs."""
 
     models: Models  # unfitted, by their names
-    baselines: list[str]  # those that the others are tested against
+    baselines: list[str]
     splits: "Splits"
     goal: Goal
     random_state: int
@@ -226,25 +230,19 @@ class PlannedComparison:
         baselines: Sequence[str] | None = None,
         n_folds: int | None = None,
         random_state: int = 0,
-        parameters: Mapping[str, Mapping[str, Any]] | None = None,
+        time_limit: float | None = 60.0,
     ) -> Self:
-        """Divide the rows, and make the models; see :func:`compare_models`.
-
-        `parameters` are those to set of models of the list, by the name of the model.
-        """
-        chosen = parameters or {}
-        named = name_models(
-            models,
-            lambda name: table_model(
-                name, ranges=goal.ranges, parameters=chosen.get(name)
-            ),
-        )
+        """Split the rows, and make the models; see :func:`compare_models`."""
+        named = name_models(models, partial(table_model, ranges=goal.ranges))
         table = as_table(X)
         check_rows(table, target)
         if test is None:
             splits = Splits.of_folds(table, target, n_folds, random_state)
         else:
             splits = Splits.of_two_tables(table, target, *test)
+        if any(isinstance(model, str) and model == "auto" for model in models):
+            share = None if time_limit is None else time_limit / len(splits.folds)
+            named["auto"].estimator.set_params(time_limit=share)
         baselines = _choose_baselines(baselines, named)
         return cls(named, baselines, splits, goal, random_state)
 
@@ -275,7 +273,7 @@ class PlannedComparison:
                 if progress is not None:
                     is_test = splits.scheme == "test"
                     where = "" if is_test else f"fold {k + 1}/{self.n_folds} "
-                    progress(where + _progress_line(fold, name))
+                    progress(f"{where}{name} {_outcome(fold, name)}")
             folded.forget(k)
         fingerprint = digest_table(splits.table, splits.target)
         return self._sum_up(folds, tuple(notices), last, fingerprint)
@@ -288,7 +286,8 @@ class PlannedComparison:
         fingerprint: str,
     ) -> Comparison:
         results = [
-            _result(folds, name, name in self.baselines) for name in folds[0].scores
+            summarise_folds(folds, name, name in self.baselines)
+            for name in folds[0].scores
         ]
         sound = [result for result in results if result.problem is None]
         ranked = [result.name for result in sound]
@@ -331,12 +330,10 @@ class PlannedComparison:
         )
 
 
-def _progress_line(fold: FoldScores, name: str) -> str:
+def _outcome(fold: FoldScores, name: str) -> str:
     value = fold.main(name)
-    measured = (
-        "constant scores" if np.isnan(value) else f"{fold.goal.title} {value:.4f}"
-    )
-    return f"{name} {measured} {fold.seconds[name]:.2f} s"
+    shown = "constant scores" if np.isnan(value) else f"{fold.goal.title} {value:.4f}"
+    return f"{shown} {fold.seconds[name]:.2f} s"
 
 
 def _choose_baselines(wanted: Sequence[str] | None, named: Models) -> list[str]:
@@ -352,12 +349,12 @@ def _choose_baselines(wanted: Sequence[str] | None, named: Models) -> list[str]:
 
 @contextmanager
 def _warnings_to(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
-    """Note what a model warns of, once, in place of its warnings."""
+    """Turn each warning of a model into one notice."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         # the target has counted them
         warnings.simplefilter("ignore", OneClassQueryWarning)
-        # held-out rows of other queries, groups or times may well be unlike
+        # expected of held-out rows of other queries, groups or times
         warnings.simplefilter("ignore", UnknownCategoriesWarning)
         yield
     for warning in caught:
@@ -366,26 +363,9 @@ def _warnings_to(notices: dict[TableNotice, None], name: str) -> Iterator[None]:
             notices[TableNotice("model", text)] = None
 
 
-def _result(folds: Sequence[FoldScores], name: str, is_baseline: bool) -> ModelResult:
-    summary = summarise_folds(folds, name)
-    problem = None
-    if summary.n_constant:
-        problem = f"constant scores on {summary.n_constant} of {len(folds)} folds"
-    return ModelResult(
-        name,
-        is_baseline,
-        summary.measures,
-        summary.low,
-        summary.high,
-        float(np.median([fold.seconds[name] for fold in folds])),
-        summary.folds,
-        problem,
-    )
-
-
 @dataclass(frozen=True)
 class Splits:
-    """A table with its target, and the rows of training and test by their numbers."""
+    """A table with its target, and the numbers of training and test rows per fold."""
 
     table: Any
     target: Target
@@ -396,7 +376,7 @@ class Splits:
     def of_folds(
         cls, table: Any, target: Target, n_folds: int | None, random_state: int
     ) -> Self:
-        """Divide the rows of one table."""
+        """Split the rows of one table."""
         folds = split_rows(target, n_folds, random_state)
         by = {"times": target.times, "groups": target.groups}
         scheme = next((n for n, v in by.items() if v is not None), "folds")
@@ -404,13 +384,13 @@ class Splits:
 
     @classmethod
     def of_two_tables(cls, table: Any, target: Target, X: Any, y: Any) -> Self:
-        """Learn from all rows of the first, and test on those of the second."""
+        """Train on all rows of the first table, and test on those of the second."""
         other = y
         if not isinstance(y, Target):
             other = match_target(y, target.grading, name="the target of the test rows")
         if (target.queries is None) != (other.queries is None):
             raise ValueError(
-                "rows of training and test must both have queries, or neither of them."
+                "training and test rows must both have queries, or neither of them."
             )
         if other.queries is None and min(other.n_positive, other.n_negative) < 2:
             raise ValueError(
@@ -423,26 +403,12 @@ class Splits:
         return cls(both, target.followed_by(other), [fold], "test")
 
     def check(self) -> list[TableNotice]:
-        """Look for leaks, identifiers and the like."""
+        """Find probable leaks, identifiers and copies of rows."""
         return check_table(self.table, self.target.relevant, self.folds)
 
 
-@documented
 def find_notices(X: Any, target: Target) -> list[TableNotice]:
-    """Look for leaks and the like on the usual folds of a table.
-
-    Parameters
-    ----------
-    X : DataFrame (polars or pandas), array or sparse matrix, (rows, columns)
-        Raw rows. Of a table on disk some are looked at: up to 20,000 of each class.
-    target : Target
-        What is ranked.
-
-    Returns
-    -------
-    list of TableNotice
-        None if the rows cannot be divided into folds.
-    """
+    """Find probable leaks and identifiers; none if the rows allow no folds."""
     if is_on_disk(X):
         rows = _some_rows(target)
         X, target = X[rows].collect(), target.take(rows)
@@ -457,7 +423,7 @@ def _some_rows(target: Target) -> NDArray[np.intp]:
     chosen = []
     for members in (target.relevant > 0, target.relevant == 0):
         rows = np.flatnonzero(members)
-        places = np.linspace(0, rows.size - 1, min(rows.size, _MAX_ROWS_OF_A_CLASS))
+        places = np.linspace(0, rows.size - 1, min(rows.size, _MAX_ROWS_PER_CLASS))
         chosen.append(rows[places.astype(np.intp)])
     return np.sort(np.concatenate(chosen))
 
@@ -465,15 +431,15 @@ def _some_rows(target: Target) -> NDArray[np.intp]:
 def _stacked(first: Any, second: Any) -> Any:
     if isinstance(first, pl.DataFrame) != isinstance(second, pl.DataFrame):
         raise ValueError(
-            "the rows of training and test must both be tables with named columns, or "
-            "both sparse matrices."
+            "training and test rows must both be tables with named columns, or both "
+            "sparse matrices."
         )
     if isinstance(first, pl.DataFrame):
         missing = [name for name in first.columns if name not in second.columns]
         if missing:
             shown = ", ".join(map(repr, missing[:5]))
             raise ValueError(
-                f"the test rows have no column {shown}, which the training rows have."
+                f"the test rows lack columns of the training rows: {shown}."
             )
         return pl.concat([first, second.select(first.columns)], how="vertical_relaxed")
     width = max(first.shape[1], second.shape[1])

@@ -4,7 +4,8 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +17,11 @@ from aucmax.model_selection.stacking import LogitRows, Spread, learn_scale, scal
 from aucmax.tables import TableEncoder
 from aucmax.tables.cross_fit import FoldedTable, score_rows
 
-# How much longer a row may take if there are more of them.
+# Factor of the seconds per row of a fit to all rows.
 _LONGER_WITH_MORE_ROWS = 1.1
-# Rows beyond which a fit may take so long that it is tried with some of them.
+# With more rows, a fit that cannot be stopped is first timed on some of them.
 _MANY_ROWS = 2_000
-# Cells of all folds' matrices beyond which those of one view are kept at a time.
+# With more cells in the matrices of all folds, only those of one view stay in memory.
 _MANY_CELLS = 20_000_000
 
 
@@ -30,39 +31,28 @@ class FittedCandidate:
 
     candidate: SearchCandidate
     models: list[Any]
-    scales: list[FloatArray]
     parts: list[FloatArray]  # the scores of each fold
-    scores: FloatArray  # of all folds, in the order of the plan
-    spread: Spread
-    logits: FloatArray  # the scores on the scales of their folds
     seconds: float  # of fits and scores; those of the matrices belong to the table
 
-    @classmethod
-    def of(
-        cls,
-        candidate: SearchCandidate,
-        models: list[Any],
-        parts: list[FloatArray],
-        seconds: float,
-    ) -> Self:
-        """Bring the scores of all folds on one scale."""
-        scores = np.concatenate(parts)
-        spread = Spread.of(scores)
-        return cls(
-            candidate,
-            models,
-            [learn_scale(part, spread) for part in parts],
-            parts,
-            scores,
-            spread,
-            np.concatenate([scaled(part, spread) for part in parts]),
-            seconds,
-        )
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The scores of all folds, in the order of the plan."""
+        return np.concatenate(self.parts)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The spread of the scores of all folds."""
+        return Spread.of(self.scores)
+
+    @cached_property
+    def logits(self) -> FloatArray:
+        """The scores on the scales of their folds."""
+        return np.concatenate([scaled(part, self.spread) for part in self.parts])
 
 
 @dataclass
 class SearchRows:
-    """The rows to learn from, their folds, and the matrices of these."""
+    """The training rows, their folds, and the matrices of the folds."""
 
     given: GivenRows
     plan: FoldPlan
@@ -75,7 +65,7 @@ class SearchRows:
         )
 
     def seconds_to_refit(self, fitted: Sequence[FittedCandidate]) -> float:
-        """Estimate the time to fit candidates to all rows; 0 if that is not done."""
+        """Estimate the seconds of fits to all rows; 0 if there is no refit."""
         if not self.plan.refits:
             return 0.0
         n_trained = sum(train.size for train, _ in self.plan.folds)
@@ -94,10 +84,10 @@ def fit_out_of_fold(
     setting: SearchSetting,
     check_time: Callable[..., None],
 ) -> FittedCandidate:
-    """Fit a candidate to each fold, and score the rows that it has not seen.
+    """Fit a candidate to each fold, and score the held-out rows.
 
-    `check_time` is called before each step with the seconds that it is likely to take,
-    those of the fold before, and within fits that allow it; it raises to end them.
+    `check_time` receives the expected seconds before each step, those of the previous
+    fold, and is also called within fits that allow it; it raises to end them.
     """
     models: list[Any] = []
     parts, seconds = [], [0.0]
@@ -109,14 +99,14 @@ def fit_out_of_fold(
         n_rows = min(train.size, candidate.max_rows)
         start = time.perf_counter()
         if is_blind and not models and n_rows > _MANY_ROWS:
-            # nothing can stop this fit, so it is tried with a sixteenth of the rows
+            # nothing can stop this fit, so a sixteenth of the rows shows its speed
             some = candidate._replace(max_rows=n_rows // 16)
             _fit(some, rows.folded, fold, setting, check_time)
             check_time(needed=16.0 * (time.perf_counter() - start))
         models.append(_fit(candidate, rows.folded, fold, setting, check_time))
         parts.append(score_rows(models[-1], new))
         seconds.append(time.perf_counter() - start)
-    return FittedCandidate.of(candidate, models, parts, sum(seconds))
+    return FittedCandidate(candidate, models, parts, sum(seconds))
 
 
 def _can_be_stopped(candidate: SearchCandidate) -> bool:
@@ -131,7 +121,7 @@ def _fit(
     check_time: Callable[..., None],
 ) -> Any:
     with warnings.catch_warnings():
-        # candidates may fail to converge, or learn nothing: their ranks show it
+        # candidates may fail to converge, or learn nothing: the metric shows it
         warnings.simplefilter("ignore")
         return folded.fit(
             candidate.model,
@@ -142,29 +132,23 @@ def _fit(
         )
 
 
-@dataclass(frozen=True)
-class Members:
+class Members(NamedTuple):
     """The models that score new rows."""
 
     encoders: list[TableEncoder]  # of all rows, or of each fold
     records: list[dict[str, Any]]  # with one of "models" and "scales" for each encoder
 
-    @classmethod
-    def of_folds(
-        cls, weighted: Sequence[tuple[FittedCandidate, float]], rows: SearchRows
-    ) -> Self:
-        """Keep the models of the folds."""
-        scoring = rows.plan.scoring
-        records = [
-            _record(
-                one,
-                weight,
-                [one.models[k] for k in scoring],
-                [one.scales[k] for k in scoring],
-            )
-            for one, weight in weighted
-        ]
-        return cls([rows.folded.encoder(k) for k in scoring], records)
+
+def keep_folds(
+    weighted: Sequence[tuple[FittedCandidate, float]], rows: SearchRows
+) -> Members:
+    """Return the models of the folds."""
+    scoring = rows.plan.scoring
+    records = []
+    for one, weight in weighted:
+        scales = [learn_scale(one.parts[k], one.spread) for k in scoring]
+        records.append(_record(one, weight, [one.models[k] for k in scoring], scales))
+    return Members([rows.folded.encoder(k) for k in scoring], records)
 
 
 def refit(
@@ -173,7 +157,7 @@ def refit(
     setting: SearchSetting,
     check_time: Callable[..., None],
 ) -> Members:
-    """Fit to all rows, each model on the scale of the rows that its folds held out."""
+    """Fit to all rows, each model on the scale of its held-out rows."""
     given = rows.given
     everything = (np.arange(given.n_rows), np.empty(0, dtype=np.intp))
     folded = FoldedTable(given.table, given.target, [everything])

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
-from aucmax._core.docstrings import documented
 from aucmax.exceptions import FewRowsWarning
 from aucmax.metrics import AUCComparison, AUCInterval, auc_interval, compare_auc
 from aucmax.metrics.uncertainty import (
@@ -22,6 +21,7 @@ from aucmax.metrics.uncertainty import (
     two_sided_test,
     warn_of_few_rows,
 )
+from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.goals import Goal, choose_goal, measure
 from aucmax.tables import Target
 from aucmax.tables.target import has_constant_scores
@@ -45,11 +45,10 @@ def pool_aucs(
     *,
     of_models: bool = False,
 ) -> Estimate:
-    """Combine AUCs by weights that sum to one.
+    """Return the mean AUC by weights that sum to one, with its interval.
 
-    The interval is that of :func:`aucmax.metrics.auc_interval` for the rows of all
-    folds. With `of_models`, each fold has a model of its own, fitted to the other
-    folds, and what that adds to the variance is allowed for.
+    With `of_models`, each fold has its own model, fitted to the other folds, and the
+    interval allows for the variance that this adds.
     """
     values = np.array([fold.auc for fold in folds])
     auc = float(weights @ values)
@@ -63,11 +62,7 @@ def pool_differences(
     *,
     of_models: bool = False,
 ) -> TwoSidedTest:
-    """Combine paired differences of AUCs and test them against zero, on both sides.
-
-    The test is that of :func:`aucmax.metrics.compare_auc`; `of_models` is as in
-    :func:`pool_aucs`.
-    """
+    """Return the two-sided test of the mean paired difference; see `pool_aucs`."""
     values = np.array([fold.difference for fold in folds])
     difference = float(weights @ values)
     error = _pooled_error(folds, values, weights, of_models)
@@ -78,7 +73,7 @@ def pool_differences(
 
 
 def ignore_few_rows() -> "warnings.catch_warnings[None]":
-    """Return a context for single folds, whose few rows are pooled with others."""
+    """Return a context without warnings of few rows, for folds that are pooled."""
     return warnings.catch_warnings(action="ignore", category=FewRowsWarning)
 
 
@@ -110,7 +105,7 @@ def _pooled_error(
     weights: Floats,
     of_models: bool,
 ) -> float:
-    """Return the error of the test rows, with `of_models` widened for the fits."""
+    """Return the standard error of the test rows, with `of_models` also of the fits."""
     error = float(np.linalg.norm(weights * [fold.standard_error for fold in folds]))
     k = values.size
     if not of_models or k == 1 or error == 0.0:
@@ -128,10 +123,10 @@ def _pooled_rows(folds: Sequence[AUCInterval] | Sequence[AUCComparison]) -> Rows
 
 
 def mean_interval(values: Floats) -> Estimate:
-    """Return the mean of independent values between 0 and 1.
+    """Return the mean of independent values between 0 and 1 with its interval.
 
-    If all are 0 or all are 1, the interval is that of so many coins; a single value has
-    none.
+    If all are 0 or all are 1, the interval is the exact binomial one; a single value
+    has none.
     """
     mean, error = _mean_and_error(values)
     if values.size == 1:
@@ -145,10 +140,7 @@ def mean_interval(values: Floats) -> Estimate:
 
 
 def paired_test(values: Floats, baseline: Floats) -> TwoSidedTest:
-    """Test whether the mean difference of paired values is zero, on both sides.
-
-    If all differences are equal, their variance is that of :func:`compare_auc` alone.
-    """
+    """Test on both sides whether the mean difference of paired values is zero."""
     difference, error = _mean_and_error(values - baseline)
     if error == 0:
         rows, areas = (values.size,) * 2, (values.mean(), baseline.mean())
@@ -176,7 +168,7 @@ def _quantile(n_values: int) -> float:
 
 @dataclass(frozen=True)
 class FoldScores:
-    """One test fold, its rows by their numbers, and what each model made of it."""
+    """One test fold: its row numbers, and the scores and measures of each model."""
 
     rows: NDArray[np.intp]
     target: Target
@@ -185,62 +177,37 @@ class FoldScores:
     seconds: dict[str, float] = field(default_factory=dict)
     measures: dict[str, dict[str, Floats]] = field(default_factory=dict)
 
-    def add(self, name: str, scores: Floats, seconds: float = 0.0) -> None:
-        """Take the scores of a model, and measure them."""
+    def add(self, name: str, scores: Floats, seconds: float) -> None:
+        """Store and measure the scores of a model."""
         self.scores[name] = scores
         self.seconds[name] = seconds
         self.measures[name] = measure(self.target, scores, self.goal)
 
-    def is_constant(self, name: str) -> bool:
-        """Whether the scores of a model rank nothing."""
-        return has_constant_scores(self.target, self.scores[name])
-
     def main(self, name: str) -> float:
         """Mean of the main measure over the queries; NaN if the scores are constant."""
-        if self.is_constant(name):
+        if has_constant_scores(self.target, self.scores[name]):
             return np.nan
         return float(np.nanmean(self.measures[name][self.goal.metric]))
 
     @property
     def unit(self) -> str:
-        """What intervals and tests take for independent: rows, queries or folds."""
+        """The independent units of intervals and tests: rows, queries or folds."""
         if self.target.queries is not None:
             return "queries"
         return "folds" if self.target.is_graded else "rows"
 
 
-class Summary(NamedTuple):
-    """The measures of a model, the first with its interval and its folds.
-
-    Attributes
-    ----------
-    measures : dict of str to float
-        The main measure first. All are NaN if the scores are constant on a fold: then
-        they rank nothing, and no number says so well.
-    low, high : float
-        95% interval of the main measure; NaN if there is none.
-    folds : tuple of float
-        The main measure on each fold; NaN where the scores are constant.
-    """
-
-    measures: dict[str, float]
-    low: float
-    high: float
-    folds: tuple[float, ...]
-
-    @property
-    def n_constant(self) -> int:
-        """Number of folds on which the scores are constant."""
-        return int(np.isnan(self.folds).sum())
-
-
-def summarise_folds(folds: Sequence[FoldScores], name: str) -> Summary:
+def summarise_folds(
+    folds: Sequence[FoldScores], name: str, is_baseline: bool = False
+) -> ModelResult:
     """Measure a model over all folds."""
     of_folds = tuple(fold.main(name) for fold in folds)
     values = {key: _joined(folds, name, key) for key in folds[0].measures[name]}
-    if np.isnan(of_folds).any():
-        return Summary(dict.fromkeys(values, np.nan), np.nan, np.nan, of_folds)
-    if folds[0].unit == "rows":
+    measures, estimate = dict.fromkeys(values, np.nan), Estimate(*[np.nan] * 3)
+    problem = None
+    if n_constant := int(np.isnan(of_folds).sum()):
+        problem = f"constant scores on {n_constant} of {len(folds)} folds"
+    elif folds[0].unit == "rows":
         weights = _weights(folds)
         areas = fold_intervals(
             ((fold.target, fold.scores[name]) for fold in folds), folds[0].goal.ranges
@@ -251,7 +218,9 @@ def summarise_folds(folds: Sequence[FoldScores], name: str) -> Summary:
         measures = {key: float(np.nanmean(value)) for key, value in values.items()}
         main = values[folds[0].goal.metric]
         estimate = mean_interval(main[~np.isnan(main)])
-    return Summary(measures, estimate.low, estimate.high, of_folds)
+    seconds = float(np.median([fold.seconds[name] for fold in folds]))
+    ends = estimate.low, estimate.high
+    return ModelResult(name, is_baseline, measures, *ends, seconds, of_folds, problem)
 
 
 def compare_folds(
@@ -285,22 +254,10 @@ def _weights(folds: Sequence[FoldScores]) -> Floats:
     return np.asarray(pairs / pairs.sum())
 
 
-@documented
 def summarise_scores(
-    target: Target, scores: Floats, goal: Goal | None = None
-) -> Summary:
-    """Measure one ranking of rows, as a comparison measures its folds.
-
-    Parameters
-    ----------
-    target : Target
-        What is ranked.
-    scores : ndarray of shape (rows,)
-        Higher scores rank higher.
-    goal : Goal, optional
-        What comes first and has the interval; by default the AUC, or the MAUC of more
-        than two levels. :func:`aucmax.model_selection.choose_goal` makes others.
-    """
+    target: Target, scores: Floats, goal: Goal | None = None, name: str = ""
+) -> ModelResult:
+    """Measure one ranking of rows, as a comparison measures its folds."""
     fold = FoldScores(np.arange(scores.size), target, goal or choose_goal(target))
-    fold.add("", scores)
-    return summarise_folds([fold], "")
+    fold.add(name, scores, seconds=np.nan)
+    return summarise_folds([fold], name)

@@ -1,4 +1,4 @@
-"""What a comparison goes by: a measure, and the part of the ROC curve that counts."""
+"""The goal of a comparison: the measure that decides, and its part of the ROC curve."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aucmax._core.docstrings import documented
 from aucmax._core.parameters import check_range
 from aucmax.metrics import (
     mean_average_precision,
@@ -25,12 +24,12 @@ Floats: TypeAlias = NDArray[np.float64]
 Metric: TypeAlias = Callable[..., float]
 
 WHOLE: Range = (0.0, 1.0)
-# shown beside the AUC if nobody asks for a range
-_USUAL_FPR: Range = (0.0, 0.1)
+# shown beside the AUC without a range
+_DEFAULT_FPR: Range = (0.0, 0.1)
 # they separate all levels; the others see the lowest and the rest
 _OF_LEVELS = {"mauc", "ordinal_auc", "ndcg"}
 
-#: Name of each measure in records, and what it is called in texts.
+#: Name of each measure in records, and its title in printed text.
 MEASURES = {
     "auc": "AUC",
     "partial_auc": "partial AUC",
@@ -43,39 +42,23 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class Goal:
-    """The measure that models are chosen and tested by, and the ranges of a part.
+    """The measure that models are chosen and tested by, and the ranges of its part."""
 
-    Attributes
-    ----------
-    metric : str
-        A key of :data:`aucmax.model_selection.MEASURES`.
-    fpr_range, tpr_range : tuple of float
-        The part of the ROC curve that ``partial_auc`` is the mean over.
-    """
-
-    metric: str
-    fpr_range: Range = _USUAL_FPR
+    metric: str  # a key of `MEASURES`
+    fpr_range: Range = _DEFAULT_FPR
     tpr_range: Range = WHOLE
 
     @property
     def ranges(self) -> dict[str, Any]:
-        """What models are trained for: the ranges if these decide, else nothing."""
+        """The ranges that models are trained for: none unless they decide."""
         if self.metric != "partial_auc":
             return {}
         return {"fpr_range": self.fpr_range, "tpr_range": self.tpr_range}
 
     @property
     def title(self) -> str:
-        """What the metric is called."""
+        """The title of the metric."""
         return MEASURES[self.metric]
-
-    @property
-    def part(self) -> str:
-        """The part of the curve in a few characters."""
-        text = "{:g}-{:g}".format(*self.fpr_range)
-        if self.tpr_range == WHOLE:
-            return text
-        return text + " x {:g}-{:g}".format(*self.tpr_range)
 
     @property
     def part_in_words(self) -> str:
@@ -85,49 +68,43 @@ class Goal:
             return text
         return text + ", true-positive rates {:g} to {:g}".format(*self.tpr_range)
 
+    @property
+    def part(self) -> str:
+        """The part of the curve in a few characters."""
+        text = "{:g}-{:g}".format(*self.fpr_range)
+        if self.tpr_range == WHOLE:
+            return text
+        return text + " x {:g}-{:g}".format(*self.tpr_range)
 
-def measure_titles(goal: Goal, names: Iterable[str]) -> list[str]:
-    """Return what measures are called in a table."""
-    titles = {**MEASURES, "partial_auc": f"pAUC {goal.part}"}
-    return [titles[name] for name in names]
+    def titles(self, names: Iterable[str]) -> list[str]:
+        """Return the titles of measures in a table."""
+        titles = {**MEASURES, "partial_auc": f"pAUC {self.part}"}
+        return [titles[name] for name in names]
 
 
 def measures_of(target: Target) -> list[str]:
-    """Name the measures of a target, the default one first."""
+    """Return the names of the measures of a target, the default first."""
     names = ["auc", "partial_auc"]
     if target.is_graded:
         names = ["mauc", "ordinal_auc", "auc"]
     return names if target.queries is None else [*names, "ndcg", "map"]
 
 
-@documented
 def choose_goal(
     target: Target,
     metric: str | None = None,
     fpr_range: Sequence[float] | None = None,
     tpr_range: Sequence[float] | None = None,
 ) -> Goal:
-    """Return what to go by: the metric if one is named, else what the ranges ask for.
-
-    Parameters
-    ----------
-    target : Target
-        What is ranked.
-    metric : str, optional
-        A key of :data:`aucmax.model_selection.MEASURES` that suits the target. By
-        default the partial AUC if a range is given, else the AUC; the MAUC of
-        more than two levels.
-    fpr_range, tpr_range : pair of float, optional
-        The part of the ROC curve that counts.
-    """
+    """Return the goal: by default the partial AUC of a range, else the AUC or MAUC."""
     fpr = None if fpr_range is None else check_range("fpr_range", fpr_range)
     tpr = None if tpr_range is None else check_range("tpr_range", tpr_range)
     is_part = any(ends not in (None, WHOLE) for ends in (fpr, tpr))
     if is_part and target.is_graded:
         raise ValueError(
-            "a range is a part of the ROC curve of two classes, but the target has "
-            f"{len(target.level_counts)} levels. Choose the positive value, or leave "
-            "out the range."
+            "a range selects a part of the ROC curve of two classes, but the target "
+            f"has {len(target.level_counts)} levels. Choose the positive value, or "
+            "leave out the range."
         )
     known = measures_of(target)
     if metric is None:
@@ -135,21 +112,21 @@ def choose_goal(
     elif metric not in known:
         raise ValueError(_explain_metric(metric, known, target))
     if fpr is None:
-        fpr = WHOLE if tpr not in (None, WHOLE) else _USUAL_FPR
+        fpr = WHOLE if tpr not in (None, WHOLE) else _DEFAULT_FPR
     return Goal(metric, fpr, tpr or WHOLE)
 
 
 def _explain_metric(metric: str, known: Sequence[str], target: Target) -> str:
-    what = "levels of relevance" if target.is_graded else "two classes"
-    what += " without queries" if target.queries is None else " in queries"
-    problem = "is no metric for" if metric in MEASURES else "is unknown; with"
-    return f"the metric {metric!r} {problem} {what}: choose from {', '.join(known)}."
+    labels = "levels of relevance" if target.is_graded else "two classes"
+    labels += " without queries" if target.queries is None else " in queries"
+    problem = "does not apply to" if metric in MEASURES else "is unknown; with"
+    return f"the metric {metric!r} {problem} {labels}: choose from {', '.join(known)}."
 
 
 def measure(target: Target, scores: Floats, goal: Goal) -> dict[str, Floats]:
-    """Measure each query that has rows of two levels; what is aimed at comes first.
+    """Measure each query that has rows of two levels, the metric of the goal first.
 
-    Without queries all rows are one. With more than two levels ``auc`` and ``map`` are
+    Without queries all rows form one. With more than two levels ``auc`` and ``map`` are
     of the rows above the lowest, and NaN for a query that has no row of the lowest.
     """
     metrics: dict[str, Metric] = {

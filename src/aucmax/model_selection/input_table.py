@@ -1,4 +1,4 @@
-"""Check what AutoRanker receives: tables with names, arrays, and sparse matrices."""
+"""Check the input of AutoRanker: tables with names, arrays, and sparse matrices."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,7 +24,7 @@ from aucmax.tables.target_encoding import read_moments
 
 @dataclass(frozen=True)
 class GivenRows:
-    """The rows that a fit received, checked, without those of weight 0."""
+    """The checked rows of a fit, without those of weight 0."""
 
     table: Any
     classes: NDArray[Any]  # negative and positive label
@@ -51,7 +51,7 @@ def read_rows(
     groups: Any = None,
     times: Any = None,
 ) -> GivenRows:
-    """Check what a fit receives."""
+    """Check the arguments of a fit."""
     table = read_table(estimator, X, fitting=True)
     n_rows = table.shape[0]
     classes, labels, weight = check_two_labels(estimator, y, sample_weight, n_rows)
@@ -75,13 +75,12 @@ def read_rows(
 
 
 def read_table(estimator: Any, X: Any, *, fitting: bool) -> Any:
-    """Return a polars frame, or CSR rows; remember or compare the columns."""
+    """Return a polars frame, or CSR rows; store or compare the columns."""
     reject_unreadable(X, "X")
     if hasattr(X, "columns") and hasattr(X, "shape"):
         if 0 in X.shape:
             raise ValueError(
-                f"X has {X.shape[0]} rows and {X.shape[1]} columns; there must be at "
-                "least one of each."
+                f"X must have at least one row and one column, got shape {X.shape}."
             )
         validate_data(estimator, X, reset=fitting, skip_check_array=True)
         return as_table(X)

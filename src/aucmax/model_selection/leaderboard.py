@@ -4,7 +4,7 @@ Models of different folds share most of their training rows. With the correlatio
 :math:`\rho = 1 / K` that Nadeau and Bengio (Inference for the generalization error,
 Machine Learning 52, 2003) suggest, the variance of the mean of K folds is
 :math:`1 + (K - 1) \rho` times that of independent folds, for which DeLong's variance of
-the test rows stands. Without the factor, 70 of 80 intervals held the truth on made-up
+the test rows stands. Without the factor, 70 of 80 intervals held the truth on simulated
 tables.
 """
 
@@ -36,11 +36,7 @@ WHOLE_CURVE: dict[str, Any] = {"fpr_range": (0.0, 1.0), "tpr_range": (0.0, 1.0)}
 
 
 def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Estimate:
-    """Return the area within a part of the curve, with its 95% interval if any.
-
-    DeLong's variance of each fold, the folds pooled by their pairs and correlated; with
-    queries, the mean over queries and Student's t.
-    """
+    """Return the area within a part of the curve, with its 95% interval if any."""
     if ranked.target.queries is not None:
         return mean_interval(_by_query(ranked, scores, part))
     parts, weights = _folds(ranked)
@@ -63,7 +59,7 @@ def estimate(ranked: LogitRows, scores: FloatArray, part: dict[str, Any]) -> Est
 def compare_scores(
     ranked: LogitRows, scores: FloatArray, baseline: FloatArray
 ) -> float:
-    """Return the p-value of a paired test that both rank alike; NaN if impossible."""
+    """Return the p-value of a paired test of equal areas; NaN if there is none."""
     if ranked.target.queries is not None:
         values = _by_query(ranked, scores, ranked.part)
         return paired_test(values, _by_query(ranked, baseline, ranked.part)).p_value
@@ -99,7 +95,7 @@ def _by_query(
     return by_query(metric, target.labels, target, scores)
 
 
-#: What the combination is called in a leaderboard.
+#: Name of the combination in a leaderboard.
 COMBINATION = "combination"
 
 
@@ -131,19 +127,23 @@ def board(
 
 
 def summarise(model: Any) -> str:
-    """Describe a fitted AutoRanker."""
+    """Return sentences on a fitted AutoRanker."""
     part = model._part_of_the_curve()
     is_whole = set(part.values()) == {(0.0, 1.0)}
     key = "auc" if is_whole else "partial_auc"
     name = "AUC" if is_whole else f"Partial AUC ({_in_words(part)})"
     value, low, high = (model.estimate_[key + end] for end in ("", "_low", "_high"))
     interval = "" if np.isnan(low) else f", 95% interval {low:.4f} to {high:.4f}"
-    shares = ", ".join(f"{w:.2f} {n}" for n, w in model.weights_.items())
     names = model.board_["model"][1:]
+    shares = ", ".join(f"{w:.2f} {n}" for n, w in model.weights_.items())
+    chosen = f"Combination: {shares}."
+    if len(model.weights_) == 1:
+        reason = "no combination was better" if len(names) > 1 else "no other was tried"
+        chosen = f"Selected: {next(iter(model.weights_))} ({reason})."
     lines = [
         f"{model.n_rows_} rows, {model.n_positive_} of them positive; {len(names)} "
-        f"models tried on {model.n_folds_} folds.",
-        f"Combination ({model.combiner_}): {shares}.",
+        f"model{'s' * (len(names) > 1)} tried on {model.n_folds_} folds.",
+        chosen,
         f"{name} of new rows: {value:.4f}{interval}.",
         f"Best single model: {names[0]}, {model.board_['metric'][1]:.4f} on the folds.",
     ]

@@ -1,14 +1,13 @@
-"""The report of one fitted model on other rows."""
+"""The report of one fitted model on test rows."""
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aucmax._core.docstrings import documented
-from aucmax.model_selection.comparison import ModelResult
 from aucmax.model_selection.cross_validation import find_notices
 from aucmax.model_selection.fold_estimates import summarise_scores
-from aucmax.model_selection.goals import choose_goal, measure_titles
+from aucmax.model_selection.goals import choose_goal
 from aucmax.model_selection.models import trained_ranges
 from aucmax.report import Report
 from aucmax.report.pages import report_scores
@@ -33,7 +32,7 @@ def report_model(
     notices: Sequence[str] = (),
     reproduction: Mapping[str, str] | None = None,
 ) -> Report:
-    """Make a report of one fitted model on other rows.
+    """Make a report of one fitted model on test rows.
 
     Parameters
     ----------
@@ -44,21 +43,20 @@ def report_model(
         Rows that it was not fitted to.
     y : array-like of shape (rows,), or Target
         Their labels.
-    metric : str, optional
-        What comes first: a key of :data:`aucmax.model_selection.MEASURES`.
+    metric : {None, "auc", "partial_auc", "mauc", "ordinal_auc", "ndcg", "map"}
+        The main metric, as in :func:`compare_models`.
     fpr_range, tpr_range : pair of float, optional
-        The part of the ROC curve that counts; by default what the model was trained
-        for.
+        The part of the ROC curve that counts; by default that of the training.
     qid : array-like of shape (rows,), optional
         The query of each row, unless `y` is a target, which has its own.
     name : str, optional
-        What to call the model.
+        Name of the model in the report.
     title : str, optional
         The heading.
     notices : sequence of str, optional
-        What else to look at before the numbers are believed.
+        Further notes for the reader.
     reproduction : mapping from str to str, optional
-        What someone needs to repeat it, such as "command" or "data".
+        How to repeat the report, such as "command" or "data".
 
     Returns
     -------
@@ -81,27 +79,24 @@ def report_model(
     ranges = {"fpr_range": fpr_range, "tpr_range": tpr_range}
     given = {key: ends for key, ends in ranges.items() if ends is not None}
     goal = choose_goal(target, metric, **(given or trained_ranges(model)))
-    # a model that is not of this package gets the rows as they came
+    # a model of another package gets the rows unchanged
     rows = table if hasattr(model, "encoder_") else X
     scores = score_rows(model, rows)
-    summary = summarise_scores(target, scores, goal)
-    if summary.n_constant:
+    result = summarise_scores(target, scores, goal, name)
+    if result.problem is not None:
         raise ValueError(
             f"{name} gives all {target.labels.size} rows the same score, so it ranks "
-            "nothing there. Check that the columns are those of training."
+            "nothing. Check that the columns are those of training."
         )
-    result = ModelResult(
-        name, False, summary.measures, summary.low, summary.high, math.nan, ()
-    )
     return report_scores(
-        result,
+        replace(result, folds=()),
         model,
         rows,
         table,
         target,
         scores,
         goal=goal,
-        titles=measure_titles(goal, summary.measures),
+        titles=goal.titles(result.measures),
         title=title,
         notices=notices,
         found=[str(one) for one in find_notices(table, target)],
@@ -110,7 +105,7 @@ def report_model(
 
 
 def _match(model: Any, y: Any, qid: Any) -> Target:
-    """Return the target by what its values meant when the model was fitted."""
+    """Return the target, its values read as in the training of the model."""
     if isinstance(y, Target):
         return y
     if hasattr(model, "grading_"):

@@ -11,13 +11,13 @@ from aucmax._core.docstrings import documented
 Ranges = Mapping[str, tuple[float, float]]
 
 _ALL_ROWS = 10**9
-# beyond, trees take long: AutoRanker tries one model of them, with fewer trees
+# with more columns trees are slow: AutoRanker tries one model of them, of fewer trees
 _MAX_COLUMNS_OF_TREES = 20_000
 _WHOLE = (0.0, 1.0)
 
 
 class SearchSetting(NamedTuple):
-    """What AutoRanker knows of the task before it tries a model."""
+    """The facts that decide which models AutoRanker tries, and how."""
 
     n_columns: int
     is_sparse: bool
@@ -43,47 +43,25 @@ Suits = Callable[[SearchSetting], bool]
 
 @dataclass(frozen=True)
 class NamedModel:
-    """How to make a model of the list, and which form of a table it learns from.
+    """How to make a model of the list, and which form of a table it learns from."""
 
-    Attributes
-    ----------
-    home : str
-        ``"module:class"``; imported on first use, since this list must load fast.
-    settings : dict
-        Parameters that differ from the class's defaults.
-    per_row : dict
-        Parameters given for one training row: they are multiplied by the number of
-        rows. A risk that is a mean needs this to be penalised like one that is a sum.
-    view : {"linear", "trees", "raw"}
-        Scaled one-hot matrix, or missing values and category codes, or the table.
-    is_baseline : bool
-        Whether other models are tested against it.
-    compared : {"always", "ranges", "queries", "on request"}
-        When a comparison has it without naming it; "ranges" is when a part of the ROC
-        curve decides.
-    ranges : tuple of str
-        Its parameters for the part of the ROC curve that counts.
-    learns_levels : bool
-        Whether it learns more than two levels of relevance.
-    search_settings : dict
-        Parameters that differ within AutoRanker, where models share the time.
-    search_rows : int
-        AutoRanker draws at most this number of rows to learn from.
-    suits : callable or None
-        Whether AutoRanker tries it by default, given the setting; None for always.
-    """
-
-    home: str
-    settings: dict[str, Any] = field(default_factory=dict)
+    home: str  # "module:class", imported on first use: this list must load fast
+    settings: dict[str, Any] = field(default_factory=dict)  # unlike the defaults
+    # parameters to multiply by the number of training rows: a risk that is a mean needs
+    # this to be penalised like one that is a sum
     per_row: dict[str, float] = field(default_factory=dict)
+    # scaled one-hot matrix, missing values and category codes ("trees"), or "raw" table
     view: str = "linear"
-    is_baseline: bool = False
+    is_baseline: bool = False  # whether other models are tested against it
+    # when a comparison includes it by default: "always", "ranges" (a part of the ROC
+    # curve decides) or "queries"
     compared: str = "on request"
-    ranges: tuple[str, ...] = ()
-    learns_levels: bool = False
+    ranges: tuple[str, ...] = ()  # its parameters for the part of the ROC curve
+    learns_levels: bool = False  # whether it learns more than two levels of relevance
+    # parameters that differ within AutoRanker, where models share the time
     search_settings: dict[str, Any] = field(default_factory=dict)
-    search_rows: int = _ALL_ROWS
-    suits: Suits | None = None
+    search_rows: int = _ALL_ROWS  # AutoRanker draws at most this number of rows
+    suits: Suits | None = None  # whether AutoRanker tries it by default; None: always
 
 
 _RANGES = ("fpr_range", "tpr_range")
@@ -122,7 +100,7 @@ _forest = partial(
     num_leaves=512,
     min_data_in_leaf=2,
     min_sum_hessian_in_leaf=0.0,
-    max_bin=63,  # twice as fast as 255, and no worse
+    max_bin=63,  # twice as fast as 255, and as good
 )
 
 
@@ -134,8 +112,8 @@ def _kernel(C: float, width: float) -> NamedModel:
     )
 
 
-#: The models that have a name. The first tries many and combines them, and the linear
-#: one chooses its settings, both by folds inside. All others have fixed ones: their own
+#: The models that have a name. The first tries many and combines them, the linear one
+#: chooses its settings; both use inner folds. All others have fixed settings: their own
 #: defaults, but for C = rows / 10 of AUCSVC, chosen once on public tables, and for the
 #: trees, forests, kernels and curves at the end, chosen to differ from each other.
 MODELS: dict[str, NamedModel] = {
@@ -250,8 +228,7 @@ MODELS: dict[str, NamedModel] = {
 BASELINES = tuple(name for name, choice in MODELS.items() if choice.is_baseline)
 #: Names of the models that learn more than two levels of relevance.
 LEVEL_MODELS = tuple(name for name, choice in MODELS.items() if choice.learns_levels)
-#: Names of the models that AutoRanker tries where they suit, in this order: the most
-#: useful first.
+#: Names of the models that AutoRanker tries where they suit, the most useful first.
 CANDIDATES = (
     "logistic",
     "lightgbm-small",
@@ -270,36 +247,18 @@ CANDIDATES = (
 )
 
 
-@documented
 def compared_models(
     by_part: bool = False, has_queries: bool = False
 ) -> tuple[str, ...]:
-    """Name the models that are compared unless others are named.
-
-    Parameters
-    ----------
-    by_part : bool, default=False
-        Whether a part of the ROC curve decides.
-    has_queries : bool, default=False
-        Whether rows are ranked within queries.
-    """
+    """Return the names of the models that a comparison includes by default."""
     wanted = {"always"}
     wanted |= {"ranges"} if by_part else set()
     wanted |= {"queries"} if has_queries else set()
     return tuple(name for name, model in MODELS.items() if model.compared in wanted)
 
 
-@documented
 def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
-    """Return a model of the list, or raise an error with the names that come near.
-
-    Parameters
-    ----------
-    name : str
-        A key of :data:`MODELS`.
-    names : sequence of str, optional
-        Those to choose from.
-    """
+    """Return a model of the list, or raise an error with similar names."""
     if name not in names:
         from aucmax.datasets.column_names import near_names
 
@@ -310,6 +269,7 @@ def find_model(name: str, names: Sequence[str] = tuple(MODELS)) -> NamedModel:
     return MODELS[name]
 
 
+@documented
 def table_model(
     name: str,
     *,
@@ -322,20 +282,19 @@ def table_model(
     Parameters
     ----------
     name : str
-        A key of :data:`MODELS`.
+        A key of :data:`aucmax.model_selection.MODELS`.
     ranges : mapping of str to pair of float, optional
-        The part of the ROC curve to train for, if the model can: ``fpr_range``,
-        ``tpr_range``.
+        ``fpr_range`` and ``tpr_range`` to train for, used if the model can.
     parameters : mapping of str to object, optional
         Parameters of the estimator to set.
     **settings
-        Further parameters of the table model; `levels` is "learn" for a model that can,
-        unless given.
+        Further parameters of the table model. By default `levels` is "learn" for a
+        model that learns levels.
 
     Returns
     -------
     TableModel
-        Its name is `name`.
+        Named `name`.
     """
     from aucmax.tables import TableModel
 
@@ -357,18 +316,7 @@ def table_model(
 
 
 def trained_ranges(model: Any) -> dict[str, Any]:
-    """Return the part of the ROC curve that a model of the list was trained for.
-
-    Parameters
-    ----------
-    model : TableModel
-        A fitted one.
-
-    Returns
-    -------
-    dict of str to pair of float
-        Empty if that is all of the curve, or not known.
-    """
+    """Return the ranges that a fitted model was trained for; none if all or unknown."""
     name = getattr(model, "name", None)
     names = MODELS[name].ranges if name in MODELS else ()
     ranges = {name: tuple(getattr(model.estimator_, name)) for name in names}
@@ -400,7 +348,7 @@ def name_models(
         name = name or found.name or _class_name(found.estimator)
         if name in named:
             raise ValueError(
-                f"two models have the name {name!r}; give one of them another: "
+                f"two models have the name {name!r}; rename one of them: "
                 f'("another name", {_class_name(found.estimator)}(...)).'
             )
         named[name] = found
@@ -416,7 +364,7 @@ def _as_table_model(model: Any, make: Callable[[str], Any]) -> Any:
         return model
     if isinstance(model, type) or not hasattr(model, "get_params"):
         raise TypeError(
-            "a model is a name, an estimator, or a pair (name, estimator), got "
+            "a model must be a name, an estimator, or a pair (name, estimator), got "
             f"{model!r}."
         )
     is_tree = "categorical_features" in model.get_params()
@@ -424,13 +372,13 @@ def _as_table_model(model: Any, make: Callable[[str], Any]) -> Any:
 
 
 def _class_name(estimator: Any) -> str:
-    """Name of an estimator's class; of a pipeline that of its last step."""
+    """Return the class name of an estimator, or of the last step of a pipeline."""
     steps = getattr(estimator, "steps", None)
     return type(steps[-1][1] if steps else estimator).__name__
 
 
 class SearchCandidate(NamedTuple):
-    """A model for AutoRanker to try, and the number of rows it learns from at most."""
+    """A model for AutoRanker to try, and the largest number of rows it learns from."""
 
     name: str
     model: Any  # an unfitted TableModel
@@ -438,12 +386,12 @@ class SearchCandidate(NamedTuple):
 
 
 def choose_candidates(models: Any, setting: SearchSetting) -> list[SearchCandidate]:
-    """Return the candidates for a setting: the default ones, or those asked for."""
+    """Return the candidates for a setting: the default ones, or those given."""
     if isinstance(models, str):
         if models != "default":
             raise ValueError(
                 f"models must be 'default' or a list of names and estimators, got "
-                f"{models!r}; put one model into a list, too."
+                f"{models!r}; write models=[{models!r}] for a single model."
             )
         suits = {name: MODELS[name].suits for name in CANDIDATES}
         models = [name for name, does in suits.items() if does is None or does(setting)]

@@ -1,9 +1,9 @@
 """Combine models by their out-of-fold scores: one scale, non-negative weights.
 
-Ranks among known rows mean the same for every model, but do not show how sure it is,
-which decides where classes are almost separated. So each row gets a logit by each
-model: the mean of the logit of its rank, and of its distance from the mean score in
-units that give both the same spread. A combination is a weighted sum of the logits.
+Ranks among known rows mean the same for every model, but do not show its confidence,
+which decides where classes are almost separated. So each row gets a logit per model:
+the mean of the logit of its rank, and of its distance from the mean score in units that
+give both the same spread. A combination is a weighted sum of the logits.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,6 @@ from scipy.special import expit, logit
 from scipy.stats import rankdata
 
 from aucmax._core.validation import BoolArray, FloatArray, IntArray
-from aucmax.decisions.calibration import along_knots
 from aucmax.metrics import partial_auc_score
 from aucmax.tables import Target
 
@@ -25,12 +24,12 @@ from aucmax.tables import Target
 _MAX_KNOTS = 400
 # Standard deviation of the logits of ranks: that of the logistic distribution.
 _SPREAD_OF_LOGITS = np.pi / np.sqrt(3.0)
-# Weight of the squared weights in the mean log loss; the prototype's best.
+# Penalty of the squared weights in the mean log loss; the best of a prototype.
 _SHRINKAGE = 3e-4
 # Models with a smaller share than this are left out of a stack.
 _MIN_SHARE = 0.02
 # Another combination must be better than the stack by this many standard errors. Five
-# folds tell so little that a smaller number costs accuracy on real tables.
+# folds are so few that a smaller number costs accuracy on real tables.
 _STANDARD_ERRORS = 2.0
 
 
@@ -42,18 +41,18 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, scores: FloatArray) -> Self:
-        """Measure them."""
+        """Return the spread of some scores."""
         return cls(float(scores.mean()), float(scores.std()))
 
     def distances(self, scores: FloatArray) -> FloatArray:
-        """Distances from the centre, spread as the logits of ranks are."""
+        """Return distances from the centre, with the spread of the logits of ranks."""
         if not self.width > 0.0:
             return np.zeros(scores.size)
         return np.asarray(_SPREAD_OF_LOGITS / self.width * (scores - self.centre))
 
 
 def scaled(scores: FloatArray, spread: Spread) -> FloatArray:
-    """Mean of the distance and of the logit of the share below; ties count one half."""
+    """Return the mean of distance and logit of the share below; ties count one half."""
     shares: FloatArray = (rankdata(scores) - 0.5) / scores.size
     return np.asarray((logit(shares) + spread.distances(scores)) / 2.0)
 
@@ -67,11 +66,6 @@ def learn_scale(scores: FloatArray, spread: Spread) -> FloatArray:
         kept = np.unique(np.searchsorted(logits, wanted))
         known, logits = known[kept], logits[kept]
     return np.stack([known, logits])
-
-
-def to_logits(scores: FloatArray, scale: Any) -> FloatArray:
-    """Place new scores on a scale, so that the order above all known rows is kept."""
-    return along_knots(scores, scale)
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,7 @@ class LogitRows:
         return LogitRows(self.logits[rows], target, folds, self.part)
 
     def measure(self, scores: FloatArray) -> float:
-        """Mean of the metric over folds by their positives; 1/2 if none has both."""
+        """Return the mean over folds, weighted by positives, or 1/2."""
         values, shares = [], []
         for fold in np.unique(self.folds):
             rows = np.flatnonzero(self.folds == fold)
@@ -124,9 +118,9 @@ def best_single(ranked: LogitRows) -> FloatArray:
 
 
 def stacked(ranked: LogitRows) -> FloatArray:
-    """Weights of a logistic regression on the logits, none of them negative.
+    """Return the non-negative weights of a logistic regression on the logits.
 
-    A small price on the squared weights keeps nearly equal models from trading places.
+    A small penalty of the squared weights makes those of nearly equal models stable.
     """
     n_models = ranked.logits.shape[1]
     if ranked.labels.all() or not ranked.labels.any():
@@ -190,10 +184,10 @@ class StackedModels:
 def combine(
     ranked: LogitRows, blocks: Sequence[IntArray], *, is_forward: bool = False
 ) -> StackedModels:
-    """Choose a combination by cross-validation over blocks, and score rows honestly.
+    """Choose a combination by cross-validation over blocks, and score held-out rows.
 
-    Blocks that go forward in time are scored by weights of earlier blocks alone; the
-    first has equal weights.
+    With `is_forward` in time, only earlier blocks give the weights; the first has equal
+    weights.
     """
     name = _choose(ranked, blocks)
     weights = COMBINERS[name](ranked)

@@ -1,43 +1,23 @@
-"""Parameters of a model as one types them: name=value, checked before the work."""
+"""Parameters of a model typed as name=value, checked before the fit."""
 
 import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from aucmax._core.docstrings import documented
 from aucmax.datasets.column_names import near_names
 
-# what the program sets itself, or what cannot be typed
+# parameters that the program sets itself, or that cannot be typed
 _NOT_TYPED = {"callback", "verbose", "categorical_features"}
 
 _TRUTH = {"true": True, "yes": True, "false": False, "no": False}
 
 
-@documented
 def parse_parameters(
     estimator: Any, settings: Iterable[str], model: str
 ) -> dict[str, Any]:
-    """Turn strings such as ``C=1`` into parameters of an estimator.
+    """Turn strings such as ``C=1`` into parameters, of the types of the defaults.
 
-    A value must have the type of the default it replaces: an integer, a number, a
-    boolean, a string, or several of them with commas between. Where the default is
-    None, it is what it looks like, and the model checks it.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted, with its defaults.
-    settings : iterable of str
-        ``NAME=VALUE``.
-    model : str
-        Name of the model, for messages.
-
-    Examples
-    --------
-    >>> from aucmax import LambdaMART
-    >>> from aucmax.model_selection.typed_parameters import parse_parameters
-    >>> parse_parameters(LambdaMART(), ["n_estimators=50"], "lambdamart")
-    {'n_estimators': 50}
+    Where the default is None, the text decides the type, and the model checks it.
     """
     defaults = {
         name: value
@@ -49,7 +29,7 @@ def parse_parameters(
         name, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not text:
             raise ValueError(
-                f"a parameter is set by NAME=VALUE, such as {_example(defaults)}, got "
+                f"set a parameter by NAME=VALUE, such as {_example(defaults)}, got "
                 f"{setting!r}."
             )
         if name not in defaults:
@@ -73,22 +53,22 @@ def _example(defaults: Mapping[str, Any]) -> str:
 
 
 def _typed(name: str, text: str, default: Any) -> Any:
-    """Read a value of the type of the default."""
+    """Return the value with the type of the default."""
     if text.lower() == "none":
         return None
     if isinstance(default, bool):
         if text.lower() not in _TRUTH:
-            raise ValueError(f"{name} is true or false, got {text!r}.")
+            raise ValueError(f"{name} must be true or false, got {text!r}.")
         return _TRUTH[text.lower()]
     value = _literal(text)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if isinstance(default, int):
         if not (is_number and float(value).is_integer()):
-            raise ValueError(f"{name} is a whole number, got {text!r}.")
+            raise ValueError(f"{name} must be an integer, got {text!r}.")
         return int(value)
     if isinstance(default, float):
         if not is_number:
-            raise ValueError(f"{name} is a number, got {text!r}.")
+            raise ValueError(f"{name} must be a number, got {text!r}.")
         return float(value)
     if isinstance(default, str):
         return text
@@ -98,7 +78,7 @@ def _typed(name: str, text: str, default: Any) -> Any:
 
 
 def _literal(text: str) -> Any:
-    """Return the number, list or truth value that a text stands for, or the text."""
+    """Return the number, list or boolean of a string, or the string itself."""
     if text.lower() in _TRUTH:
         return _TRUTH[text.lower()]
     try:

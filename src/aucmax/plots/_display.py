@@ -1,4 +1,4 @@
-"""Parts of all pictures: colours, axes, and displays of the scores of models."""
+"""Colours, axes and base classes of all plots."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DASHES = ("solid", "dashed", "dotted", "dashdot")
 
 
 def line_style(place: int) -> dict[str, Any]:
-    """Return colour and dashes of the line of that number: the first 28 differ."""
+    """Return colour and dashes of the n-th line; the first 28 differ."""
     return {
         "color": COLOURS[place % len(COLOURS)],
         "linestyle": _DASHES[place // len(COLOURS) % len(_DASHES)],
@@ -50,7 +50,7 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def dress(ax: Axes, legend_at: Place) -> None:
-    """Give the axes the look of all pictures: a light legend, and no frame."""
+    """Remove the frame and add a light legend."""
     ax.spines[["top", "right"]].set_visible(False)
     look = {"fontsize": "small", "framealpha": 0.9, "edgecolor": "none"}
     if legend_at == "below":
@@ -67,7 +67,7 @@ def counted(number: float, noun: str) -> str:
 
 
 def plain(name: str) -> str:
-    """Return a name that matplotlib does not take for a formula."""
+    """Escape a name, so that matplotlib does not read a formula."""
     _check_name(name)
     return name.replace("$", r"\$")
 
@@ -142,7 +142,7 @@ class ScoredDisplay(Display):
         Parameters
         ----------
         name : str, default=None
-            What the legend calls the model; its class by default.
+            Name of the model in the legend; its class by default.
         **options
             Further options of ``from_predictions``.
 
@@ -169,13 +169,13 @@ def measure_each(
     y_scores: ArrayLike | Mapping[str, ArrayLike],
     name: str | None,
 ) -> list[T]:
-    """Measure one model or several, by name; an error says at which it happened."""
+    """Measure one model, or several by name; errors state the name."""
     if not isinstance(y_scores, Mapping):
         if name is not None:
             _check_name(name)
         return [measure(name, y_scores)]
     if not y_scores:
-        raise ValueError("There is no curve to draw: y_scores is an empty mapping.")
+        raise ValueError("y_scores is an empty mapping: there is no curve to draw.")
     found = []
     for key, scores in y_scores.items():
         try:
@@ -194,8 +194,8 @@ def scores_of(estimator: Any, X: Any, pos_label: Any) -> Any:
     if hasattr(estimator, "predict_proba"):
         return probabilities_of(estimator, X, pos_label)
     raise TypeError(
-        f"{name_of(estimator)} has neither decision_function nor predict_proba, so it "
-        "does not score rows. Pass scores to from_predictions instead."
+        f"{name_of(estimator)} has neither decision_function nor predict_proba. Pass "
+        "scores to from_predictions instead."
     )
 
 
@@ -203,15 +203,15 @@ def probabilities_of(estimator: Any, X: Any, pos_label: Any) -> Any:
     """Return the probability of the positive class by a fitted model."""
     if not hasattr(estimator, "predict_proba"):
         raise TypeError(
-            f"{name_of(estimator)} has no predict_proba, so it gives no probabilities. "
-            "Calibrate it, or pass probabilities to from_predictions instead."
+            f"{name_of(estimator)} has no predict_proba. Calibrate it, or pass "
+            "probabilities to from_predictions instead."
         )
     probabilities = np.asarray(estimator.predict_proba(X))
     if probabilities.ndim == 2 and probabilities.shape[1] == 2:
         return probabilities[:, 0 if _is_first(estimator, pos_label) else 1]
     raise ValueError(
-        f"{name_of(estimator)}.predict_proba gave shape {probabilities.shape}; this "
-        "picture needs a binary classifier, which gives two columns."
+        f"{name_of(estimator)}.predict_proba returned shape {probabilities.shape}; a "
+        "binary classifier returns two columns."
     )
 
 
@@ -220,7 +220,7 @@ def _is_first(estimator: Any, pos_label: Any) -> bool:
 
 
 def name_of(estimator: Any) -> str:
-    """Return what to call a model: its class, of a pipeline that of the last step."""
+    """Return the class name of a model, or of the last step of a pipeline."""
     steps = getattr(estimator, "steps", None)
     return name_of(steps[-1][1]) if steps else type(estimator).__name__
 

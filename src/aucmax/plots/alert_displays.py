@@ -30,23 +30,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-_MAX_POINTS = 1000  # of a curve; a screen shows no more
-_FIRST = 200  # lengths of the list that a precision-recall curve has one by one
+_MAX_POINTS = 1000  # per curve; a screen shows no more
+_FIRST = 200  # a precision-recall curve has each of the first 200 rows
 
 
 @dataclass(frozen=True)
 class PrecisionRecallCurve:
-    """One curve and the numbers that belong to it.
-
-    Attributes
-    ----------
-    name : str or None
-        What the legend calls it.
-    recall, precision : ndarray of shape (n_points,)
-        The curve, at most 1000 points of it.
-    average_precision : float
-        Mean precision at the positives.
-    """
+    """One curve, at most 1000 points, with its average precision."""
 
     name: str | None
     recall: FloatArray
@@ -55,7 +45,7 @@ class PrecisionRecallCurve:
 
     @property
     def label(self) -> str:
-        """What the legend says."""
+        """The text of the legend."""
         area = f"average precision {self.average_precision:.3f}"
         return area if self.name is None else f"{self.name}\n{area}"
 
@@ -77,7 +67,7 @@ class PrecisionRecallDisplay(ScoredDisplay):
     line_ : list of matplotlib.lines.Line2D
         The curves.
     chance_level_ : matplotlib.lines.Line2D
-        The precision of a list in any order: the share of positives.
+        The precision of a random order: the share of positives.
     """
 
     curves: Sequence[PrecisionRecallCurve]
@@ -139,11 +129,11 @@ class PrecisionRecallDisplay(ScoredDisplay):
             drawn.line_.set(label=plain(curve.label), **style)
             self.line_.append(drawn.line_)
         self.chance_level_: Line2D = drawn.chance_level_
-        label = f"any order: {share:.1%} are positive"
+        label = f"random order: {share:.1%} are positive"
         self.chance_level_.set(label=label, **REFERENCE)
         ax.set(
             xlabel="recall: share of positives found",
-            ylabel="precision: share of positives among those opened",
+            ylabel="precision: share of positives among those reviewed",
             ylim=(0.0, 1.02),
             aspect="auto",
             title=f"Precision and recall, {counted(self.n_positive, 'positive')} among "
@@ -153,7 +143,7 @@ class PrecisionRecallDisplay(ScoredDisplay):
 
 
 def _trace(ranked: AlertCurve) -> tuple[FloatArray, FloatArray]:
-    """Return recall and precision of short lists one by one, of longer ones thinned."""
+    """Return recall and precision at each of the first rows, then thinned."""
     first = np.arange(1.0, _FIRST + 1.0)
     rest = np.linspace(0.0, ranked.n_rows, _MAX_POINTS - _FIRST + 1)[1:]
     opened = np.union1d(first[first < ranked.n_rows], rest)
@@ -163,57 +153,38 @@ def _trace(ranked: AlertCurve) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class GainsCurve:
-    """What a model finds among the first rows.
-
-    Attributes
-    ----------
-    name : str or None
-        What the legend calls it.
-    ranked : aucmax.metrics.roc.AlertCurve
-        Positives found by the number of rows opened.
-    """
+    """The positives that a model finds by the number of rows reviewed."""
 
     name: str | None
     ranked: AlertCurve
 
     def found(self, opened: float) -> float:
-        """Return how many positives are among the first rows.
-
-        Parameters
-        ----------
-        opened : float
-            Number of rows opened, or their weight.
-
-        Returns
-        -------
-        float
-            Tied rows count in equal parts.
-        """
+        """Return the positives among the top rows; tied rows count in equal parts."""
         return float(self.ranked.found_among(opened))
 
 
 @documented
 @dataclass(eq=False, repr=False)
 class GainsDisplay(ScoredDisplay):
-    """Cumulative gains or lift, drawn in the manner of scikit-learn's displays.
+    """Cumulative gains or lift, with the interface of scikit-learn's displays.
 
     Parameters
     ----------
     curves : sequence of GainsCurve
         The curves, at least one.
     opened : int, optional
-        How many cases can be opened: marked on every curve and named in the legend.
+        Number of cases to review: marked on every curve and stated in the legend.
     kind : {"gains", "lift"}
-        Positives found, or how many times as many as in a list in any order.
+        Positives found, or their number relative to a random order.
 
     Attributes
     ----------
     line_ : list of matplotlib.lines.Line2D
         The curves.
     marks_ : list of matplotlib.lines.Line2D
-        What is found among the cases that can be opened.
+        The positives found among the `opened` cases.
     chance_level_ : matplotlib.lines.Line2D
-        What a list in any order finds.
+        The positives found in a random order.
     """
 
     curves: Sequence[GainsCurve]
@@ -255,7 +226,7 @@ class GainsDisplay(ScoredDisplay):
         ...     y, scores, opened=3, ax=Figure().subplots()
         ... )
         >>> display.line_[0].get_label()
-        'open 3, find 2'
+        'review 3, find 2'
         """
         rows: dict[str, Any] = {"sample_weight": sample_weight, "pos_label": pos_label}
         curves = measure_each(
@@ -268,9 +239,9 @@ class GainsDisplay(ScoredDisplay):
     def _draw(self, ax: Axes) -> None:
         whole = self.curves[0].ranked
         opened = np.linspace(0.0, whole.n_rows, _MAX_POINTS + 1)[1:]
-        any_order = self._height(opened * whole.base_rate, opened, whole)
+        by_chance = self._height(opened * whole.base_rate, opened, whole)
         (self.chance_level_,) = ax.plot(
-            opened, any_order, label="any order", **REFERENCE
+            opened, by_chance, label="random order", **REFERENCE
         )
         self.line_: list[Line2D] = []
         self.marks_: list[Line2D] = []
@@ -295,11 +266,11 @@ class GainsDisplay(ScoredDisplay):
         if self.opened is None:
             return curve.name or "the model"
         found = curve.found(self.opened)
-        told = f"open {self.opened:,g}, find {_rounded(found)}"
+        text = f"review {self.opened:,g}, find {_rounded(found)}"
         if self.kind == "lift":
             times = self._height(found, self.opened, curve.ranked)
-            told += f": {times:.1f} times as many"
-        return told if curve.name is None else f"{curve.name}\n{told}"
+            text += f": lift {times:.1f}"
+        return text if curve.name is None else f"{curve.name}\n{text}"
 
     def _dress(self, ax: Axes, whole: AlertCurve) -> None:
         from matplotlib.ticker import StrMethodFormatter
@@ -308,13 +279,16 @@ class GainsDisplay(ScoredDisplay):
             f"{counted(whole.n_positive, 'positive')} among "
             f"{counted(whole.n_rows, 'row')}"
         )
-        ax.set_xlabel("cases opened, the highest scores first")
+        ax.set_xlabel("cases reviewed, the highest scores first")
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         ax.set_xlim(0, whole.n_rows)
         if self.opened is not None:
             ax.axvline(self.opened, color=GREY, linewidth=0.8, zorder=0)
         if self.kind == "lift":
-            ax.set(ylabel="times as many as in any order", title=f"Lift, {counts}")
+            ax.set(
+                ylabel="lift: positives relative to a random order",
+                title=f"Lift, {counts}",
+            )
             ax.set_ylim(bottom=0)
             dress(ax, "upper right")
             return

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from aucmax.margin.margin_certificate import MarginCurve
     from aucmax.margin.scorecard import Scorecard
 
-_LARGEST_RATIO_ON_A_LINEAR_AXIS = 20.0  # of the largest nu_pos to the smallest
+_MAX_LINEAR_RATIO = 20.0  # of the largest nu_pos to the smallest
 
 
 @dataclass(frozen=True)
 class ScorecardDisplay(Drawing):
-    """The picture that :func:`scorecard` has drawn, with its `figure_` and `ax_`."""
+    """The result of :func:`scorecard`."""
 
     ax_: Axes
     bars_: list[Patch]  # from top to bottom
@@ -85,33 +85,21 @@ def scorecard(
 
 @dataclass(frozen=True)
 class MarginCurveDisplay(Drawing):
-    """What :func:`margin_curve` has drawn.
-
-    Attributes
-    ----------
-    figure_, ax_
-        The figure and the axes drawn on.
-    line_ : matplotlib.lines.Line2D
-        The solved points, joined.
-    best_ : matplotlib.lines.Line2D
-        The mark at the lowest point.
-    envelope_ : matplotlib collection
-        The region where the curve is proven not to be.
-    """
+    """The result of :func:`margin_curve`."""
 
     ax_: Axes
     line_: Line2D
-    best_: Line2D
-    envelope_: FillBetweenPolyCollection
+    best_: Line2D  # the mark at the lowest point
+    envelope_: FillBetweenPolyCollection  # the curve is proven not to be there
 
 
 @documented
 def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDisplay:
-    r"""Draw :math:`\hat\gamma(\nu^+)`, its lowest point, and what is proven below it.
+    r"""Draw :math:`\hat\gamma(\nu^+)`, its lowest point, and the region proven empty.
 
-    Points are where the reduction was solved. The curve between them is not known, but
-    it does not enter the shaded region, so no point of it is lower than the mark by
-    more than the gap that is seen there.
+    Points are where the reduction was solved. Between them the curve is unknown, but it
+    does not enter the shaded region: the visible gap below the mark bounds how much
+    lower it can be.
 
     Parameters
     ----------
@@ -154,9 +142,9 @@ def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDi
         alpha=0.2,
         linewidth=0,
         zorder=1,
-        label="proven: the curve is not here",
+        label="proven: no point of the curve here",
     )
-    if curve.nu_pos[-1] > _LARGEST_RATIO_ON_A_LINEAR_AXIS * curve.nu_pos[0] > 0.0:
+    if curve.nu_pos[-1] > _MAX_LINEAR_RATIO * curve.nu_pos[0] > 0.0:
         ax.set_xscale("log")
     ax.set_ylim(bottom=bottom)
     ax.set_xlabel(rf"$\nu^+$   ($\nu^- = \nu / \nu^+$, $\nu$ = {curve.nu:.4g})")
@@ -166,7 +154,7 @@ def margin_curve(curve: MarginCurve, *, ax: Axes | None = None) -> MarginCurveDi
 
 
 def _bottom(curve: MarginCurve) -> float:
-    """Return where to cut the shaded region, a little below the lowest bound of use."""
+    """Return where to cut the shaded region: slightly below the lowest useful bound."""
     lowest, highest = float(curve.gamma_hat.min()), float(curve.gamma_hat.max())
     height = max(highest - lowest, 0.05 * abs(lowest), 1e-12)
     if curve.lower_bound.size:

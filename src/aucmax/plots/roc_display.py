@@ -22,9 +22,9 @@ from aucmax.metrics import (
     roc_points,
 )
 from aucmax.plots._display import (
+    GREY,
     REFERENCE,
     ScoredDisplay,
-    axes_or_new,
     counted,
     dress,
     line_style,
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
 
-_MAX_POINTS = 1000  # of a curve; a screen shows no more
+_MAX_POINTS = 1000  # per curve; a screen shows no more
 # finer on the left, where curves are steep
 _BAND_GRID = np.linspace(0.0, 1.0, 201) ** 2
 _OURS = "aucmax.roc_curve"  # marks our lines, so that the next takes the next colour
 
 Window = tuple[float, float, float, float]
 
-_WIDEST_RANGE = 0.25  # of false positive rates that is worth an inset
-_CLOSE = 0.05  # curves that are nowhere farther apart hide each other
-_STEEP = 0.9  # a curve that is up here by the widest range hides in the corner
+_MAX_RANGE = 0.25  # widest range of false positive rates that gets an inset
+_CLOSE = 0.05  # curves that are never farther apart hide each other
+_STEEP = 0.9  # a curve that reaches this height within the range hides in the corner
 _ZOOM_GRID = np.linspace(0.0, 1.0, 501)
-# where the lower right half is free, in parts of the axes
+# in parts of the axes: the lower right half is free
 _INSET = (0.46, 0.1, 0.5, 0.46)
 
 
@@ -95,23 +95,7 @@ def roc_curve(
 
 @dataclass(frozen=True)
 class ROCCurve:
-    """One curve and the numbers that belong to it.
-
-    Attributes
-    ----------
-    name : str or None
-        What the legend calls it.
-    points : aucmax.metrics.ROCPoints
-        The curve, thinned to at most 1000 points.
-    auc : float
-        Area under the whole, unthinned, curve.
-    interval : aucmax.metrics.AUCInterval or None
-        DeLong's interval of the area.
-    band : aucmax.metrics.ROCBand or None
-        Pointwise band of the curve.
-    partial_auc : float or None
-        Share of the area over the range of false positive rates, 1 if perfect there.
-    """
+    """One curve, thinned to at most 1000 points, with its exact areas."""
 
     name: str | None
     points: ROCPoints
@@ -122,7 +106,7 @@ class ROCCurve:
 
     @property
     def label(self) -> str:
-        """What the legend says: the name, the AUC and the partial AUC."""
+        """The text of the legend: the name, the AUC and the partial AUC."""
         area = f"AUC {self.auc:.3f}"
         if self.interval is not None:
             area += f" [{self.interval.low:.3f}, {self.interval.high:.3f}]"
@@ -134,7 +118,7 @@ class ROCCurve:
 @documented
 @dataclass(eq=False, repr=False)
 class ROCCurveDisplay(ScoredDisplay):
-    """ROC curves, drawn in the manner of scikit-learn's displays.
+    """ROC curves, with the interface of scikit-learn's displays.
 
     Parameters
     ----------
@@ -143,7 +127,11 @@ class ROCCurveDisplay(ScoredDisplay):
     fpr_range : pair of float, optional
         Range of false positive rates to shade.
     title : str, optional
-        What stands above the picture.
+        Title of the picture.
+    zoom : bool, optional
+        Whether to draw the inset; by default only where curves hide each other.
+    curve_kwargs : mapping, optional
+        Passed on to matplotlib's ``plot``; replaces our colours and styles.
 
     Attributes
     ----------
@@ -163,6 +151,9 @@ class ROCCurveDisplay(ScoredDisplay):
     _: KW_ONLY
     fpr_range: Sequence[float] | None = None
     title: str | None = None
+    zoom: bool | None = None
+    curve_kwargs: Mapping[str, Any] | None = None
+    _size = (5.8, 5.4)
 
     @classmethod
     def from_predictions(
@@ -187,10 +178,6 @@ class ROCCurveDisplay(ScoredDisplay):
             Range of false positive rates to shade and to take the partial AUC over.
         confidence : float or None
             Coverage of interval and band; None draws neither.
-        zoom : bool, optional
-            Whether to draw the inset; by default where it shows what else is hidden.
-        curve_kwargs : mapping, optional
-            Passed on to matplotlib's ``plot``, over our choice of colour and style.
         """
         rows: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
 
@@ -213,45 +200,30 @@ class ROCCurveDisplay(ScoredDisplay):
         n_positive = int(is_positive.sum())
         n_negative = is_positive.size - n_positive
         counts = f"{counted(n_positive, 'positive')}, {counted(n_negative, 'negative')}"
-        display = cls(curves, fpr_range=fpr_range, title=f"ROC, {counts}")
-        return display.plot(ax, curve_kwargs=curve_kwargs, zoom=zoom)
+        return cls(
+            curves,
+            fpr_range=fpr_range,
+            title=f"ROC, {counts}",
+            zoom=zoom,
+            curve_kwargs=curve_kwargs,
+        ).plot(ax)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        curve_kwargs: Mapping[str, Any] | None = None,
-        zoom: bool | None = None,
-    ) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; a new figure by default. Axes that already show ROC curves
-            of aucmax get these in further colours.
-        curve_kwargs : mapping, optional
-            Passed on to matplotlib's ``plot``, over our choice of colour and style.
-        zoom : bool, optional
-            Whether to draw the inset; by default where it shows what else is hidden.
-        """
-        self.ax_ = ax = axes_or_new(ax, 5.8, 5.4)
+    def _draw(self, ax: Axes) -> None:
         n_drawn = sum(line.get_gid() == _OURS for line in ax.get_lines())
         self.chance_level_: Line2D | None = None
         if not n_drawn:
             (self.chance_level_,) = ax.plot((0, 1), (0, 1), **REFERENCE)
         self.band_: list[FillBetweenPolyCollection] = []
         lines = [
-            self._draw_curve(curve, n_drawn + k, curve_kwargs or {})
-            for k, curve in enumerate(self.curves)
+            self._draw_curve(curve, n_drawn + k) for k, curve in enumerate(self.curves)
         ]
         self.line_: Line2D | list[Line2D] = lines[0] if len(lines) == 1 else lines
         self.shade_: Rectangle | None = self._shade()
         window = None
-        if zoom is not False:
+        if self.zoom is not False:
             points = [curve.points for curve in self.curves]
             window = _zoom_window(points, self.fpr_range)
-        if zoom and window is None:
+        if self.zoom and window is None:
             window = (0.0, 0.25, 0.0, 1.01)
         self.inset_: Axes | None = None if window is None else _draw_inset(ax, window)
         ax.set(
@@ -264,12 +236,10 @@ class ROCCurveDisplay(ScoredDisplay):
         if self.title is not None:
             ax.set_title(self.title)
         dress(ax, "lower right" if window is None else "below")
-        return self
 
-    def _draw_curve(
-        self, curve: ROCCurve, place: int, curve_kwargs: Mapping[str, Any]
-    ) -> Line2D:
-        style = {**line_style(place), "label": plain(curve.label), **curve_kwargs}
+    def _draw_curve(self, curve: ROCCurve, place: int) -> Line2D:
+        style = {**line_style(place), "label": plain(curve.label)}
+        style |= self.curve_kwargs or {}
         fpr, tpr = curve.points.fpr, curve.points.tpr
         (line,) = self.ax_.plot(fpr, tpr, gid=_OURS, zorder=3, **style)
         if curve.band is not None:
@@ -304,11 +274,11 @@ def _zoom_window(
     )
     if fpr_range is not None and fpr_range[1] - fpr_range[0] < 1.0:
         low, high = fpr_range
-        return _around(curves, low, high) if high - low <= _WIDEST_RANGE else None
-    at_end = heights[:, _ZOOM_GRID <= _WIDEST_RANGE][:, -1]
+        return _around(curves, low, high) if high - low <= _MAX_RANGE else None
+    at_end = heights[:, _ZOOM_GRID <= _MAX_RANGE][:, -1]
     if at_end.min() >= _STEEP:
         reached = _ZOOM_GRID[np.argmax(heights.min(axis=0) >= 0.98)]
-        return _around(curves, 0.0, float(np.clip(1.2 * reached, 0.02, _WIDEST_RANGE)))
+        return _around(curves, 0.0, float(np.clip(1.2 * reached, 0.02, _MAX_RANGE)))
     spread: FloatArray = np.ptp(heights, axis=0)
     if len(curves) > 1 and 0 < spread.max() <= _CLOSE:
         centre = float(_ZOOM_GRID[np.argmax(spread)])
@@ -325,7 +295,7 @@ def _around(curves: Sequence[ROCPoints], low: float, high: float) -> Window:
 
 
 def _draw_inset(ax: Axes, window: Window) -> Axes:
-    """Draw the lines of the axes once more, within a window, in the free half."""
+    """Draw the lines of the axes again, within a window, in the free half."""
     left, right, bottom, top = window
     inset = ax.inset_axes(_INSET, xlim=(left, right), ylim=(bottom, top), zorder=5)
     for line in ax.get_lines():
@@ -337,6 +307,10 @@ def _draw_inset(ax: Axes, window: Window) -> Axes:
             linewidth=line.get_linewidth(),
             zorder=line.get_zorder(),
         )
+    title = inset.set_title(f"enlarged: FPR {left:g} to {right:g}", fontsize="x-small")
+    title.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1})
     inset.tick_params(labelsize="x-small")
-    ax.indicate_inset_zoom(inset, edgecolor="#767676")
+    # a frame without lines to the inset, which would cross the curves
+    bounds = (left, bottom, right - left, top - bottom)
+    ax.indicate_inset(bounds, edgecolor=GREY, linestyle="dotted", zorder=4)
     return inset

@@ -1,8 +1,6 @@
-"""Half the squared Euclidean norm, with or without bounds, and the ball of the norm."""
+"""Half the squared Euclidean norm, and the ball of the norm."""
 
 from dataclasses import dataclass
-
-import numpy as np
 
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.projections import euclidean_norm
@@ -36,40 +34,6 @@ class L2:
             return constant - norm * norm / 2.0
         distance = constant / norm  # of the origin from where the line is 0
         return distance * distance / 2.0
-
-
-@dataclass(frozen=True)
-class BoundedL2:
-    r"""Half the squared norm, with the last weights bounded to be nonnegative.
-
-    .. math:: \Omega(w) = \tfrac12 \|w\|^2 \text{ if } w_j \ge 0
-              \text{ for } j \ge \text{first}, \text{ else } \infty
-    """
-
-    first_bounded: int = 0  # all weights from here on are bounded
-
-    def value(self, parameters: FloatArray) -> float:
-        """Return half the squared norm, or infinity."""
-        if (parameters[self.first_bounded :] < 0.0).any():
-            return np.inf
-        return L2().value(parameters)
-
-    def gradient(self, parameters: FloatArray) -> FloatArray:
-        """Return the parameters themselves."""
-        return parameters
-
-    def prox(self, point: FloatArray, step: float) -> FloatArray:
-        """Shrink the point, and set bounded weights below 0 to 0."""
-        shrunk = L2().prox(point, step)
-        np.maximum(shrunk[self.first_bounded :], 0, out=shrunk[self.first_bounded :])
-        return shrunk
-
-    def lower_bound(self, constant: float, slope: FloatArray) -> float:
-        """Return the minimum of the price plus the positive part of a line."""
-        # a bounded weight stays 0 where the line rises with it
-        falling = slope.copy()
-        np.minimum(falling[self.first_bounded :], 0, out=falling[self.first_bounded :])
-        return L2().lower_bound(constant, falling)
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,8 @@ class BoundPairLogistic(BoundRisk):
             unit = self._unit(factors)
             sums.fill_in(unit, *out)
             return unit * sums.loss, sums
-        is_done = self._pair_by_pair(scores, factors, out)
+        settings = self._width, factors, self._n_jobs
+        is_done = self._few is not None and self._few.fill_in(scores, *settings, out)
         if is_done and not with_value:
             return 0.0, None
         return self._sweep(scores, factors, None if is_done else out, with_value), None
@@ -226,17 +227,6 @@ class BoundPairLogistic(BoundRisk):
             for result, sums_of_parts in zip(out, found, strict=True):
                 result[:] = sums_of_parts
         return value
-
-    def _pair_by_pair(
-        self, scores: FloatArray, factors: FloatArray, out: Derivatives
-    ) -> bool:
-        """Fill in both derivatives if pairs are few; return whether they are."""
-        if self._few is None:
-            return False
-        if not hasattr(self._of_thread, "few"):
-            self._of_thread.few = self._few.buffers()
-        settings = self._width, factors, self._of_thread.few, self._n_jobs
-        return self._few.fill_in(scores, *settings, out)
 
     def _over_a_grid(self, scores: FloatArray) -> GridSums | None:
         """Return the sums over all pairs of weight 1, if they need no sort."""

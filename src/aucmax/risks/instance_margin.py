@@ -4,13 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from aucmax._core.validation import BoolArray, FloatArray
-from aucmax.risks._pairs.class_rows import SmoothChoice, split_classes
+from aucmax._core.validation import FloatArray
+from aucmax.risks._pairs.class_rows import SmoothChoice
 from aucmax.risks._pairs.margin_rows import (
     BoundMargin,
-    Lowest,
     MarginRisk,
     checked_nu,
     half_difference_of_means,
@@ -98,47 +96,3 @@ class BoundInstanceMargin(BoundMargin):
 
 
 InstanceMargin._bound = BoundInstanceMargin
-
-
-class InstanceMargins:
-    """Means of the smallest positives and largest negatives, for many sizes at once.
-
-    Sorts each class once; then each size costs O(log n_rows). Sizes are weights, above
-    0 and at most that of the class, and may be fractional.
-    """
-
-    def __init__(
-        self,
-        scores: FloatArray,
-        labels: BoolArray,
-        sample_weight: FloatArray | None = None,
-    ) -> None:
-        self._positive, self._negative = (
-            Lowest.of(own.with_scores(scores))
-            for own in split_classes(labels, sample_weight)
-        )
-
-    def mean_smallest_positive(self, nu_pos: ArrayLike) -> FloatArray:
-        """Return the mean of the positives of smallest score that weigh `nu_pos`."""
-        return self._positive.mean(_checked_nus(nu_pos, self._positive, "positive"))
-
-    def mean_largest_negative(self, nu_neg: ArrayLike) -> FloatArray:
-        """Return the mean of the negatives of largest score that weigh `nu_neg`."""
-        return -self._negative.mean(_checked_nus(nu_neg, self._negative, "negative"))
-
-    def smallest_positive_threshold(self, nu_pos: ArrayLike) -> FloatArray:
-        """Return the largest score that has a share in that mean of positives."""
-        nus = _checked_nus(nu_pos, self._positive, "positive")
-        return self._positive.threshold(nus)
-
-    def largest_negative_threshold(self, nu_neg: ArrayLike) -> FloatArray:
-        """Return the smallest score that has a share in that mean of negatives."""
-        nus = _checked_nus(nu_neg, self._negative, "negative")
-        return -self._negative.threshold(nus)
-
-
-def _checked_nus(nus: ArrayLike, lowest: Lowest, name: str) -> FloatArray:
-    array, total = np.asarray(nus, dtype=np.float64), lowest.total_weight
-    for nu in (array.min(initial=total), array.max(initial=total)):
-        checked_nu(f"nu_{name[:3]}", float(nu), f"{name}s", total)
-    return np.minimum(array, total)

@@ -129,23 +129,15 @@ class PairLogistic(BaseEstimator):
         labels: ArrayLike,
         sample_weight: ArrayLike | None = None,
         queries: ArrayLike | None = None,
-    ) -> BoundPairLogistic:
-        """Return the risk of these rows: see :meth:`Risk.bind`.
-
-        Labels have two or more levels, ordered as numbers or strings are. Raises
-        NotEnoughClassesError if there is no query with rows of two levels.
-        """
-        return self.bind_with_width(labels, sample_weight, queries)
-
-    def bind_with_width(
-        self,
-        labels: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        queries: ArrayLike | None = None,
         *,
         width: float = 1.0,
     ) -> BoundPairLogistic:
-        """Bind with distances of scores in units of `width`."""
+        """Return the risk of these rows: see :meth:`Risk.bind`.
+
+        Labels have two or more levels, ordered as numbers or strings are; `width` is
+        the unit of distances of scores. Raises NotEnoughClassesError if no query has
+        rows of two levels.
+        """
         self._check_parameters()
         levels, codes = check_levels(labels, "labels")
         self._check_levels(levels)

@@ -120,7 +120,7 @@ class BoundPairSigmoid(BoundRisk):
             n_jobs=risk.n_jobs,
         )
         codes = None if self.queries is None else self.queries.codes
-        self._pairs = logistic.bind_with_width(
+        self._pairs = logistic.bind(
             self.labels, self.sample_weight, codes, width=float(risk.tau)
         )
 

@@ -24,11 +24,10 @@ class BoundPerQuery(BoundRisk):
 
     .. math:: R(s) = \frac{1}{|Q|} \sum_{q \in Q} R_q(s_q)
 
-    where :math:`Q` are the queries with positives and negatives, which all count the
-    same; row weights act within a query. A query with one class contributes nothing;
-    `n_skipped` of the `n_queries` queries do not. Costs one sort of all scores, and a
-    sweep over each query. Kernels have a margin of 1, so scores are divided by
-    `margin`.
+    where :math:`Q` are the queries with positives and negatives, of equal weight; row
+    weights act within a query. The other `n_skipped` of the `n_queries` queries
+    contribute nothing. Costs one sort of all scores, and a sweep over each query.
+    Kernels have a margin of 1, so scores are divided by `margin`.
     """
 
     least_value = 0.0
@@ -74,8 +73,8 @@ class BoundPerQuery(BoundRisk):
     def smoothed(self, scores: FloatArray, width: float) -> Support:
         """Return a line below the risk whose slope is the smoothed risk's gradient.
 
-        The kinks of the hinges are rounded off. The choice of rows is not, unlike that
-        of one large query: it is over few rows of each of many queries.
+        The kinks of the hinges are rounded off, but the choice of rows is not: it is
+        among few rows of each of many queries.
         """
         self.require_smooth()
         value, slope, offset = self._first_rows(scores).support(width / self._margin)
@@ -94,8 +93,8 @@ class BoundPerQuery(BoundRisk):
     ) -> IntArray:
         """Draw rows of some queries, about `rows_per_class` of each class.
 
-        Pairs are those of one query, so that few queries say more than few rows of
-        each. A large one gives no more rows than its pairs need.
+        Pairs are within queries, so all rows of few queries have more pairs than few
+        rows of each; large queries are thinned.
         """
         counted = np.arange(self.labels.size)
         if self.sample_weight is not None:

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from aucmax._core.validation import FloatArray
-from aucmax.regularizers import ProximalRegularizer
+from aucmax.regularizers.regularizer import ProximalRegularizer
 from aucmax.risks import BoundRisk
 from aucmax.solvers.choice import SOLVERS
 from aucmax.solvers.cuts import Cuts

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from aucmax._core.products import product
-from aucmax._core.row_matrix import as_row_matrix
+from aucmax._core.row_matrix import as_row_matrix, product
 from aucmax._core.validation import FloatArray
 from aucmax.regularizers.regularizer import QuadraticRegularizer
 from aucmax.risks.contract import Support

@@ -1,6 +1,7 @@
-"""Decide what a column holds: numbers, dates, categories, or nothing of use."""
+"""Decide whether a column holds numbers, dates, categories or nothing useful."""
 
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -16,32 +17,42 @@ from aucmax.tables._column_types import (
     reject_infinities,
 )
 
-# below this many rows "all values differ" says nothing
+# below this many rows it means nothing that all values differ
 _FEW_ROWS = 20
 
 # strings that nearly all differ are names or keys
 _KEY_SHARE = 0.9
 
-# cells to look at, and the share to be read among them, before all are read
+# sample of cells, and the share that must be readable before all cells are read
 _SAMPLE = 1000
 _PROMISING = 0.5
 
-# names that row counters go by; the empty one is an index written without a header
+# names of row counters; an index without a header has an empty one
 _COUNTER_NAME = re.compile(
     r"|#|n[or]|index|unnamed: ?0|column_1|id|.*[_ ]id|row([_ ]?(id|number|n[or]))?"
 )
 
 
+# the summary of notes of one kind about several columns
+NOTE_SUMMARIES = {
+    "strays": "{n} columns of numbers or dates have other cells, which count as "
+    "missing: {names}",
+    "month first": "dates are read with the month first in {n} columns: {names}; write "
+    "them year first (2024-01-31) if that is wrong",
+    "rare": "{n} columns have rare categories, which share one indicator: {names}",
+}
+
+
 class ColumnDecision(NamedTuple):
-    """A learned column, or None and the reason, and notes for the user."""
+    """A learned column, or None and the reason, and notes by their kind."""
 
     column: Column | None
     reason: str = ""
-    notes: tuple[str, ...] = ()
+    notes: Mapping[str, str] = {}
 
 
 def has_many_words(column: Column, max_categories: int) -> bool:
-    """Whether a column of words has more of them than it may have indicators."""
+    """Return whether a column has more categories than indicators."""
     return (
         isinstance(column, Category)
         and column.has_other
@@ -55,10 +66,7 @@ def learn_column(
     min_frequency: int,
     decimal_comma: bool | None = None,
 ) -> ColumnDecision:
-    """Learn the kind of one column from its training cells.
-
-    Numbers may have been written in a file with a `decimal_comma`, or not.
-    """
+    """Learn the type of a column; `decimal_comma` is that of its file, if known."""
     if not _cell_values.is_plain(series):
         return ColumnDecision(None, f"its cells are of type {series.dtype}")
     if series.null_count() == len(series):
@@ -77,7 +85,7 @@ def learn_column(
 def _learn_written_values(
     series: pl.Series, decimal_comma: bool
 ) -> ColumnDecision | None:
-    """Learn numbers or dates that are written as text; None if they are neither."""
+    """Learn numbers or dates that are strings; None if they are neither."""
     filled = series.drop_nulls()
     # a column that fails on a sample by far is not worth reading whole
     sample = filled.gather_every(max(1, len(filled) // _SAMPLE))
@@ -110,7 +118,7 @@ def _learn_number(
     note = _cell_values.settle_strays(series, cells, "numbers")
     is_duration = _cell_values.is_duration(series)
     column = Number.learn(series.name, values, decimal_comma, is_duration)
-    return ColumnDecision(column, notes=(note,) if note else ())
+    return ColumnDecision(column, notes={"strays": note} if note else {})
 
 
 def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
@@ -124,7 +132,7 @@ def _is_row_counter(name: str, values: NDArray[np.float64]) -> bool:
 
 
 def regional_format(series: pl.Series) -> str | None:
-    """Return the first regional date format that reads the most cells, if any does."""
+    """Return the regional date format that reads the most cells, if any does."""
     sample = _cell_values.read_texts(series).drop_nulls().unique(maintain_order=True)
     counts = {
         date_format: len(parsed) - parsed.null_count()
@@ -141,14 +149,15 @@ def _learn_date(
     column = Date.learn(series.name, cells.values, regional)
     if not column.parts:
         return _learn_category(series, 1, 1)
-    notes = [_cell_values.settle_strays(series, cells, "dates")]
+    strays = _cell_values.settle_strays(series, cells, "dates")
+    notes = {"strays": strays} if strays else {}
     if regional is not None and _is_ambiguous(series, regional):
-        notes.append(
+        notes["month first"] = (
             f"column {series.name!r}: dates such as {series.drop_nulls()[0]!r} are "
             "read with the month first; write them year first (2024-01-31) if that is "
             "wrong"
         )
-    return ColumnDecision(column, notes=tuple(note for note in notes if note))
+    return ColumnDecision(column, notes=notes)
 
 
 def _is_ambiguous(series: pl.Series, regional: str) -> bool:
@@ -171,18 +180,21 @@ def _learn_category(
     if len(filled) >= _FEW_ROWS and n_distinct > _KEY_SHARE * len(filled):
         return ColumnDecision(
             None,
-            f"its texts look like names or keys ({n_distinct} different ones in "
+            f"its strings look like names or keys ({n_distinct} different ones in "
             f"{len(filled)} rows)",
         )
     column = Category.learn(series.name, words, max_categories, min_frequency)
     if not column.categories:
         # a handful of rows, all different: nothing repeats, so nothing can be learned
-        return ColumnDecision(None, f"none of its texts occurs in {min_frequency} rows")
+        return ColumnDecision(
+            None, f"none of its strings occurs in {min_frequency} rows"
+        )
     n_other = n_distinct - len(column.categories)
     if n_other <= 1:
         return ColumnDecision(column)
     note = (
-        f"column {series.name!r} has {n_distinct} different texts: the "
-        f"{len(column.categories)} most frequent are kept, the others share one"
+        f"column {series.name!r} has {n_distinct} categories: the "
+        f"{len(column.categories)} most frequent have an indicator each, the others "
+        "share one"
     )
-    return ColumnDecision(column, notes=(note,))
+    return ColumnDecision(column, notes={"rare": note})

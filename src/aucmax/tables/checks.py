@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from aucmax._core.docstrings import documented
+from aucmax.datasets.column_names import list_names
 from aucmax.metrics import roc_auc_score
 from aucmax.tables._cell_values import (
     REGIONAL_DATE_FORMATS,
@@ -32,56 +33,69 @@ _FEW_POSITIVES = 10
 # unique integers name rows if there are this many of them, or if they skip few
 _MANY_ROWS = 100
 _WIDEST_COUNTER = 3
-# below this many rows "all values differ" says nothing
+# below this many rows it means nothing that all values differ
 _FEW_ROWS = 20
 # cells that decide the type of a text column
 _SAMPLE = 1000
-# copies that are rarer than this are no matter
+# a smaller share of copied rows is ignored
 _RARE_COPIES = 0.01
-_SHOWN_COLUMNS = 5  # and leaks, each with a notice of its own
+
+# the summary of several columns of one kind
+_SUMMARIES = {
+    "identifier": "{n} columns are different in every row: {names}; leave out those "
+    "that identify rows",
+    "leak": "{n} columns alone rank the target almost perfectly (AUC above 0.99 in "
+    "every fold): {names}. Probably leaks: leave out those that are not known before "
+    "the target. Of many columns on few rows, some do so by chance",
+    "constant": "{n} columns have one value in all training rows of a fold: {names}, "
+    "so a model cannot learn from them there",
+}
 
 
 @documented
 @dataclass(frozen=True)
 class TableNotice:
-    """Something to look at before a result is believed.
+    """A problem of a table to look at before trusting a result.
 
     Attributes
     ----------
     kind : str
         "leak", "identifier", "copies", "few positives" or "constant".
     text : str
-        One sentence.
+        One line, with the number of columns or rows.
     columns : tuple of str
-        The columns that it is about.
+        The columns concerned.
+    details : tuple of str
+        One line per column, if there are several.
     """
 
     kind: str
     text: str
     columns: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it in simple values for JSON."""
-        return {**asdict(self), "columns": list(self.columns)}
+        """Return the notice in simple values for JSON."""
+        return {**asdict(self), "columns": [*self.columns], "details": [*self.details]}
 
 
 @documented
 def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
-    """Look for what makes a cross-validation say too much.
+    """Find problems that make a cross-validation too optimistic; one notice per kind.
 
-    - A column that alone ranks the rows of every test fold with an AUC above 0.99, by
-      its values, or by what training rows say of its categories.
-    - A column that names the rows: strings that all differ, or whole numbers that do.
-    - Test rows that have an exact copy among the training rows, unless the table is so
-      coarse that copies are to be expected.
-    - A column that is the same in all training rows of a fold, and not in all rows.
+    - Leaks: columns that alone rank the rows of every test fold with an AUC above 0.99,
+      by their values, or by the share of positives per category in the training rows.
+    - Identifiers: columns of strings or of whole numbers that differ in every row.
+    - Copies: test rows that are equal to a training row, unless the table is so coarse
+      that copies are to be expected.
+    - Columns that are constant in all training rows of a fold, but not in all rows.
     - Test folds with fewer than ten positive rows.
 
-    Costs about a sort per column. Of a sparse matrix only columns that can rank at all
-    are looked at, those that are filled in nearly all rows of a class.
+    Costs about a sort per column. In a sparse matrix, only columns that are filled in
+    nearly all rows of a class are checked: no other can rank well.
 
     Parameters
     ----------
@@ -107,26 +121,30 @@ def check_table(X: Any, labels: Any, folds: Folds) -> list[TableNotice]:
     table = as_table(X)
     positive = np.asarray(labels, dtype=bool)
     if isinstance(table, pl.DataFrame):
-        of_columns = list(_frame_notices(table, positive, folds))
+        found = list(_check_frame(table, positive, folds))
     else:
         # a single large index makes as many columns: only filled ones take memory
         numbers, places = np.unique(table.indices, return_inverse=True)
         shape = table.shape[0], numbers.size
         table = sparse.csr_array((table.data, places, table.indptr), shape=shape)
-        of_columns = list(_sparse_notices(table, numbers, positive, folds))
-    leaks = [notice for notice in of_columns if notice.kind == "leak"][_SHOWN_COLUMNS:]
-    more = TableNotice(
-        "leak",
-        f"{len(leaks)} more columns alone rank the target almost perfectly; of many "
-        "columns on few rows some do so by chance",
-        tuple(name for notice in leaks for name in notice.columns),
-    )
+        found = list(_check_sparse(table, numbers, positive, folds))
     return [
         *_few_positives(positive, folds),
-        *(notice for notice in of_columns if notice not in leaks),
-        *[more] * bool(leaks),
+        *_by_kind(found),
         *_copies(table, folds),
     ]
+
+
+def _by_kind(found: Sequence[tuple[str, str, str]]) -> Iterator[TableNotice]:
+    """Join kinds, columns and texts into one notice per kind."""
+    for kind, summary in _SUMMARIES.items():
+        columns = tuple(name for one, name, _ in found if one == kind)
+        texts = tuple(text for one, _, text in found if one == kind)
+        if len(texts) == 1:
+            yield TableNotice(kind, texts[0], columns)
+        elif texts:
+            text = summary.format(n=len(columns), names=list_names(columns))
+            yield TableNotice(kind, text, columns, texts)
 
 
 def _few_positives(positive: NDArray[np.bool_], folds: Folds) -> Iterator[TableNotice]:
@@ -136,44 +154,39 @@ def _few_positives(positive: NDArray[np.bool_], folds: Folds) -> Iterator[TableN
             "few positives",
             f"{sum(counts)} positive rows are few for {len(folds)} "
             f"fold{'s' if len(folds) > 1 else ''}: one of them has {min(counts)}, so "
-            "intervals are wide and close models cannot be told apart",
+            "intervals are wide and similar models cannot be distinguished",
         )
 
 
-def _frame_notices(
+def _check_frame(
     frame: pl.DataFrame, positive: NDArray[np.bool_], folds: Folds
-) -> Iterator[TableNotice]:
-    constant = []
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the kind of each problem, its column and a text."""
     for series in filter(is_plain, frame.iter_columns()):
         values, kind = _numbers(series)
         if _is_constant(values):
             continue
+        name = series.name
         if _names_rows(values, kind):
-            yield TableNotice(
-                "identifier",
-                f"column {series.name!r} is different in every row, so it may be an "
-                "identifier; leave it out if it names rows",
-                (series.name,),
+            text = (
+                f"column {name!r} is different in every row, so it may be an "
+                "identifier; leave it out if it identifies rows"
             )
+            yield "identifier", name, text
         if (auc := _lone_auc(values, kind, positive, folds)) > _LEAK_AUC:
-            yield _leak(repr(series.name), auc, series.name)
+            yield "leak", name, _leak_text(repr(name), auc)
         if any(_is_constant(values[train]) for train, _ in folds):
-            constant.append(series.name)
-    if constant:
-        shown = ", ".join(map(repr, constant[:_SHOWN_COLUMNS]))
-        more = len(constant) - _SHOWN_COLUMNS
-        yield TableNotice(
-            "constant",
-            f"column{'s' if len(constant) > 1 else ''} {shown}"
-            f"{f' and {more} more' if more > 0 else ''}: one value in all training "
-            "rows of a fold, so a model cannot learn from it there",
-            tuple(constant),
-        )
+            text = (
+                f"column {name!r} has one value in all training rows of a fold, so a "
+                "model cannot learn from it there"
+            )
+            yield "constant", name, text
 
 
-def _sparse_notices(
+def _check_sparse(
     matrix: sparse.csr_array, numbers: Rows, positive: NDArray[np.bool_], folds: Folds
-) -> Iterator[TableNotice]:
+) -> Iterator[tuple[str, str, str]]:
+    """Yield leaks as `_check_frame` does."""
     columns = matrix.tocsc()
     columns.eliminate_zeros()
     # zeros of both classes are ties, which keep the AUC below 1 - half their product
@@ -185,34 +198,32 @@ def _sparse_notices(
     for j in np.flatnonzero(can_rank):
         values = columns[:, [j]].toarray().ravel()
         if (auc := _lone_auc(values, "number", positive, folds)) > _LEAK_AUC:
-            yield _leak(f"number {numbers[j] + 1}", auc, f"x{numbers[j]}")
+            yield "leak", f"x{numbers[j]}", _leak_text(f"number {numbers[j] + 1}", auc)
 
 
-def _leak(shown: str, auc: float, name: str) -> TableNotice:
-    return TableNotice(
-        "leak",
+def _leak_text(shown: str, auc: float) -> str:
+    return (
         f"column {shown} alone ranks the target almost perfectly (AUC {auc:.4f} or "
         "more in every fold): probably a leak. Leave it out unless it is known before "
-        "the target is",
-        (name,),
+        "the target"
     )
 
 
 def _numbers(series: pl.Series) -> tuple[Floats, str]:
-    """Return the cells as numbers, missing as NaN: numbers, moments, or mere codes."""
+    """Return the cells as numbers, missing as NaN, and their kind."""
     if series.dtype.is_numeric() or series.dtype == pl.Boolean:
         return _as_floats(series), "number"
     if series.dtype.is_temporal():
         return _as_floats(series.to_physical()), "moment"
-    texts = series.cast(pl.String)
-    sample = texts.drop_nulls().gather_every(max(1, len(texts) // _SAMPLE))
+    text = series.cast(pl.String)
+    sample = text.drop_nulls().gather_every(max(1, len(text) // _SAMPLE))
     if read_numbers(sample).is_mostly_read:
-        return read_numbers(texts).values, "number"
+        return read_numbers(text).values, "number"
     for date_format in (None, *REGIONAL_DATE_FORMATS):
         if read_dates(sample, date_format).is_mostly_read:
-            moments = pl.Series(read_dates(texts, date_format).values)
+            moments = pl.Series(read_dates(text, date_format).values)
             return _as_floats(moments.to_physical()), "moment"
-    return _as_floats(texts.rank("dense")), "category"
+    return _as_floats(text.rank("dense")), "category"
 
 
 def _as_floats(series: pl.Series) -> Floats:
@@ -239,7 +250,7 @@ def _names_rows(values: Floats, kind: str) -> bool:
 def _lone_auc(
     values: Floats, kind: str, positive: NDArray[np.bool_], folds: Folds
 ) -> float:
-    """Smallest AUC of a column over the test folds; 0 if it is not worth a look."""
+    """Return the smallest AUC of a column over the test folds; 0 if below the limit."""
     everyone = np.arange(values.size)
     if not _has_both(positive):
         return 0.0
@@ -263,9 +274,9 @@ def _ranking(
     train: Rows,
     test: Rows,
 ) -> tuple[Floats, float]:
-    """Scores of test rows by one column as training rows have it, and the AUC there.
+    """Return scores of test rows by one column, and the AUC on the training rows.
 
-    For categories the AUC is 1: each would know its own rows.
+    For categories that AUC is not measured and counts as 1.
     """
     if kind == "category":
         codes = np.nan_to_num(values, nan=0.0).astype(np.intp)
@@ -305,13 +316,13 @@ def _copies(
         yield TableNotice(
             "copies",
             f"{n_copies} of {n_tested} test rows have an exact copy among the training "
-            "rows of their fold, so models are partly tested on rows that they know; "
-            "remove copies, or keep them together as a group",
+            "rows of their fold, so the results are too optimistic; remove the copies, "
+            "or keep them together as a group",
         )
 
 
 def _row_marks(table: pl.DataFrame | sparse.csr_array) -> NDArray[Any]:
-    """One number per row, equal for equal rows."""
+    """Return one number per row, equal for equal rows."""
     if isinstance(table, pl.DataFrame):
         plain = [series.name for series in table.iter_columns() if is_plain(series)]
         if not plain:
@@ -322,10 +333,7 @@ def _row_marks(table: pl.DataFrame | sparse.csr_array) -> NDArray[Any]:
 
 
 def _chance_of_equal_rows(table: pl.DataFrame | sparse.csr_array) -> float:
-    """Chance that two rows are equal if their columns have nothing to do with another.
-
-    More copies than that are not a coincidence.
-    """
+    """Return the probability that two rows are equal if columns are independent."""
     if isinstance(table, pl.DataFrame):
         chance = 1.0
         for series in filter(is_plain, table.iter_columns()):

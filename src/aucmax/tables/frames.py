@@ -13,7 +13,7 @@ from aucmax._core.mapped import is_on_disk
 from aucmax._core.sparse_structure import check_sparse_structure
 from aucmax._core.threads import require_polars_threads
 from aucmax._core.validation import reject_unreadable
-from aucmax.datasets.column_names import near_names
+from aucmax.datasets.column_names import list_names, near_names
 from aucmax.datasets.typed_files import usual_integers
 from aucmax.tables.target import Target
 
@@ -108,11 +108,9 @@ def pick_columns(frame: Any, names: Sequence[str]) -> Any:
     present = set(frame.columns)
     missing = [name for name in names if name not in present]
     if missing:
-        shown = ", ".join(repr(name) for name in missing[:5])
-        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
         raise ValueError(
-            f"missing column{'s' if len(missing) > 1 else ''} {shown}{more}; the model "
-            f"was trained with {'them' if len(missing) > 1 else 'it'}."
+            f"missing column{'s' if len(missing) > 1 else ''} {list_names(missing)}; "
+            f"the model was trained with {'them' if len(missing) > 1 else 'it'}."
             f"{near_names(missing[0], frame.columns)}"
         )
     return frame.select(names)
@@ -127,7 +125,7 @@ def as_rows(matrix: Any) -> sparse.csr_array:
         row = int(np.searchsorted(rows.indptr, position, side="right"))
         raise ValueError(
             f"row {row}, feature {int(rows.indices[position]) + 1}: "
-            f"{rows.data[position]} is not usable; leave the feature out of the row or "
-            "put a finite number there."
+            f"{rows.data[position]} is not finite; leave the feature out of the row or "
+            "use a finite number."
         )
     return rows

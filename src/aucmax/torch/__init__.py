@@ -11,7 +11,6 @@ except ModuleNotFoundError as error:
         "card, choose a CPU build of torch first, which is a tenth of the size)."
     ) from error
 
-from aucmax.torch import functional
 from aucmax.torch.epoch import epoch_gradient
 from aucmax.torch.joint_losses import GatheredLoss, ScoreBank
 from aucmax.torch.losses import (
@@ -36,5 +35,4 @@ __all__ = [
     "PartialAUROC",
     "ScoreBank",
     "epoch_gradient",
-    "functional",
 ]

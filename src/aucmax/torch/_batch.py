@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from aucmax._core.validation import FloatArray, IntArray
 
 _SOFT_LABELS = (
-    "Soft labels name no pairs of a positive and a negative: round them, or give the "
-    "certainty as sample_weight."
+    "Soft labels define no pairs of a positive and a negative: round them, and pass "
+    "the certainty as sample_weight."
 )
-_OTHER_CLASSES = "Of other numbers, name the positive one: labels == 1."
+_OTHER_CLASSES = "Compare with the positive class: labels == 1."
 
 
 @dataclass(frozen=True)
 class Column:
-    """The rows of one column that count: with a label, and with any weight."""
+    """The rows of one column that have a label and a positive weight."""
 
     rows: IntArray | slice
     scores: FloatArray
@@ -29,7 +29,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Batch:
-    """Scores of shape (n_rows, n_columns), and all that belongs to them."""
+    """Scores of shape (n_rows, n_columns) with labels, weights and queries."""
 
     scores: FloatArray
     labels: NDArray[Any]
@@ -46,9 +46,9 @@ class Batch:
         check_finite(
             numbers,
             "Logits",
-            f" in call {loss.n_calls} of this loss. The model has not been changed by "
-            "this batch: lower the learning rate, clip the gradients, or look at the "
-            "inputs of this row",
+            f" in call {loss.n_calls} of this loss. This batch has not changed the "
+            "model: lower the learning rate, clip the gradients, or check the inputs "
+            "of this row",
         )
         n_rows = numbers.shape[0]
         return cls(
@@ -60,7 +60,7 @@ class Batch:
         )
 
     def column(self, place: int) -> Column:
-        """Return the rows that count in a column."""
+        """Return the rows of a column that have a label and a weight."""
         labels = self.labels[:, place]
         keep = np.ones(labels.size, dtype=bool)
         if labels.dtype.kind == "f":
@@ -78,7 +78,7 @@ class Batch:
 
 
 def check_tensors(scores: Any, labels: Any) -> None:
-    """Reject tensors of types, shapes or devices that do not fit together."""
+    """Raise if types, shapes or devices do not match."""
     for name, value in (("logits", scores), ("labels", labels)):
         if not isinstance(value, torch.Tensor):
             raise TypeError(f"{name} must be a tensor, got {type(value).__name__}.")
@@ -105,7 +105,7 @@ def check_tensors(scores: Any, labels: Any) -> None:
 
 
 def check_finite(numbers: NDArray[Any], name: str, advice: str) -> None:
-    """Reject numbers that are not finite; name the first row."""
+    """Raise for the first row that is not finite."""
     if not np.isfinite(numbers).all():
         place = np.argwhere(~np.isfinite(numbers))[0].tolist()
         raise ValueError(

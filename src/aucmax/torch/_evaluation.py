@@ -1,7 +1,7 @@
-"""A loss as one step of automatic differentiation, by one of two ways.
+"""A loss as one step of automatic differentiation.
 
-On the processor the sums over all pairs are the library's compiled kernels, which are
-faster there. On other devices, and under a compiler, they are operations on tensors.
+On the CPU the library's compiled kernels sum over all pairs, which is faster there; on
+other devices, and under a compiler, operations on tensors do.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from aucmax.torch._tensor_risk import TensorBatch
 def evaluate(
     loss: Any, scores: torch.Tensor, labels: Any, sample_weight: Any, qid: Any
 ) -> torch.Tensor:
-    """Return the value of a loss, which knows its gradient."""
+    """Return the value of a loss, with its gradient attached."""
     check_tensors(scores, labels)
     if torch.compiler.is_compiling() and loss.form is not None:
         return _within_a_graph(loss, scores, labels, sample_weight, qid)
@@ -24,12 +24,12 @@ def evaluate(
 
 
 def by_kernels(scores: torch.Tensor) -> bool:
-    """Return whether the compiled kernels are at hand where the scores are."""
+    """Return whether the compiled kernels can read the scores."""
     return bool(scores.device.type == "cpu")
 
 
 class PairRisk(torch.autograd.Function):
-    """Value and gradient at once; the gradient is an output, so it has a slope, too."""
+    """Value and gradient; the gradient is an output, so it can be differentiated."""
 
     @staticmethod
     def forward(
@@ -59,7 +59,7 @@ class PairRisk(torch.autograd.Function):
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
-        """Take one batch after the other: each is a sort of its own."""
+        """Evaluate one batch after the other: each needs its own sort."""
         results = []
         for place in range(info.batch_size):
             own = (
@@ -102,14 +102,14 @@ _outside_of_graphs = torch.compiler.disable(_count_and_apply)
 
 
 def _within_a_graph(loss: Any, scores: torch.Tensor, *others: Any) -> torch.Tensor:
-    """Return the loss without a look at any value: NaN where some are not sound."""
+    """Return the loss without reading any value: NaN if some are invalid."""
     with torch.no_grad():
         batch = TensorBatch.of(scores, *others)
         value, gradient, _ = batch.value_and_gradient(loss.form)
-        is_sound = batch.is_sound & batch.covers_a_row(loss.form)
-        value = torch.where(is_sound, value, torch.nan)
+        is_valid = batch.is_valid & batch.covers_a_row(loss.form)
+        value = torch.where(is_valid, value, torch.nan)
     kind = _kind_of(scores)
-    # 0, with the slope that it should have
+    # 0, with the gradient of the loss
     nothing = (gradient.to(kind) * (scores - scores.detach()).to(kind)).sum()
     return value.to(kind) + nothing
 
@@ -117,12 +117,12 @@ def _within_a_graph(loss: Any, scores: torch.Tensor, *others: Any) -> torch.Tens
 def _on_the_device(
     loss: Any, scores: torch.Tensor, *others: Any
 ) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Return value and gradient, or None where some values are not sound."""
+    """Return value and gradient, or None if some values are invalid."""
     batch = TensorBatch.of(scores, *others)
     value, gradient, has_pairs = batch.value_and_gradient(loss.form)
-    flags = torch.stack((batch.is_sound, batch.covers_a_row(loss.form), has_pairs))
-    is_sound, is_covered, has_any = flags.tolist()  # the only wait for the device
-    if not (is_sound and is_covered):
+    flags = torch.stack((batch.is_valid, batch.covers_a_row(loss.form), has_pairs))
+    is_valid, is_covered, has_any = flags.tolist()  # the only wait for the device
+    if not (is_valid and is_covered):
         return None
     loss.n_without_pairs += not has_any
     return value, gradient

@@ -1,4 +1,4 @@
-"""Losses of all pairs by operations on tensors: on any device, and under a compiler."""
+"""Losses over all pairs as tensor operations, for any device and for compilers."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,32 +6,27 @@ from typing import Any
 import torch
 
 from aucmax.risks._pairs.logistic_table import change_of_curvature, coefficients
-from aucmax.torch._tensor_sums import (
-    PairSums,
-    PowerTable,
-    SortedRows,
-    WeightedRows,
-)
+from aucmax.torch._tensor_sums import PairSums, PowerTable, SortedRows, WeightedRows
 
-MAX_SHORTFALL_OF_A_ROW = 1e-9  # that a range may have, being rounded
+MAX_ROW_SHORTFALL = 1e-9  # tolerance for rounded ranges
 _SLOPES, _CURVATURES, _HEIGHTS = range(3)  # rows of the table of coefficients
-_FINE, _PLAIN = 1e-12, 1e-7  # accuracy for float64, and for all else
-_MAX_GAP_AT_A_KINK = 1e-12  # of the largest distance: rounding
+_FINE, _PLAIN = 1e-12, 1e-7  # accuracy for float64, and for other types
+_MAX_KINK_ERROR = 1e-12  # of the largest distance: rounding
 
 
 @dataclass(frozen=True)
 class PairForm:
-    """The loss of a pair, and the pairs that count."""
+    """The loss of a pair, and the pairs that are summed."""
 
     kind: str  # "logistic", "sigmoid" or "hinge"
     width: float = 1.0  # of the sigmoid, or the margin of the hinge
     ranges: tuple[tuple[float, float], ...] = ((0.0, 1.0), (0.0, 1.0))  # FPR, TPR
-    is_ranked: bool = False  # whether a pair counts by the distance of its ranks
+    is_ranked: bool = False  # whether pairs are weighted by the distance of their ranks
     #: coefficients of loss and slope by accuracy: plain numbers, for a compiler
     tables: dict[float, PowerTable] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Look the coefficients up."""
+        """Compute the coefficients."""
         places = {
             "logistic": [_HEIGHTS, _SLOPES],
             "sigmoid": [_SLOPES, _CURVATURES],
@@ -45,13 +40,13 @@ class PairForm:
 
     @property
     def has_second_derivatives(self) -> bool:
-        """Whether they are more than 0."""
+        """Whether the second derivatives are not all 0."""
         return self.kind != "hinge"
 
 
 @dataclass(frozen=True)
 class TensorBatch:
-    """A batch, one row after the other and one column after the other."""
+    """A batch as flat tensors, column after column."""
 
     scores: torch.Tensor
     is_positive: torch.Tensor
@@ -61,13 +56,13 @@ class TensorBatch:
     shape: tuple[int, ...]
     has_queries: bool
     accuracy: float
-    is_sound: torch.Tensor  # whether all values are valid
+    is_valid: torch.Tensor  # whether all values are valid
 
     @classmethod
     def of(
         cls, scores: torch.Tensor, labels: Any, sample_weight: Any, qid: Any
     ) -> "TensorBatch":
-        """Lay a batch out; of its values, find out whether they are sound."""
+        """Flatten a batch; check its values without reading them."""
         n_rows, device = len(scores), scores.device
         # some devices have nothing finer than float32
         kind = torch.float32 if device.type == "mps" else torch.float64
@@ -78,8 +73,8 @@ class TensorBatch:
             _check_length("sample_weight", weights, n_rows)
         is_missing = torch.isnan(targets)
         is_known = (targets == 0.0) | (targets == 1.0) | is_missing
-        is_sound = torch.isfinite(numbers).all() & is_known.all()
-        is_sound &= (torch.isfinite(weights) & (weights >= 0.0)).all()
+        is_valid = torch.isfinite(numbers).all() & is_known.all()
+        is_valid &= (torch.isfinite(weights) & (weights >= 0.0)).all()
         if numbers.ndim == 2:
             weights = weights[:, None].expand_as(numbers)
         weights = torch.where(is_missing, 0.0, weights)
@@ -98,7 +93,7 @@ class TensorBatch:
             tuple(scores.shape),
             qid is not None,
             _FINE if scores.dtype == torch.float64 else _PLAIN,
-            is_sound,
+            is_valid,
         )
 
     def value_and_gradient(
@@ -142,7 +137,7 @@ class TensorBatch:
     def covers_a_row(self, form: PairForm) -> torch.Tensor:
         """Return whether each range covers a row of its class in all columns."""
         is_enough = torch.ones((), dtype=torch.bool, device=self.scores.device)
-        if self.has_queries:  # where a range takes a part of the first row
+        if self.has_queries:  # a range may cover part of the first row
             return is_enough
         counts = [
             self.weights.new_zeros(self.n_groups).index_add(
@@ -152,12 +147,12 @@ class TensorBatch:
         ]
         has_pairs = (counts[0] > 0) & (counts[1] > 0)
         for (low, high), count in zip(form.ranges, counts, strict=True):
-            covered = (high - low) * count >= 1.0 - MAX_SHORTFALL_OF_A_ROW
+            covered = (high - low) * count >= 1.0 - MAX_ROW_SHORTFALL
             is_enough = is_enough & (covered | ~has_pairs).all()
         return is_enough
 
     def _weigh(self, form: PairForm) -> tuple[WeightedRows, torch.Tensor]:
-        """Return the sorted rows that count, and the factor of each row's group."""
+        """Return the sorted, weighted rows, and the factor of each row's group."""
         rows = SortedRows.of(self.scores, self.groups, self.n_groups)
         is_positive, weights = self.is_positive[rows.order], self.weights[rows.order]
         positive = torch.where(is_positive, weights, 0.0)
@@ -169,9 +164,9 @@ class TensorBatch:
         return found, self._factors(found)
 
     def _factors(self, found: WeightedRows) -> torch.Tensor:
-        """Return the weight of a pair of each row's group, but for its rows' own.
+        """Return the weight of a pair in each row's group, without its rows' weights.
 
-        Groups of a column count alike, and so do columns, if they have any pairs.
+        The groups of a column have equal weight, and so have columns with pairs.
         """
         rows = found.rows
         pairs = rows.totals(found.positive) * rows.totals(found.negative)
@@ -190,13 +185,13 @@ class TensorBatch:
     def _lifted(
         self, form: PairForm, found: WeightedRows, factors: torch.Tensor
     ) -> tuple[WeightedRows, torch.Tensor]:
-        """Sort again with negatives lifted by the margin; of ties, positives first.
+        """Sort again with negatives shifted up by the margin; positives first in ties.
 
-        A pair that is the margin apart, up to rounding, is one that costs nothing.
+        A pair at the distance of the margin, up to rounding, has a loss of 0.
         """
         order, groups = found.rows.order, found.rows.groups
         scores = self.scores[order]
-        slack = _MAX_GAP_AT_A_KINK * (found.rows.depths.max() + form.width)
+        slack = _MAX_KINK_ERROR * (found.rows.depths.max() + form.width)
         lifted = torch.where(found.is_positive, scores, scores + form.width - slack)
         by_class = torch.argsort((~found.is_positive).to(torch.int8), stable=True)
         again = SortedRows.of(lifted[by_class], groups[by_class], self.n_groups)

@@ -6,11 +6,11 @@ of :math:`z = e^{-x}` (see :mod:`aucmax.risks._pairs.logistic_table`), and
 .. math:: \sum_{j \text{ above } i} u_j z_{ij}^k
           = \exp\Big(\log \sum_{j \text{ above } i} u_j e^{k t_j} - k t_i\Big)
 
-where t is how deep a row lies below the first one: a cumulative sum of exponentials,
-which PyTorch adds up without overflow.
+where t is the distance of a row below the first one: a cumulative sum of exponentials,
+which PyTorch computes without overflow.
 
-A group is a column of the batch, or a query of a column. Shapes depend on those of the
-batch alone, never on its values, so that a compiler can follow.
+A group is a column of the batch, or a query of a column. Shapes depend only on that of
+the batch, never on its values, as compilers require.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from dataclasses import dataclass
 
 import torch
 
-#: coefficients of z, z^2, ..., a list for each sum that is wanted
+#: coefficients of z, z^2, ..., one list per sum
 PowerTable = list[list[float]]
-_MAX_DISTANCE = 40.0  # a distance at which a row adds e^-40 of its weight to a sum
+_MAX_DISTANCE = 40.0  # farther rows add less than e^-40 of their weight to a sum
 
 
 @dataclass(frozen=True)
 class SortedRows:
     """Rows by descending score within groups, one group after the other."""
 
-    order: torch.Tensor  # where each row stands in the batch
+    order: torch.Tensor  # the index of each row in the batch
     groups: torch.Tensor
-    starts: torch.Tensor  # the place of the first row of each row's group
-    depths: torch.Tensor  # how far each row is below the highest of its group
+    starts: torch.Tensor  # the index of the first row of each row's group
+    depths: torch.Tensor  # distance below the highest score of the group
     n_groups: int
 
     @classmethod
     def of(
         cls, scores: torch.Tensor, groups: torch.Tensor, n_groups: int
     ) -> SortedRows:
-        """Sort the rows of each group by descending score, ties as they come."""
+        """Sort the rows of each group by descending score; the sort is stable."""
         order = torch.argsort(scores, descending=True, stable=True)
         if n_groups > 1:
             order = order[torch.argsort(groups[order], stable=True)]
@@ -60,10 +60,10 @@ class SortedRows:
         return before - before[self.starts]
 
     def spread_out(self, width: float) -> torch.Tensor:
-        """Return depths in units of `width` that continue from group to group.
+        """Return depths in units of `width` that increase from group to group.
 
-        Steps are cut off where the rows above are out of reach, so that digits are left
-        for the short ones.
+        Long steps are cut off, where rows above no longer matter: this keeps the
+        precision of short ones.
         """
         steps = torch.zeros_like(self.depths)
         steps[1:] = torch.where(
@@ -74,10 +74,7 @@ class SortedRows:
         return torch.cumsum(steps, dim=0)
 
     def shares(self, weights: torch.Tensor, ends: tuple[float, float]) -> torch.Tensor:
-        """Return the share of each row whose rank lies in a range of the weights.
-
-        Rows that tie share alike.
-        """
+        """Return the share of each row within a range of ranks; equal among ties."""
         if ends == (0.0, 1.0):
             return torch.ones_like(weights)
         is_new = torch.ones_like(self.groups, dtype=torch.bool)
@@ -99,7 +96,7 @@ class SortedRows:
 class WeightedRows:
     """Sorted rows with their weights as positives and as negatives; one of both is 0.
 
-    With `ranks`, a pair counts by the distance of its ranks.
+    With `ranks`, pairs are weighted by the distance of their ranks.
     """
 
     rows: SortedRows
@@ -130,7 +127,7 @@ class PairSums:
 
     powers: torch.Tensor  # (n_sums, 2, n_rows): right pairs, wrong pairs
     wrong: torch.Tensor  # weight of the pairs in the wrong order
-    overlap: torch.Tensor  # how far these are apart, added up
+    overlap: torch.Tensor  # sum of the distances of these pairs
 
     @classmethod
     def of(cls, found: WeightedRows, table: PowerTable, width: float = 1.0) -> PairSums:
@@ -170,7 +167,7 @@ class PairSums:
 def _sums_of_powers(
     found: WeightedRows, depths: torch.Tensor, table: PowerTable
 ) -> torch.Tensor:
-    """Return the sums of each row of the table, of right pairs and of wrong ones."""
+    """Return the sums of each row of the table, for right and for wrong pairs."""
     if not table:
         return depths.new_zeros((0, 2, len(depths)))
     logs = torch.stack((found.positive, found.negative)).log()

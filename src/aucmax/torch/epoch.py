@@ -1,12 +1,12 @@
-"""The gradient of a loss over all pairs of an epoch, at the memory of a batch."""
+"""The gradient of a loss over all pairs of an epoch, in the memory of a batch."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
 
-# the second pass must find the scores of the first, up to what sums in another order do
-_MAX_CHANGE_OF_A_SCORE = 1e-3
+# relative change of a score between the passes: rounding, not other rows
+_MAX_SCORE_CHANGE = 1e-3
 
 
 def epoch_gradient(
@@ -14,27 +14,27 @@ def epoch_gradient(
 ) -> torch.Tensor:
     """Add the gradient of a loss over all rows of the loader to ``.grad``.
 
-    A first pass finds the score of each row, without a graph. The loss of all of them
-    together has a slope for each score; a second pass hands these back through the
-    model, batch by batch. The result is that of one batch with all rows, for twice the
-    forward passes, at the memory of one batch and a few numbers per row.
+    A first pass computes the score of each row without a graph, then the gradient of
+    the loss with respect to all scores. A second pass propagates it through the model,
+    batch by batch. The result equals that of one batch with all rows; it costs two
+    forward passes, and the memory of one batch plus a few numbers per row.
 
-    Both passes see the same numbers: the random state of PyTorch at the beginning is
-    brought back for the second pass, so that shuffling and dropout repeat, and buffers
-    such as the running means of batch normalization are updated once. (Batch
-    normalization itself works on the batches of the loader.)
+    Both passes see the same numbers: the second starts from the same random state of
+    PyTorch, so shuffling and dropout repeat, and buffers such as the running means of
+    batch normalization are updated once. (Batch normalization itself uses the batches
+    of the loader.)
 
     Parameters
     ----------
     model : Module
-        Gives a score per row, or a row of scores for several labels, in the mode,
-        training or not, in which it is.
+        Returns one score per row, or one per row and label; its mode (training or
+        evaluation) is not changed.
     loader : iterable of (inputs, labels)
-        Gives the same batches twice, as a ``DataLoader`` does.
+        Yields the same batches twice, as a ``DataLoader`` does.
     loss : Module
         One of the losses of this package, or any function of all logits and labels.
     device : device, default=None
-        Where inputs and labels are moved; by default where the model's parameters are.
+        Where to move inputs and labels; by default the device of the parameters.
 
     Returns
     -------
@@ -69,8 +69,8 @@ def epoch_gradient(
         for name, one in model.named_buffers():
             one.copy_(buffers[name])
     if not scores:
-        raise ValueError("The loader gives no batches.")
-    state.bring_back()
+        raise ValueError("The loader yields no batches.")
+    state.restore()
     every = torch.cat(scores).requires_grad_()
     value: torch.Tensor = loss(every, torch.cat(labels))
     (slopes,) = torch.autograd.grad(value, every)
@@ -83,14 +83,14 @@ def epoch_gradient(
         _check_close(found.detach(), scores[place], place)
         found.backward(slope)
     if next(batches, None) is not None:
-        raise ValueError(_OTHERS.format(what="gives more batches", place=len(parts)))
+        raise ValueError(_OTHERS.format(what="yields more batches", place=len(parts)))
     return value.detach()
 
 
 _OTHERS = (
-    "In the second pass the loader {what} from batch {place} on, so that the gradient "
-    "would belong to other rows; what was added to .grad so far is of no use. The "
-    "batches must not depend on random numbers other than PyTorch's own."
+    "In the second pass the loader {what} from batch {place} on, so the gradient would "
+    "belong to other rows; discard .grad. Batches must not depend on random numbers "
+    "other than PyTorch's own."
 )
 
 
@@ -98,15 +98,15 @@ def _batches(loader: Iterable[Any], device: Any) -> Iterator[tuple[Any, torch.Te
     for batch in loader:
         if not isinstance(batch, tuple | list) or len(batch) != 2:
             raise TypeError(
-                "The loader must give pairs (inputs, labels); put several inputs into "
-                "a tuple or a dict, and let the model unpack it."
+                "The loader must yield pairs (inputs, labels); put several inputs into "
+                "a tuple or a dict that the model unpacks."
             )
         inputs, labels = batch
         yield _moved(inputs, device), labels.to(device)
 
 
 def _moved(inputs: Any, device: Any) -> Any:
-    """Move tensors, also those inside of tuples, lists and dicts."""
+    """Move tensors, including those in tuples, lists and dicts."""
     if isinstance(inputs, torch.Tensor):
         return inputs.to(device)
     if isinstance(inputs, dict):
@@ -119,17 +119,17 @@ def _moved(inputs: Any, device: Any) -> Any:
 def _check_same(found: Any, expected: torch.Tensor, place: int) -> None:
     is_same = found is not None and found.shape == expected.shape
     if not is_same or not torch.equal(found.nan_to_num(-1), expected.nan_to_num(-1)):
-        raise ValueError(_OTHERS.format(what="gives other labels", place=place))
+        raise ValueError(_OTHERS.format(what="yields other labels", place=place))
 
 
 def _check_close(found: torch.Tensor, expected: torch.Tensor, place: int) -> None:
     scale = 1.0 + expected.abs().max()
-    if not (found - expected).abs().max() <= _MAX_CHANGE_OF_A_SCORE * scale:
+    if not (found - expected).abs().max() <= _MAX_SCORE_CHANGE * scale:
         raise ValueError(_OTHERS.format(what="leads to other scores", place=place))
 
 
 class _RandomState:
-    """The random numbers that a pass over a loader uses, from here on."""
+    """The state of all random generators that a pass over a loader uses."""
 
     def __init__(self, loader: Any) -> None:
         self.cpu = torch.get_rng_state()
@@ -144,7 +144,7 @@ class _RandomState:
         found = {id(g): g for g in (getattr(s, "generator", None) for s in samplers)}
         self.own = [(g, g.get_state()) for g in found.values() if g is not None]
 
-    def bring_back(self) -> None:
+    def restore(self) -> None:
         torch.set_rng_state(self.cpu)
         if self.cuda:
             torch.cuda.set_rng_state_all(self.cuda)

@@ -1,4 +1,4 @@
-"""Losses over more rows than a batch: earlier batches, and those of other processes."""
+"""Losses over more rows than a batch: earlier batches, and other processes."""
 
 from collections import deque
 from typing import Any
@@ -11,16 +11,16 @@ from aucmax.torch._batch import check_tensors
 
 
 class ScoreBank(torch.nn.Module):
-    """A loss of the batch and of the rows before it, which take part as constants.
+    """A loss over the batch and earlier rows, which are constants.
 
-    A batch of 64 rows with 1% positives has none in every second batch, and is far too
-    small for a range of 0.05. The scores of the latest rows, a number each, make up
-    for it: the loss is over all pairs of the batch and the bank, and its gradient goes
-    to the rows of the batch. The gradient is multiplied by the number of all rows, by
-    those of the batch, so that its size does not depend on that of the bank.
+    With 1% positives, half of the batches of 64 rows have none, and a range of 0.05
+    covers too few rows. The bank keeps the scores of the latest rows: the loss is over
+    all pairs of the batch and the bank, and only rows of the batch get a gradient. The
+    gradient is multiplied by the ratio of all rows to the rows of the batch, so its
+    size does not depend on the size of the bank.
 
-    Scores in the bank are as old as the steps since, and not corrected for it. For the
-    exact gradient of all pairs of an epoch, see :func:`epoch_gradient`.
+    Scores in the bank are not updated as the model changes. For the exact gradient of
+    all pairs of an epoch, see :func:`epoch_gradient`.
 
     Parameters
     ----------
@@ -61,12 +61,12 @@ class ScoreBank(torch.nn.Module):
         self.n_kept = 0
 
     def forward(self, logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """Return the loss of the batch and the bank, and take the batch in.
+        """Return the loss of the batch and the bank, and add the batch to the bank.
 
         Parameters
         ----------
         logits, labels : tensor of shape (n_rows,) or (n_rows, n_labels)
-            As of the loss.
+            As for the loss.
 
         Returns
         -------
@@ -78,7 +78,7 @@ class ScoreBank(torch.nn.Module):
         if not self.n_kept:
             value: torch.Tensor = self.loss(logits, labels)
         else:
-            own = _with_slope(logits, (len(logits) + self.n_kept) / len(logits))
+            own = _scale_gradient(logits, (len(logits) + self.n_kept) / len(logits))
             value = self.loss(
                 torch.cat((own, torch.cat(tuple(self._logits)).to(logits))),
                 torch.cat((labels, torch.cat(tuple(self._labels)).to(labels))),
@@ -102,22 +102,18 @@ class ScoreBank(torch.nn.Module):
 class GatheredLoss(torch.nn.Module):
     """A loss of the batches of all processes together, as if they were one batch.
 
-    Each process sends its logits and labels, a few numbers per row, to all others, and
-    finds the loss of all rows; its gradient goes to the rows of its own. After
-    ``DistributedDataParallel`` has averaged the gradients of the parameters, they are
-    those of one process with all rows. Batches may differ in size; if the rows of one
-    process are not a batch, all of them raise an error, and none waits. Without
-    ``torch.distributed``, or with one process, it is the loss itself.
+    Each process sends its logits and labels to all others and computes the loss of all
+    rows, with the gradient of its own. After ``DistributedDataParallel`` has averaged
+    the gradients of the parameters, they equal those of one process with all rows.
+    Batches may differ in size; if the input of one process is invalid, all processes
+    raise. Without ``torch.distributed``, or with one process, it is the loss itself.
 
     Parameters
     ----------
     loss : Module
         One of the losses of this package.
     group : process group, default=None
-        The processes that take part; by default all.
-    averaged : bool, default=True
-        Whether gradients are averaged over the processes afterwards, as
-        ``DistributedDataParallel`` does. If they are added up instead, say False.
+        The participating processes; by default all.
 
     Examples
     --------
@@ -128,11 +124,10 @@ class GatheredLoss(torch.nn.Module):
     tensor(0.0878)
     """
 
-    def __init__(self, loss: Any, group: Any = None, *, averaged: bool = True) -> None:
+    def __init__(self, loss: Any, group: Any = None) -> None:
         super().__init__()
         self.loss = loss
         self.group = group
-        self.averaged = averaged
 
     def forward(
         self, logits: torch.Tensor, labels: torch.Tensor, *, qid: Any = None
@@ -144,7 +139,7 @@ class GatheredLoss(torch.nn.Module):
         logits, labels : tensor of shape (n_rows,) or (n_rows, n_labels)
             The rows of this process.
         qid : tensor of shape (n_rows,), default=None
-            The query of each row; a query may be spread over processes.
+            The query of each row; processes may share a query.
 
         Returns
         -------
@@ -158,8 +153,9 @@ class GatheredLoss(torch.nn.Module):
             return value
         counts = self._agree(logits, labels, qid)
         scores = self._gather(logits.detach(), counts)
-        factor = float(n_processes) if self.averaged else 1.0
-        scores[processes.get_rank(self.group)] = _with_slope(logits, factor)
+        # gradients are averaged over the processes afterwards
+        own = _scale_gradient(logits, float(n_processes))
+        scores[processes.get_rank(self.group)] = own
         targets = self._gather(labels.to(torch.float32).detach(), counts)
         if qid is not None:
             own_qid = torch.as_tensor(qid, device=logits.device)
@@ -168,9 +164,9 @@ class GatheredLoss(torch.nn.Module):
         return value
 
     def _agree(self, logits: Any, labels: Any, qid: Any) -> list[int]:
-        """Return how many rows each process has; raise in all if one has no batch.
+        """Return the number of rows per process; raise in all if one input is invalid.
 
-        A process that raised alone would leave the others waiting for it.
+        If one process raised alone, the others would wait for it forever.
         """
         problem: Exception | None = None
         try:
@@ -195,12 +191,12 @@ class GatheredLoss(torch.nn.Module):
         for place, one in enumerate(known):
             if one[0] < 0:
                 raise RuntimeError(
-                    f"process {place} has rows that are no batch; its error says why"
+                    f"the input of process {place} is invalid; see its error"
                 )
             if one[1:] != known[0][1:]:
                 raise ValueError(
-                    "all processes must have logits of as many columns, and all of "
-                    f"them qid or none; processes 0 and {place} differ"
+                    "all processes must have the same number of columns, and all or "
+                    f"none of them qid; processes 0 and {place} differ"
                 )
         return [one[0] for one in known]
 
@@ -217,6 +213,6 @@ class GatheredLoss(torch.nn.Module):
         return [one[:count] for one, count in zip(found, counts, strict=True)]
 
 
-def _with_slope(logits: torch.Tensor, factor: float) -> torch.Tensor:
-    """Return the same numbers with `factor` times the slope: the difference is 0."""
+def _scale_gradient(logits: torch.Tensor, factor: float) -> torch.Tensor:
+    """Return the same numbers with `factor` times their gradient."""
     return logits.detach() + factor * (logits - logits.detach())

@@ -15,19 +15,19 @@ from aucmax.exceptions import NotEnoughClassesError
 from aucmax.risks import PairHinge, PairLogistic, PairSigmoid, PartialHinge, Risk
 from aucmax.torch._batch import Batch, Column
 from aucmax.torch._evaluation import evaluate
-from aucmax.torch._tensor_risk import MAX_SHORTFALL_OF_A_ROW, PairForm
+from aucmax.torch._tensor_risk import MAX_ROW_SHORTFALL, PairForm
 
 
 class PairLoss(torch.nn.Module):
-    """The base of all losses: a risk per column, and the mean over the columns."""
+    """Base class of all losses: the mean over the columns of a risk."""
 
     takes_levels = False
-    #: the loss in operations on tensors; without it, all sums are on the processor
+    #: the loss as tensor operations; without it, the CPU computes all sums
     form: PairForm | None = None
 
     def __init__(self) -> None:
         super().__init__()
-        self.n_calls = 0  # how often it was computed; compiled code does not count
+        self.n_calls = 0  # calls; compiled code does not count
         self.n_without_pairs = 0  # batches without pairs: loss and gradient are 0
 
     def forward(
@@ -44,19 +44,19 @@ class PairLoss(torch.nn.Module):
         ----------
         logits : tensor of shape (n_rows,) or (n_rows, n_labels)
             Scores; for several labels the loss is the mean over the columns that have
-            rows of both classes. Numbers of half precision are summed in full.
+            rows of both classes. Half-precision numbers are summed in float64.
         labels : tensor of the same shape
             0 or 1, of any type; NaN where a label is unknown.
         sample_weight : tensor of shape (n_rows,), default=None
-            Row weights; a pair counts by the product.
+            Row weights; a pair weighs the product.
         qid : tensor of shape (n_rows,), default=None
-            The query of each row: pairs count within queries only, and the loss is the
-            mean over the queries that have rows of both classes.
+            The query of each row: pairs are within queries, and the loss is the mean
+            over the queries that have rows of both classes.
 
         Returns
         -------
         tensor
-            A number, of float64 if the logits are, else of float32.
+            A scalar, float64 if the logits are, else float32.
         """
         return evaluate(self, logits, labels, sample_weight, qid)
 
@@ -66,7 +66,7 @@ class PairLoss(torch.nn.Module):
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def by_kernels(self, batch: Batch) -> tuple[float, FloatArray]:
-        """Return the mean of the columns, and its gradient, on the processor."""
+        """Return the mean over the columns, and its gradient, computed on the CPU."""
         gradient = np.zeros_like(batch.scores)
         values = []
         for place in range(batch.scores.shape[1]):
@@ -160,8 +160,8 @@ class PairSigmoidLoss(PairLoss):
               \sigma\Big(-\frac{s_i - s_j}{\tau}\Big)
 
     Equal to :class:`aucmax.risks.PairSigmoid`: it tends to 1 - AUC as tau falls, and no
-    pair costs more than 1. Not convex: pairs that are far off have hardly any slope, so
-    a few epochs with another loss first may help.
+    pair costs more than 1. Not convex: pairs far in the wrong order have almost no
+    gradient, so start with a few epochs of another loss.
 
     Parameters
     ----------
@@ -189,9 +189,9 @@ class PairSigmoidLoss(PairLoss):
 class PartialAUCLoss(PairLoss):
     """Loss of the pairs in a part of the ROC curve of the batch.
 
-    Of the negatives, those with ranks in `fpr_range` count, by descending logit; of the
-    positives, those with ranks in `tpr_range`; rows at the ends count in part. The rows
-    that count are chosen again for each batch, and held fixed in the gradient.
+    Only negatives with ranks in `fpr_range` count, by descending logit, and positives
+    with ranks in `tpr_range`; rows at the ends count in part. Each batch chooses these
+    rows again, and the gradient treats the choice as fixed.
 
     Parameters
     ----------
@@ -201,8 +201,8 @@ class PartialAUCLoss(PairLoss):
     loss : {"sigmoid", "logistic", "hinge"}, default="sigmoid"
         The loss of a pair: equal to :class:`aucmax.risks.PairSigmoid`,
         :class:`~aucmax.risks.PairLogistic` or :class:`~aucmax.risks.PartialHinge` with
-        these ranges. The sigmoid is bounded, so that a few negatives far ahead do not
-        outvote all else.
+        these ranges. The sigmoid is bounded, so a few negatives with very high logits
+        do not dominate.
     tau : float, default=1.0
         The width of the sigmoid.
 
@@ -242,7 +242,7 @@ class PartialAUCLoss(PairLoss):
         self.form = PairForm(loss, float(tau) if loss == "sigmoid" else 1.0, ranges)
         box = PartialHinge(**self._ranges).rank_box() if loss == "hinge" else None
         if box is not None and not box.is_choice_of_rows:
-            self.form = None  # a choice of orders, which is left to the kernels
+            self.form = None  # a choice of orders, for which only a kernel exists
 
     def _risk(self, column: Column, accuracy: float) -> Risk:
         if column.qid is None:
@@ -262,32 +262,32 @@ class PartialAUCLoss(PairLoss):
         ):
             low, high = self._ranges[name]
             n_rows = int(np.count_nonzero(members))
-            if (high - low) * n_rows >= 1.0 - MAX_SHORTFALL_OF_A_ROW:
+            if (high - low) * n_rows >= 1.0 - MAX_ROW_SHORTFALL:
                 continue
-            needed = math.ceil((1.0 - MAX_SHORTFALL_OF_A_ROW) / (high - low))
+            needed = math.ceil((1.0 - MAX_ROW_SHORTFALL) / (high - low))
             size = math.ceil(labels.size * needed / n_rows)
             raise ValueError(
                 f"{name}={(low, high)!r} covers {(high - low) * n_rows:.3g} of the "
-                f"{n_rows} {rows} of this batch, and must cover at least one: it takes "
-                f"{needed} of them, a batch of about {size} rows. Take larger "
-                "batches, drop the last one if it is smaller, keep a ScoreBank, or "
-                "use epoch_gradient."
+                f"{n_rows} {rows} of this batch, but must cover at least one: it needs "
+                f"{needed} of them, a batch of about {size} rows. Use larger batches, "
+                "drop the last one if it is smaller, keep a ScoreBank, or use "
+                "epoch_gradient."
             )
 
 
 class LambdaLoss(PairLoss):
-    r"""Logistic loss of pairs, each weighted by what swapping its rows would change.
+    r"""Logistic loss of pairs, weighted by the change in AUC if the rows swapped ranks.
 
     .. math:: \sum_{y_i > y_j} v_{ij} \log(1 + e^{-(s_i - s_j)})
 
     where :math:`v_{ij}` is the change of the AUC, or of the multi-class AUC, if the two
-    rows changed ranks: LambdaMART's loss. Equal to :class:`aucmax.risks.PairLogistic`
+    rows swapped ranks: LambdaMART's loss. Equal to :class:`aucmax.risks.PairLogistic`
     with ``rank_weighted=True``. Ranks are held fixed in the gradient.
 
     Parameters
     ----------
     metric : {"auc", "mauc"}, default="auc"
-        The metric whose change counts. Labels for "mauc" are levels 0, 1, 2, ...
+        The metric whose change is the weight. Labels for "mauc" are levels 0, 1, 2, ...
 
     References
     ----------

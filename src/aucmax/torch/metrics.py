@@ -22,9 +22,8 @@ _MIN_BITS, _MAX_BITS = 8, 24
 class PartialAUROC:
     """The partial AUC of all rows since the last reset, exact.
 
-    Has the methods of a metric of torchmetrics, and needs no such package.
-
-    The value is the mean over the part of the ROC curve.
+    Has the methods of a torchmetrics metric, without that dependency. The value is the
+    mean over the part of the ROC curve.
 
     See Also
     --------
@@ -56,20 +55,20 @@ class PartialAUROC:
         self._labels: list[Any] = []
 
     def update(self, preds: torch.Tensor, target: torch.Tensor) -> None:
-        """Take in the rows of a batch.
+        """Add the rows of a batch.
 
         Parameters
         ----------
         preds : tensor of shape (n_rows,)
-            Scores; logits and probabilities do alike.
+            Scores: logits or probabilities.
         target : tensor of shape (n_rows,)
             Labels, 0 or 1.
         """
         check_tensors(preds, target)
         if preds.ndim != 1:
             raise ValueError(
-                f"A metric takes one score per row, got {tuple(preds.shape)}; keep one "
-                "metric for each label."
+                f"A metric needs one score per row, got shape {tuple(preds.shape)}; "
+                "use one metric per label."
             )
         scores = preds.detach().cpu()
         if scores.dtype in (torch.float16, torch.bfloat16):
@@ -77,7 +76,7 @@ class PartialAUROC:
         check_finite(scores.numpy(), "Scores", "")
         labels = checked_labels(target, takes_levels=False)
         if labels.dtype != bool:
-            raise ValueError("A metric needs every label, but some are NaN.")
+            raise ValueError("A metric needs all labels, but some are NaN.")
         self._take(scores.numpy().copy(), labels.copy())
 
     def compute(self) -> torch.Tensor:
@@ -86,7 +85,7 @@ class PartialAUROC:
         Returns
         -------
         tensor
-            A number of float64.
+            A float64 scalar.
         """
         return torch.tensor(
             partial_auc_score(*self._rows(), **self._ranges()), dtype=torch.float64
@@ -112,7 +111,7 @@ class PartialAUROC:
     def _rows(self) -> tuple[Any, Any]:
         if not self._scores:
             raise NotEnoughClassesError("There are no rows yet: call update first.")
-        if len(self._scores) > 1:  # so that the next call joins nothing
+        if len(self._scores) > 1:  # concatenate once
             self._scores = [np.concatenate(self._scores)]
             self._labels = [np.concatenate(self._labels)]
         return self._labels[0], self._scores[0]
@@ -122,7 +121,7 @@ class PartialAUROC:
 class AUROC(PartialAUROC):
     r"""The AUC of all rows since the last reset, exact or in bounded memory.
 
-    Has the methods of a metric of torchmetrics, and needs no such package.
+    Has the methods of a torchmetrics metric, without that dependency.
 
     Parameters
     ----------
@@ -134,13 +133,13 @@ class AUROC(PartialAUROC):
 
         .. math:: \frac{1}{2pn} \sum_c p_c n_c
 
-        for :math:`p_c` positives and :math:`n_c` negatives in cell c: :attr:`error`. Of
-        probabilities near 1, pass the logits instead.
+        for :math:`p_c` positives and :math:`n_c` negatives in cell c: :attr:`error`.
+        Pass logits instead of probabilities near 1.
 
     Attributes
     ----------
     error : float
-        How far the value may be from the exact one, at most; 0 without cells.
+        Bound on the distance to the exact value; 0 without cells.
 
     Examples
     --------
@@ -151,7 +150,7 @@ class AUROC(PartialAUROC):
     >>> metric.compute()
     tensor(0.7500, dtype=torch.float64)
     >>> print(metric.interval())
-    0.7500 [0.0000, 1.0000]
+    AUC 0.7500 (95% interval 0.0000 to 1.0000)
     """
 
     def __init__(self, cell_bits: int | None = None) -> None:
@@ -177,14 +176,14 @@ class AUROC(PartialAUROC):
         return torch.tensor(area, dtype=torch.float64)
 
     def interval(self, confidence: float = 0.95) -> AUCInterval:
-        """Return the area with DeLong's interval, which leaves out :attr:`error`."""
+        """Return the area with DeLong's interval, which ignores :attr:`error`."""
         if self.cell_bits is None:
             return super().interval(confidence)
         return _CountedRows(self._counts).interval(confidence)
 
     @property
     def error(self) -> float:
-        """How far the value may be from the exact one, at most."""
+        """Bound on the distance to the exact value."""
         return 0.0 if self.cell_bits is None else _CountedRows(self._counts).error
 
     def _take(self, scores: Any, labels: Any) -> None:
@@ -208,7 +207,7 @@ class _CountedRows:
                 f"There are {self.p} positives and {self.n} negatives; an AUC needs "
                 "both."
             )
-        # for a positive of each cell, the share of the negatives below it, and so on
+        # shares of negatives below each cell, and of positives above it
         self.below: FloatArray = _midranks(self.negatives) / self.n
         self.above: FloatArray = 1.0 - _midranks(self.positives) / self.p
         self.area = float(self.positives @ self.below / self.p)
@@ -236,12 +235,12 @@ class _CountedRows:
 
 
 def _midranks(counts: IntArray) -> FloatArray:
-    """Return how many rows are below each cell, with half of those in it."""
+    """Return the number of rows below each cell plus half of those in it."""
     return np.asarray(np.cumsum(counts) - 0.5 * counts)
 
 
 def _cells(scores: Any, bits: int) -> IntArray:
-    """Return the leading bits of numbers whose order is that of the scores."""
+    """Return the leading bits of integers in the order of the scores."""
     patterns = np.asarray(scores, dtype=np.float32) + np.float32(0.0)  # no -0.0
     ordered = patterns.view(np.uint32)
     negative = ordered >> 31 == 1

@@ -1,4 +1,4 @@
-"""Batches with a share of positives, each row visited, also among processes."""
+"""Batches with a fixed share of positives that visit every row."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,10 +15,10 @@ from aucmax._core.validation import IntArray, check_binary_labels
 class ClassBalancedSampler(torch.utils.data.Sampler):
     """Batches that all have the same share of positives; an epoch visits every row.
 
-    Give it to a ``DataLoader`` as `batch_sampler`. Each class is visited in its
-    own order. The class that runs out first starts again, in a new order, until every
-    row of the other one has been visited. Without `positive_share` the batches
-    have the share of the data, rounded to at least one row of each class.
+    Pass it to a ``DataLoader`` as `batch_sampler`. The class that runs out first starts
+    again, in a new order, until every row of the other one has been visited. Without
+    `positive_share` the batches have the share of the data, rounded to at least one
+    row of each class.
 
     Parameters
     ----------
@@ -29,16 +29,13 @@ class ClassBalancedSampler(torch.utils.data.Sampler):
     positive_share : float, default=None
         Share of positives in each batch, between 0 and 1.
     num_replicas, rank : int, default=None
-        Number of processes, and that of this one; by default those of
-        ``torch.distributed`` if it is set up, else one process. All processes have the
-        same number of batches, and together they visit every row.
+        Number of processes, and the number of this one; by default those of
+        ``torch.distributed`` if it is initialized, else one process. All processes have
+        the same number of batches, and together they visit every row.
     shuffle : bool, default=True
-        Whether each epoch has an order of its own: see :meth:`set_epoch`.
+        Whether each epoch has its own order: see :meth:`set_epoch`.
     seed : int, default=0
-        The same in all processes.
-    drop_last : bool, default=False
-        With several processes, whether to leave out the last batches if they are too
-        few for all, instead of repeating the first ones.
+        Seed, the same in all processes.
 
     Examples
     --------
@@ -59,12 +56,11 @@ class ClassBalancedSampler(torch.utils.data.Sampler):
         rank: int | None = None,
         shuffle: bool = True,
         seed: int = 0,
-        drop_last: bool = False,
     ) -> None:
         check_integer("batch_size", batch_size)
         is_positive = check_binary_labels(_as_array(labels), "labels")[1]
         if batch_size < 2:
-            raise ValueError("batch_size must be at least 2, a row of each class.")
+            raise ValueError("batch_size must be at least 2: one row of each class.")
         if positive_share is not None and not 0.0 < positive_share < 1.0:
             raise ValueError(
                 f"positive_share must be between 0 and 1, got {positive_share!r}."
@@ -82,7 +78,7 @@ class ClassBalancedSampler(torch.utils.data.Sampler):
         self.batch_size = batch_size
         self.positive_share = positive_share
         self.num_replicas, self.rank = num_replicas, rank
-        self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
+        self.shuffle, self.seed = shuffle, seed
         self.epoch = 0
         self._classes = np.flatnonzero(is_positive), np.flatnonzero(~is_positive)
         share = is_positive.mean() if positive_share is None else positive_share
@@ -100,9 +96,11 @@ class ClassBalancedSampler(torch.utils.data.Sampler):
         self.epoch = epoch
 
     def __len__(self) -> int:
-        if self.drop_last:
-            return self._n_batches // self.num_replicas
-        return -(-self._n_batches // self.num_replicas)
+        n_batches = max(
+            -(-own.size // size)
+            for own, size in zip(self._classes, self._sizes, strict=True)
+        )
+        return -(-n_batches // self.num_replicas)
 
     def __iter__(self) -> Iterator[list[int]]:
         seed = self.seed + self.epoch if self.shuffle else None
@@ -121,19 +119,11 @@ class ClassBalancedSampler(torch.utils.data.Sampler):
             )
             yield batch.tolist()
 
-    @property
-    def _n_batches(self) -> int:
-        """Number of batches that it takes to visit every row."""
-        return max(
-            -(-own.size // size)
-            for own, size in zip(self._classes, self._sizes, strict=True)
-        )
-
 
 def _in_turn(
     rows: IntArray, n_places: int, random: np.random.Generator | None
 ) -> IntArray:
-    """Go through the rows as often as it takes to fill the places."""
+    """Repeat the rows until there are enough to fill the places."""
     rounds = [
         rows if random is None else random.permutation(rows)
         for _ in range(-(-n_places // rows.size))

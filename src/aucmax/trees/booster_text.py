@@ -1,46 +1,50 @@
-"""A gate before LightGBM's parser, which trusts every number in a model text.
+"""Check LightGBM model text before LightGBM parses it, which trusts every number.
 
-An index out of range in a model text makes LightGBM read or write outside its
-arrays, and a loop in a tree makes it run for ever. The check here accepts what
-LightGBM 4 writes, and nothing that could do either.
+An index out of range makes LightGBM read or write outside its arrays, and a cycle in a
+tree makes it loop forever. The check accepts models with one score per row, as LightGBM
+4 writes them for arrays, and nothing that could do either.
 """
 
-import json
 import math
 import re
 from collections.abc import Set
 from typing import Any
 
-from aucmax._core.strict_json import json_depth
 from aucmax.exceptions import ModelFileError
 
 MAX_TEXT_BYTES = 2**29
 MAX_TREES = 1_000_000
-MAX_CLASSES = 10_000
 MAX_FEATURES = 10_000_000
 MAX_LEAVES = 131_072  # LightGBM's own limit for num_leaves
 MAX_TREE_DEPTH = 4096  # LightGBM walks some trees recursively
+_MAX_COUNT = 2**31 - 1
 
 _HEADER_KEYS = {
     "version", "num_class", "num_tree_per_iteration", "label_index", "max_feature_idx",
     "feature_names", "feature_infos", "tree_sizes",
 }  # fmt: skip
 _OPTIONAL_HEADER_KEYS = {"objective", "average_output", "monotone_constraints"}
-_ONE_SCORE = {
+_OBJECTIVES = {
     "binary", "cross_entropy", "cross_entropy_lambda", "fair", "gamma", "huber",
     "lambdarank", "mape", "poisson", "quantile", "rank_xendcg", "regression",
     "regression_l1", "tweedie",
 }  # fmt: skip
-_MANY_SCORES = {"multiclass", "multiclassova"}
-_OPTION = re.compile(r"[a-z_]{1,40}(?::[0-9][0-9.e+-]{0,30})?")
-_RANGE = re.compile(r"none|\[[-+.0-9aefin]+:[-+.0-9aefin]+\]|-?[0-9]+(?::-?[0-9]+)*")
+_OPTION = re.compile(r"(?!num_class)[a-z_]{1,40}(?::[0-9][0-9.e+-]{0,30})?")
+#: one value per column, in each of these lines of the header
+_COLUMN_VALUES = {
+    "feature_names": re.compile(r"[^ ]+"),
+    "feature_infos": re.compile(
+        r"none|\[[-+.0-9aefin]+:[-+.0-9aefin]+\]|-?[0-9]+(?::-?[0-9]+)*"
+    ),
+    "monotone_constraints": re.compile(r"-1|0|1"),
+}
 _PARAMETER = re.compile(r'\[[a-z][a-z0-9_]{0,60}: [^\\":={}\x00-\x1f]*\]')
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
 _END_OF_TREES = b"end of trees\n"
 _TAIL = re.compile(
     r"(?:\nfeature_importances:\n(?P<importances>(?:[^\n]+=[0-9]+\n)*))?"
     r"(?:\nparameters:\n(?P<parameters>(?:\[[^\n]*\]\n)*)\nend of parameters\n)?"
-    r"(?:\npandas_categorical:(?P<pandas>[^\n]*)\n)?"
+    r"(?:\npandas_categorical:(?:null|\[\])\n)?"
 )
 
 _INTEGER = r"-?(?:0|[1-9][0-9]{0,9})"
@@ -54,7 +58,7 @@ BOUNDS = re.compile(rf"{_BOUND}(?: {_BOUND})*")
 _ANY_NUMBER = rf"(?:{_NUMBER}|-?inf|-?nan)"
 ANY_NUMBERS = re.compile(rf"{_ANY_NUMBER}(?: {_ANY_NUMBER})*")
 
-#: per split: num_leaves - 1 entries each
+#: num_leaves - 1 entries each
 _SPLIT_KEYS = {
     "split_feature": INTEGERS,
     "split_gain": ANY_NUMBERS,
@@ -66,21 +70,22 @@ _SPLIT_KEYS = {
     "internal_weight": ANY_NUMBERS,
     "internal_count": INTEGERS,
 }
-#: per leaf: num_leaves entries each
+#: num_leaves entries each
 _LEAF_KEYS = {"leaf_value": NUMBERS, "leaf_weight": ANY_NUMBERS, "leaf_count": INTEGERS}
-_OTHER_KEYS = {"num_leaves", "num_cat", "is_linear", "shrinkage"}
 _CATEGORY_KEYS = {"cat_boundaries", "cat_threshold"}
-_TREE_KEYS = _OTHER_KEYS | _SPLIT_KEYS.keys() | _LEAF_KEYS.keys()
+_TREE_KEYS = {"num_leaves", "num_cat", "is_linear", "shrinkage"}
+_TREE_KEYS |= _SPLIT_KEYS.keys() | _LEAF_KEYS.keys()
 
 
-def check_booster_text(text: str) -> None:
-    r"""Raise ValueError unless a LightGBM model text is whole and harmless to parse.
+def check_booster_text(text: str) -> int:
+    r"""Return the number of columns, or raise ValueError if the text is not harmless.
 
     The text is in format v4, as of ``Booster.model_to_string()``. Counts must match the
     lists they announce; every split and leaf must be reached once from its root;
     features, children and category sets must be in range; leaf values finite and
     thresholds numbers; keys known and unique; the sizes of the trees those of the text.
-    Linear trees are refused. Costs time proportional to the length of the text.
+    Linear trees and several scores per row are not supported. Costs time proportional
+    to the length of the text.
 
     Examples
     --------
@@ -91,22 +96,19 @@ def check_booster_text(text: str) -> None:
     ValueError: not a valid LightGBM model text: its header does not end
     """
     try:
-        _check_text(text)
+        return _check_text(text)
     except ValueError as error:
         raise ValueError(f"not a valid LightGBM model text: {error}") from error
 
 
 def check_model_text(text: Any, n_features: int) -> None:
-    """Refuse a text that LightGBM's parser must not see, or of other columns."""
+    """Reject text that LightGBM's parser must not read, or of other columns."""
     if not isinstance(text, str):
         raise ModelFileError("the LightGBM model is damaged: it has no text")
-    check_booster_text(text)
-    # the check has made sure that there is one such line
-    found = re.search(r"^max_feature_idx=([0-9]+)$", text, re.MULTILINE)
-    last = int(found[1]) if found else -1
-    if last + 1 != n_features:
+    n_columns = check_booster_text(text)
+    if n_columns != n_features:
         raise ModelFileError(
-            f"the LightGBM model is for {last + 1} columns, not for {n_features!r}"
+            f"the LightGBM model is for {n_columns} columns, not for {n_features!r}"
         )
 
 
@@ -116,40 +118,73 @@ def column_ranges(text: str) -> list[str]:
     return text[start : text.index("\n", start)].split(" ")
 
 
-def _check_text(text: str) -> None:
+def _check_text(text: str) -> int:
     if not isinstance(text, str):
-        raise ValueError(f"it is a {type(text).__name__}, not a text")
+        raise ValueError(f"it is a {type(text).__name__}, not a string")
     if len(text) > MAX_TEXT_BYTES:
         raise ValueError(f"it is longer than {MAX_TEXT_BYTES}")
     if _CONTROL.search(text):
-        raise ValueError("it holds control characters")
+        raise ValueError("it has control characters")
     content = text.encode()  # tree_sizes counts bytes
     header, blank, _ = content.partition(b"\n\n")
     if not blank:
         raise ValueError("its header does not end")
-    fields = _parse_header(header.decode() + "\n")
-    n_features = _check_header(fields)
-    sizes = _parse_sizes(fields)
+    try:
+        fields = _check_header(header.decode() + "\n")
+    except ValueError as error:
+        raise ValueError(f"in its header, {error}") from error
+    sizes = _integers(fields["tree_sizes"])
+    n_features = int(fields["max_feature_idx"]) + 1
     position = len(header) + 2
     for number, size in enumerate(sizes):
         block = content[position : position + size].decode()
-        _check_block(block, number, n_features)
         position += size
+        start = f"Tree={number}\n"
+        if not block.startswith(start) or not block.endswith("\n\n\n"):
+            raise ValueError(f"tree {number} is not where tree_sizes puts it")
+        try:
+            _check_tree(block[len(start) : -2], n_features)
+        except ValueError as error:
+            raise ValueError(f"in tree {number}, {error}") from error
     if not content.startswith(_END_OF_TREES, position):
         raise ValueError("'end of trees' does not follow the last tree")
     tail = content[position + len(_END_OF_TREES) :].decode()
     _check_tail(tail, set(fields["feature_names"].split(" ")) if sizes else set())
+    return n_features
 
 
-def _parse_header(header: str) -> dict[str, str]:
+def _check_header(header: str) -> dict[str, str]:
     first, _, rest = header.partition("\n")
     if first != "tree":
-        raise ValueError(f"it starts with {first[:40]!r}, not with 'tree'")
+        raise ValueError(f"the first line is {first[:40]!r}, not 'tree'")
     fields = parse_fields(rest)
-    try:
-        _check_keys(fields, _HEADER_KEYS, _OPTIONAL_HEADER_KEYS)
-    except ValueError as error:
-        raise ValueError(f"in its header, {error}") from error
+    _check_keys(fields, _HEADER_KEYS, _OPTIONAL_HEADER_KEYS)
+    if fields["version"] != "v4":
+        raise ValueError(f"the version is {fields['version'][:20]!r}, not 'v4'")
+    if fields.get("average_output", "") != "":
+        raise ValueError("average_output takes no value")
+    _parse_integer("num_class", fields["num_class"], 1, 1)
+    per_round = fields["num_tree_per_iteration"]
+    _parse_integer("num_tree_per_iteration", per_round, 1, 1)
+    _parse_integer("label_index", fields["label_index"], 0, _MAX_COUNT)
+    last = _parse_integer("max_feature_idx", fields["max_feature_idx"], 0, MAX_FEATURES)
+    for key, pattern in _COLUMN_VALUES.items():
+        values = fields[key].split(" ") if key in fields else None
+        if values is not None and not (
+            len(values) == last + 1 and all(map(pattern.fullmatch, values))
+        ):
+            raise ValueError(f"{key} does not have {last + 1} valid entries")
+    if len(set(fields["feature_names"].split(" "))) != last + 1:
+        raise ValueError("feature_names has a name twice")
+    # LightGBM writes as many outputs as the objective states, wherever they fit
+    name, *options = fields.get("objective", "binary").split(" ")
+    if name not in _OBJECTIVES or not all(map(_OPTION.fullmatch, options)):
+        raise ValueError(f"the objective {fields['objective'][:60]!r} is not supported")
+    sizes = fields["tree_sizes"]
+    n_trees = sizes.count(" ") + 1 if sizes else 0
+    if n_trees > MAX_TREES:
+        raise ValueError(f"tree_sizes has more than {MAX_TREES} entries")
+    _check_list("tree_sizes", sizes, INTEGERS, n_trees, (1, MAX_TEXT_BYTES))
     return fields
 
 
@@ -162,101 +197,17 @@ def _check_keys(fields: dict[str, str], required: Set[str], optional: Set[str]) 
         raise ValueError(f"the key {unknown[0][:40]!r} is unknown")
 
 
-def _check_header(fields: dict[str, str]) -> int:
-    """Check the header but for the sizes; return the number of features."""
-    if fields["version"] != "v4":
-        raise ValueError(f"its version is {fields['version'][:20]!r}, not 'v4'")
-    if fields.get("average_output", "") != "":
-        raise ValueError("average_output takes no value")
-    n_classes = _parse_integer("num_class", fields["num_class"], 1, MAX_CLASSES)
-    per_round = fields["num_tree_per_iteration"]
-    _parse_integer("num_tree_per_iteration", per_round, n_classes, n_classes)
-    last = _parse_integer("max_feature_idx", fields["max_feature_idx"], 0, MAX_FEATURES)
-    _parse_integer("label_index", fields["label_index"], 0, 2**31 - 1)
-    names = fields["feature_names"].split(" ")
-    if len(names) != last + 1 or len(set(names)) != len(names) or "" in names:
-        raise ValueError(f"feature_names are not {last + 1} different names")
-    ranges = fields["feature_infos"].split(" ")
-    if len(ranges) != last + 1 or not all(map(_RANGE.fullmatch, ranges)):
-        raise ValueError(f"feature_infos are not {last + 1} ranges")
-    signs = fields.get("monotone_constraints", "0").split(" ")
-    if "monotone_constraints" in fields and (
-        len(signs) != last + 1 or not set(signs) <= {"-1", "0", "1"}
-    ):
-        raise ValueError(f"monotone_constraints are not {last + 1} signs")
-    if "objective" in fields:
-        _check_objective(fields["objective"], n_classes)
-    return last + 1
-
-
-def _check_objective(objective: str, n_classes: int) -> None:
-    """LightGBM writes as many outputs as the objective says, wherever they fit."""
-    name, *options = objective.split(" ")
-    if not all(map(_OPTION.fullmatch, options)):
-        raise ValueError(f"the objective {objective[:60]!r} has unreadable options")
-    declared = [option for option in options if option.startswith("num_class:")]
-    if name in _MANY_SCORES:
-        expected = [f"num_class:{n_classes}"]
-    elif name in _ONE_SCORE and n_classes == 1:
-        expected = []
-    else:
-        raise ValueError(
-            f"the objective {name[:40]!r} does not go with {n_classes} "
-            "classes, or is unknown"
-        )
-    if declared != expected:
-        raise ValueError(
-            f"the objective {objective[:60]!r} does not go with num_class={n_classes}"
-        )
-
-
-def _parse_sizes(fields: dict[str, str]) -> list[int]:
-    text = fields["tree_sizes"]
-    if text and not INTEGERS.fullmatch(text):
-        raise ValueError("tree_sizes is not a list of integers")
-    sizes = [int(size) for size in text.split()]
-    if any(size < 1 for size in sizes) or len(sizes) > MAX_TREES:
-        raise ValueError("tree_sizes has an impossible entry, or too many")
-    if len(sizes) % int(fields["num_tree_per_iteration"]):
-        raise ValueError("the number of trees is no multiple of num_class")
-    return sizes
-
-
-def _check_block(block: str, number: int, n_features: int) -> None:
-    start = f"Tree={number}\n"
-    if not block.startswith(start) or not block.endswith("\n\n\n"):
-        raise ValueError(f"tree {number} does not lie where tree_sizes puts it")
-    try:
-        _check_tree(block[len(start) : -2], n_features)
-    except ValueError as error:
-        raise ValueError(f"in tree {number}, {error}") from error
-
-
 def _check_tail(tail: str, names: set[str]) -> None:
-    """Check what may follow the trees: importances, parameters, pandas categories."""
+    """Check the text after the trees: importances, parameters, no pandas categories."""
     sections = _TAIL.fullmatch(tail)
     if sections is None:
-        raise ValueError("what follows the trees is not what LightGBM writes there")
+        raise ValueError("the text after the trees is not in LightGBM's format")
     for line in (sections["importances"] or "").split("\n")[:-1]:
         if line.rpartition("=")[0] not in names:
             raise ValueError(f"feature_importances has the unknown line {line[:40]!r}")
     for line in (sections["parameters"] or "").split("\n")[:-1]:
         if not _PARAMETER.fullmatch(line) or line == "[linear_tree: 1]":
             raise ValueError(f"the parameter {line[:60]!r} is not allowed")
-    _check_pandas(sections["pandas"] or "null")
-
-
-def _check_pandas(text: str) -> None:
-    """Check pandas' categories: null, or a list of lists of plain values."""
-    columns = json.loads(text) if json_depth(text.encode()) <= 2 else ""
-    if columns is not None and not (
-        isinstance(columns, list)
-        and all(isinstance(column, list) for column in columns)
-        and not any(
-            isinstance(item, list | dict) for column in columns for item in column
-        )
-    ):
-        raise ValueError("pandas_categorical is not a list of lists of values")
 
 
 def _check_tree(block: str, n_features: int) -> None:
@@ -267,15 +218,26 @@ def _check_tree(block: str, n_features: int) -> None:
         raise ValueError(
             f"is_linear={fields['is_linear'][:20]}: linear trees are not supported"
         )
-    _check_list("shrinkage", fields["shrinkage"], NUMBERS, 1)
-    _check_finite("shrinkage", fields["shrinkage"])
     n_leaves = _parse_integer("num_leaves", fields["num_leaves"], 1, MAX_LEAVES)
     n_categorical = _parse_integer("num_cat", fields["num_cat"], 0, n_leaves - 1)
-    _check_leaves(fields, n_leaves)
+    ranges = {
+        "split_feature": (0, n_features - 1),
+        # bit 0: categorical, bit 1: missing goes left, bits 2 and 3: missing type (0-2)
+        "decision_type": (0, 11),
+        # a leaf is written as -1 - leaf; the root has no parent
+        "left_child": (-n_leaves, n_leaves - 2),
+        "right_child": (-n_leaves, n_leaves - 2),
+        "internal_count": (0, _MAX_COUNT),
+        "leaf_count": (0, _MAX_COUNT),
+    }
+    _check_list("shrinkage", fields["shrinkage"], NUMBERS, 1)
+    for key, pattern in _LEAF_KEYS.items():
+        # a tree without a split has a value, but not always a weight and a count
+        if n_leaves > 1 or key == "leaf_value" or fields[key]:
+            _check_list(key, fields[key], pattern, n_leaves, ranges.get(key))
     for key, pattern in _SPLIT_KEYS.items():
-        _check_list(key, fields[key], pattern, n_leaves - 1)
+        _check_list(key, fields[key], pattern, n_leaves - 1, ranges.get(key))
     if n_leaves > 1:
-        _check_splits(fields, n_features)
         _check_shape(_integers(fields["left_child"]), _integers(fields["right_child"]))
     _check_categories(fields, n_categorical)
 
@@ -300,49 +262,34 @@ def _parse_integer(key: str, text: str, low: int, high: int) -> int:
     return int(text)
 
 
-def _check_finite(key: str, text: str) -> None:
-    """Refuse digits that overflow; infinity that is written as such has passed."""
-    for number in text.split():
-        if math.isinf(float(number)) and not number.endswith("inf"):
-            raise ValueError(f"{key} holds {number}, which is not finite")
-
-
 def _integers(text: str) -> list[int]:
     return [int(number) for number in text.split()]
 
 
-def _check_list(key: str, text: str, pattern: re.Pattern[str], length: int) -> None:
+def _check_list(
+    key: str,
+    text: str,
+    pattern: re.Pattern[str],
+    length: int,
+    limits: tuple[int, int] | None = None,
+) -> None:
+    """Check the number of entries, their form, and their limits."""
     actual = text.count(" ") + 1 if text else 0
     if actual != length:
-        raise ValueError(f"{key} has {actual} entries where {length} belong")
-    if text and not pattern.fullmatch(text):
+        raise ValueError(f"{key} has {actual} entries instead of {length}")
+    if not text:
+        return
+    if not pattern.fullmatch(text):
         raise ValueError(f"{key} is not a list of numbers: {text[:40]!r}")
-
-
-def _check_leaves(fields: dict[str, str], n_leaves: int) -> None:
-    for key, pattern in _LEAF_KEYS.items():
-        # a tree without a split has a value, but not always a weight and a count
-        if n_leaves > 1 or key == "leaf_value" or fields[key]:
-            _check_list(key, fields[key], pattern, n_leaves)
-    _check_finite("leaf_value", fields["leaf_value"])
-    _check_range("leaf_count", _integers(fields["leaf_count"]), 0, 2**31 - 1)
-
-
-def _check_range(key: str, numbers: list[int], low: int, high: int) -> None:
-    if numbers and not (low <= min(numbers) and max(numbers) <= high):
-        raise ValueError(f"{key} has an entry outside {low} to {high}")
-
-
-def _check_splits(fields: dict[str, str], n_features: int) -> None:
-    n_splits = fields["left_child"].count(" ") + 1
-    _check_finite("threshold", fields["threshold"])
-    _check_range("split_feature", _integers(fields["split_feature"]), 0, n_features - 1)
-    _check_range("internal_count", _integers(fields["internal_count"]), 0, 2**31 - 1)
-    # bit 0: categorical, bit 1: missing goes left, bits 2 and 3: kind of missing (0-2)
-    _check_range("decision_type", _integers(fields["decision_type"]), 0, 11)
-    for key in ("left_child", "right_child"):
-        # a leaf is written as -1 - leaf; the root is nobody's child
-        _check_range(key, _integers(fields[key]), -n_splits - 1, n_splits - 1)
+    if limits is not None:
+        low, high = limits
+        numbers = _integers(text)
+        if min(numbers) < low or max(numbers) > high:
+            raise ValueError(f"{key} has an entry outside {low} to {high}")
+    elif pattern is NUMBERS or pattern is BOUNDS:
+        for number in text.split():
+            if math.isinf(float(number)) and not number.endswith("inf"):
+                raise ValueError(f"{key} has {number}, which is not finite")
 
 
 def _check_shape(left: list[int], right: list[int]) -> None:
@@ -379,17 +326,15 @@ def _check_categories(fields: dict[str, str], n_categorical: int) -> None:
     if used != sorted(str(number) for number in range(n_categorical)):
         raise ValueError(
             f"num_cat={n_categorical}, but the categorical splits name the sets "
-            f"{', '.join(used[:5]) or 'of nobody'}"
+            f"{', '.join(used[:5]) or 'of no split'}"
         )
-    if (n_categorical > 0) != bool(fields.keys() & _CATEGORY_KEYS):
-        raise ValueError("cat_boundaries and cat_threshold do not go with num_cat")
+    _check_keys(fields, _CATEGORY_KEYS if n_categorical else set(), _TREE_KEYS)
     if n_categorical == 0:
         return
-    if not fields.keys() >= _CATEGORY_KEYS:
-        raise ValueError("one of cat_boundaries and cat_threshold is missing")
-    _check_list("cat_boundaries", fields["cat_boundaries"], INTEGERS, n_categorical + 1)
-    boundaries = _integers(fields["cat_boundaries"])
-    if boundaries[0] != 0 or boundaries != sorted(boundaries):
-        raise ValueError("cat_boundaries do not rise from 0")
-    _check_list("cat_threshold", fields["cat_threshold"], INTEGERS, boundaries[-1])
-    _check_range("cat_threshold", _integers(fields["cat_threshold"]), 0, 2**32 - 1)
+    boundaries = fields["cat_boundaries"]
+    _check_list("cat_boundaries", boundaries, INTEGERS, n_categorical + 1)
+    ends = _integers(boundaries)
+    if ends[0] != 0 or ends != sorted(ends):
+        raise ValueError("cat_boundaries do not ascend from 0")
+    sets = fields["cat_threshold"]
+    _check_list("cat_threshold", sets, INTEGERS, ends[-1], (0, 2**32 - 1))

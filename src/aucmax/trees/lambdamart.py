@@ -13,8 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from aucmax._core import saved_state as saved
 from aucmax._core.dask_dispatch import dask_version, is_dask, map_over_partitions
 from aucmax._core.docstrings import documented
-from aucmax._core.early_stopping import RoundMonitor
-from aucmax._core.fitting import replace_state, unchanged_on_failure
+from aucmax._core.fitting import (
+    RoundMonitor,
+    print_progress,
+    replace_state,
+    unchanged_on_failure,
+)
 from aucmax._core.parameters import check_stopping
 from aucmax._core.validation import FloatArray
 from aucmax.binary_ranker import BinaryRanker
@@ -33,11 +37,12 @@ from aucmax.trees.pair_objectives import (
 )
 from aucmax.trees.tree_columns import TreeColumns, framed_like
 from aucmax.trees.tree_rounds import (
-    BinnedRows,
+    PRINT_EVERY,
     TreeProgress,
     TreeRounds,
     check_fitted_state,
     fitted_attributes,
+    new_booster,
 )
 from aucmax.trees.tree_rows import TrainingLabels, check_rows, split_validation_rows
 
@@ -67,16 +72,16 @@ class LambdaMART(BinaryRanker):
     .. math:: R(s) = \sum_{y_i > y_j} v_{ij} \log(1 + e^{-(s_i - s_j)})
 
     which costs a sort of the scores and never forms the pairs, see
-    :class:`aucmax.risks.PairLogistic`. `objective` says what a pair weighs:
+    :class:`aucmax.risks.PairLogistic`. `objective` sets the weights of the pairs:
 
     ==========  ====================================================================
-    "logistic"  alike. Two classes.
-    "auc"       by how many ranks its rows are apart: what the AUC would change by if
-                they were swapped (lambda-AUC). Two classes.
-    "pauc"      alike, but negatives beyond three times the end of `fpr_range`, by
-                descending score, weigh `outside_weight` as much. Two classes.
-    "mauc"      by what the multi-class AUC would change (lambda-MAUC). Levels.
-    "ordinal"   alike. Levels.
+    "logistic"  equal. Two classes.
+    "auc"       the difference of the ranks of its rows, to which the change of the AUC
+                is proportional if they swap places (lambda-AUC). Two classes.
+    "pauc"      equal, but negatives beyond three times the end of `fpr_range`, by
+                descending score, are multiplied by `outside_weight`. Two classes.
+    "mauc"      the change of the multi-class AUC (lambda-MAUC). Levels.
+    "ordinal"   equal. Levels.
     ==========  ====================================================================
 
     Two classes may have any labels; the second of the two labels in sorted order is the
@@ -89,26 +94,26 @@ class LambdaMART(BinaryRanker):
     Parameters
     ----------
     objective : {"logistic", "auc", "pauc", "mauc", "ordinal"}, default="logistic"
-        What a pair weighs.
+        The weights of pairs.
     fpr_range : pair of float, default=(0.0, 0.1)
         The range of false-positive rates that counts, for "pauc" only.
     outside_weight : float, default=0.3
-        What a negative beyond three times the end of `fpr_range` weighs, compared with
-        one before that, for "pauc" only. With 0, trees are free to lift such rows above
-        all others, and on noisy data they do.
+        Relative weight of a negative beyond three times the end of `fpr_range`, for
+        "pauc" only. With 0, trees are free to lift such rows above all others, and on
+        noisy data they do.
     n_estimators : int, default=300
-        The most rounds.
+        Maximum number of rounds.
     learning_rate : float, default=0.05
-        The share of each tree that is followed.
+        Factor by which each tree is multiplied.
     num_leaves : int or "auto", default="auto"
-        Leaves of a tree, at most. "auto" takes 15 for up to 50,000 training rows, 31
-        for up to 500,000, and 63 for more.
+        Maximum number of leaves per tree. "auto" takes 15 for up to 50,000 training
+        rows, 31 for up to 500,000, and 63 for more.
     max_depth : int, default=-1
-        Splits from the root to a leaf, at most; -1 for any number.
+        Maximum number of splits from the root to a leaf; -1 for any number.
     min_child_samples : int, default=5
-        Rows in a leaf, at least. Rows are counted, whatever they weigh.
+        Minimum number of rows per leaf, regardless of their weights.
     subsample : float, default=1.0
-        The share of rows that each tree sees, drawn anew for each.
+        The share of rows that each tree sees, sampled again for each tree.
     colsample_bytree : float, default=0.8
         The share of columns that each tree sees; the first sees all.
     reg_alpha : float, default=0.0
@@ -121,34 +126,34 @@ class LambdaMART(BinaryRanker):
         categorical or hold text, and encodes them; categories that training has not
         seen count as missing. Text is never read as numbers.
     monotone_constraints : sequence of int, or dict, default=None
-        For each column (or for those in the dict, by number or name) 1 if scores shall
-        never fall with it, -1 if they shall never rise, 0 if they may do either.
+        For each column (or for those in the dict, by number or name) 1 if scores must
+        not fall with it, -1 if they must not rise, 0 if they may do either.
     n_iter_no_change : int, default=None
-        Stop after so many rounds without a better metric on the validation rows: those
-        of `eval_set`, or else a part of the training rows.
+        Stop after this many rounds without a better metric on the validation rows:
+        those of `eval_set`, or else a part of the training rows.
     validation_fraction : float, default=0.1
         The share of the rows of each class or level, or of the queries, that
         `n_iter_no_change` holds out if there is no `eval_set`.
     eval_metric : str or callable, default=None
-        What is measured on the validation rows: "roc_auc", "partial_auc" (of
-        `fpr_range`), "multiclass_auc", "ordinal_auc", or a function of labels and
-        scores that is higher for better scores, such as those in
-        :mod:`aucmax.metrics`; it also receives `sample_weight` and `qid` by name where
-        there are any. By default the metric that the objective aims at. With queries,
-        the mean over queries.
+        The metric on the validation rows: "roc_auc", "partial_auc" (over `fpr_range`),
+        "multiclass_auc", "ordinal_auc", or a function of labels and scores that is
+        higher for better scores, such as those in :mod:`aucmax.metrics`; it also
+        receives `sample_weight` and `qid` by name if there are any. By default the
+        metric of the objective. With queries, the mean over queries.
     params : dict, default=None
         Any further LightGBM parameters, such as ``{"max_bin": 63, "extra_trees":
-        True}``. They win over the parameters above.
+        True}``. They override the parameters above.
     n_jobs : int, default=None
-        Threads; 0 or -1 takes all cores. By default as many as there are cores that
-        this process may use, and as the environment variable ``OMP_NUM_THREADS``
-        allows; one for few rows, and one per worker of Dask. The model does not depend
-        on it.
+        Number of threads; 0 or -1 takes all cores. By default the cores available to
+        this process, at most ``OMP_NUM_THREADS`` of the environment; one for few rows,
+        and one per Dask worker. The model does not depend on it.
     random_state : int, RandomState instance or None, default=0
-        Seed of all that is drawn.
+        Seed of the samples.
     callback : callable, default=None
-        Called after each round with a :class:`~aucmax.trees.TreeProgress`; a
-        true answer stops the fit. Not stored by :func:`aucmax.save`.
+        Called after each round with a :class:`~aucmax.trees.TreeProgress`; if it
+        returns true, the fit stops. Not stored by :func:`aucmax.save`.
+    verbose : int, default=0
+        Whether to print every tenth round and the last.
 
     Attributes
     ----------
@@ -162,10 +167,10 @@ class LambdaMART(BinaryRanker):
     feature_importances_ : ndarray of shape (n_features,)
         Each column's share of the gain of all splits; they sum to 1, or are all 0.
     n_iter_ : int
-        Rounds that were run.
+        Number of rounds.
     best_iteration_ : int
-        Rounds that are kept, up to the first of the best metric on the validation rows
-        (only if there were any); likewise `best_score_`, the metric.
+        Number of rounds that the model keeps, up to the first of the best metric on the
+        validation rows (only if there were any); `best_score_` is that metric.
     stop_reason_ : str
         "max rounds", "max time", "callback", "no change" on the validation rows, "no
         split" that would reduce the loss, or "diverged".
@@ -177,7 +182,7 @@ class LambdaMART(BinaryRanker):
         The category of each code in these columns, the most frequent first (only if
         "from_dtype" has found any).
     column_exponents_ : ndarray of int64 of shape (n_features,)
-        Powers of two that columns are divided by, only if some hold values that
+        Powers of two by which columns are divided, only if some have values that
         LightGBM takes for 0 or infinity.
 
     See Also
@@ -213,7 +218,7 @@ class LambdaMART(BinaryRanker):
     >>> model.score(X[300:], y[300:]) > 0.98  # the AUC
     True
 
-    Levels of relevance within queries, and as many rounds as queries held out advise:
+    Levels of relevance within queries, with early stopping on held-out queries:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -317,12 +322,12 @@ class LambdaMART(BinaryRanker):
         y : array-like of shape (n_rows,)
             Two distinct labels, or levels: whole numbers from 0.
         qid : array-like of shape (n_rows,), default=None
-            The query of each row, of any hashable kind; rows of one query need not be
-            neighbours. Without it all rows are one query.
+            The query of each row, of any hashable type; rows of one query need not be
+            adjacent. Without it all rows are one query.
         eval_set : tuple (X, y) or dict, default=None
-            Rows apart from the training rows. The model keeps the rounds up to the
-            first one of the best `eval_metric` on them. A dict has the keys "X", "y",
-            and if need be "sample_weight" and "qid".
+            Validation rows. The model keeps the rounds up to the first one of the best
+            `eval_metric` on them. A dict has the keys "X", "y", and optionally
+            "sample_weight" and "qid".
         """
         with unchanged_on_failure(self):
             if is_dask(X):
@@ -330,7 +335,7 @@ class LambdaMART(BinaryRanker):
                 replace_state(self, grow(self, X, y, sample_weight, qid, eval_set))
                 return self
             check_stopping(self, eval_set)
-            watch = RoundMonitor.of(self)
+            watch = RoundMonitor.of(self, PRINT_EVERY)
             objective = find_objective(self.objective)
             columns, X = TreeColumns.learn(self, X)
             known, rows = check_rows(self, objective, X, y, sample_weight, qid)
@@ -342,9 +347,11 @@ class LambdaMART(BinaryRanker):
                 self.fpr_range, self.outside_weight, parameters["num_threads"]
             )
             pairs = risk.bind(rows.labels, rows.weight, rows.qid)
-            binned = BinnedRows(parameters, rows.X, columns.categorical, evaluation)
-            rounds = TreeRounds(watch, binned, pairs, evaluation)
+            booster = new_booster(parameters, rows.X, columns.categorical, evaluation)
+            rounds = TreeRounds(watch, booster, pairs, evaluation)
             rounds.run()
+            if watch.n_iter % PRINT_EVERY:  # the last round is not printed yet
+                print_progress(self, rounds.progress)
             for warning in self._warnings(rounds):
                 warnings.warn(*warning, stacklevel=2)
             replace_state(self, fitted_attributes(rounds, rows, known, columns))
@@ -357,7 +364,7 @@ class LambdaMART(BinaryRanker):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Scores. With two classes they are positive where `predict` gives the
+            Scores. With two classes they are positive where `predict` returns the
             positive class.
         """
         return self._raw_scores(self._read(X)) - self._offset
@@ -388,7 +395,7 @@ class LambdaMART(BinaryRanker):
         *,
         qid: ArrayLike | None = None,
     ) -> float:
-        """Measure what the objective aims at.
+        """Return the metric of the objective.
 
         Returns
         -------
@@ -403,14 +410,14 @@ class LambdaMART(BinaryRanker):
         return measure(self.decision_function(X))
 
     def contributions(self, X: Any) -> Any:
-        """Split scores into what each column contributes (SHAP values of the trees).
+        """Split scores into contributions of columns (SHAP values of the trees).
 
         Returns
         -------
         ndarray or data frame of shape (n_rows, n_features + 1)
-            One column per feature, and the score that is expected without knowing any.
-            A row sums to its score by `decision_function`. For a pandas or polars frame
-            it is such a frame, with the same columns and one more, "expected".
+            One column per feature, and the expected score without any feature. A row
+            sums to its `decision_function`. For a pandas or polars frame the result is
+            such a frame, with the same columns and one more, "expected".
         """
         parts = contributions(self, self._read(X))
         parts[:, -1] -= self._offset
@@ -449,8 +456,8 @@ class LambdaMART(BinaryRanker):
             )
         if rounds.reason == "diverged":
             yield (
-                f"the scores of round {watch.n_iter + 1} are beyond all bounds; the "
-                f"model keeps {watch.n_kept} rounds before it. Take a smaller "
+                f"the scores of round {watch.n_iter + 1} are too large or not numbers; "
+                f"the model keeps {watch.n_kept} earlier rounds. Use a smaller "
                 f"learning_rate (now {self.learning_rate:g}) or a larger reg_lambda.",
                 DivergedWarning,
             )

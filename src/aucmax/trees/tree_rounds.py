@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aucmax._core.early_stopping import RoundMonitor
+from aucmax._core.fitting import RoundMonitor
 from aucmax._core.threshold import balanced_threshold
 from aucmax._core.validation import FloatArray
 from aucmax.risks.bound_pair_logistic import BoundPairLogistic
@@ -17,22 +17,23 @@ from aucmax.trees.pair_objectives import find_objective
 from aucmax.trees.tree_columns import TreeColumns
 from aucmax.trees.tree_rows import Evaluation, TrainingLabels, TreeRows
 
-# beyond it a model has diverged; so far below infinity differences do not overflow
+PRINT_EVERY = 10  # rounds of a verbose fit
+# larger scores mean divergence; below it, differences do not overflow
 _MAX_SCORE = 1e300
 _SHARE = "feature_fraction"  # the share of columns that a tree sees
 
 
 class TreeProgress(NamedTuple):
-    """Where the growth of trees stands; what a callback receives after each round.
+    """The progress of a fit, passed to the callback after each round.
 
     Attributes
     ----------
     n_iter : int
-        Rounds so far.
+        Number of rounds so far.
     validation : float or None
         The metric on the validation rows, if there are any.
     seconds : float
-        Time since the start.
+        Seconds since the start.
     """
 
     n_iter: int
@@ -46,63 +47,55 @@ class TreeProgress(NamedTuple):
         )
 
 
-class BinnedRows:
-    """Rows to train on, and those to validate on if there are any, in bins."""
+def new_booster(
+    parameters: Mapping[str, Any],
+    X: Any,
+    categorical: list[int],
+    evaluation: Evaluation | None,
+) -> Any:
+    """Return a booster without trees, with its training and validation rows in bins."""
+    import lightgbm
 
-    def __init__(
-        self,
-        parameters: Mapping[str, Any],
-        X: Any,
-        categorical: list[int],
-        evaluation: Evaluation | None,
-    ) -> None:
-        self._parameters = dict(parameters)
-        # labels are demanded, but known to the risk alone
-        self._rows = new_dataset(parameters, X, _no_labels(X), categorical)
-        self._apart = None
+    # LightGBM demands labels, but only the risk needs them
+    rows = new_dataset(parameters, X, _no_labels(X), categorical)
+    with _explain_lightgbm_errors():
+        booster = lightgbm.Booster(params=dict(parameters), train_set=rows)
         if evaluation is not None:
-            self._apart = self._rows.create_valid(
+            held_out = rows.create_valid(
                 readable_by_lightgbm(evaluation.X),
                 _no_labels(evaluation.X),
                 params=dict(parameters),
             )
-
-    def booster(self) -> Any:
-        """Return a booster without trees."""
-        import lightgbm
-
-        with _explain_lightgbm_errors():
-            booster = lightgbm.Booster(params=self._parameters, train_set=self._rows)
-            if self._apart is not None:
-                booster.add_valid(self._apart, "validation")
-        return booster
+            booster.add_valid(held_out, "validation")
+    return booster
 
 
 class TreeRounds:
-    """Boosting: `kept_scores` are those after the rounds that are kept."""
+    """Boosting; `kept_scores` are the scores after the rounds that are kept."""
 
     def __init__(
         self,
         watch: RoundMonitor,
-        rows: BinnedRows,
+        booster: Any,
         pairs: BoundPairLogistic,
-        evaluation: Evaluation | None = None,
+        evaluation: Evaluation | None,
     ) -> None:
         self.watch = watch
         self.pairs = pairs
         self.evaluation = evaluation
         self.kept_scores = np.zeros(pairs.n_rows)
         self.reason = ""
-        self.booster = rows.booster()
-        # of the type that LightGBM has, and copies at each call
+        self.booster = booster
+        self.progress = TreeProgress(0, None, 0.0)
+        # of LightGBM's type; it copies them at each call
         empty = partial(np.empty, pairs.n_rows, dtype=np.float32)
-        self._room = empty(), empty()
+        self._derivatives_out = empty(), empty()
 
     def run(self) -> None:
         """Add trees until there is a reason to stop.
 
-        All columns take part in the first tree, which LightGBM keeps even without a
-        split, and in one for which a share of them has no split.
+        The first tree, which LightGBM keeps even without a split, sees all columns; so
+        does a tree for which the sampled columns have no split.
         """
         if not _has_columns(self.booster):
             self.reason = "no split"
@@ -130,11 +123,13 @@ class TreeRounds:
             value = self.evaluation.measure(_scores(self.booster.eval_valid))
         if self.watch.count(value):
             np.copyto(self.kept_scores, scores)
-        progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
-        return self.watch.reason_to_stop(progress)
+        self.progress = TreeProgress(self.watch.n_iter, value, self.watch.seconds)
+        return self.watch.reason_to_stop(self.progress)
 
     def _derivatives(self, scores: FloatArray, _: Any) -> tuple[FloatArray, FloatArray]:
-        return self.pairs.gradient_hessian(scores, scaled=True, out=self._room)
+        return self.pairs.gradient_hessian(
+            scores, scaled=True, out=self._derivatives_out
+        )
 
 
 def _scores(evaluate: Callable[[Any], Any]) -> FloatArray:
@@ -160,7 +155,7 @@ def _no_labels(X: Any) -> Any:
 
 @contextmanager
 def _explain_lightgbm_errors() -> Iterator[None]:
-    """Turn LightGBM's own errors, which parameters cause, into a ValueError."""
+    """Turn LightGBM's errors, which parameters cause, into a ValueError."""
     from lightgbm.basic import LightGBMError
 
     try:
@@ -172,9 +167,9 @@ def _explain_lightgbm_errors() -> Iterator[None]:
 def fitted_attributes(
     rounds: TreeRounds, rows: TreeRows, known: TrainingLabels, columns: TreeColumns
 ) -> dict[str, Any]:
-    """Return what the rounds have found, as attributes."""
+    """Return the fitted attributes."""
     watch, booster = rounds.watch, rounds.booster
-    # LightGBM takes 0 for all; what it has then is at most a tree without a split
+    # LightGBM takes 0 for all, which is then at most one tree without a split
     n_kept = watch.n_kept or None
     gains = np.asarray(booster.feature_importance("gain", iteration=n_kept), float)
     total = gains.sum()
@@ -191,9 +186,10 @@ def fitted_attributes(
         fitted["threshold_"] = balanced_threshold(
             rounds.kept_scores, rows.labels, rows.weight
         )
-    apart = rounds.evaluation
-    if apart is not None:
-        values = watch.validation or [apart.measure(np.zeros(apart.X.shape[0]))]
+    evaluation = rounds.evaluation
+    if evaluation is not None:
+        no_scores = np.zeros(evaluation.X.shape[0])
+        values = watch.validation or [evaluation.measure(no_scores)]
         fitted["history_"] = {"validation": np.array(watch.validation)}
         fitted["best_iteration_"] = watch.n_kept
         fitted["best_score_"] = max(values)

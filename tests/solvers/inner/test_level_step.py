@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from aucmax.regularizers import L1, Hull, HullRegularizer, L1Ball
+from aucmax.regularizers.l1 import L1, L1Ball
+from aucmax.regularizers.regularizer import Hull, HullRegularizer
 from aucmax.solvers.inner.level_step import level_step
 
 N_CUTS = 8

@@ -100,7 +100,7 @@ def count_passing(s, t, inside, skipped):
     """Count the positives that gain by passing the skipped negatives.
 
     Such a positive pays s - t to each skipped negative below it, and gains the hinge
-    with those inside. The price rises with s, the gain falls: it is the first ones.
+    with those inside. The price rises with s, the gain falls: they are the first ones.
     """
     gains = np.empty(s.size)
     mass = moment = 0.0
@@ -161,7 +161,7 @@ def mean_over_queries(values, weights, starts, box, is_loose, rounding, slopes):
 
     The negatives of query q ascend from starts[2 q] on, its positives from starts[2 q +
     1] on; `box` holds the ends of the ranges as shares of the class weights. Fills the
-    slopes, uses up the values, and returns the mean.
+    slopes, shifts the values in place, and returns the mean.
     """
     n_counted, total = 0, 0.0
     ends = np.empty(3)
@@ -205,7 +205,7 @@ def mean_over_queries(values, weights, starts, box, is_loose, rounding, slopes):
 def bring_near_zero(values, first, middle, stop):
     """Shift two ascending stretches of values, so that sums of them keep their digits.
 
-    Returns the largest size of any before, at least 1.
+    Returns the largest magnitude before, at least 1.
     """
     low = values[first] if values[first] < values[middle] else values[middle]
     high = (
@@ -224,9 +224,8 @@ def bring_near_zero(values, first, middle, stop):
 def mean_pair_hinge(values, weights, starts, rounding, slopes):
     """Average the hinge of all pairs over the queries with both classes.
 
-    It is `mean_over_queries` where ranges leave nothing out, or where the rows that
-    they leave out weigh nothing, and compiles in a tenth of the time. Uses up the
-    values: what all of a query have in common is taken off.
+    The same as `mean_over_queries` if all rows with a weight are in the ranges, but
+    compiles in a tenth of the time. Shifts the values of each query in place.
     """
     n_counted, total = 0, 0.0
     for q in range((starts.size - 1) // 2):

@@ -12,7 +12,7 @@ from aucmax.risks._pairs.forms import gram
 
 
 class ClassMembers(NamedTuple):
-    """The rows of one class that weigh anything; the side is that of `ClassRows`."""
+    """The rows of one class with any weight; the side is that of `ClassRows`."""
 
     rows: RowNumbers
     weights: FloatArray | None  # None for ones
@@ -31,10 +31,10 @@ class ClassMembers(NamedTuple):
 def split_classes(
     labels: BoolArray, sample_weight: FloatArray | None, *, rescale: bool = False
 ) -> tuple[ClassMembers, ClassMembers]:
-    """Return the positives and the negatives, without rows that weigh nothing.
+    """Return the positives and the negatives, without rows of weight 0.
 
-    With `rescale`, weights are in units of each class's heaviest row: no product of two
-    of them overflows.
+    With `rescale`, weights are in units of each class's heaviest row, so that no
+    product of two of them overflows.
     """
     classes = []
     for members, side in ((labels, -1), (~labels, 1)):
@@ -82,7 +82,7 @@ class ClassRows(NamedTuple):
 
     @property
     def keys(self) -> FloatArray:
-        """What falls with the rank: the score of a negative, minus a positive's."""
+        """Scores of negatives, or minus those of positives: they fall with the rank."""
         return self.values if self.side > 0 else -self.values
 
     def at(self, places: RowNumbers) -> "ClassRows":
@@ -119,8 +119,8 @@ class Cut(NamedTuple):
 def first_rows(own: ClassRows, share: float) -> ClassRows:
     """Return the rows up to a share of the class's weight, the last ones in part.
 
-    Rows that tie at the end are taken by equal shares of their weights, so the order
-    of the rows has no say.
+    Rows that tie at the end have equal shares, so the order of the rows does not
+    matter.
     """
     if share >= 1.0:
         return own
@@ -139,11 +139,11 @@ class SmoothChoice(NamedTuple):
     """The first rows of a class, the later of them by falling shares; sorted.
 
     A row with the key k counts by the share ``clip((k - threshold) / width + 1/2, 0,
-    1)``; the threshold is such that they add up to the weight asked for.
+    1)``; the threshold is such that they add up to the given weight.
     """
 
     chosen: ClassRows  # their weights times their shares
-    exact: FloatArray | None  # their weights, had they been taken as they are
+    exact: FloatArray | None  # their weights in the exact choice
     threshold: float
     sloping: RowNumbers  # the places of those whose share moves with the key
     slopes: FloatArray  # by how much
@@ -167,7 +167,7 @@ class SmoothChoice(NamedTuple):
 
     @property
     def exactly(self) -> ClassRows:
-        """The rows chosen as they are, not smoothly."""
+        """The rows of the exact choice."""
         return self.chosen._replace(weights=self.exact)
 
     def scatter(self, columns: Any) -> FloatArray:
@@ -188,8 +188,8 @@ def _soft_shares(
 
     The total falls with the threshold, from at least the amount at half a width below
     the hard threshold to at most the amount at half a width above. It is piecewise
-    linear, so that Newton's steps find it, as far as float64 can tell thresholds apart;
-    then the two shares next to each other are mixed.
+    linear, so Newton's steps find it to the resolution of float64; then the shares at
+    the two nearest thresholds are mixed.
     """
 
     def shares_at(threshold: float) -> FloatArray:
@@ -232,8 +232,8 @@ def _weight(weights: FloatArray, shares: FloatArray) -> float:
 def highest(keys: FloatArray, weights: FloatArray | None, amount: float) -> Cut:
     """Find the cut above which the keys weigh the given amount, above 0.
 
-    Cells that are counted leave few keys to sort: O(n) unless the keys crowd into ever
-    smaller cells.
+    Counting in cells leaves few keys to sort: O(n) unless keys crowd into ever smaller
+    cells.
     """
     own = np.empty(0) if weights is None else weights
     above = 0.0

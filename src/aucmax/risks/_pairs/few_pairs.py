@@ -7,9 +7,10 @@ rows. The number of pairs per row is limited, so that it costs O(m) all the same
 
 # mypy: disable-error-code="no-untyped-def"
 
+import threading
 from collections import namedtuple
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +30,12 @@ _MANY_ROWS = 2**19  # fewer are done before other threads are of use
 PairLayout = namedtuple("PairLayout", "starts rows nexts signs weights numbers")
 
 
-class FewPairs(NamedTuple):
+class FewPairs:
     """Rows group by group and level by level, in the order in which pairs are met."""
 
-    layout: PairLayout
-    is_ranked: bool
+    def __init__(self, layout: PairLayout, is_ranked: bool) -> None:
+        self._layout, self._is_ranked = layout, is_ranked
+        self._of_thread = threading.local()
 
     @classmethod
     def of(
@@ -45,14 +47,17 @@ class FewPairs(NamedTuple):
         *,
         is_ranked: bool,
     ) -> Self | None:
-        """Lay the rows out, or return None where sweeps are cheaper.
+        """Lay the rows out, or return None if sweeps are cheaper.
 
-        `numbers`[group, level] are those whose distance a pair counts by, if there are
-        any columns.
+        A pair counts by the distance of its `numbers`[group, level], if there are any.
         """
         if is_ranked and weights is not None:
             return None
-        counts = _counts(groups, levels)
+        if groups is None:
+            groups = np.zeros(levels.size, dtype=np.int64)
+        shape = int(groups.max()) + 1, int(levels.max()) + 1
+        cells = groups * shape[1] + levels
+        counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
         sizes = counts.sum(axis=1)
         squares = float((sizes * sizes).sum())
         n_pairs = 0.5 * (squares - float((counts * counts).sum()))
@@ -60,13 +65,10 @@ class FewPairs(NamedTuple):
             return None
         if is_ranked and squares > _MAX_MOVES * levels.size:
             return None
-        if groups is None:
-            groups = np.zeros(levels.size, dtype=np.int64)
         # loops are longer, and fewer, if the level that is met last has many rows
         signs = np.where(counts[:, 0] < counts[:, -1], -1.0, 1.0)[groups]
-        cells = groups * counts.shape[1] + np.where(
-            signs > 0.0, counts.shape[1] - 1 - levels, levels
-        )
+        places = np.where(signs > 0.0, shape[1] - 1 - levels, levels)
+        cells = groups * shape[1] + places
         rows = np.argsort(cells, kind="stable")
         ends = np.cumsum(np.bincount(cells))
         layout = PairLayout(
@@ -79,19 +81,11 @@ class FewPairs(NamedTuple):
         )
         return cls(layout, is_ranked)
 
-    def buffers(self) -> "FewBuffers":
-        """Return buffers to keep: new memory would cost as much as the loops."""
-        size = self.layout.rows.size
-        n_ranks = size if self.is_ranked else 0
-        order = np.arange(n_ranks)
-        return FewBuffers(np.empty(size), np.empty((2, size)), order, np.empty(n_ranks))
-
     def fill_in(
         self,
         scores: FloatArray,
         width: float,
         factors: FloatArray,
-        buffers: "FewBuffers",
         n_jobs: int,
         results: tuple[NDArray[Any], NDArray[Any]],
     ) -> bool:
@@ -102,8 +96,14 @@ class FewPairs(NamedTuple):
         low, high = float(scores.min()), float(scores.max())
         if not high - low <= _MAX_RANGE * width:
             return False
-        layout, odds = self.layout, buffers.odds
-        ordered = np.take(scores, layout.rows, out=buffers.ordered, mode="clip")
+        layout, of_thread, size = self._layout, self._of_thread, scores.size
+        if not hasattr(of_thread, "odds"):  # new memory costs as much as the loops
+            of_thread.ordered, of_thread.odds = np.empty(size), np.empty((2, size))
+            # places by descending score in their groups, sorted again in each call
+            of_thread.order = np.arange(size if self._is_ranked else 0)
+            of_thread.ranks = np.empty(of_thread.order.size)
+        odds, order, ranks = of_thread.odds, of_thread.order, of_thread.ranks
+        ordered = np.take(scores, layout.rows, out=of_thread.ordered, mode="clip")
         np.subtract(ordered, low + 0.5 * (high - low), out=odds[1])
         np.multiply(odds[1], layout.signs / width, out=odds[1])
         np.exp(odds[1], out=odds[0])
@@ -111,39 +111,22 @@ class FewPairs(NamedTuple):
         largest = int(np.diff(layout.starts).max())
 
         def work(span: tuple[int, int]) -> None:
-            if self.is_ranked:
-                find_ranks(layout, span, ordered, buffers.order, buffers.ranks)
+            if self._is_ranked:
+                find_ranks(layout, span, ordered, order, ranks)
             own = np.empty((5, largest))
-            pair_up(layout, span, factors, odds, buffers.ranks, own, *results)
+            pair_up(layout, span, factors, odds, ranks, own, *results)
 
         tasks = [partial(work, span) for span in spans_of_groups(layout.starts)]
-        run_all(tasks, n_jobs if scores.size >= _MANY_ROWS else 1)
+        run_all(tasks, n_jobs if size >= _MANY_ROWS else 1)
         return True
-
-
-class FewBuffers(NamedTuple):
-    """Places for rows in the order of a layout, kept from one call to the next."""
-
-    ordered: FloatArray  # scores
-    odds: FloatArray
-    order: IntArray  # places by descending score in their groups, of the last call
-    ranks: FloatArray
-
-
-def _counts(groups: IntArray | None, levels: IntArray) -> IntArray:
-    """Return the number of rows of each group and level."""
-    n_levels = int(levels.max()) + 1
-    n_groups = 1 if groups is None else int(groups.max()) + 1
-    cells = levels if groups is None else groups * n_levels + levels
-    return np.bincount(cells, minlength=n_groups * n_levels).reshape(-1, n_levels)
 
 
 @njit(cache=True, nogil=True)
 def find_ranks(layout, groups, scores, order, ranks):
     """Sort `order` within some groups, by descending score, and fill in the ranks.
 
-    Equal scores are in the order of their rows, so that it does not matter which order
-    there was before. It takes few moves if that is the one of similar scores.
+    Equal scores are in the order of their rows, whatever order there was before; few
+    moves are needed if that sorts similar scores.
     """
     rows = layout.rows
     for group in range(groups[0], groups[1]):
@@ -166,8 +149,8 @@ def find_ranks(layout, groups, scores, order, ranks):
 def pair_up(layout, groups, factors, odds, ranks, buffers, gradient, hessian):
     """Fill in both derivatives for some groups.
 
-    `odds`[0] are exp(sign * score), and `odds`[1] one by it; no `ranks` mean that
-    distances in ranks do not count. `buffers` is for five numbers per row of a group.
+    `odds`[0] are exp(sign * score), and `odds`[1] their inverses; without `ranks`,
+    distances in ranks do not count. `buffers` has five numbers per row of a group.
     """
     for group in range(groups[0], groups[1]):
         first, end = layout.starts[group], layout.starts[group + 1]
@@ -193,7 +176,7 @@ def pair_up(layout, groups, factors, odds, ranks, buffers, gradient, hessian):
 
 @njit(cache=True, nogil=True)
 def share_out(layout, places, factor, ranks, shares):
-    """Fill in the weights of the pairs of one row and those from `start` to the end."""
+    """Fill in the weights of the pairs of one row with those from `start` on."""
     i, start, end = places
     for k in range(end - start):
         shares[k] = factor
@@ -213,7 +196,7 @@ def share_out(layout, places, factor, ranks, shares):
 
 @njit(cache=True, nogil=True)
 def meet(own, others, buffers, first, n):
-    """Add what one row owes to n others from `first` on; return what it is owed."""
+    """Add the slopes of one row's pairs to n others from `first`; return their sums."""
     shares, slopes, curvatures = buffers[2, :n], buffers[3, :n], buffers[4, :n]
     for k in range(n):
         ratio = own * others[k]

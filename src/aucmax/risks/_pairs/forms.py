@@ -34,9 +34,9 @@ def _sums_of_windows(
 ) -> FloatArray:
     """Return the sum over rows of own row times the sum of a window of other rows.
 
-    A row's window are the others from its `first` to before its `last`; their sums are
-    differences of prefix sums, of which only those at the ends of windows are needed.
-    Both matrices are sparse. Costs O(rows * columns), for some columns at a time.
+    The window of a row is the others from `first` to before `last`; its sum is a
+    difference of prefix sums, of which only those at the ends of windows are needed.
+    Both matrices are sparse. Costs O(rows * columns), some columns at a time.
     """
     ends = np.unique(np.concatenate([first, last]))
     left, right = np.searchsorted(ends, first), np.searchsorted(ends, last)

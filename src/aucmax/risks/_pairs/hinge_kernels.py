@@ -14,10 +14,10 @@ def ramp_sums(queries, values, weights, half, slack, side, sums):
     step that is 0 at v = q, and up to `slack` beyond. Both queries and values ascend;
     `side` is 1 or -1, and empty weights stand for ones.
 
-    A pair is judged by the same difference whichever of its rows asks, and the values
-    on the ramp are added up as differences from one of them, `anchor`, never from 0:
-    so the sums of both classes stay those of one set of shares in [0, 1], to the last
-    digits, however narrow the ramp.
+    A pair has the same difference for both of its rows, and the values on the ramp are
+    added up as differences from one of them, `anchor`, never from 0: so the sums of
+    both classes are those of one set of shares in [0, 1], to the last digits, however
+    narrow the ramp.
     """
     p, n = queries.size, values.size
     # seen from the end where the ramp is 1: the first `full` values are beyond the
@@ -236,8 +236,8 @@ def smooth_choice(masses, amounts, reach, choice):
 def keep_first(masses, moments, amounts):
     """Keep the first rows of each class, exactly, up to the given amounts.
 
-    Of the cell that is split, the rows kept are taken to be as far ahead as its other
-    rows let them: for the hinge, a bound from above.
+    Of the cell that is split, the rows kept are assumed to be as far ahead as the sum
+    allows: for the hinge, a bound from above.
     """
     n = masses.shape[1]
     for side in range(2):
@@ -263,7 +263,7 @@ def split_cell(keys, weights, amount, n_cells):
 
     Returns the weight of all higher cells, and the keys and weights in the cell, in
     their order. Empty weights stand for ones. Keys too close together or too far apart
-    for a grid are returned as they are.
+    for a grid are returned unchanged.
     """
     low, high = keys.min(), keys.max()
     if not -1e300 <= low <= high <= 1e300 or high - low < 1e-290:
@@ -288,9 +288,9 @@ def split_cell(keys, weights, amount, n_cells):
 def partners(positives, negatives, difference, above, at_least):
     """Count, for each positive s, the negatives t with s - t > or >= `difference`.
 
-    Both classes ascend. The difference is compared as floats subtract: rounding keeps
-    it monotone in s and in t, so those of a row are the first ones, and their numbers
-    only grow from row to row. Fills `above` (>) and `at_least` (>=).
+    Both classes ascend. Rounded differences are monotone in s and in t, so the
+    negatives of a row are the first ones, and their numbers only grow from row to row.
+    Fills `above` (>) and `at_least` (>=).
     """
     n = negatives.size
     strictly = loosely = 0

@@ -1,4 +1,4 @@
-"""How much a pair of rows counts: weights of levels, counted once for given labels."""
+"""The weights of pairs: weights of levels, counted once for given labels."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,13 +56,8 @@ def mauc_numbers(
 
     With the class-reference weights :math:`p(a)`, a level has the number
     :math:`p(a) / (m_a (M - m_a))`, and swapping two rows changes the multi-class AUC by
-    their distance in ranks times the distance of their levels' numbers [1]_. The factor
-    is 1, or 0 where no positive level has others to be compared with.
-
-    References
-    ----------
-    .. [1] S. Welleck. Efficient AUC optimization for information ranking applications.
-       ECIR 2016. Equation (18).
+    their distance in ranks times the distance of their levels' numbers (Welleck, ECIR
+    2016, equation 18). The factor is 1, or 0 without pairs.
     """
     counted = np.where(is_positive, levels.own, 0.0)
     total = counted.sum(axis=1, keepdims=True)
@@ -110,7 +105,7 @@ def split_levels(
 
     A pair of levels belongs to the part of the highest digit in which they differ; with
     up to 16 levels there is one part. So L levels cost O(log L) parts of 16 classes.
-    Without `by_digits` there is always one part.
+    Without `by_digits` there is one part.
     """
     n_levels = int(levels.max()) + 1
     place, base = 1, _MANY_LEVELS if by_digits else n_levels
@@ -140,15 +135,14 @@ def _part(queries: IntArray | None, rest: IntArray, classes: IntArray) -> Part:
 def run_all(tasks: Sequence[Callable[[], None]], n_jobs: int) -> None:
     """Run all tasks, each of which writes to a place of its own.
 
-    This thread takes part, so that one fewer has to be started: that is most of what
-    sharing costs. The others end with the call, so that a process that forks later has
-    none to miss.
+    This thread takes part, because starting threads is most of the cost of sharing. The
+    others end with the call, so a process that forks later loses none.
     """
     if n_jobs == 1 or len(tasks) <= 1:
         for task in tasks:
             task()
         return
-    numbers = count()  # each is handed out once, whichever thread asks
+    numbers = count()  # each thread takes the next one
     errors: list[BaseException] = []
 
     def work() -> None:

@@ -4,9 +4,9 @@ The slope and the curvature of the logistic loss are analytic functions of a mar
 for poles at :math:`\pm i\pi`. Over cells of half a unit of the scores, the polynomials
 that interpolate them in P Chebyshev nodes of both rows' cells have relative errors of
 at most :math:`65 \cdot 25^{-P}`. So rows are replaced by weights at the nodes of their
-cells, what the classes owe to each other is summed from node to node, and the sums are
-read off at the rows: O(P m) for m rows, in two passes without a sort. Both ends of a
-cell are nodes, so that rows of one score owe each other what they do by definition.
+cells, the sums over pairs are taken from node to node, and interpolated at the rows:
+O(P m) for m rows, in two passes without a sort. Both ends of a cell are nodes, so pairs
+of equal scores are exact.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -22,7 +22,7 @@ from numpy.polynomial.chebyshev import chebpts2
 from numpy.typing import NDArray
 
 from aucmax._core.compiled import njit
-from aucmax._core.validation import FloatArray, IntArray
+from aucmax._core.validation import FloatArray
 from aucmax.risks._pairs import grid_arrays
 from aucmax.risks._pairs.class_rows import highest
 from aucmax.risks._pairs.level_pairs import run_all
@@ -30,13 +30,13 @@ from aucmax.risks._pairs.logistic_table import coefficients
 
 _CELL = 0.5  # width of a cell, in units of the scores
 _GAIN = 25.0  # by which a further node lowers the error
-_FINER = 100.0  # sums at nodes, of whose error interpolation makes up to 8 times it
+_FINER = 100.0  # accuracy of sums at nodes: interpolation multiplies errors by up to 8
 _MIN_ROWS = 256
 _ROWS_PER_NODE = 4  # with fewer, sorting is cheaper
-_BLOCK = 2**15  # rows that a thread takes at a time, at least
-_COMPILED_ROWS = 2**14  # fewer take NumPy less time than numba takes to load
-# Fewer are left to one thread: they take it some milliseconds, during which the threads
-# of a tree learner still wait in a loop for their next tree and keep others from cores.
+_BLOCK = 2**15  # minimum number of rows per task of a thread
+_COMPILED_ROWS = 2**14  # NumPy handles fewer in less time than numba takes to load
+# Fewer rows take one thread a few milliseconds, during which the threads of a tree
+# learner still spin, waiting for their next tree, and occupy the cores.
 _MANY_ROWS = 2**19
 #: rows of two classes; empty weights stand for ones, and `cuts`[class] has the
 #: threshold and the share at it of the cuts where the range of its ranks starts and
@@ -48,32 +48,12 @@ Place = namedtuple("Place", "low scale")
 _SIGNS = np.array([[[1.0, 1.0]], [[-1.0, 1.0]]])
 
 
-class ClassRange(NamedTuple):
-    """The rows of a class of which only some ranks count, by descending score."""
-
-    rows: IntArray
-    weights: FloatArray | None
-    low: float
-    high: float
-
-    def cuts(self, scores: FloatArray) -> tuple[float, float, float, float]:
-        """Return threshold and share of the cuts at the start and at the end."""
-        keys = scores[self.rows]
-        weight = float(keys.size if self.weights is None else self.weights.sum())
-        start, end = (np.inf, 1.0), (-np.inf, 1.0)
-        if self.low > 0.0:
-            start = highest(keys, self.weights, self.low * weight)
-        if self.high < 1.0:
-            end = highest(keys, self.weights, self.high * weight)
-        return (*start, *end)
-
-
 class GridClasses(NamedTuple):
     """Rows of two classes, without their scores."""
 
     classes: NDArray[Any]  # 0 for negatives, 1 for positives
     weights: FloatArray  # empty for ones
-    ranges: tuple[ClassRange | None, ...]  # of negatives and positives; None for all
+    ranges: Sequence[tuple[float, float]]  # of the ranks of negatives and positives
     outside: float  # the share by which a row outside of its range counts
 
     @classmethod
@@ -84,28 +64,29 @@ class GridClasses(NamedTuple):
         ranges: Sequence[tuple[float, float]],
         outside: float,
     ) -> "GridClasses":
-        """Look up the rows of a class that has a range."""
-        found: list[ClassRange | None] = []
-        for own, ends in enumerate(ranges):
-            if ends == (0.0, 1.0):
-                found.append(None)
-                continue
-            rows = np.flatnonzero(classes == own)
-            found.append(
-                ClassRange(rows, None if weights is None else weights[rows], *ends)
-            )
-        weights = np.empty(0) if weights is None else weights
-        return cls(classes, weights, tuple(found), outside)
+        """Return the rows, with or without weights."""
+        return cls(
+            classes, np.empty(0) if weights is None else weights, ranges, outside
+        )
 
     def at(self, scores: FloatArray) -> GridRows:
         """Return the rows with these scores."""
         cuts = np.empty((0, 4))
-        if any(self.ranges):
-            everything = np.inf, 1.0, -np.inf, 1.0
-            cuts = np.array(
-                [everything if r is None else r.cuts(scores) for r in self.ranges]
-            )
+        if any(ends != (0.0, 1.0) for ends in self.ranges):
+            cuts = np.array([self._cuts(scores, own) for own in (0, 1)])
         return GridRows(scores, self.classes, self.weights, cuts, self.outside)
+
+    def _cuts(self, scores: FloatArray, own: int) -> tuple[float, ...]:
+        """Return threshold and share of the cuts where the range of a class is cut."""
+        (low, high), rows = self.ranges[own], self.classes == own
+        keys, weights = scores[rows], self.weights[rows] if self.weights.size else None
+        total = float(keys.size if weights is None else weights.sum())
+        start, end = (np.inf, 1.0), (-np.inf, 1.0)
+        if low > 0.0:
+            start = highest(keys, weights, low * total)
+        if high < 1.0:
+            end = highest(keys, weights, high * total)
+        return (*start, *end)
 
 
 class LogisticGrid(NamedTuple):
@@ -120,7 +101,7 @@ class LogisticGrid(NamedTuple):
     def cover(
         cls, scores: FloatArray, width: float, accuracy: float
     ) -> "LogisticGrid | None":
-        """Lay a grid, or None if sorting is cheaper; `width` is the unit of scores."""
+        """Return a grid in units of `width`, or None if sorting is cheaper."""
         if scores.size < _MIN_ROWS:
             return None
         low, high = float(scores.min()), float(scores.max())
@@ -133,7 +114,7 @@ class LogisticGrid(NamedTuple):
     def between(
         cls, low: float, high: float, width: float, accuracy: float
     ) -> "LogisticGrid":
-        """Lay a grid from the lowest to the highest score, whatever it costs."""
+        """Return a grid from the lowest to the highest score, whatever it costs."""
         place = Place(low, 1.0 / (_CELL * width))
         n_cells = int((high - low) / (_CELL * width)) + 1
         table = coefficients(accuracy / _FINER)
@@ -143,9 +124,9 @@ class LogisticGrid(NamedTuple):
 class GridSums:
     """Sums over all pairs of the rows, each pair of weight 1 but for its rows' own.
 
-    `add_others` adds to the moments of the cells, of shape (2, n_cells, n_nodes), those
-    of rows elsewhere: the results for the rows here then count pairs with them, too.
-    The number of threads changes no bit.
+    `add_others` adds the moments of rows elsewhere to those of the cells, of shape (2,
+    n_cells, n_nodes), so that results count pairs with them, too. Results do not depend
+    on the number of threads, to the last bit.
     """
 
     def __init__(
@@ -165,7 +146,7 @@ class GridSums:
         weights = moments @ self._lagrange.T
         below, above = _meet(weights, places, grid.table)
         self._weights = weights.reshape(2, -1)
-        # for each class, what the other one is owed by a row at each node of weight 1
+        # for each class: sums over its pairs with a row of weight 1 at each node
         to_negatives, to_positives = self._weights[::-1]
         of_negatives = above[1] + below[1] * (-1.0, 1.0, 1.0)
         of_negatives[:, 0] += np.cumsum(to_negatives)
@@ -220,7 +201,7 @@ class GridSums:
         return total
 
     def _blocks(self) -> list[tuple[int, int]]:
-        """Divide the rows, so that all blocks' moments take no more room than they."""
+        """Divide the rows; the blocks' moments take no more memory than they."""
         size, grid = self._rows.scores.size, self._grid
         block = max(_BLOCK, 2 * grid.n_cells * grid.n_nodes)
         starts = range(0, size, block)
@@ -230,7 +211,7 @@ class GridSums:
 def _meet(
     weights: FloatArray, places: FloatArray, table: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what each node meets below it, or at its own place, and above it.
+    """Return sums over the nodes below each node, or at its place, and above it.
 
     These are sums over the nodes of one class, by `weights`[class, cell, node], of the
     functions that `table` has as sums of powers of exp(-distance); of shape (2, n, 3).
@@ -256,7 +237,7 @@ def _meet(
 
 
 def _carry(sums: FloatArray, powers: Any) -> FloatArray:
-    """Return what comes into each cell from all cells before it.
+    """Return the sums that reach each cell from all cells before it.
 
     `sums`[class, cell] are the powers of exp(-distance) where they leave a cell. Each
     step doubles the number of cells that are summed up, until nothing is left of the

@@ -25,10 +25,10 @@ import numpy as np
 
 from aucmax._core.compiled import njit
 
-#: rows in groups: where groups start, and one value a row (one weight for all: it is 1;
-#: no steps: all are 1)
+#: rows in groups: where groups start, and one value per row (one weight: all are 1; no
+#: steps: all are 1)
 SweepRows = namedtuple("SweepRows", "starts scores decays steps levels weights")
-#: the weight of a pair, but for those of its rows: a factor a group (0: leave it out),
+#: the weight of a pair without its rows' weights: a factor per group (0: leave it out),
 #: times the distance of its levels' numbers, of shape (n_groups, n_levels), if it has
 #: any columns
 Pairing = namedtuple("Pairing", "n_levels factors numbers is_ranked")
@@ -36,12 +36,12 @@ Pairing = namedtuple("Pairing", "n_levels factors numbers is_ranked")
 Met = namedtuple("Met", "u near far passed")
 
 
-_LARGE = np.finfo(np.float64).max  # an infinite gap times no weight would be no number
+_LARGE = np.finfo(np.float64).max  # an infinite gap times weight 0 would be NaN
 
 
 @njit(cache=True, nogil=True)
 def give_to_rows(rows, span, gradients, hessians, is_first, gradient, hessian):
-    """Set what both sweeps have found for the rows they stand for, or add to it."""
+    """Set the results of both sweeps for their rows, or add to them."""
     for i in range(span[0], span[1]):
         row = rows[i]
         g, h = gradients[0, i] + gradients[1, i], hessians[0, i] + hessians[1, i]
@@ -79,9 +79,9 @@ def find_range(scores, levels, weights, starts, limits, shares):
     """Fill in the share of each row that lies within a range of false-positive rates.
 
     The negatives of a group, by descending score, cover a stretch of their weight each;
-    limits[group] are the ends of the range on it. Tied negatives share alike. Positives
-    get the share of the next negative below them or tied with them, and `limits`[group,
-    2] after the last.
+    limits[group] are the ends of the range on it. Tied negatives have equal shares.
+    Positives get the share of the next negative below them or tied with them, and
+    `limits`[group, 2] after the last.
     """
     for group in range(starts.size - 1):
         low, high = limits[group, 0], limits[group, 1]
@@ -107,7 +107,7 @@ def find_range(scores, levels, weights, starts, limits, shares):
 
 
 def nothing_met(n_levels: int, n_powers: int) -> Met:
-    """Make room for what rows of each level have met."""
+    """Return arrays for the sums that rows of each level have met."""
     return Met(
         np.empty((n_levels, n_levels)),
         np.empty((n_levels, n_powers)),
@@ -265,8 +265,7 @@ def add_values(rows, pairing, table, groups, met, values):
 def group_value(rows, span, met, is_ranked, table):
     """Return the losses of the pairs of one group; the table ends with the heights.
 
-    Where ranks don't count, all pairs are taken for one rank apart: rows come into
-    `far` at once.
+    Without ranks, all pairs count as one rank apart: rows join `far` at once.
     """
     u, near, far, passed = met.u, met.near, met.far, met.passed
     is_weighted = rows.weights.size > 1
@@ -291,16 +290,10 @@ def group_value(rows, span, met, is_ranked, table):
         value += w * (height + passed[a, 3])
         for b in range(u.shape[0]):
             if b != a:
-                come_in(met, b, z, step, u[b, a] * w, is_ranked)
+                if is_ranked:
+                    carry(near, far, b, z, step, u[b, a] * w)
+                else:
+                    join(far, b, z, u[b, a] * w)
                 if b > a:
                     passed[b, 0 if is_ranked else 1] += u[b, a] * w
     return value
-
-
-@njit(cache=True, nogil=True)
-def come_in(met, b, z, step, u, is_ranked):
-    """Carry what level b has met over to a row of another level, of weight u to it."""
-    if is_ranked:
-        carry(met.near, met.far, b, z, step, u)
-    else:
-        join(met.far, b, z, u)

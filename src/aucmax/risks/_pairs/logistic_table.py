@@ -21,7 +21,7 @@ from numpy.polynomial import chebyshev, polynomial
 
 from aucmax._core.validation import FloatArray
 
-#: the best accuracy on offer; beyond it the rounding of the coefficients shows
+#: the finest accuracy: beyond it the rounding of the coefficients shows
 FINEST = 1e-12
 _MAX_POWERS = 20
 
@@ -43,8 +43,8 @@ def coefficients(accuracy: float) -> FloatArray:
     """Return the coefficients of the powers of z, of shape (3, K).
 
     The rows are for the slope, the curvature and the height of the logistic loss at
-    distance x; K is the least number whose relative error is within `accuracy`
-    for all three and for all distances.
+    distance x; K is the smallest number whose relative error is within `accuracy` for
+    all three and for all distances.
     """
     z = np.linspace(1e-9, 1.0, 4097)
     functions = (_slope, _curvature, _height)
@@ -65,7 +65,7 @@ def coefficients(accuracy: float) -> FloatArray:
 def change_of_curvature() -> FloatArray:
     """Return the coefficients of the slope of the curvature, of shape (1, K).
 
-    It is :math:`z (1 - z) / (1 + z)^3`, falling with the distance, as finely as can be.
+    It is :math:`z (1 - z) / (1 + z)^3`, falling with the distance.
     """
     row = _interpolate(lambda z: (1.0 - z) / (1.0 + z) ** 3, _MAX_POWERS)
     table = row[np.newaxis]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 
-from aucmax._core.validation import FloatArray
+from aucmax._core.validation import BoolArray, FloatArray
 from aucmax.exceptions import IncompatibleError
 from aucmax.risks._pairs.class_rows import ClassRows, highest, split_classes
 from aucmax.risks.contract import BoundRisk, Risk
@@ -19,6 +19,8 @@ MAX_EXCESS = 1e-9
 
 class MarginRisk(BaseEstimator):
     """A margin risk, which compares all rows with each other."""
+
+    _bound: ClassVar[type["BoundMargin"]]  # the class of the bound risk
 
     def bind(
         self,
@@ -34,8 +36,6 @@ class MarginRisk(BaseEstimator):
                 "PairSigmoid do."
             )
         return self._bound(self, labels, sample_weight)
-
-    _bound: ClassVar[type["BoundMargin"]]
 
 
 class BoundMargin(BoundRisk):
@@ -93,7 +93,8 @@ def half_difference_of_means(
 class Lowest(NamedTuple):
     """A class by ascending value, for means over its lowest rows of any weight.
 
-    Scores of negatives are negated, so in both classes lower rows are worse.
+    Scores of negatives are negated, so in both classes lower rows are worse. Sorts
+    once; then each weight costs O(log n_rows).
     """
 
     values: FloatArray
@@ -110,6 +111,19 @@ class Lowest(NamedTuple):
         np.cumsum(own.explicit_weights * heights, out=moments[1:])
         return cls(own.values, masses, moments)
 
+    @classmethod
+    def of_classes(
+        cls,
+        scores: FloatArray,
+        labels: BoolArray,
+        sample_weight: FloatArray | None = None,
+    ) -> "tuple[Lowest, Lowest]":
+        """Sort the positives and the negatives."""
+        positive, negative = split_classes(labels, sample_weight)
+        return cls.of(positive.with_scores(scores)), cls.of(
+            negative.with_scores(scores)
+        )
+
     @property
     def total_weight(self) -> float:
         """Weight of all rows."""
@@ -119,12 +133,13 @@ class Lowest(NamedTuple):
         """Return the last row that has a share when the lowest rows weigh `nu`."""
         return np.searchsorted(self.masses[1:-1], nu)
 
-    def threshold(self, nu: FloatArray) -> FloatArray:
+    def threshold(self, nu: FloatArray | float) -> FloatArray:
         """Return the value of that row."""
         return self.values[self.place(nu)]
 
-    def mean(self, nu: FloatArray) -> FloatArray:
-        """Return the mean of the lowest rows that weigh `nu`."""
+    def mean(self, nu: FloatArray | float) -> FloatArray:
+        """Return the mean of the lowest rows that weigh `nu`, or of all."""
+        nu = np.minimum(nu, self.total_weight)
         last, lowest = self.place(nu), self.values[0]
         part = (nu - self.masses[last]) * (self.values[last] - lowest)
         means: FloatArray = lowest + (self.moments[last] + part) / nu

@@ -12,7 +12,7 @@ from aucmax.risks._pairs import hinge_kernels
 from aucmax.risks._pairs.class_rows import ClassMembers, ClassRows
 from aucmax.risks._pairs.forms import window_laplacian
 
-# Without weights, so many are formed and selected among in less time than guesses take.
+# Up to this many, forming all differences is faster than guessing.
 _MAX_PAIRS_AT_ONCE = 1 << 15
 _MAX_LISTED_PAIRS = 4096  # or a quarter of the rows, where that is more
 # The first guess comes from a few rows of each class, the guides.
@@ -88,11 +88,10 @@ def sorted_pairs(
 def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
     """Return the smallest difference up to which pairs weigh at least `nu`.
 
-    Selection by sampling: a difference a little below the one sought and one a little
-    above leave few pairs in between, which are sampled in their turn, and listed in the
-    end. On which side a difference lies is counted over all pairs, so samples make the
-    search quick and have no say in its result. The first guesses come from the same
-    problem on fewer rows; continuous scores need no others.
+    Selection by sampling: guesses slightly below and above the one sought leave few
+    pairs in between, which are sampled in turn, and listed in the end. All pairs are
+    counted to find the side of a guess, so samples do not affect the result. The first
+    guesses come from the same problem on fewer rows; continuous scores need no others.
     """
     s, t = pairs.positive.values, pairs.negative.values
     if pairs.masses is None and s.size * t.size <= _MAX_PAIRS_AT_ONCE:
@@ -112,7 +111,7 @@ def difference_of_rank(pairs: SortedPairs, nu: float) -> float:
 
 
 def _selected(differences: FloatArray, rank: int) -> float:
-    """Return the difference that as many others as the rank are not above."""
+    """Return the difference of a rank, from 0."""
     differences.partition(rank)
     return float(differences[rank])
 
@@ -125,9 +124,9 @@ def _thinned_guesses(bracket: "_Bracket") -> Iterator[float]:
     scale = n_thinned / pairs.total_weight
     rank = min(scale * bracket.nu, n_thinned)
     yield difference_of_rank(thinned, rank)
-    # Counting a row against the thinned other class errs by a part of one, one row
-    # independently of the next. The guess, counted by now, tells the sum of these
-    # errors, which is nearly the same a little further on.
+    # Counting a row against the thinned other class errs by a part of one, each row
+    # independently. The guess, counted by now, shows the sum of these errors, which is
+    # nearly the same slightly further on.
     error = scale * bracket.latest_weight - rank
     scatter = math.sqrt(thinned.positive.size) + math.sqrt(thinned.negative.size)
     spread = 0.1 * (scatter + abs(error))
@@ -205,8 +204,8 @@ class _Bracket:
         """Guess a difference below and one above from a sample of the pairs left.
 
         The pairs, row by row, are cut into parts of equal weight, one of each chosen;
-        the places within the parts follow the golden ratio, so that no regularity in
-        the data can meet a regularity of the sample.
+        the places within the parts follow the golden ratio, so that the sample does not
+        match a regularity of the data.
         """
         masses = self.pairs.positive_weights_from(self.first)
         masses -= self.pairs.positive_weights_from(self.stop)
@@ -313,7 +312,7 @@ class Ramp(NamedTuple):
         return float(self.positive_shares.sum())
 
     def _mixed(self, other: "Ramp", nu: float) -> "Ramp":
-        """Mix two ramps so that they weigh nu: float64 tells few thresholds apart."""
+        """Mix two ramps so that they weigh nu: float64 resolves few thresholds."""
         least, most = self.total, other.total
         part = (nu - least) / (most - least) if most > least else 0.0
         part = min(max(part, 0.0), 1.0)
@@ -321,7 +320,7 @@ class Ramp(NamedTuple):
             own + part * (theirs - own)
             for own, theirs in zip(self[2:], other[2:], strict=True)
         ]
-        # what rounding leaves; a line has to have the same slopes in both classes
+        # corrects rounding: the slopes of both classes must have the same sum
         return Ramp(
             self.threshold + part * (other.threshold - self.threshold),
             self.width,

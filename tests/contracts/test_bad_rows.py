@@ -1,4 +1,4 @@
-"""What every estimator refuses, or takes alike, at its door."""
+"""Every estimator rejects bad input, and treats equal input alike."""
 
 import numpy as np
 import polars as pl
@@ -38,6 +38,7 @@ every_estimator = pytest.mark.parametrize(
 pytestmark = pytest.mark.filterwarnings("ignore:stopped by max rounds")
 
 
+@pytest.mark.sampled(4)
 @every_estimator
 @pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-550, 2.0**530, 2.0**1015])
 def test_weights_of_extreme_scales_count_like_usual_ones(estimator, scale):
@@ -51,7 +52,7 @@ def test_weights_of_extreme_scales_count_like_usual_ones(estimator, scale):
 
 
 @every_estimator
-def test_masked_entries_and_dates_are_refused(estimator):
+def test_masked_entries_and_dates_are_rejected(estimator):
     hidden = np.ma.array(X, mask=np.arange(3 * N).reshape(N, 3) == 7)
     with pytest.raises(ValueError, match="X is masked in row 2"):
         clone(estimator).fit(hidden, Y)
@@ -62,7 +63,7 @@ def test_masked_entries_and_dates_are_refused(estimator):
     days = pl.DataFrame({"a": X[:, 0], "day": pl.Series([0] * N).cast(pl.Date)})
     with pytest.raises(TypeError, match="column 'day' of X holds dates or times"):
         clone(estimator).fit(days, Y)
-    # a mask that hides nothing is no obstacle
+    # a mask that hides nothing is accepted
     clone(estimator).fit(np.ma.array(X, mask=False), Y)
 
 
@@ -79,6 +80,7 @@ def set_entry(name, place, value):
     return change
 
 
+@pytest.mark.sampled(4)
 @every_estimator
 @pytest.mark.parametrize("kind", ["csr", "csc"])
 @pytest.mark.parametrize(
@@ -91,6 +93,6 @@ def set_entry(name, place, value):
         set_entry("indptr", 0, 3),
     ],
 )
-def test_damaged_sparse_matrices_are_refused(estimator, kind, change):
+def test_damaged_sparse_matrices_are_rejected(estimator, kind, change):
     with pytest.raises(ValueError, match="X is a damaged sparse matrix"):
         clone(estimator).fit(damaged(kind, change), Y)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from aucmax._core.early_stopping import RoundMonitor
+from aucmax._core.fitting import RoundMonitor
 
 
 class Progress(NamedTuple):

@@ -1,7 +1,8 @@
-"""How the scores of the two classes are spread."""
+"""Reliability diagrams of probabilities, and histograms of scores."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,21 +22,146 @@ from aucmax.plots._display import (
     BLUE,
     GREY,
     ORANGE,
+    REFERENCE,
     ScoredDisplay,
     counted,
     dress,
+    line_style,
+    measure_each,
+    plain,
+    probabilities_of,
     titled,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon
 
-# the share of scores at either end that may not stretch the picture
+    from aucmax.decisions import Reliability
+
+# share of scores at either end that the picture cuts off
 _TAIL = 0.001
 _MIN_BARS, _MAX_BARS = 10, 40
-_MAX_BINS = 100_000  # that can be drawn at all
+_MAX_BINS = 100_000  # more cannot be drawn
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class CalibrationDisplay(ScoredDisplay):
+    """Reliability diagrams of scikit-learn, with intervals.
+
+    Parameters
+    ----------
+    reliabilities : sequence of (str or None, aucmax.decisions.Reliability)
+        Names, and the groups of rows behind each line; at least one.
+
+    Attributes
+    ----------
+    line_ : list of matplotlib.lines.Line2D
+        The groups of each model.
+    intervals_ : list of matplotlib.container.ErrorbarContainer
+        Their intervals.
+    ideal_ : matplotlib.lines.Line2D
+        The diagonal, where predicted and observed agree.
+    """
+
+    reliabilities: Sequence[tuple[str | None, Reliability]]
+    _size = (5.4, 5.2)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_scores: ArrayLike | Mapping[str, ArrayLike],
+        *,
+        n_groups: int = 10,
+        sample_weight: ArrayLike | None = None,
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the observed share of positives by predicted probability.
+
+        Rows are divided into groups of about equal size. A point is a group, at its
+        mean probability and share of positives, with Wilson's interval.
+
+        Parameters
+        ----------
+        y_scores : array-like of shape (n_rows,), or a mapping from names to such
+            Probabilities of the positive class, of one model or of several by name.
+        n_groups : int, default=10
+            Maximum number of groups.
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from aucmax.plots import CalibrationDisplay
+        >>> display = CalibrationDisplay.from_predictions(
+        ...     [0, 1, 0, 1], [0.1, 0.3, 0.7, 0.9], n_groups=2, ax=Figure().subplots()
+        ... )
+        >>> display.line_[0].get_label()
+        'Brier score 0.2500, mean 50.0%'
+        """
+        # loads scikit-learn, which other pictures do without
+        from aucmax.decisions import reliability
+
+        def measure(key: str | None, values: ArrayLike) -> tuple[Any, Reliability]:
+            rows: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
+            return key, reliability(y_true, values, n_groups=n_groups, **rows)
+
+        return cls(measure_each(measure, y_scores, name)).plot(ax)
+
+    @classmethod
+    def _read(cls, estimator: Any, X: Any, pos_label: Any) -> Any:
+        return probabilities_of(estimator, X, pos_label)
+
+    def _draw(self, ax: Axes) -> None:
+        from sklearn import calibration
+
+        found = [one for _, one in self.reliabilities]
+        n_before = len(ax.get_lines())
+        self.line_: list[Line2D] = []
+        self.intervals_: list[ErrorbarContainer] = []
+        for k, (name, one) in enumerate(self.reliabilities):
+            style = {**line_style(k), "linewidth": 1.5, "zorder": 3}
+            drawn = calibration.CalibrationDisplay(
+                one.share, one.probability, one.probability
+            ).plot(ax=ax, name=plain(_label(name, one)), ref_line=k == 0)
+            drawn.line_.set(marker="o", markersize=5, **style)
+            self.line_.append(drawn.line_)
+            bars = ax.errorbar(
+                one.probability,
+                one.share,
+                yerr=np.abs(np.stack([one.low, one.high]) - one.share),
+                fmt="none",
+                ecolor=style["color"],
+                elinewidth=1.0,
+                capsize=2,
+                zorder=3,
+            )
+            self.intervals_.append(bars)
+        top = max(max(one.high.max(), one.probability.max()) for one in found)
+        top = min(1.0, 1.05 * float(top))
+        label = f"predicted = observed; {found[0].base_rate:.1%} are positive"
+        self.ideal_: Line2D = ax.get_lines()[n_before]
+        self.ideal_.set(data=((0, top), (0, top)), label=label, **REFERENCE)
+        ax.set(
+            xlabel="predicted: mean probability of the group",
+            ylabel="observed: share of positives in the group",
+            xlim=(-0.01 * top, 1.01 * top),
+            ylim=(-0.01 * top, 1.01 * top),
+            aspect="equal",
+            title=f"Calibration, {counted(float(found[0].n_rows.sum()), 'row')} in "
+            f"{counted(found[0].n_rows.size, 'group')}",
+        )
+        dress(ax, "best")
+
+
+def _label(name: str | None, found: Reliability) -> str:
+    errors = f"Brier score {found.brier_score:.4f}, mean {found.mean_probability:.1%}"
+    return errors if name is None else f"{name}\n{errors}"
 
 
 @documented
@@ -54,10 +180,9 @@ class ScoreDensityDisplay(ScoredDisplay):
     sample_weight : ndarray of shape (n_rows,), optional
         Weights of the rows.
     bins : int, optional
-        Number of bars over the range of the scores; by default 10 to 40, the more the
-        more rows the smaller class has.
+        Number of bars; by default 10 to 40, growing with the smaller class.
     threshold : float, optional
-        Where to draw a line, with what is found and what is a false alarm above it.
+        Where to draw a line; the legend counts positives found and false alarms above.
 
     Attributes
     ----------
